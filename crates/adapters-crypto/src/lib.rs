@@ -1,0 +1,1 @@
+//! Wallet signatures, token signing, sealing of keys, the clock and the entropy.

@@ -1,0 +1,1 @@
+//! PostgreSQL storage: one cached statement for each operation.

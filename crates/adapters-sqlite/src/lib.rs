@@ -1,0 +1,1 @@
+//! The embedded default: SQLite in WAL mode with one group-committing writer.

@@ -1,0 +1,1 @@
+//! The countersign binary: settings, wiring, server, command line.

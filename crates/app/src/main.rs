@@ -1,0 +1,2 @@
+//! Three lines: everything else is in the library, so that another binary can wire other adapters.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Contract suites for adapters, the in-memory reference store, fixtures and fakes.

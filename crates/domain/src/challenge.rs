@@ -1,0 +1,148 @@
+//! The text that a wallet is asked to sign: ERC-4361 for Ethereum, and by CAIP-122 the same lines for other families.
+
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+use crate::id::{ClientId, GrantId};
+use crate::public_url::PublicUrl;
+use crate::redirect_uri::RedirectUri;
+use crate::scope::ScopeSet;
+use crate::wallet::WalletAccount;
+
+/// How often a challenge may be answered with a signature that fails (P-09).
+pub const MAX_FAILURES: u8 = 5;
+
+/// Everything that the text says. No word in it can be chosen by a client: not its name, not its state.
+#[derive(Clone, Debug)]
+pub struct ChallengeText<'a> {
+    /// Our own address: domain and URI.
+    pub public_url: &'a PublicUrl,
+    /// Who should sign.
+    pub account: &'a WalletAccount,
+    /// What the family calls its accounts, for example `Ethereum`.
+    pub account_kind: &'a str,
+    /// Where the sign-in leads.
+    pub redirect_uri: &'a RedirectUri,
+    /// Which client asks.
+    pub client: ClientId,
+    /// What it asks for.
+    pub scope: ScopeSet,
+    /// Fresh randomness: 128 bits.
+    pub nonce: [u8; 16],
+    /// The sign-in.
+    pub id: GrantId,
+    /// Now, in whole seconds.
+    pub issued_at: OffsetDateTime,
+    /// When the text stops being good.
+    pub expires_at: OffsetDateTime,
+}
+
+impl ChallengeText<'_> {
+    /// Writes the text: printable ASCII and line feeds only, 1,500 bytes at most (A-055).
+    pub fn render(&self) -> String {
+        let mut text = format!(
+            "{domain} wants you to sign in with your {kind} account:\n\
+             {address}\n\
+             \n\
+             Sign in to {destination}. This costs nothing and cannot move funds.\n\
+             \n\
+             URI: {uri}\n\
+             Version: 1\n\
+             Chain ID: {chain}\n\
+             Nonce: {nonce}\n\
+             Issued At: {issued_at}\n\
+             Expiration Time: {expires_at}\n\
+             Request ID: {id}\n\
+             Resources:\n\
+             - {redirect_origin}\n\
+             - urn:countersign:client:{client}",
+            domain = self.public_url.authority(),
+            kind = self.account_kind,
+            address = self.account.address,
+            destination = self.redirect_uri.destination(),
+            uri = self.public_url.join("/oauth/login"),
+            chain = self.account.chain.split_once(':').map_or("", |(_, reference)| reference),
+            nonce = hex::encode(self.nonce),
+            issued_at = iso8601(self.issued_at),
+            expires_at = iso8601(self.expires_at),
+            id = self.id,
+            redirect_origin = self.redirect_uri.origin(),
+            client = self.client,
+        );
+        for scope in self.scope.iter() {
+            text.push_str("\n- urn:countersign:scope:");
+            text.push_str(scope.name());
+        }
+        text
+    }
+}
+
+/// What we remember of an issued challenge, sealed in the session: enough to recognize its text, not the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IssuedChallenge {
+    /// The sign-in that it would start.
+    pub id: GrantId,
+    /// The fingerprint of account and text.
+    pub digest: ChallengeDigest,
+    /// When it stops being good. This decides, not the time in the text (B-008).
+    pub expires_at: OffsetDateTime,
+    /// How many signatures failed.
+    pub failures: u8,
+}
+
+impl IssuedChallenge {
+    /// May this challenge still be answered?
+    pub fn is_live(&self, now: OffsetDateTime) -> bool {
+        now < self.expires_at && self.failures < MAX_FAILURES
+    }
+}
+
+/// The fingerprint of an account and a text: 128 bits of SHA-256. It is sealed, and the text is ours, so that
+/// nobody can look for collisions; 128 bits are what a second preimage costs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct ChallengeDigest([u8; 16]);
+
+impl ChallengeDigest {
+    /// Takes the fingerprint of a text for an account.
+    pub fn of(account: &WalletAccount, text: &str) -> Self {
+        let mut hash = Sha256::new();
+        for part in [&account.family, &account.chain, &account.address] {
+            hash.update(part.as_bytes());
+            hash.update([0]);
+        }
+        hash.update(text.as_bytes());
+        let mut digest = [0; 16];
+        digest.copy_from_slice(&hash.finalize()[..16]);
+        Self(digest)
+    }
+
+    /// Takes a fingerprint that the session kept.
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes, for the session.
+    pub const fn as_bytes(&self) -> &[u8; 16] {
+        &self.0
+    }
+
+    /// Compares in a time that does not depend on the answer.
+    pub fn is(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
+    }
+}
+
+impl std::fmt::Debug for ChallengeDigest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ChallengeDigest(..)")
+    }
+}
+
+/// The time as the wire wants it: whole seconds, UTC, `Z`.
+pub fn iso8601(time: OffsetDateTime) -> String {
+    let time = time.to_offset(time::UtcOffset::UTC);
+    time.replace_nanosecond(0).unwrap_or(time).format(&Rfc3339).unwrap_or_default()
+}

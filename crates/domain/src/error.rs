@@ -1,0 +1,110 @@
+//! What the outside is told when something is refused: a registered code and a sentence.
+
+use std::borrow::Cow;
+
+/// The specification's fixed messages (its sections 4 and 7).
+pub mod message {
+    /// The client is not registered.
+    pub const INVALID_CLIENT_ID: &str = "Invalid client_id";
+    /// The redirect URI is missing or not registered for the client.
+    pub const INVALID_REDIRECT_URI: &str = "Invalid redirect_uri";
+    /// No session, or none with such a request.
+    pub const MISSING_SESSION: &str = "Missing or expired OAuth session";
+    /// The signature does not verify.
+    pub const BAD_SIGNATURE: &str = "Failed to verify signature";
+    /// The challenge is not ours, not for this, too old, or used.
+    pub const BAD_CHALLENGE: &str = "Challenge is not valid or has expired";
+}
+
+/// Why something was refused. Some codes of the wire stand here twice, because they come with two statuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OAuthErrorCode {
+    /// RFC 6749: malformed.
+    InvalidRequest,
+    /// `invalid_request` at the token endpoint: the form lacks a field, or is none (the specification's 422).
+    IncompleteForm,
+    /// `invalid_request` from a page of another site.
+    ForeignOrigin,
+    /// RFC 6749: client authentication failed.
+    InvalidClient,
+    /// `invalid_client` where no authentication was asked for: the client is not registered.
+    UnknownClient,
+    /// RFC 6749: the client may not do this.
+    UnauthorizedClient,
+    /// RFC 6749: code or refresh token is not good.
+    InvalidGrant,
+    /// RFC 6749: scope unknown or not allowed.
+    InvalidScope,
+    /// RFC 6749: grant type not offered.
+    UnsupportedGrantType,
+    /// RFC 6749: response type not offered.
+    UnsupportedResponseType,
+    /// RFC 6749: the person said no, or could not prove the wallet.
+    AccessDenied,
+    /// OpenID Connect: nobody is signed in, and asking was forbidden.
+    LoginRequired,
+    /// OpenID Connect: request objects are not offered.
+    RequestNotSupported,
+    /// OpenID Connect: request objects by reference are not offered.
+    RequestUriNotSupported,
+    /// RFC 6750: the access token is not good.
+    InvalidToken,
+    /// RFC 6750: the access token does not reach so far.
+    InsufficientScope,
+    /// RFC 7591: a redirect URI cannot be registered.
+    InvalidRedirectUri,
+    /// RFC 7591: other metadata cannot be registered.
+    InvalidClientMetadata,
+    /// RFC 6749: something of ours broke.
+    ServerError,
+    /// RFC 6749: come back later.
+    TemporarilyUnavailable,
+}
+
+impl OAuthErrorCode {
+    /// The registered code.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::InvalidRequest | Self::IncompleteForm | Self::ForeignOrigin => "invalid_request",
+            Self::InvalidClient | Self::UnknownClient => "invalid_client",
+            Self::UnauthorizedClient => "unauthorized_client",
+            Self::InvalidGrant => "invalid_grant",
+            Self::InvalidScope => "invalid_scope",
+            Self::UnsupportedGrantType => "unsupported_grant_type",
+            Self::UnsupportedResponseType => "unsupported_response_type",
+            Self::AccessDenied => "access_denied",
+            Self::LoginRequired => "login_required",
+            Self::RequestNotSupported => "request_not_supported",
+            Self::RequestUriNotSupported => "request_uri_not_supported",
+            Self::InvalidToken => "invalid_token",
+            Self::InsufficientScope => "insufficient_scope",
+            Self::InvalidRedirectUri => "invalid_redirect_uri",
+            Self::InvalidClientMetadata => "invalid_client_metadata",
+            Self::ServerError => "server_error",
+            Self::TemporarilyUnavailable => "temporarily_unavailable",
+        }
+    }
+}
+
+/// A refusal as the outside sees it. The description holds no secret and nothing of the inside.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {description}", code.name())]
+pub struct OAuthError {
+    /// Why.
+    pub code: OAuthErrorCode,
+    /// A sentence for the client's developer.
+    pub description: Cow<'static, str>,
+}
+
+impl OAuthError {
+    /// Pairs a code with a sentence. Characters that RFC 6749 does not allow in a description are replaced (A-002).
+    pub fn new(code: OAuthErrorCode, description: impl Into<Cow<'static, str>>) -> Self {
+        let description = description.into();
+        let allowed = |character: char| matches!(character, ' '..='~') && !matches!(character, '"' | '\\');
+        if description.chars().all(allowed) {
+            return Self { code, description };
+        }
+        let cleaned = description.chars().map(|character| if allowed(character) { character } else { '?' });
+        Self { code, description: Cow::Owned(cleaned.collect()) }
+    }
+}

@@ -1,0 +1,31 @@
+//! The ways to get tokens, and the one response type (closed sets with their names on the wire).
+
+/// How a client asks for tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GrantType {
+    /// With the code of a sign-in.
+    AuthorizationCode,
+    /// With a refresh token.
+    RefreshToken,
+}
+
+impl GrantType {
+    /// All that this server offers.
+    pub const ALL: [Self; 2] = [Self::AuthorizationCode, Self::RefreshToken];
+
+    /// The name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AuthorizationCode => "authorization_code",
+            Self::RefreshToken => "refresh_token",
+        }
+    }
+
+    /// Reads a name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|grant_type| grant_type.name() == name)
+    }
+}
+
+/// The only response type: a code in the redirect.
+pub const RESPONSE_TYPE_CODE: &str = "code";

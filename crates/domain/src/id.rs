@@ -1,0 +1,112 @@
+//! Identifiers: one type for each kind of thing, so that they cannot be mixed up.
+
+use std::fmt;
+
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+macro_rules! id_type {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Uuid);
+
+        impl $name {
+            /// Makes an identifier that sorts by its time of birth (UUID version 7).
+            pub fn at(now: OffsetDateTime, random: [u8; 10]) -> Self {
+                let millis = now.unix_timestamp_nanos() / 1_000_000;
+                let millis = u64::try_from(millis).unwrap_or(0);
+                Self(uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid())
+            }
+
+            /// Takes an identifier that storage or a token carried.
+            pub const fn from_uuid(uuid: Uuid) -> Self {
+                Self(uuid)
+            }
+
+            /// The plain value, for storage and for the wire.
+            pub const fn as_uuid(&self) -> Uuid {
+                self.0
+            }
+
+            /// Reads the one spelling that we write: lower case with hyphens.
+            pub fn parse(text: &str) -> Option<Self> {
+                let uuid = Uuid::try_parse(text).ok()?;
+                (uuid.hyphenated().encode_lower(&mut Uuid::encode_buffer()) == text).then_some(Self(uuid))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.hyphenated().fmt(f)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "({})"), self.0.hyphenated())
+            }
+        }
+    };
+}
+
+id_type! {
+    /// A registered client.
+    ClientId
+}
+id_type! {
+    /// A person, whichever of their wallets signed.
+    UserId
+}
+id_type! {
+    /// One sign-in: first its challenge, then its grant, then its code carry this id. That one id may become a
+    /// grant only once is what makes a challenge single use.
+    GrantId
+}
+id_type! {
+    /// One answer of the token endpoint; the `jti` of its access token.
+    TokenId
+}
+
+impl UserId {
+    /// The name that we show for a person: `User_` and the first eight characters of the id.
+    ///
+    /// The id is random for this reason: the first characters of a time-ordered one would be shared by everybody
+    /// who signed in during the same minute.
+    pub fn preferred_username(&self) -> String {
+        let text = self.to_string();
+        format!("User_{}", text.get(..8).unwrap_or(&text))
+    }
+
+    /// Makes a user's id, which is random throughout (UUID version 4).
+    pub fn random(random: [u8; 16]) -> Self {
+        Self(uuid::Builder::from_random_bytes(random).into_uuid())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_made_later_sort_later() {
+        let early = GrantId::at(OffsetDateTime::UNIX_EPOCH, [255; 10]);
+        let late = GrantId::at(OffsetDateTime::UNIX_EPOCH + time::Duration::milliseconds(1), [0; 10]);
+        assert!(early < late);
+    }
+
+    #[test]
+    fn only_the_spelling_that_we_write_is_read() {
+        let id = ClientId::at(OffsetDateTime::UNIX_EPOCH, [0xab; 10]);
+        assert_eq!(ClientId::parse(&id.to_string()), Some(id));
+        assert_eq!(ClientId::parse(&id.to_string().to_uppercase()), None);
+        assert_eq!(ClientId::parse(&format!("{{{id}}}")), None);
+        assert_eq!(ClientId::parse(&id.to_string().replace('-', "")), None);
+    }
+
+    #[test]
+    fn the_username_is_the_prefix_of_the_id() {
+        let user = UserId::random([0xab; 16]);
+        assert_eq!(user.preferred_username(), "User_abababab");
+    }
+}

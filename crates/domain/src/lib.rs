@@ -1,0 +1,43 @@
+//! Values, entities and decisions of OAuth and of wallet login.
+//!
+//! Everything here is pure: no I/O, no clock, no randomness, no async. A function that needs the time takes
+//! `now`; a function that needs chance takes the random bytes.
+//!
+//! # Glossary
+//!
+//! | word | meaning |
+//! |---|---|
+//! | client | an application that registered with us |
+//! | pending authorization | a judged request that waits for its signature; it lives in the session cookie |
+//! | challenge | the text that a wallet is asked to sign for one pending authorization |
+//! | grant | what one signature allowed: one user, one client, one set of scopes. Its id is the challenge's id |
+//! | code | the secret that redeems a grant, once |
+//! | token | one answer of the token endpoint: an access token and, mostly, a refresh token |
+//! | family | the tokens of one grant; at most one of them can be refreshed |
+
+pub mod authorization;
+pub mod challenge;
+pub mod client;
+pub mod client_auth;
+pub mod code;
+pub mod error;
+pub mod grant;
+pub mod grant_type;
+pub mod id;
+pub mod lifetimes;
+pub mod parameters;
+pub mod pending;
+pub mod pkce;
+pub mod public_url;
+pub mod redirect_uri;
+pub mod refresh;
+pub mod registration;
+pub mod scope;
+pub mod secret;
+pub mod signing_key;
+pub mod token;
+pub mod user_info;
+pub mod wallet;
+
+#[cfg(test)]
+mod vectors;

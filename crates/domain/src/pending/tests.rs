@@ -1,0 +1,79 @@
+use time::Duration;
+
+use super::*;
+use crate::challenge::MAX_FAILURES;
+use crate::scope::Scope;
+
+const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
+
+fn account(address: &str) -> WalletAccount {
+    WalletAccount { family: "eip155".to_owned(), chain: "eip155:1".to_owned(), address: address.to_owned() }
+}
+
+fn pending() -> PendingAuthorization {
+    PendingAuthorization {
+        client: ClientId::at(NOW, [1; 10]),
+        redirect_uri: RedirectUri::parse("https://a.example/cb").unwrap(),
+        scope: ScopeSet::of(&[Scope::Profile]),
+        state: Some("s".to_owned()),
+        nonce: None,
+        code_challenge: None,
+        login_hint: None,
+        expires_at: NOW + Duration::minutes(30),
+        challenges: Vec::new(),
+    }
+}
+
+fn challenge(number: u8, account: &WalletAccount, text: &str) -> IssuedChallenge {
+    IssuedChallenge {
+        id: GrantId::at(NOW, [number; 10]),
+        digest: ChallengeDigest::of(account, text),
+        expires_at: NOW + Duration::minutes(5),
+        failures: 0,
+    }
+}
+
+#[test]
+fn the_issued_text_is_admitted_for_its_account_only() {
+    let mut pending = pending();
+    let challenge = challenge(1, &account("0xA"), "text");
+    pending.remember(challenge);
+    assert_eq!(pending.admit(NOW, &account("0xA"), "text"), Ok(challenge.id));
+    assert_eq!(pending.admit(NOW, &account("0xB"), "text"), Err(ChallengeRejected::Unknown), "B-005");
+    assert_eq!(pending.admit(NOW, &account("0xA"), "text "), Err(ChallengeRejected::Unknown), "B-002");
+}
+
+#[test]
+fn b_012_an_older_live_challenge_is_still_admitted() {
+    let mut pending = pending();
+    let older = challenge(1, &account("0xA"), "older");
+    pending.remember(older);
+    pending.remember(challenge(2, &account("0xA"), "newer"));
+    assert_eq!(pending.admit(NOW, &account("0xA"), "older"), Ok(older.id));
+}
+
+#[test]
+fn a_049_a_challenge_ends_at_its_exact_second() {
+    let mut pending = pending();
+    let challenge = challenge(1, &account("0xA"), "text");
+    pending.remember(challenge);
+    let end = challenge.expires_at;
+    assert!(pending.admit(end - Duration::seconds(1), &account("0xA"), "text").is_ok());
+    assert_eq!(pending.admit(end, &account("0xA"), "text"), Err(ChallengeRejected::Expired));
+}
+
+#[test]
+fn a_050_five_failures_burn_a_challenge_and_six_challenges_push_out_the_first() {
+    let mut pending = pending();
+    for number in 0..=u8::try_from(MAX_CHALLENGES).unwrap() {
+        pending.remember(challenge(number, &account("0xA"), &number.to_string()));
+    }
+    assert_eq!(pending.admit(NOW, &account("0xA"), "0"), Err(ChallengeRejected::Unknown));
+    let id = pending.admit(NOW, &account("0xA"), "1").unwrap();
+    for _ in 0..MAX_FAILURES {
+        assert!(pending.admit(NOW, &account("0xA"), "1").is_ok());
+        pending.count_failure(id);
+    }
+    assert_eq!(pending.admit(NOW, &account("0xA"), "1"), Err(ChallengeRejected::Exhausted));
+    assert!(pending.admit(NOW, &account("0xA"), "2").is_ok(), "the others stay good");
+}

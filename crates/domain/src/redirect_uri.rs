@@ -1,0 +1,283 @@
+//! Redirect URIs: judged once at registration, compared exactly afterwards (RFC 6749 section 3.1.2, RFC 8252,
+//! RFC 9700 section 2.1).
+
+use std::fmt;
+
+use url::{Host, Url, form_urlencoded};
+
+use crate::public_url::is_loopback;
+
+/// The longest redirect URI that may be registered, in bytes.
+pub const MAX_LENGTH: usize = 2048;
+
+/// Parameters that we add ourselves; a registered URI must not hold them already (E-37).
+const RESERVED: [&str; 6] = ["code", "state", "iss", "error", "error_description", "response"];
+
+/// Why a redirect URI cannot be registered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RedirectUriRejected {
+    /// Longer than [`MAX_LENGTH`].
+    #[error("longer than {MAX_LENGTH} bytes")]
+    TooLong,
+    /// A space, a control character, a quote, a backslash, a wildcard or anything beyond ASCII.
+    #[error(
+        "holds a character that a URI may not hold; write other alphabets as punycode or percent-encoded"
+    )]
+    Character,
+    /// Not absolute, or without a host.
+    #[error("not an absolute URI")]
+    NotAbsolute,
+    /// A fragment.
+    #[error("holds a fragment")]
+    Fragment,
+    /// User name or password.
+    #[error("holds user information")]
+    UserInfo,
+    /// Plain http to a host that others can reach, or a scheme that is not one application's own.
+    #[error("must be https, http on a loopback host, or a private-use scheme with a dot in it")]
+    Scheme,
+    /// A host or a path that a browser would write in another way.
+    #[error("host, port or path is not in its canonical form")]
+    NotCanonical,
+    /// A parameter that we add ourselves.
+    #[error("its query holds a parameter that the answer adds")]
+    ReservedParameter,
+}
+
+/// A redirect URI that a client may register, kept exactly as it was written.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RedirectUri(String);
+
+impl RedirectUri {
+    /// Judges a URI that somebody wants to register.
+    pub fn parse(text: &str) -> Result<Self, RedirectUriRejected> {
+        if text.len() > MAX_LENGTH {
+            return Err(RedirectUriRejected::TooLong);
+        }
+        if !text.bytes().all(is_plain_uri_byte) || !percent_escapes_are_whole(text) {
+            return Err(RedirectUriRejected::Character);
+        }
+        if text.contains('#') {
+            return Err(RedirectUriRejected::Fragment);
+        }
+        let url = Url::parse(text).map_err(|_| RedirectUriRejected::NotAbsolute)?;
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(RedirectUriRejected::UserInfo);
+        }
+        match url.scheme() {
+            "https" => judge_host(text, &url, "https://")?,
+            "http" => {
+                judge_host(text, &url, "http://")?;
+                if !url.host().is_some_and(|host| is_loopback(&host)) {
+                    return Err(RedirectUriRejected::Scheme);
+                }
+            }
+            private_use if private_use.contains('.') && text.starts_with(private_use) => {}
+            _ => return Err(RedirectUriRejected::Scheme),
+        }
+        if url.query_pairs().any(|(name, _)| RESERVED.contains(&name.as_ref())) {
+            return Err(RedirectUriRejected::ReservedParameter);
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// Takes a URI that storage or the session kept; it was judged before.
+    pub fn from_trusted(text: String) -> Self {
+        Self(text)
+    }
+
+    /// Is the requested URI this one? Byte for byte, but for the port of a loopback IP literal (RFC 8252 section
+    /// 7.3): an application on a desktop cannot know which port will be free.
+    pub fn admits(&self, requested: &str) -> bool {
+        if self.0 == requested {
+            return true;
+        }
+        ["http://127.0.0.1", "http://[::1]"].into_iter().any(|origin| {
+            let registered = self.0.strip_prefix(origin).and_then(without_port);
+            let requested = requested.strip_prefix(origin).and_then(without_port);
+            registered.is_some() && registered == requested
+        })
+    }
+
+    /// As it was registered or requested.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// What a person should read before signing: the host and port, or the application's own scheme.
+    pub fn destination(&self) -> Destination {
+        let Ok(url) = Url::parse(&self.0) else { return Destination::App(self.0.clone()) };
+        let Some(host) = url.host().filter(|_| matches!(url.scheme(), "http" | "https")) else {
+            return Destination::App(url.scheme().to_owned());
+        };
+        let authority = match url.port() {
+            Some(port) => format!("{host}:{port}"),
+            None => host.to_string(),
+        };
+        if is_loopback(&host) { Destination::ThisComputer(authority) } else { Destination::Host(authority) }
+    }
+
+    /// The origin as a URI, for the `Resources` of a challenge.
+    pub fn origin(&self) -> String {
+        match self.destination() {
+            Destination::Host(authority) | Destination::ThisComputer(authority) => {
+                let scheme = self.0.split(':').next().unwrap_or("https");
+                format!("{scheme}://{authority}")
+            }
+            Destination::App(scheme) => format!("{scheme}:/"),
+        }
+    }
+
+    /// The URI with our answer added to the query that it already had.
+    pub fn with_answer(&self, answer: &[(&str, &str)]) -> String {
+        let mut target = self.0.clone();
+        let query_starts = match target.find('?') {
+            Some(position) => position + 1,
+            None => {
+                target.push('?');
+                target.len()
+            }
+        };
+        form_urlencoded::Serializer::for_suffix(target, query_starts).extend_pairs(answer).finish()
+    }
+}
+
+impl fmt::Display for RedirectUri {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for RedirectUri {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RedirectUri({})", self.0)
+    }
+}
+
+/// Where a sign-in leads, in words for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// A site: host and port.
+    Host(String),
+    /// A program on the person's own computer: host and port.
+    ThisComputer(String),
+    /// An application on the person's device: its scheme.
+    App(String),
+}
+
+impl fmt::Display for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Host(authority) => f.write_str(authority),
+            Self::ThisComputer(authority) => write!(f, "a program on this computer ({authority})"),
+            Self::App(scheme) => write!(f, "the app {scheme} on this device"),
+        }
+    }
+}
+
+/// The bytes of RFC 3986 without the ones that only cause trouble: quotes, angle brackets, backslash, wildcard.
+pub(crate) fn is_plain_uri_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()+,;=%".contains(&byte)
+}
+
+pub(crate) fn percent_escapes_are_whole(text: &str) -> bool {
+    let mut parts = text.split('%');
+    parts.next();
+    parts.all(|part| part.len() >= 2 && part.bytes().take(2).all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// The `url` crate forgives much (`https:host`, `https:///host`, `http://0x7f.1`, `/a/../b`); a registered URI is
+/// compared as text, so it must be written as a browser would write it.
+fn judge_host(text: &str, url: &Url, prefix: &str) -> Result<(), RedirectUriRejected> {
+    let rest = text.strip_prefix(prefix).ok_or(RedirectUriRejected::NotAbsolute)?;
+    let end = rest.find(['/', '?']).unwrap_or(rest.len());
+    let (authority, path_and_query) = rest.split_at(end);
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => (host, Some(port)),
+        _ => (authority, None),
+    };
+    let canonical_host = match url.host() {
+        Some(Host::Domain(name)) => name.to_owned(),
+        Some(Host::Ipv4(address)) => address.to_string(),
+        Some(Host::Ipv6(address)) => format!("[{address}]"),
+        None => return Err(RedirectUriRejected::NotAbsolute),
+    };
+    if host.is_empty() {
+        return Err(RedirectUriRejected::NotAbsolute);
+    }
+    let port_is_plain = port
+        .is_none_or(|port| port.parse::<u16>().is_ok_and(|number| number != 0 && number.to_string() == port));
+    let path = path_and_query.split('?').next().unwrap_or_default();
+    let path_is_plain = path.is_empty() || path == url.path();
+    if host.eq_ignore_ascii_case(&canonical_host) && port_is_plain && path_is_plain {
+        Ok(())
+    } else {
+        Err(RedirectUriRejected::NotCanonical)
+    }
+}
+
+/// What follows host and port; `None` if what stands there is not a port.
+fn without_port(rest: &str) -> Option<&str> {
+    let Some(after_colon) = rest.strip_prefix(':') else {
+        return (rest.is_empty() || rest.starts_with(['/', '?'])).then_some(rest);
+    };
+    let end = after_colon.find(['/', '?']).unwrap_or(after_colon.len());
+    let (port, rest) = after_colon.split_at(end);
+    let number = port.parse::<u16>().ok()?;
+    (number != 0 && number.to_string() == port).then_some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn uri(text: &str) -> RedirectUri {
+        RedirectUri::parse(text).unwrap()
+    }
+
+    #[test]
+    fn the_answer_is_added_to_the_query_that_was_there() {
+        assert_eq!(
+            uri("https://a.example/cb").with_answer(&[("code", "x y")]),
+            "https://a.example/cb?code=x+y"
+        );
+        assert_eq!(
+            uri("https://a.example/cb?t=1").with_answer(&[("code", "x")]),
+            "https://a.example/cb?t=1&code=x"
+        );
+        assert_eq!(
+            uri("https://a.example").with_answer(&[("state", "&a=b")]),
+            "https://a.example?state=%26a%3Db"
+        );
+        assert_eq!(uri("com.example.app:/cb").with_answer(&[("code", "x")]), "com.example.app:/cb?code=x");
+    }
+
+    #[test]
+    fn people_read_where_they_are_going() {
+        assert_eq!(uri("https://a.example:8443/cb").destination().to_string(), "a.example:8443");
+        assert_eq!(
+            uri("http://127.0.0.1:7777/cb").destination().to_string(),
+            "a program on this computer (127.0.0.1:7777)"
+        );
+        assert_eq!(
+            uri("com.example.app:/cb").destination().to_string(),
+            "the app com.example.app on this device"
+        );
+    }
+
+    #[test]
+    fn the_origin_of_every_kind_is_a_uri() {
+        assert_eq!(uri("https://a.example/cb?x=1").origin(), "https://a.example");
+        assert_eq!(uri("http://[::1]:80/cb").origin(), "http://[::1]");
+        assert_eq!(uri("com.example.app:/cb").origin(), "com.example.app:/");
+    }
+
+    #[test]
+    fn other_spellings_of_a_host_or_path_cannot_be_registered() {
+        for text in
+            ["http://0x7f.0.0.1/cb", "http://127.1/cb", "https://a.example:/cb", "https://a.example/x/../cb"]
+        {
+            assert_eq!(RedirectUri::parse(text), Err(RedirectUriRejected::NotCanonical), "{text}");
+        }
+    }
+}

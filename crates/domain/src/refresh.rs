@@ -1,0 +1,103 @@
+//! Refreshing: the judgement on a presented refresh token (RFC 6749 section 6, RFC 9700 section 4.14).
+
+use time::{Duration, OffsetDateTime};
+
+use crate::grant::Grant;
+use crate::id::{ClientId, TokenId};
+use crate::scope::ScopeSet;
+use crate::secret::Secret;
+use crate::token::Token;
+
+/// What storage knows about a refresh token: the token, its grant, and the family's newest token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefreshSnapshot {
+    /// The token that the presented value names.
+    pub token: Token,
+    /// Its grant.
+    pub grant: Grant,
+    /// The newest token of the family; the same as `token` when nothing was rotated.
+    pub newest: NewestToken,
+}
+
+/// The newest token of a family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewestToken {
+    /// Its id.
+    pub id: TokenId,
+    /// The token that was refreshed to get it.
+    pub parent: Option<TokenId>,
+    /// When it was issued.
+    pub issued_at: OffsetDateTime,
+}
+
+/// A rotation that may go ahead if the family has not changed meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rotation {
+    /// The token that must still be the family's newest.
+    pub expected_newest: TokenId,
+    /// What the new access token reaches.
+    pub scope: ScopeSet,
+}
+
+/// Why a refresh token is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RefreshRejected {
+    /// No such token.
+    #[error("refresh token is unknown")]
+    Unknown,
+    /// Another client's; that one's family stays alive.
+    #[error("refresh token belongs to another client")]
+    OtherClient,
+    /// The grant was revoked.
+    #[error("grant was revoked")]
+    Revoked,
+    /// It was rotated before: somebody has a copy, the family must die.
+    #[error("refresh token was rotated before")]
+    Reused,
+    /// Too old.
+    #[error("refresh token has expired")]
+    Expired,
+    /// More scopes than were granted.
+    #[error("scope goes beyond what was granted")]
+    ScopeWidened,
+}
+
+impl RefreshSnapshot {
+    /// Judges a presented refresh token. Within `grace`, a token whose successor was never refreshed may come again:
+    /// the answer with the successor may have been lost. The successor is then replaced, so that there is never a
+    /// second live branch.
+    pub fn admit(
+        &self,
+        now: OffsetDateTime,
+        presented: &Secret,
+        client: ClientId,
+        requested_scope: Option<ScopeSet>,
+        grace: Duration,
+    ) -> Result<Rotation, RefreshRejected> {
+        let Some(refresh) = &self.token.refresh else { return Err(RefreshRejected::Unknown) };
+        if !refresh.hash.admits(presented) {
+            return Err(RefreshRejected::Unknown);
+        }
+        if self.grant.client != client {
+            return Err(RefreshRejected::OtherClient);
+        }
+        if self.grant.revoked {
+            return Err(RefreshRejected::Revoked);
+        }
+        let is_newest = self.newest.id == self.token.id;
+        let successor_is_fresh =
+            self.newest.parent == Some(self.token.id) && now < self.newest.issued_at + grace;
+        if !is_newest && !successor_is_fresh {
+            return Err(RefreshRejected::Reused);
+        }
+        if now >= refresh.expires_at {
+            return Err(RefreshRejected::Expired);
+        }
+        // A narrower access token does not narrow what later ones may reach: the grant decides.
+        let scope = requested_scope.unwrap_or(self.grant.scope);
+        if !scope.is_subset_of(self.grant.scope) {
+            return Err(RefreshRejected::ScopeWidened);
+        }
+        Ok(Rotation { expected_newest: self.newest.id, scope })
+    }
+}

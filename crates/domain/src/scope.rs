@@ -1,0 +1,138 @@
+//! Scopes: what a client may ask for (RFC 6749 section 3.3).
+
+use std::fmt;
+
+/// One scope that this server knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// OpenID Connect.
+    OpenId,
+    /// The user's id, name and wallet address.
+    Profile,
+    /// The user's e-mail address, where one is on file.
+    Email,
+    /// Access while the user is away.
+    OfflineAccess,
+}
+
+impl Scope {
+    /// All scopes, in the order in which sets are printed.
+    pub const ALL: [Self; 4] = [Self::OpenId, Self::Profile, Self::Email, Self::OfflineAccess];
+
+    /// The name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OpenId => "openid",
+            Self::Profile => "profile",
+            Self::Email => "email",
+            Self::OfflineAccess => "offline_access",
+        }
+    }
+
+    fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|scope| scope.name() == name)
+    }
+
+    const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+/// Why a text is not a set of scopes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScopeRejected {
+    /// A word that no scope has.
+    #[error("a scope that this server does not know")]
+    Unknown,
+    /// A text too long to be honest.
+    #[error("longer than {MAX_LENGTH} characters")]
+    TooLong,
+    /// No scope at all.
+    #[error("no scope at all")]
+    Empty,
+}
+
+const MAX_LENGTH: usize = 512;
+
+/// A set of scopes without order and without duplicates.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct ScopeSet(u8);
+
+impl ScopeSet {
+    /// Reads scopes separated by spaces; more than one space between two is forgiven.
+    pub fn parse(text: &str) -> Result<Self, ScopeRejected> {
+        if text.len() > MAX_LENGTH {
+            return Err(ScopeRejected::TooLong);
+        }
+        Self::from_names(text.split(' ').filter(|name| !name.is_empty()))
+    }
+
+    /// Makes a set from single names.
+    pub fn from_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, ScopeRejected> {
+        let mut set = Self::default();
+        for name in names {
+            set.0 |= Scope::parse(name).ok_or(ScopeRejected::Unknown)?.bit();
+        }
+        if set.0 == 0 { Err(ScopeRejected::Empty) } else { Ok(set) }
+    }
+
+    /// Makes a set of known scopes.
+    pub fn of(scopes: &[Scope]) -> Self {
+        Self(scopes.iter().fold(0, |bits, scope| bits | scope.bit()))
+    }
+
+    /// Does the set hold this scope?
+    pub const fn contains(self, scope: Scope) -> bool {
+        self.0 & scope.bit() != 0
+    }
+
+    /// Is every scope of this set in the other?
+    pub const fn is_subset_of(self, other: Self) -> bool {
+        self.0 & !other.0 == 0
+    }
+
+    /// The scopes, in their fixed order.
+    pub fn iter(self) -> impl Iterator<Item = Scope> {
+        Scope::ALL.into_iter().filter(move |scope| self.contains(*scope))
+    }
+}
+
+impl fmt::Display for ScopeSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, scope) in self.iter().enumerate() {
+            if position > 0 {
+                f.write_str(" ")?;
+            }
+            f.write_str(scope.name())?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for ScopeSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ScopeSet({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_and_repetition_do_not_matter() {
+        assert_eq!(ScopeSet::parse("email profile"), ScopeSet::parse("profile  email profile"));
+        assert_eq!(
+            ScopeSet::parse("email profile").map(|set| set.to_string()),
+            Ok("profile email".to_owned())
+        );
+    }
+
+    #[test]
+    fn a_set_knows_its_subsets() {
+        let both = ScopeSet::of(&[Scope::Profile, Scope::Email]);
+        let one = ScopeSet::of(&[Scope::Email]);
+        assert!(one.is_subset_of(both));
+        assert!(!both.is_subset_of(one));
+    }
+}

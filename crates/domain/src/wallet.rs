@@ -1,0 +1,135 @@
+//! Wallet accounts and what a wallet returns.
+//!
+//! Which families exist, how their addresses are written and how their signatures are checked is the business of the
+//! adapters behind `countersign_ports::WalletVerifier`; here are the values that all of them share.
+
+use std::fmt;
+
+use base64::alphabet;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
+use base64::engine::{DecodePaddingMode, Engine};
+
+/// An account as its family writes it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct WalletAccount {
+    /// What makes two accounts the same person's: the CAIP-2 namespace for families where one key is one account on
+    /// every chain (`eip155`), the whole chain id elsewhere.
+    pub family: String,
+    /// The chain by CAIP-2, for example `eip155:1`.
+    pub chain: String,
+    /// The canonical address. Two spellings of one account have one canonical form.
+    pub address: String,
+}
+
+impl WalletAccount {
+    /// The account by CAIP-10.
+    pub fn caip10(&self) -> String {
+        format!("{}:{}", self.chain, self.address)
+    }
+
+    /// The address for logs: enough to find it again, too little to follow it.
+    pub fn shortened(&self) -> String {
+        let head: String = self.address.chars().take(6).collect();
+        let tail: String = self.address.chars().rev().take(4).collect::<Vec<_>>().into_iter().rev().collect();
+        format!("{head}…{tail}")
+    }
+}
+
+impl fmt::Debug for WalletAccount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WalletAccount({}:{})", self.chain, self.shortened())
+    }
+}
+
+/// What somebody claims: that the holder of this account signed this text.
+#[derive(Clone)]
+pub struct WalletProof {
+    /// The account.
+    pub account: WalletAccount,
+    /// The exact text that we issued.
+    pub text: String,
+    /// The signature as it came, not decoded.
+    pub signature: String,
+}
+
+impl fmt::Debug for WalletProof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WalletProof").field("account", &self.account).finish_non_exhaustive()
+    }
+}
+
+/// Decodes a signature of a known length by its own length and alphabet, never by trial: hex with or without `0x`,
+/// then base64 or base64url with or without padding (R9 of the security requirements).
+///
+/// `None` is the answer to everything else: other lengths, mixed alphabets, spaces, stray bits at the end.
+pub fn signature_bytes(text: &str, length: usize) -> Option<Vec<u8>> {
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    if digits.len() == 2 * length {
+        return hex::decode(digits).ok();
+    }
+    let unpadded = (length * 4).div_ceil(3);
+    let padded = length.div_ceil(3) * 4;
+    if text.len() != unpadded && text.len() != padded {
+        return None;
+    }
+    let alphabet = if text.contains(['-', '_']) { alphabet::URL_SAFE } else { alphabet::STANDARD };
+    let padding = GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+    let bytes = GeneralPurpose::new(&alphabet, padding).decode(text).ok()?;
+    (bytes.len() == length).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_spelling_of_the_same_bytes_decodes_to_them() {
+        let bytes = [0xfb; 65];
+        let standard = base64::engine::general_purpose::STANDARD.encode(bytes);
+        let url_safe = base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes);
+        let spellings = [
+            hex::encode(bytes),
+            format!("0x{}", hex::encode(bytes)),
+            format!("0x{}", hex::encode_upper(bytes)),
+            standard.clone(),
+            standard.trim_end_matches('=').to_owned(),
+            url_safe,
+        ];
+        for spelling in spellings {
+            assert_eq!(signature_bytes(&spelling, 65), Some(bytes.to_vec()), "{spelling}");
+        }
+    }
+
+    #[test]
+    fn b_024_whatever_is_not_one_of_these_spellings_is_refused() {
+        let hex_form = hex::encode([0xfb; 65]);
+        let base64_form = base64::engine::general_purpose::STANDARD.encode([0xfb; 65]);
+        let refused = [
+            String::new(),
+            format!("0X{hex_form}"),
+            format!("0x0x{hex_form}"),
+            format!("0x{}", &hex_form[1..]),
+            format!(" {hex_form}"),
+            format!("{hex_form}\n"),
+            hex_form.replace('f', "ｆ"),
+            base64_form.replacen('+', "-", 1),
+            base64_form.replace("s=", "t="),
+            "A".repeat(1 << 20),
+        ];
+        for text in refused {
+            assert_eq!(signature_bytes(&text, 65), None, "{}", text.chars().take(80).collect::<String>());
+        }
+    }
+
+    #[test]
+    fn a_proof_never_prints_its_text_or_signature() {
+        let account = WalletAccount {
+            family: "eip155".to_owned(),
+            chain: "eip155:1".to_owned(),
+            address: "0x1234567890abcdef1234567890abcdef12345678".to_owned(),
+        };
+        let proof = WalletProof { account, text: "a text".to_owned(), signature: "a signature".to_owned() };
+        let shown = format!("{proof:?}");
+        assert_eq!(shown, "WalletProof { account: WalletAccount(eip155:1:0x1234…5678), .. }");
+    }
+}

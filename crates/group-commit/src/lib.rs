@@ -1,0 +1,1 @@
+//! A bounded queue and one writer thread that turns waiting commands into shared commits.

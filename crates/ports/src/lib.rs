@@ -1,0 +1,41 @@
+//! The traits that adapters implement. This documentation is the contract; `countersign-conformance` tests it.
+//!
+//! # The seven rules of storage
+//!
+//! 1. An operation is atomic, and it **answers only after it is durable**.
+//! 2. A refusal is an outcome, never an error: a batch of commands is never rolled back for a business reason.
+//! 3. Commands own their data and carry every id and hash that they create, and the caller's `now`. A command that is
+//!    repeated after a lost answer is recognized by those ids and gives the same outcome.
+//! 4. Dropping the future of a submitted operation does not cancel it.
+//! 5. A full queue is [`StoreError::Overloaded`], never an unbounded wait.
+//! 6. Secrets arrive hashed.
+//! 7. There is no clock, no randomness and no policy inside an adapter.
+//!
+//! Everything about a record that can never change is judged in `countersign-domain` on a snapshot; an operation
+//! re-checks only the one thing that can. An adapter needs no knowledge of OAuth.
+
+pub mod client_store;
+pub mod clock;
+pub mod entropy;
+pub mod error;
+pub mod key_store;
+pub mod login_store;
+pub mod storage;
+pub mod token_signer;
+pub mod token_store;
+pub mod upkeep;
+pub mod wallet_verifier;
+
+pub use client_store::{ClientStore, RegisterClient, Registered};
+pub use clock::Clock;
+pub use entropy::{Entropy, EntropyExt};
+pub use error::{SignerError, StoreError, VerifierError};
+pub use key_store::{AddSigningKey, KeyAdded, KeyStore};
+pub use login_store::{CompleteLogin, LoginCompleted, LoginStore};
+pub use storage::Storage;
+pub use token_signer::{PublicKeys, TokenSigner};
+pub use token_store::{
+    RedeemCode, Redeemed, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, TokenStore,
+};
+pub use upkeep::{PurgeExpired, Purged, Upkeep};
+pub use wallet_verifier::{RecognizedAccount, Verdict, WalletVerifier};

@@ -1,0 +1,38 @@
+//! Keeping the store small, and asking whether it is there.
+
+use async_trait::async_trait;
+use time::OffsetDateTime;
+
+use crate::StoreError;
+
+/// Forgets what nothing can need any more.
+#[derive(Clone, Copy, Debug)]
+pub struct PurgeExpired {
+    /// Whatever may be forgotten before this time goes.
+    pub before: OffsetDateTime,
+    /// How many rows at the most.
+    pub limit: u32,
+}
+
+/// What became of [`PurgeExpired`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Purged {
+    /// How many rows went.
+    pub rows: u64,
+    /// Is there more to do?
+    pub more: bool,
+}
+
+/// Upkeep.
+#[async_trait]
+pub trait Upkeep: Send + Sync {
+    /// Removes grants whose `forget_after` and tokens whose [`Token::forget_after`] has passed, oldest first, grants and
+    /// tokens each up to the limit. What could still be presented and mean something stays: a used challenge while its text is
+    /// good, a rotated refresh token while it has not expired.
+    ///
+    /// [`Token::forget_after`]: countersign_domain::token::Token::forget_after
+    async fn purge_expired(&self, command: PurgeExpired) -> Result<Purged, StoreError>;
+
+    /// Asks whether the store answers and can be written.
+    async fn ping(&self) -> Result<(), StoreError>;
+}
