@@ -110,8 +110,8 @@ pub fn judge(
         return Err(invalid_request("max_age must be a whole number of seconds"));
     }
     let nonce = once("nonce").map(ToOwned::to_owned);
-    if nonce.as_ref().is_some_and(|nonce| nonce.len() > MAX_NONCE_LENGTH) {
-        return Err(invalid_request("nonce is longer than 512 bytes"));
+    if nonce.as_ref().is_some_and(|nonce| nonce.len() > MAX_NONCE_LENGTH || nonce.chars().any(char::is_control)) {
+        return Err(invalid_request("nonce takes up to 512 bytes without control characters"));
     }
     let login_hint =
         once("login_hint").filter(|hint| hint.len() <= MAX_LOGIN_HINT_LENGTH).map(ToOwned::to_owned);

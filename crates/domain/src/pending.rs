@@ -1,5 +1,6 @@
 //! A judged authorization request that waits for its signature.
 
+use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
 
 use crate::challenge::{ChallengeDigest, IssuedChallenge};
@@ -61,6 +62,16 @@ impl PendingAuthorization {
         self.client.to_string() == client_id
             && self.redirect_uri.as_str() == redirect_uri
             && self.state.as_deref() == state
+    }
+
+    /// A short name for this request among the few of one session, so that a page can be loaded again.
+    pub fn label(&self) -> String {
+        let mut hash = Sha256::new();
+        for part in [&self.client.to_string(), self.redirect_uri.as_str(), self.state.as_deref().unwrap_or_default()] {
+            hash.update(part.as_bytes());
+            hash.update([0]);
+        }
+        hex::encode(&hash.finalize()[..4])
     }
 
     /// Remembers a challenge; beyond [`MAX_CHALLENGES`] the oldest is forgotten.
