@@ -1,1 +1,80 @@
-//! Contract suites for adapters, the in-memory reference store, fixtures and fakes.
+//! Contract suites for the adapters of Countersign, the reference store, fixtures and fakes.
+//!
+//! Whoever implements a port proves it here. A suite is a list of clauses, each a plain `pub async fn` whose name is its
+//! claim; a macro makes one `#[test]` of each, on a runtime with several threads. The adapter's crate needs this one as
+//! its only dev-dependency.
+//!
+//! # A storage
+//!
+//! Implement `ClientStore`, `LoginStore`, `TokenStore`, `KeyStore` and `Upkeep` of `countersign-ports`; the contract is
+//! in their documentation. Then the file `tests/contract.rs` is this, whole:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use countersign_conformance::memory::MemoryStorage; // yours
+//! use countersign_ports::Storage;
+//!
+//! // An empty store, and whatever must live as long as the test: a temporary folder, a schema that drops itself.
+//! async fn fresh() -> (Arc<dyn Storage>, ()) {
+//!     (Arc::new(MemoryStorage::default()), ())
+//! }
+//!
+//! countersign_conformance::storage_contract!(fresh());
+//! countersign_conformance::storage_races!(fresh());
+//!
+//! // What can be opened again (a folder, a connection string), and how.
+//! async fn database() -> Arc<MemoryStorage> {
+//!     Arc::default()
+//! }
+//!
+//! async fn open(database: &Arc<MemoryStorage>) -> Arc<dyn Storage> {
+//!     Arc::<MemoryStorage>::clone(database)
+//! }
+//!
+//! countersign_conformance::storage_durability!(database(), open);
+//! // Only for a store that several processes may use at once:
+//! countersign_conformance::storage_replicas!(database(), open);
+//! # fn main() {}
+//! ```
+//!
+//! | macro | arguments |
+//! |---|---|
+//! | [`storage_contract!`] | an expression, evaluated for every clause, that is a future of `(Arc<dyn Storage>, guard)` |
+//! | [`storage_races!`] | the same |
+//! | [`storage_durability!`] | an expression that is a future of a database; an async function from `&` database to `Arc<dyn Storage>` |
+//! | [`storage_replicas!`] | the same |
+//! | [`wallet_contract!`](crate::wallet_contract!) | an expression that is a verifier; a function from `u64` to a [`wallet::SigningWallet`] |
+//! | [`signer_contract!`](crate::signer_contract!) | an expression that is a signer |
+//!
+//! The tests stand where the macro stands. To run a suite twice, wrap each in a module of its own.
+//!
+//! # A wallet family
+//!
+//! Implement `WalletVerifier`, and [`wallet::SigningWallet`] for a wallet that can sign in tests:
+//!
+//! ```text
+//! countersign_conformance::wallet_contract!(MyVerifier::default(), MyWallet::from_seed);
+//! ```
+//!
+//! # A token signer
+//!
+//! ```
+//! use countersign_conformance::fakes::FakeSigner; // yours
+//!
+//! countersign_conformance::signer_contract!(FakeSigner);
+//! # fn main() {}
+//! ```
+//!
+//! # Versions
+//!
+//! This crate is versioned with `countersign-ports`; a new clause is a minor release.
+#![expect(clippy::unwrap_used, reason = "a clause fails by panicking, as tests do")]
+
+pub mod fakes;
+pub mod fixtures;
+pub mod harness;
+pub mod memory;
+pub mod signer;
+pub mod storage;
+pub mod wallet;

@@ -1,0 +1,204 @@
+//! Stand-ins for the clock, the entropy, the token signer and a person's wallet.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use countersign_domain::id::TokenId;
+use countersign_domain::token::AccessClaims;
+use countersign_ports::{Clock, Entropy, PublicKeys, SignerError, TokenSigner};
+use k256::ecdsa::SigningKey;
+use serde_json::{Value, json};
+use sha3::{Digest, Keccak256};
+use time::{Duration, OffsetDateTime};
+
+use crate::fixtures;
+
+/// A clock that stands still until somebody moves it.
+#[derive(Debug)]
+pub struct ManualClock {
+    now: Mutex<OffsetDateTime>,
+}
+
+impl ManualClock {
+    /// A clock that shows this time.
+    pub const fn at(now: OffsetDateTime) -> Self {
+        Self { now: Mutex::new(now) }
+    }
+
+    /// Moves on.
+    pub fn advance(&self, duration: Duration) {
+        *self.now.lock().unwrap_or_else(PoisonError::into_inner) += duration;
+    }
+}
+
+impl Default for ManualClock {
+    /// A clock that shows the time of the fixtures.
+    fn default() -> Self {
+        Self::at(fixtures::NOW)
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> OffsetDateTime {
+        *self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Bytes that look random and are the same in every run: the hashes of the seed and a counter.
+#[derive(Debug, Default)]
+pub struct SeededEntropy {
+    seed: u64,
+    next: AtomicU64,
+}
+
+impl SeededEntropy {
+    /// Other seeds give other bytes.
+    pub const fn new(seed: u64) -> Self {
+        Self { seed, next: AtomicU64::new(0) }
+    }
+}
+
+impl Entropy for SeededEntropy {
+    fn fill(&self, buffer: &mut [u8]) {
+        for block in buffer.chunks_mut(32) {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            let hash = keccak([self.seed.to_be_bytes(), number.to_be_bytes()].as_flattened());
+            block.copy_from_slice(&hash[..block.len()]);
+        }
+    }
+}
+
+/// An Ethereum wallet with a real key that signs as wallets do (EIP-191 `personal_sign`).
+#[derive(Clone, Debug)]
+pub struct TestWallet {
+    key: SigningKey,
+}
+
+impl TestWallet {
+    /// Other seeds give other keys.
+    pub fn from_seed(seed: u64) -> Self {
+        let secret = keccak([b"wallet ".as_slice(), &seed.to_be_bytes()].concat().as_slice());
+        Self { key: SigningKey::from_slice(&secret).unwrap() }
+    }
+
+    /// The address with the checksum of EIP-55.
+    pub fn address(&self) -> String {
+        let public = self.key.verifying_key().to_sec1_point(false);
+        let digits = hex::encode(&keccak(&public.as_bytes()[1..])[12..]);
+        let checksum = hex::encode(keccak(digits.as_bytes()));
+        let cased = digits
+            .chars()
+            .zip(checksum.chars())
+            .map(|(digit, check)| if check >= '8' { digit.to_ascii_uppercase() } else { digit });
+        format!("0x{}", cased.collect::<String>())
+    }
+
+    /// The signature as wallets give it: `0x` and hex.
+    pub fn sign(&self, text: &str) -> String {
+        format!("0x{}", hex::encode(self.sign_bytes(text)))
+    }
+
+    /// The signature in base64 with padding.
+    pub fn sign_base64(&self, text: &str) -> String {
+        STANDARD.encode(self.sign_bytes(text))
+    }
+
+    /// The signature: `r`, a low `s`, and 27 or 28.
+    pub fn sign_bytes(&self, text: &str) -> Vec<u8> {
+        let prefix = format!("\x19Ethereum Signed Message:\n{}", text.len());
+        let hash = keccak([prefix.as_bytes(), text.as_bytes()].concat().as_slice());
+        let (signature, recovery) = self.key.sign_prehash_recoverable(&hash);
+        let mut bytes = signature.to_bytes().to_vec();
+        bytes.push(27 + recovery.to_byte());
+        bytes
+    }
+}
+
+/// Makes what looks like access tokens. The payload can be read; the signature is a hash that anybody can make.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FakeSigner;
+
+impl FakeSigner {
+    const ALGORITHM: &'static str = "FAKE";
+    const KID: &'static str = "fake-key";
+}
+
+#[async_trait]
+impl TokenSigner for FakeSigner {
+    async fn sign_access_token(&self, claims: &AccessClaims) -> Result<String, SignerError> {
+        let header = json!({ "typ": "at+jwt", "alg": Self::ALGORITHM, "kid": Self::KID });
+        let payload = json!({
+            "iss": claims.issuer,
+            "aud": claims.audience,
+            "sub": claims.subject.to_string(),
+            "client_id": claims.client.to_string(),
+            "scope": claims.scope.to_string(),
+            "auth_time": claims.authenticated_at.unix_timestamp(),
+            "iat": claims.issued_at.unix_timestamp(),
+            "exp": claims.expires_at.unix_timestamp(),
+            "jti": claims.id.to_string(),
+        });
+        let [header, payload] = [header, payload].map(|part| URL_SAFE_NO_PAD.encode(part.to_string()));
+        let signed = format!("{header}.{payload}");
+        let signature = URL_SAFE_NO_PAD.encode(keccak(signed.as_bytes()));
+        Ok(format!("{signed}.{signature}"))
+    }
+
+    fn token_id(&self, access_token: &str) -> Option<TokenId> {
+        let mut parts = access_token.split('.');
+        let (Some(_), Some(payload), Some(_), None) =
+            (parts.next(), parts.next(), parts.next(), parts.next())
+        else {
+            return None;
+        };
+        let payload: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).ok()?).ok()?;
+        TokenId::parse(payload.get("jti")?.as_str()?)
+    }
+
+    fn public_keys(&self) -> PublicKeys {
+        let key = json!({ "kty": "fake", "use": "sig", "alg": Self::ALGORITHM, "kid": Self::KID });
+        PublicKeys {
+            jwks: json!({ "keys": [key] }).to_string(),
+            algorithms: vec![Self::ALGORITHM.to_owned()],
+        }
+    }
+}
+
+fn keccak(bytes: &[u8]) -> [u8; 32] {
+    Keccak256::digest(bytes).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_ports::EntropyExt;
+
+    use super::*;
+
+    #[test]
+    fn seeded_entropy_repeats_itself_from_run_to_run_but_not_within_one() {
+        let [one, same, other] = [1, 1, 2].map(SeededEntropy::new);
+        let first: [u8; 40] = one.bytes();
+        assert_eq!(same.bytes(), first);
+        assert_ne!(one.bytes(), first);
+        assert_ne!(other.bytes(), first);
+    }
+
+    #[test]
+    fn the_clock_moves_when_it_is_told_to() {
+        let clock = ManualClock::default();
+        clock.advance(Duration::seconds(90));
+        assert_eq!(clock.now(), fixtures::NOW + Duration::seconds(90));
+    }
+
+    #[test]
+    fn an_address_is_the_one_of_its_key() {
+        // The key 0x…01, whose address every Ethereum library tests with.
+        let mut secret = [0; 32];
+        secret[31] = 1;
+        let wallet = TestWallet { key: SigningKey::from_slice(&secret).unwrap() };
+        assert_eq!(wallet.address(), "0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf");
+    }
+}

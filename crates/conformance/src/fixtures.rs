@@ -1,0 +1,271 @@
+//! Builders of values for tests. Fields are public: take what a builder gives and change what the test is about.
+//!
+//! Times are whole seconds, because databases keep microseconds only. Whatever identifies a thing differs from call to
+//! call, and from process to process, so that tests can share one database.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use countersign_domain::client::{
+    Client, ClientAuthentication, ClientMetadata, ClientOrigin, DisplayMetadata, SecretMethod,
+};
+use countersign_domain::grant::RevocationReason;
+use countersign_domain::grant_type::GrantType;
+use countersign_domain::id::{ClientId, GrantId, TokenId, UserId};
+use countersign_domain::pkce::CodeChallenge;
+use countersign_domain::redirect_uri::RedirectUri;
+use countersign_domain::scope::{Scope, ScopeSet};
+use countersign_domain::secret::{Secret, SecretHash};
+use countersign_domain::signing_key::SealedKey;
+use countersign_domain::token::{AccessClaims, RefreshToken, Token};
+use countersign_domain::wallet::WalletAccount;
+use countersign_ports::{
+    AddSigningKey, CompleteLogin, RedeemCode, RegisterClient, RevokeGrant, RevokeToken, RotateRefresh,
+};
+use time::macros::datetime;
+use time::{Duration, OffsetDateTime};
+
+/// The time at which all fixtures happen.
+pub const NOW: OffsetDateTime = datetime!(2026-11-21 10:00:00 UTC);
+
+/// The redirect URI of every client and login.
+pub const REDIRECT_URI: &str = "https://client.example/callback";
+
+/// A number that no other call in this process gives.
+pub fn unique() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Bytes that no other call gives: the process and a number, in the last eight places.
+fn unique_bytes<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    let tail = [std::process::id().to_be_bytes(), unique().to_be_bytes()].concat();
+    for (place, byte) in bytes.iter_mut().rev().zip(tail.iter().rev()) {
+        *place = *byte;
+    }
+    bytes
+}
+
+/// An id for a client; later ones sort later.
+pub fn client_id() -> ClientId {
+    ClientId::at(NOW, id_tail())
+}
+
+/// An id for a grant; later ones sort later.
+pub fn grant_id() -> GrantId {
+    GrantId::at(NOW, id_tail())
+}
+
+/// An id for a token; later ones sort later.
+pub fn token_id() -> TokenId {
+    TokenId::at(NOW, id_tail())
+}
+
+/// The version and the variant of a UUID take bits of the first three bytes; the rest stays as it is.
+fn id_tail() -> [u8; 10] {
+    let bytes: [u8; 8] = unique_bytes();
+    let mut tail = [0; 10];
+    tail[3..].copy_from_slice(&bytes[1..]);
+    tail
+}
+
+/// An id for a user; the number comes first, because a user's name is made of the first digits.
+pub fn user_id() -> UserId {
+    let bytes: [u8; 8] = unique_bytes();
+    let mut random = [0; 16];
+    random[..4].copy_from_slice(&bytes[4..]);
+    random[12..].copy_from_slice(&bytes[..4]);
+    UserId::random(random)
+}
+
+/// A secret.
+pub fn secret() -> Secret {
+    Secret::from_random(unique_bytes())
+}
+
+/// The hash of a secret that nobody has.
+pub fn secret_hash() -> SecretHash {
+    SecretHash::of(&secret())
+}
+
+/// An Ethereum account. Its address looks like one; nobody has its key, see [`crate::fakes::TestWallet`] for one that
+/// can sign.
+pub fn wallet_account() -> WalletAccount {
+    WalletAccount {
+        family: "eip155".to_owned(),
+        chain: "eip155:1".to_owned(),
+        address: format!("0x{}", hex::encode(unique_bytes::<20>())),
+    }
+}
+
+/// All four scopes.
+pub fn all_scopes() -> ScopeSet {
+    ScopeSet::of(&Scope::ALL)
+}
+
+/// A client with a secret that nobody has.
+pub fn client() -> Client {
+    client_with_secret(&secret())
+}
+
+/// A client with this secret, sent in the form.
+pub fn client_with_secret(secret: &Secret) -> Client {
+    Client {
+        id: client_id(),
+        authentication: ClientAuthentication::Secret {
+            method: SecretMethod::Post,
+            hash: SecretHash::of(secret),
+        },
+        metadata: ClientMetadata {
+            name: "Example".to_owned(),
+            redirect_uris: vec![redirect_uri(REDIRECT_URI)],
+            scopes: all_scopes(),
+            grant_types: GrantType::ALL.to_vec(),
+            display: DisplayMetadata::default(),
+        },
+        origin: ClientOrigin::SelfRegistered,
+        registration_token: secret_hash(),
+        created_at: NOW,
+    }
+}
+
+/// A client without a secret.
+pub fn public_client() -> Client {
+    Client { authentication: ClientAuthentication::Public, ..client() }
+}
+
+/// A redirect URI, not judged.
+pub fn redirect_uri(text: &str) -> RedirectUri {
+    RedirectUri::from_trusted(text.to_owned())
+}
+
+/// Display metadata with something in every field.
+pub fn full_display() -> DisplayMetadata {
+    DisplayMetadata {
+        client_uri: Some("https://client.example".to_owned()),
+        logo_uri: Some("https://client.example/logo.png".to_owned()),
+        tos_uri: Some("https://client.example/terms".to_owned()),
+        policy_uri: Some("https://client.example/privacy".to_owned()),
+        contacts: vec!["ops@client.example".to_owned(), "+49 30 901820".to_owned()],
+        jwks: Some("{\n  \"keys\": [{\"kty\": \"EC\", \"kid\": \"🔑\"}]\n}".to_owned()),
+        jwks_uri: Some("https://client.example/jwks".to_owned()),
+        application_type: Some("native".to_owned()),
+        id_token_signed_response_alg: Some("ES256".to_owned()),
+        post_logout_redirect_uris: vec!["https://client.example/bye".to_owned()],
+    }
+}
+
+/// The command that registers a client.
+pub fn register_client() -> RegisterClient {
+    RegisterClient { client: client() }
+}
+
+/// A login of a new wallet at a client that need not be registered.
+pub fn complete_login() -> CompleteLogin {
+    complete_login_of(wallet_account())
+}
+
+/// A login of this wallet.
+pub fn complete_login_of(account: WalletAccount) -> CompleteLogin {
+    CompleteLogin {
+        id: grant_id(),
+        client: client_id(),
+        account,
+        new_user: user_id(),
+        redirect_uri: redirect_uri(REDIRECT_URI),
+        scope: all_scopes(),
+        nonce: Some("n-0S6_WzA2Mj".to_owned()),
+        code_challenge: Some(CodeChallenge::from_bytes(unique_bytes())),
+        code_hash: secret_hash(),
+        now: NOW,
+        code_expires_at: NOW + Duration::seconds(60),
+        forget_after: NOW + Duration::minutes(5),
+    }
+}
+
+/// The first token of a family, with a refresh token.
+pub fn token(grant: GrantId) -> Token {
+    Token {
+        id: token_id(),
+        grant,
+        parent: None,
+        scope: all_scopes(),
+        issued_at: NOW,
+        access_hash: secret_hash(),
+        access_expires_at: NOW + Duration::hours(1),
+        refresh: Some(RefreshToken { hash: secret_hash(), expires_at: NOW + Duration::days(30) }),
+    }
+}
+
+/// The command that redeems the code of a grant.
+pub fn redeem_code(grant: GrantId) -> RedeemCode {
+    let token = token(grant);
+    let forget_after = token.forget_after();
+    RedeemCode { token, now: NOW, forget_after }
+}
+
+/// The command that refreshes with a token that is the newest of its family.
+pub fn rotate_refresh(parent: &Token) -> RotateRefresh {
+    let token = Token { parent: Some(parent.id), ..token(parent.grant) };
+    let forget_after = token.forget_after();
+    RotateRefresh { token, expected_newest: parent.id, now: NOW, forget_after }
+}
+
+/// The command that refreshes once more with a token whose successor is unused.
+pub fn rotate_again(parent: &Token, unused_successor: &Token) -> RotateRefresh {
+    RotateRefresh { expected_newest: unused_successor.id, ..rotate_refresh(parent) }
+}
+
+/// The command that revokes an access token.
+pub fn revoke_token(id: TokenId) -> RevokeToken {
+    RevokeToken { id, now: NOW }
+}
+
+/// The command that revokes a grant because the client asked for it.
+pub fn revoke_grant(id: GrantId) -> RevokeGrant {
+    RevokeGrant { id, reason: RevocationReason::ClientRequest, now: NOW }
+}
+
+/// The command that adds a key for an algorithm of its own.
+pub fn add_signing_key() -> AddSigningKey {
+    let number = format!("{}-{}", std::process::id(), unique());
+    AddSigningKey {
+        key: SealedKey {
+            kid: format!("key-{number}"),
+            algorithm: format!("ALG-{number}"),
+            sealed: (0..=255).collect(),
+            created_at: NOW,
+        },
+    }
+}
+
+/// What an access token says.
+pub fn access_claims() -> AccessClaims {
+    AccessClaims {
+        issuer: "https://issuer.example".to_owned(),
+        audience: "https://issuer.example".to_owned(),
+        subject: user_id(),
+        client: client_id(),
+        scope: all_scopes(),
+        authenticated_at: NOW,
+        issued_at: NOW + Duration::seconds(30),
+        expires_at: NOW + Duration::hours(1),
+        id: token_id(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_differ_from_call_to_call_and_later_ones_sort_later() {
+        let ids: Vec<_> = (0..1_000).map(|_| grant_id()).collect();
+        assert!(ids.is_sorted_by(|earlier, later| earlier < later));
+    }
+
+    #[test]
+    fn users_have_names_of_their_own() {
+        assert_ne!(user_id().preferred_username(), user_id().preferred_username());
+    }
+}

@@ -1,0 +1,328 @@
+//! The reference store: plain maps behind one lock. What it answers is what the ports' documentation says; it keeps
+//! nothing when the process ends.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use countersign_domain::client::Client;
+use countersign_domain::grant::{Grant, RevocationReason};
+use countersign_domain::id::{ClientId, GrantId, TokenId, UserId};
+use countersign_domain::refresh::{NewestToken, RefreshSnapshot};
+use countersign_domain::signing_key::SealedKey;
+use countersign_domain::token::{AccessSnapshot, Token};
+use countersign_ports::{
+    AddSigningKey, ClientStore, CompleteLogin, KeyAdded, KeyStore, LoginCompleted, LoginStore, PurgeExpired,
+    Purged, RedeemCode, Redeemed, RegisterClient, Registered, RevokeGrant, RevokeToken, Revoked,
+    RotateRefresh, Rotated, StoreError, TokenStore, Upkeep,
+};
+use time::OffsetDateTime;
+
+/// A store in memory, as simple as it can be.
+#[derive(Debug, Default)]
+pub struct MemoryStorage {
+    tables: Mutex<Tables>,
+}
+
+#[derive(Debug, Default)]
+struct Tables {
+    clients: BTreeMap<ClientId, Client>,
+    /// By family and address.
+    wallets: BTreeMap<(String, String), UserId>,
+    grants: BTreeMap<GrantId, GrantRow>,
+    tokens: BTreeMap<TokenId, TokenRow>,
+    /// By algorithm.
+    keys: BTreeMap<String, SealedKey>,
+}
+
+#[derive(Debug)]
+struct GrantRow {
+    grant: Grant,
+    newest_token: Option<TokenId>,
+    revocation: Option<Revocation>,
+    forget_after: OffsetDateTime,
+}
+
+/// When and why a grant was revoked first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Revocation {
+    /// When.
+    pub at: OffsetDateTime,
+    /// Why.
+    pub reason: RevocationReason,
+}
+
+#[derive(Debug)]
+struct TokenRow {
+    token: Token,
+    access_revoked_at: Option<OffsetDateTime>,
+}
+
+impl MemoryStorage {
+    /// When and why a grant was revoked; no port tells, operators read it in the database.
+    pub fn revocation(&self, id: GrantId) -> Option<Revocation> {
+        self.tables().grants.get(&id)?.revocation
+    }
+
+    /// A panic while the lock is held can only come from a test that fails anyway.
+    fn tables(&self) -> MutexGuard<'_, Tables> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl ClientStore for MemoryStorage {
+    async fn register_client(&self, command: RegisterClient) -> Result<Registered, StoreError> {
+        let mut tables = self.tables();
+        let client = command.client;
+        if let Some(present) = tables.clients.get(&client.id) {
+            let is_repeated = present.registration_token == client.registration_token;
+            return Ok(if is_repeated { Registered::Stored } else { Registered::IdTaken });
+        }
+        tables.clients.insert(client.id, client);
+        Ok(Registered::Stored)
+    }
+
+    async fn update_client(&self, client: Client) -> Result<bool, StoreError> {
+        let mut tables = self.tables();
+        let Some(present) = tables.clients.get_mut(&client.id) else { return Ok(false) };
+        *present = Client { created_at: present.created_at, ..client };
+        Ok(true)
+    }
+
+    async fn delete_client(&self, id: ClientId) -> Result<bool, StoreError> {
+        let mut tables = self.tables();
+        let Tables { grants, tokens, .. } = &mut *tables;
+        grants.retain(|_, row| row.grant.client != id);
+        tokens.retain(|_, row| grants.contains_key(&row.token.grant));
+        Ok(tables.clients.remove(&id).is_some())
+    }
+
+    async fn find_client(&self, id: ClientId) -> Result<Option<Client>, StoreError> {
+        Ok(self.tables().clients.get(&id).cloned())
+    }
+
+    async fn list_clients(&self, after: Option<ClientId>, limit: u32) -> Result<Vec<Client>, StoreError> {
+        let tables = self.tables();
+        let later = tables.clients.values().filter(|client| after.is_none_or(|after| client.id > after));
+        Ok(later.take(count(limit)).cloned().collect())
+    }
+}
+
+#[async_trait]
+impl LoginStore for MemoryStorage {
+    async fn complete_login(&self, command: CompleteLogin) -> Result<LoginCompleted, StoreError> {
+        let mut tables = self.tables();
+        if let Some(row) = tables.grants.get(&command.id) {
+            let is_repeated = row.grant.code_hash == command.code_hash;
+            return Ok(if is_repeated {
+                LoginCompleted::CodeIssued { user: row.grant.user }
+            } else {
+                LoginCompleted::ChallengeSpent
+            });
+        }
+        let wallet = (command.account.family.clone(), command.account.address.clone());
+        let user = *tables.wallets.entry(wallet).or_insert(command.new_user);
+        let grant = Grant {
+            id: command.id,
+            client: command.client,
+            user,
+            account: command.account,
+            redirect_uri: command.redirect_uri,
+            scope: command.scope,
+            nonce: command.nonce,
+            code_challenge: command.code_challenge,
+            code_hash: command.code_hash,
+            authenticated_at: command.now,
+            code_expires_at: command.code_expires_at,
+            redeemed: false,
+            revoked: false,
+        };
+        let row =
+            GrantRow { grant, newest_token: None, revocation: None, forget_after: command.forget_after };
+        tables.grants.insert(command.id, row);
+        Ok(LoginCompleted::CodeIssued { user })
+    }
+}
+
+#[async_trait]
+impl TokenStore for MemoryStorage {
+    async fn find_grant(&self, id: GrantId) -> Result<Option<Grant>, StoreError> {
+        Ok(self.tables().grants.get(&id).map(|row| row.grant.clone()))
+    }
+
+    async fn redeem_code(&self, command: RedeemCode) -> Result<Redeemed, StoreError> {
+        let mut tables = self.tables();
+        let Tables { grants, tokens, .. } = &mut *tables;
+        let Some(row) = grants.get_mut(&command.token.grant) else { return Ok(Redeemed::Unknown) };
+        if tokens.get(&command.token.id).is_some_and(|known| known.token.grant == command.token.grant) {
+            return Ok(Redeemed::Stored);
+        }
+        if row.grant.redeemed {
+            return Ok(Redeemed::Replayed);
+        }
+        if row.grant.revoked {
+            return Ok(Redeemed::Revoked);
+        }
+        row.grant.redeemed = true;
+        row.newest_token = Some(command.token.id);
+        row.forget_after = command.forget_after;
+        tokens.insert(command.token.id, TokenRow { token: command.token, access_revoked_at: None });
+        Ok(Redeemed::Stored)
+    }
+
+    async fn find_refresh(&self, id: TokenId) -> Result<Option<RefreshSnapshot>, StoreError> {
+        let tables = self.tables();
+        Ok(tables.refresh_snapshot(id))
+    }
+
+    async fn rotate_refresh(&self, command: RotateRefresh) -> Result<Rotated, StoreError> {
+        let mut tables = self.tables();
+        let Tables { grants, tokens, .. } = &mut *tables;
+        let Some(row) = grants.get_mut(&command.token.grant) else { return Ok(Rotated::Unknown) };
+        if tokens.get(&command.token.id).is_some_and(|known| known.token.grant == command.token.grant) {
+            return Ok(Rotated::Stored);
+        }
+        if row.grant.revoked {
+            return Ok(Rotated::Revoked);
+        }
+        if row.newest_token != Some(command.expected_newest) {
+            return Ok(Rotated::Reused);
+        }
+        row.newest_token = Some(command.token.id);
+        row.forget_after = command.forget_after;
+        let replaced = (command.token.parent != Some(command.expected_newest))
+            .then(|| tokens.get_mut(&command.expected_newest))
+            .flatten();
+        if let Some(replaced) = replaced {
+            replaced.access_revoked_at.get_or_insert(command.now);
+        }
+        tokens.insert(command.token.id, TokenRow { token: command.token, access_revoked_at: None });
+        Ok(Rotated::Stored)
+    }
+
+    async fn find_access(&self, id: TokenId) -> Result<Option<AccessSnapshot>, StoreError> {
+        let tables = self.tables();
+        Ok(tables.access_snapshot(id))
+    }
+
+    async fn revoke_token(&self, command: RevokeToken) -> Result<Revoked, StoreError> {
+        let mut tables = self.tables();
+        let Some(row) = tables.tokens.get_mut(&command.id) else { return Ok(Revoked::Unknown) };
+        if row.access_revoked_at.is_some() {
+            return Ok(Revoked::AlreadyRevoked);
+        }
+        row.access_revoked_at = Some(command.now);
+        Ok(Revoked::Revoked)
+    }
+
+    async fn revoke_grant(&self, command: RevokeGrant) -> Result<Revoked, StoreError> {
+        let mut tables = self.tables();
+        let Some(row) = tables.grants.get_mut(&command.id) else { return Ok(Revoked::Unknown) };
+        if row.grant.revoked {
+            return Ok(Revoked::AlreadyRevoked);
+        }
+        row.grant.revoked = true;
+        row.revocation = Some(Revocation { at: command.now, reason: command.reason });
+        Ok(Revoked::Revoked)
+    }
+}
+
+impl Tables {
+    fn refresh_snapshot(&self, id: TokenId) -> Option<RefreshSnapshot> {
+        let token = &self.tokens.get(&id)?.token;
+        let row = self.grants.get(&token.grant)?;
+        let newest = &self.tokens.get(&row.newest_token?)?.token;
+        Some(RefreshSnapshot {
+            token: token.clone(),
+            grant: row.grant.clone(),
+            newest: NewestToken { id: newest.id, parent: newest.parent, issued_at: newest.issued_at },
+        })
+    }
+
+    fn access_snapshot(&self, id: TokenId) -> Option<AccessSnapshot> {
+        let row = self.tokens.get(&id)?;
+        let grant = &self.grants.get(&row.token.grant)?.grant;
+        Some(AccessSnapshot {
+            token: row.token.clone(),
+            token_revoked: row.access_revoked_at.is_some(),
+            grant_revoked: grant.revoked,
+            client: grant.client,
+            user: grant.user,
+            account: grant.account.clone(),
+            authenticated_at: grant.authenticated_at,
+        })
+    }
+}
+
+#[async_trait]
+impl KeyStore for MemoryStorage {
+    async fn add_signing_key(&self, command: AddSigningKey) -> Result<KeyAdded, StoreError> {
+        let mut tables = self.tables();
+        let present = tables.keys.entry(command.key.algorithm.clone()).or_insert_with(|| command.key.clone());
+        let is_this_key = present.kid == command.key.kid;
+        Ok(if is_this_key { KeyAdded::Stored } else { KeyAdded::AlgorithmTaken })
+    }
+
+    async fn signing_keys(&self) -> Result<Vec<SealedKey>, StoreError> {
+        let mut keys: Vec<_> = self.tables().keys.values().cloned().collect();
+        keys.sort_by_key(|key| key.created_at);
+        Ok(keys)
+    }
+}
+
+#[async_trait]
+impl Upkeep for MemoryStorage {
+    async fn purge_expired(&self, command: PurgeExpired) -> Result<Purged, StoreError> {
+        let mut tables = self.tables();
+        let (grants, more_grants) =
+            oldest_first(tables.grants.iter().map(|(id, row)| (row.forget_after, *id)), command);
+        let (tokens, more_tokens) =
+            oldest_first(tables.tokens.iter().map(|(id, row)| (row.token.forget_after(), *id)), command);
+        tables.grants.retain(|id, _| !grants.contains(id));
+        tables.tokens.retain(|id, _| !tokens.contains(id));
+        let rows = u64::try_from(grants.len() + tokens.len()).unwrap_or(u64::MAX);
+        Ok(Purged { rows, more: more_grants || more_tokens })
+    }
+
+    async fn ping(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+/// The rows that go, up to the limit, and whether there are more.
+fn oldest_first<Id: Ord + Copy>(
+    rows: impl Iterator<Item = (OffsetDateTime, Id)>,
+    command: PurgeExpired,
+) -> (Vec<Id>, bool) {
+    let mut expired: Vec<_> = rows.filter(|(forget_after, _)| *forget_after < command.before).collect();
+    expired.sort_unstable();
+    let more = expired.len() > count(command.limit);
+    (expired.into_iter().take(count(command.limit)).map(|(_, id)| id).collect(), more)
+}
+
+fn count(limit: u32) -> usize {
+    usize::try_from(limit).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures;
+
+    #[tokio::test]
+    async fn when_and_why_a_grant_was_revoked_stays_as_it_was_first() {
+        let store = MemoryStorage::default();
+        let login = fixtures::complete_login();
+        let first = fixtures::revoke_grant(login.id);
+        let later = RevokeGrant {
+            reason: RevocationReason::RefreshReused,
+            now: first.now + time::Duration::hours(1),
+            ..first
+        };
+        store.complete_login(login).await.unwrap();
+        store.revoke_grant(first).await.unwrap();
+        store.revoke_grant(later).await.unwrap();
+        assert_eq!(store.revocation(first.id), Some(Revocation { at: first.now, reason: first.reason }));
+    }
+}

@@ -1,0 +1,225 @@
+//! The clauses of the storage port, and the list that makes tests of them.
+//!
+//! A clause expects a store that nothing else uses while it runs; the identifiers of [`crate::fixtures`] differ from call
+//! to call all the same, so that most clauses hold on a store with other things in it.
+
+pub mod clients;
+pub mod codes;
+pub mod durability;
+pub mod keys;
+pub mod login;
+pub mod metadata;
+pub mod races;
+pub mod refresh;
+pub mod replicas;
+pub mod revocation;
+mod steps;
+pub mod upkeep;
+
+/// Makes one test of each clause about what the operations do.
+///
+/// The argument is evaluated for every clause: a future of `(Arc<dyn Storage>, guard)`. The store is fresh; the guard
+/// is dropped when the clause is done.
+#[macro_export]
+macro_rules! storage_contract {
+    ($fresh:expr) => {
+        $crate::clauses_on_a_fresh_store! { $fresh,
+            clients: [
+                a_registered_client_is_found,
+                an_unknown_client_is_not_found,
+                a_registration_that_is_repeated_is_stored_once,
+                a_taken_client_id_changes_nothing,
+                an_update_replaces_everything_but_id_and_birth,
+                an_update_of_nobody_changes_nothing,
+                a_deleted_client_is_gone,
+                deleting_nobody_says_so,
+                a_deleted_client_takes_its_codes_and_tokens_along,
+                clients_are_listed_by_id_in_pages,
+            ],
+            metadata: [
+                every_way_to_authenticate_survives,
+                every_origin_survives,
+                every_set_of_scopes_survives,
+                every_list_of_grant_types_survives,
+                names_in_every_alphabet_survive,
+                twenty_redirect_uris_survive_in_their_order,
+                every_display_field_survives_alone,
+                all_display_fields_survive_together,
+                lists_of_every_length_survive,
+            ],
+            login: [
+                a_completed_login_is_a_grant_that_is_found,
+                an_unknown_grant_is_not_found,
+                every_optional_part_of_a_grant_survives,
+                b_001_a_used_challenge_is_spent,
+                a_spent_challenge_leaves_no_user_behind,
+                a_login_that_is_repeated_gives_the_same_user,
+                a_login_that_is_repeated_later_gives_the_same_answer,
+                a_wallet_that_comes_back_is_the_same_user,
+                one_wallet_on_two_chains_is_one_user,
+                one_address_in_two_families_is_two_users,
+                two_wallets_are_two_users,
+            ],
+            codes: [
+                a_code_is_redeemed_once,
+                a_redeemed_grant_knows_it,
+                a_replayed_code_changes_nothing,
+                a_redemption_that_is_repeated_gives_the_same_answer,
+                a_redemption_that_is_repeated_later_gives_the_same_answer,
+                the_code_of_a_revoked_grant_is_not_redeemed,
+                a_code_that_was_redeemed_and_revoked_is_not_redeemed,
+                the_code_of_no_grant_is_unknown,
+                a_token_is_found_as_it_was_stored,
+                a_token_without_refresh_survives,
+                an_unknown_token_is_not_found,
+            ],
+            refresh: [
+                a_first_token_is_its_familys_newest,
+                a_rotated_token_is_the_familys_newest,
+                a_rotated_token_stays_to_be_recognized,
+                a_rotation_leaves_older_access_tokens_alive,
+                a_076_a_token_that_was_rotated_before_is_reused,
+                a_reused_token_changes_nothing,
+                a_rotation_that_is_repeated_gives_the_same_answer,
+                a_rotation_that_is_repeated_later_gives_the_same_answer,
+                a_rotation_in_the_grace_replaces_the_unused_successor,
+                a_replaced_successor_is_no_longer_the_newest,
+                a_rotation_in_a_revoked_family_is_refused,
+                a_rotation_before_the_code_was_redeemed_is_refused,
+                a_rotation_without_a_grant_is_unknown,
+            ],
+            revocation: [
+                a_revoked_access_token_is_dead_and_its_family_goes_on,
+                a_token_that_was_revoked_before_says_so,
+                revoking_an_unknown_token_says_so,
+                a_revoked_grant_takes_all_its_tokens_along,
+                a_grant_is_revoked_before_its_code_is_redeemed,
+                a_grant_that_was_revoked_before_says_so,
+                every_reason_revokes,
+                revoking_an_unknown_grant_says_so,
+                a_revocation_touches_no_other_family,
+            ],
+            keys: [
+                a_signing_key_is_found_as_it_was_stored,
+                a_key_that_is_added_again_is_stored_once,
+                a_second_key_for_an_algorithm_changes_nothing,
+                keys_are_read_oldest_first,
+            ],
+            upkeep: [
+                a_store_that_works_answers_a_ping,
+                nothing_is_purged_from_an_empty_store,
+                what_may_be_forgotten_at_the_boundary_stays,
+                a_purged_grant_is_gone,
+                a_purged_token_is_gone,
+                redeeming_and_rotating_keep_a_grant_longer,
+                a_rotated_refresh_token_stays_until_it_expires,
+                a_token_stays_while_either_half_is_good,
+                a_purge_keeps_to_its_limit_oldest_first,
+                a_purge_that_is_repeated_ends,
+                a_purge_forgets_no_client_no_key_and_no_wallet,
+            ],
+        }
+    };
+}
+
+/// Makes one test of each clause about what happens when many come at once. The argument is that of
+/// [`storage_contract!`].
+#[macro_export]
+macro_rules! storage_races {
+    ($fresh:expr) => {
+        $crate::clauses_on_a_fresh_store! { $fresh,
+            races: [
+                d_05_one_code_is_redeemed_by_one_of_many,
+                d_06_one_refresh_token_is_rotated_by_one_of_many,
+                d_07_no_rotation_is_stored_after_a_revocation_was_answered,
+                d_07_no_access_token_lives_after_a_revocation_was_answered,
+                d_08_one_challenge_gives_a_code_to_one_of_many,
+                one_wallet_that_signs_in_many_times_at_once_is_one_user,
+                many_copies_of_one_redemption_are_all_answered_alike,
+                many_copies_of_one_login_are_all_answered_alike,
+                one_client_id_is_taken_by_one_of_many,
+                one_algorithm_gets_one_key_of_many,
+                a_grant_is_revoked_by_one_of_many,
+                many_families_at_once_do_not_disturb_each_other,
+                an_operation_that_nobody_waits_for_happens_wholly_or_not_at_all,
+            ],
+        }
+    };
+}
+
+/// Makes one test of each clause about what is still there after the store was closed and opened again.
+///
+/// The first argument is evaluated for every clause: a future of something that names a fresh database and lives as
+/// long as the test. The second is an async function that opens it: `async fn(&Database) -> Arc<dyn Storage>`.
+#[macro_export]
+macro_rules! storage_durability {
+    ($database:expr, $open:expr) => {
+        $crate::clauses_on_a_database! { $database, $open,
+            durability: [
+                a_registered_client_outlives_the_process,
+                an_update_outlives_the_process,
+                a_deletion_outlives_the_process,
+                a_code_outlives_the_process,
+                a_used_challenge_stays_used,
+                a_wallet_keeps_its_user,
+                a_redeemed_code_stays_redeemed,
+                d_27_a_rotation_stays,
+                a_revoked_token_stays_revoked,
+                a_revoked_grant_stays_revoked,
+                a_signing_key_outlives_the_process,
+                a_purge_stays,
+            ],
+        }
+    };
+}
+
+/// Makes one test of each clause about several processes that use one database at once. The arguments are those of
+/// [`storage_durability!`].
+#[macro_export]
+macro_rules! storage_replicas {
+    ($database:expr, $open:expr) => {
+        $crate::clauses_on_a_database! { $database, $open,
+            replicas: [
+                an_update_is_seen_by_the_other_replica,
+                a_deletion_is_seen_by_the_other_replica,
+                a_088_a_revocation_is_seen_by_the_other_replica,
+                a_sign_in_may_wander_between_replicas,
+                d_05_one_code_is_redeemed_once_on_two_replicas,
+                d_06_one_refresh_token_is_rotated_once_on_two_replicas,
+                d_08_one_challenge_gives_one_code_on_two_replicas,
+                two_replicas_agree_on_one_signing_key,
+            ],
+        }
+    };
+}
+
+/// One test for each clause that takes a store.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! clauses_on_a_fresh_store {
+    ($fresh:expr, $($module:ident: [$($clause:ident),* $(,)?]),* $(,)?) => { $($(
+        #[test]
+        fn $clause() {
+            $crate::harness::run(async {
+                let (store, guard) = ($fresh).await;
+                ::std::boxed::Box::pin($crate::storage::$module::$clause(store)).await;
+                let _until_here = guard;
+            });
+        }
+    )*)* };
+}
+
+/// One test for each clause that opens its store itself.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! clauses_on_a_database {
+    ($database:expr, $open:expr, $($module:ident: [$($clause:ident),* $(,)?]),* $(,)?) => { $($(
+        #[test]
+        fn $clause() {
+            $crate::harness::run(async {
+                let database = ($database).await;
+                ::std::boxed::Box::pin($crate::storage::$module::$clause(|| ($open)(&database))).await;
+            });
+        }
+    )*)* };
+}

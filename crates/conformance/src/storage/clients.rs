@@ -1,0 +1,160 @@
+//! Clients come, change and go.
+
+use std::sync::Arc;
+
+use countersign_domain::client::{Client, ClientAuthentication, ClientMetadata, ClientOrigin};
+use countersign_domain::grant_type::GrantType;
+use countersign_domain::scope::{Scope, ScopeSet};
+use countersign_ports::{CompleteLogin, Redeemed, RegisterClient, Registered, Rotated, Storage};
+use time::Duration;
+
+use super::steps;
+use crate::fixtures;
+
+/// What was registered is found as it was.
+pub async fn a_registered_client_is_found(store: Arc<dyn Storage>) {
+    let client = fixtures::client();
+    let outcome = store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    assert_eq!(outcome, Registered::Stored);
+    assert_eq!(store.find_client(client.id).await.unwrap(), Some(client));
+}
+
+/// Nobody is found under an id that nobody has.
+pub async fn an_unknown_client_is_not_found(store: Arc<dyn Storage>) {
+    store.register_client(fixtures::register_client()).await.unwrap();
+    assert_eq!(store.find_client(fixtures::client_id()).await.unwrap(), None);
+}
+
+/// Rule 3: the same command again is answered as the first one was.
+pub async fn a_registration_that_is_repeated_is_stored_once(store: Arc<dyn Storage>) {
+    let command = fixtures::register_client();
+    for _ in 0..3 {
+        assert_eq!(store.register_client(command.clone()).await.unwrap(), Registered::Stored);
+    }
+    assert_eq!(store.find_client(command.client.id).await.unwrap(), Some(command.client));
+}
+
+/// The id is taken, and whoever has it stays as they are.
+pub async fn a_taken_client_id_changes_nothing(store: Arc<dyn Storage>) {
+    let first = fixtures::client();
+    let second = Client { id: first.id, ..fixtures::public_client() };
+    store.register_client(RegisterClient { client: first.clone() }).await.unwrap();
+    let outcome = store.register_client(RegisterClient { client: second }).await.unwrap();
+    assert_eq!(outcome, Registered::IdTaken);
+    assert_eq!(store.find_client(first.id).await.unwrap(), Some(first));
+}
+
+/// Every field changes, in both directions; id and `created_at` stay.
+pub async fn an_update_replaces_everything_but_id_and_birth(store: Arc<dyn Storage>) {
+    let first = fixtures::client();
+    let bystander = fixtures::client();
+    let changed = Client {
+        id: first.id,
+        authentication: ClientAuthentication::Public,
+        metadata: ClientMetadata {
+            name: "Another name".to_owned(),
+            redirect_uris: vec![fixtures::redirect_uri("https://other.example/cb")],
+            scopes: ScopeSet::of(&[Scope::Email]),
+            grant_types: vec![GrantType::AuthorizationCode],
+            display: fixtures::full_display(),
+        },
+        origin: ClientOrigin::Operator,
+        registration_token: fixtures::secret_hash(),
+        created_at: first.created_at + Duration::days(1),
+    };
+    for client in [&first, &bystander] {
+        store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    }
+
+    assert!(store.update_client(changed.clone()).await.unwrap());
+    let stored = Client { created_at: first.created_at, ..changed };
+    assert_eq!(store.find_client(first.id).await.unwrap(), Some(stored));
+
+    assert!(store.update_client(first.clone()).await.unwrap());
+    assert_eq!(store.find_client(first.id).await.unwrap(), Some(first.clone()));
+    assert!(store.update_client(first.clone()).await.unwrap(), "a repeated update finds the client too");
+    assert_eq!(store.find_client(bystander.id).await.unwrap(), Some(bystander));
+}
+
+/// An update never makes a client.
+pub async fn an_update_of_nobody_changes_nothing(store: Arc<dyn Storage>) {
+    let client = fixtures::client();
+    assert!(!store.update_client(client.clone()).await.unwrap());
+    assert_eq!(store.find_client(client.id).await.unwrap(), None);
+}
+
+/// A deleted client is found no more, and the others are.
+pub async fn a_deleted_client_is_gone(store: Arc<dyn Storage>) {
+    let [gone, stays] = [fixtures::client(), fixtures::client()];
+    for client in [&gone, &stays] {
+        store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    }
+    assert!(store.delete_client(gone.id).await.unwrap());
+    assert_eq!(store.find_client(gone.id).await.unwrap(), None);
+    assert!(!store.update_client(gone.clone()).await.unwrap());
+    assert!(!store.delete_client(gone.id).await.unwrap(), "it is gone already");
+    assert_eq!(store.find_client(stays.id).await.unwrap(), Some(stays));
+}
+
+/// Deleting nobody is not an error.
+pub async fn deleting_nobody_says_so(store: Arc<dyn Storage>) {
+    assert!(!store.delete_client(fixtures::client_id()).await.unwrap());
+}
+
+/// Codes, access tokens and refresh tokens of a deleted client are not found; those of another client live on.
+pub async fn a_deleted_client_takes_its_codes_and_tokens_along(store: Arc<dyn Storage>) {
+    let [gone, stays] = [fixtures::client(), fixtures::client()];
+    let mut families = Vec::new();
+    for client in [&gone, &stays] {
+        store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+        let waiting = CompleteLogin { client: client.id, ..fixtures::complete_login() };
+        steps::user_of(&*store, &waiting).await;
+        let login = CompleteLogin { client: client.id, ..fixtures::complete_login() };
+        steps::user_of(&*store, &login).await;
+        let redemption = fixtures::redeem_code(login.id);
+        assert_eq!(store.redeem_code(redemption.clone()).await.unwrap(), Redeemed::Stored);
+        let newest = steps::rotate(&*store, &redemption.token).await;
+        families.push((waiting.id, redemption.token, newest));
+    }
+
+    assert!(store.delete_client(gone.id).await.unwrap());
+
+    let (waiting, first, newest) = families.remove(0);
+    assert_eq!(store.find_grant(waiting).await.unwrap(), None);
+    assert_eq!(store.find_grant(first.grant).await.unwrap(), None);
+    assert_eq!(store.redeem_code(fixtures::redeem_code(waiting)).await.unwrap(), Redeemed::Unknown);
+    for token in [&first, &newest] {
+        assert_eq!(store.find_access(token.id).await.unwrap(), None);
+        assert_eq!(store.find_refresh(token.id).await.unwrap(), None);
+    }
+    let rotation = fixtures::rotate_refresh(&newest);
+    assert_eq!(store.rotate_refresh(rotation).await.unwrap(), Rotated::Unknown);
+
+    let (waiting, first, newest) = families.remove(0);
+    assert!(steps::is_live(&*store, &first).await);
+    steps::rotate(&*store, &newest).await;
+    assert_eq!(store.redeem_code(fixtures::redeem_code(waiting)).await.unwrap(), Redeemed::Stored);
+}
+
+/// Pages in the order of ids, without gaps and without repetition, whatever the order of registration.
+pub async fn clients_are_listed_by_id_in_pages(store: Arc<dyn Storage>) {
+    let before_all = fixtures::client_id();
+    let clients: Vec<_> = (0..5).map(|_| fixtures::client()).collect();
+    for place in [3, 0, 4, 2, 1] {
+        let client: &Client = &clients[place];
+        store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    }
+    let page = async |after, limit| store.list_clients(Some(after), limit).await.unwrap();
+    assert_eq!(page(before_all, 2).await, clients[..2]);
+    assert_eq!(page(clients[1].id, 2).await, clients[2..4]);
+    assert_eq!(page(clients[3].id, 2).await, clients[4..]);
+    assert_eq!(page(clients[4].id, 2).await, []);
+    assert_eq!(page(before_all, 100).await, clients);
+    assert_eq!(page(before_all, u32::MAX).await, clients);
+    assert_eq!(page(before_all, 0).await, []);
+    assert_eq!(store.list_clients(None, 100).await.unwrap(), clients);
+    assert_eq!(store.list_clients(None, 3).await.unwrap(), clients[..3]);
+
+    store.delete_client(clients[2].id).await.unwrap();
+    assert_eq!(page(clients[2].id, 1).await, clients[3..4], "a page may start after a client that is gone");
+}

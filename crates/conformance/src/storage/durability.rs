@@ -1,0 +1,128 @@
+//! Rule 1: what was answered is there after the store was closed and opened again.
+
+use std::ops::AsyncFn;
+use std::sync::Arc;
+
+use countersign_domain::client::Client;
+use countersign_ports::{
+    KeyAdded, LoginCompleted, PurgeExpired, Redeemed, RegisterClient, Revoked, Rotated, Storage,
+};
+use time::Duration;
+
+use super::steps;
+use crate::fixtures;
+
+/// A client is read as it was registered, and its id stays taken.
+pub async fn a_registered_client_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let mut client = fixtures::client();
+    client.metadata.display = fixtures::full_display();
+    open().await.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    let store = open().await;
+    assert_eq!(store.find_client(client.id).await.unwrap(), Some(client));
+}
+
+/// The new values are read, not the old ones.
+pub async fn an_update_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let client = fixtures::client();
+    let changed = Client { id: client.id, ..fixtures::public_client() };
+    let store = open().await;
+    store.register_client(RegisterClient { client }).await.unwrap();
+    assert!(store.update_client(changed.clone()).await.unwrap());
+    drop(store);
+    assert_eq!(open().await.find_client(changed.id).await.unwrap(), Some(changed));
+}
+
+/// A deleted client does not come back.
+pub async fn a_deletion_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let client = fixtures::client();
+    let store = open().await;
+    store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    assert!(store.delete_client(client.id).await.unwrap());
+    drop(store);
+    assert_eq!(open().await.find_client(client.id).await.unwrap(), None);
+}
+
+/// A code that was issued can be redeemed.
+pub async fn a_code_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let login = steps::sign_in(&*open().await).await;
+    let store = open().await;
+    assert_eq!(store.find_grant(login.id).await.unwrap().unwrap().code_hash, login.code_hash);
+    let redemption = fixtures::redeem_code(login.id);
+    assert_eq!(store.redeem_code(redemption).await.unwrap(), Redeemed::Stored);
+}
+
+/// A restart makes no challenge good again.
+pub async fn a_used_challenge_stays_used(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let login = steps::sign_in(&*open().await).await;
+    let mut again = fixtures::complete_login_of(login.account);
+    again.id = login.id;
+    let outcome = open().await.complete_login(again).await.unwrap();
+    assert_eq!(outcome, LoginCompleted::ChallengeSpent);
+}
+
+/// A wallet that comes back is the same user.
+pub async fn a_wallet_keeps_its_user(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let login = steps::sign_in(&*open().await).await;
+    let again = fixtures::complete_login_of(login.account);
+    assert_eq!(steps::user_of(&*open().await, &again).await, login.new_user);
+}
+
+/// A restart makes no code good again; the tokens are there.
+pub async fn a_redeemed_code_stays_redeemed(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let token = steps::redeem(&*open().await).await;
+    let store = open().await;
+    assert_eq!(steps::access(&*store, &token).await.token, token);
+    let replay = fixtures::redeem_code(token.grant);
+    assert_eq!(store.redeem_code(replay).await.unwrap(), Redeemed::Replayed);
+}
+
+/// A restart makes no rotated refresh token good again; the new one is good.
+pub async fn d_27_a_rotation_stays(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let store = open().await;
+    let first = steps::redeem(&*store).await;
+    let second = steps::rotate(&*store, &first).await;
+    drop(store);
+    let store = open().await;
+    let reuse = fixtures::rotate_refresh(&first);
+    assert_eq!(store.rotate_refresh(reuse).await.unwrap(), Rotated::Reused);
+    assert_eq!(steps::newest(&*store, &first).await, second.id);
+    steps::rotate(&*store, &second).await;
+}
+
+/// Dead stays dead.
+pub async fn a_revoked_token_stays_revoked(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let store = open().await;
+    let token = steps::redeem(&*store).await;
+    assert_eq!(store.revoke_token(fixtures::revoke_token(token.id)).await.unwrap(), Revoked::Revoked);
+    drop(store);
+    assert!(steps::access(&*open().await, &token).await.token_revoked);
+}
+
+/// Dead stays dead.
+pub async fn a_revoked_grant_stays_revoked(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let store = open().await;
+    let token = steps::redeem(&*store).await;
+    assert_eq!(store.revoke_grant(fixtures::revoke_grant(token.grant)).await.unwrap(), Revoked::Revoked);
+    drop(store);
+    let store = open().await;
+    assert!(steps::access(&*store, &token).await.grant_revoked);
+    let rotation = fixtures::rotate_refresh(&token);
+    assert_eq!(store.rotate_refresh(rotation).await.unwrap(), Rotated::Revoked);
+}
+
+/// Tokens that were signed before a restart verify after it.
+pub async fn a_signing_key_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let command = fixtures::add_signing_key();
+    assert_eq!(open().await.add_signing_key(command.clone()).await.unwrap(), KeyAdded::Stored);
+    assert_eq!(open().await.signing_keys().await.unwrap(), [command.key]);
+}
+
+/// What was purged does not come back.
+pub async fn a_purge_stays(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let store = open().await;
+    let login = steps::sign_in(&*store).await;
+    let before = login.forget_after + Duration::seconds(1);
+    assert_eq!(store.purge_expired(PurgeExpired { before, limit: 10 }).await.unwrap().rows, 1);
+    drop(store);
+    assert_eq!(open().await.find_grant(login.id).await.unwrap(), None);
+}

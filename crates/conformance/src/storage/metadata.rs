@@ -1,0 +1,142 @@
+//! Everything about a client comes back as it was.
+
+use std::sync::Arc;
+
+use countersign_domain::client::{
+    Client, ClientAuthentication, ClientMetadata, ClientOrigin, DisplayMetadata, SecretMethod,
+};
+use countersign_domain::grant_type::GrantType;
+use countersign_domain::redirect_uri::RedirectUri;
+use countersign_domain::scope::{Scope, ScopeSet};
+use countersign_ports::{RegisterClient, Storage};
+
+use crate::fixtures;
+
+/// Registered, and read alone and in a list; then written over another client by an update, and read again.
+async fn survives(store: &dyn Storage, client: Client) {
+    store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    assert_eq!(store.find_client(client.id).await.unwrap().as_ref(), Some(&client));
+    let listed = store.list_clients(None, u32::MAX).await.unwrap();
+    assert!(listed.contains(&client), "the list tells the same as the client alone");
+
+    let other = Client { metadata: all_fields(), ..fixtures::client() };
+    store.register_client(RegisterClient { client: other.clone() }).await.unwrap();
+    let changed = Client { id: other.id, ..client };
+    assert!(store.update_client(changed.clone()).await.unwrap());
+    assert_eq!(store.find_client(other.id).await.unwrap(), Some(changed));
+}
+
+fn all_fields() -> ClientMetadata {
+    ClientMetadata { display: fixtures::full_display(), ..fixtures::client().metadata }
+}
+
+fn with(change: impl FnOnce(&mut ClientMetadata)) -> Client {
+    let mut client = fixtures::client();
+    change(&mut client.metadata);
+    client
+}
+
+/// A secret by either method, or none.
+pub async fn every_way_to_authenticate_survives(store: Arc<dyn Storage>) {
+    let hash = fixtures::secret_hash();
+    let ways = [
+        ClientAuthentication::Secret { method: SecretMethod::Post, hash },
+        ClientAuthentication::Secret { method: SecretMethod::Basic, hash },
+        ClientAuthentication::Public,
+    ];
+    for authentication in ways {
+        survives(&*store, Client { authentication, ..fixtures::client() }).await;
+    }
+}
+
+/// Whoever registered the client.
+pub async fn every_origin_survives(store: Arc<dyn Storage>) {
+    for origin in [ClientOrigin::SelfRegistered, ClientOrigin::Operator] {
+        survives(&*store, Client { origin, ..fixtures::client() }).await;
+    }
+}
+
+/// All fifteen sets that are not empty.
+pub async fn every_set_of_scopes_survives(store: Arc<dyn Storage>) {
+    for bits in 1_usize..16 {
+        let chosen = Scope::ALL.into_iter().enumerate().filter(|(place, _)| bits & (1 << place) != 0);
+        let scopes: Vec<_> = chosen.map(|(_, scope)| scope).collect();
+        survives(&*store, with(|metadata| metadata.scopes = ScopeSet::of(&scopes))).await;
+    }
+}
+
+/// Both, in either order, and the one.
+pub async fn every_list_of_grant_types_survives(store: Arc<dyn Storage>) {
+    let [code, refresh] = GrantType::ALL;
+    for grant_types in [vec![code], vec![code, refresh], vec![refresh, code]] {
+        survives(&*store, with(|metadata| metadata.grant_types = grant_types)).await;
+    }
+}
+
+/// Up to a hundred characters of four bytes, and whatever SQL might stumble over.
+pub async fn names_in_every_alphabet_survive(store: Arc<dyn Storage>) {
+    let names = [
+        "A".to_owned(),
+        "Ünïcödé 名前 имя".to_owned(),
+        "e\u{301} is not \u{e9}".to_owned(),
+        "🦀".repeat(100),
+        "'; DROP TABLE clients; --".to_owned(),
+        "\\x00 %s $1 ? \" ` {}".to_owned(),
+    ];
+    for name in names {
+        survives(&*store, with(|metadata| metadata.name = name)).await;
+    }
+}
+
+/// As many as may be registered, the longest among them, in the order in which they came.
+pub async fn twenty_redirect_uris_survive_in_their_order(store: Arc<dyn Storage>) {
+    let mut uris: Vec<RedirectUri> = (0..19)
+        .map(|number| {
+            fixtures::redirect_uri(&format!("https://z{}.example/cb?x=%20&n={number}", 50 - number))
+        })
+        .collect();
+    uris.insert(7, fixtures::redirect_uri(&format!("https://client.example/{}", "a".repeat(2_025))));
+    survives(&*store, with(|metadata| metadata.redirect_uris = uris)).await;
+}
+
+/// Each field with something in it while all others are empty.
+pub async fn every_display_field_survives_alone(store: Arc<dyn Storage>) {
+    let full = fixtures::full_display();
+    let none = DisplayMetadata::default;
+    let alone = [
+        none(),
+        DisplayMetadata { client_uri: full.client_uri, ..none() },
+        DisplayMetadata { logo_uri: full.logo_uri, ..none() },
+        DisplayMetadata { tos_uri: full.tos_uri, ..none() },
+        DisplayMetadata { policy_uri: full.policy_uri, ..none() },
+        DisplayMetadata { contacts: full.contacts, ..none() },
+        DisplayMetadata { jwks: full.jwks, ..none() },
+        DisplayMetadata { jwks_uri: full.jwks_uri, ..none() },
+        DisplayMetadata { application_type: full.application_type, ..none() },
+        DisplayMetadata { id_token_signed_response_alg: full.id_token_signed_response_alg, ..none() },
+        DisplayMetadata { post_logout_redirect_uris: full.post_logout_redirect_uris, ..none() },
+    ];
+    for display in alone {
+        survives(&*store, with(|metadata| metadata.display = display)).await;
+    }
+}
+
+/// Everything that a client may tell.
+pub async fn all_display_fields_survive_together(store: Arc<dyn Storage>) {
+    survives(&*store, with(|metadata| metadata.display = fixtures::full_display())).await;
+    let long_keys = format!("{{\"keys\":[\"{}\"]}}", "🔑".repeat(4_000));
+    survives(&*store, with(|metadata| metadata.display.jwks = Some(long_keys))).await;
+}
+
+/// None is not one that is empty.
+pub async fn lists_of_every_length_survive(store: Arc<dyn Storage>) {
+    for length in [0, 1, 2, 10] {
+        let contacts = (0..length).map(|number| format!("{number}, <ops@client.example>; 名前")).collect();
+        let uris = (0..length).map(|number| format!("https://client.example/bye?n={number}")).collect();
+        let client = with(|metadata| {
+            metadata.display.contacts = contacts;
+            metadata.display.post_logout_redirect_uris = uris;
+        });
+        survives(&*store, client).await;
+    }
+}

@@ -1,0 +1,52 @@
+//! What most clauses have to do first.
+
+use countersign_domain::id::UserId;
+use countersign_domain::token::{AccessSnapshot, Token};
+use countersign_ports::{CompleteLogin, LoginCompleted, Redeemed, Rotated, Storage};
+
+use crate::fixtures;
+
+/// A wallet signs in.
+pub(crate) async fn sign_in(store: &dyn Storage) -> CompleteLogin {
+    let login = fixtures::complete_login();
+    user_of(store, &login).await;
+    login
+}
+
+/// Completes a login that must get its code, and tells whose it is.
+pub(crate) async fn user_of(store: &dyn Storage, login: &CompleteLogin) -> UserId {
+    match store.complete_login(login.clone()).await.unwrap() {
+        LoginCompleted::CodeIssued { user } => user,
+        LoginCompleted::ChallengeSpent => panic!("the challenge {} was never used", login.id),
+    }
+}
+
+/// A wallet signs in and its code is redeemed.
+pub(crate) async fn redeem(store: &dyn Storage) -> Token {
+    let login = sign_in(store).await;
+    let command = fixtures::redeem_code(login.id);
+    assert_eq!(store.redeem_code(command.clone()).await.unwrap(), Redeemed::Stored);
+    command.token
+}
+
+/// The newest token of a family is refreshed.
+pub(crate) async fn rotate(store: &dyn Storage, newest: &Token) -> Token {
+    let command = fixtures::rotate_refresh(newest);
+    assert_eq!(store.rotate_refresh(command.clone()).await.unwrap(), Rotated::Stored);
+    command.token
+}
+
+/// What the access token means; it must be there.
+pub(crate) async fn access(store: &dyn Storage, token: &Token) -> AccessSnapshot {
+    store.find_access(token.id).await.unwrap().unwrap()
+}
+
+/// Is the access token good?
+pub(crate) async fn is_live(store: &dyn Storage, token: &Token) -> bool {
+    access(store, token).await.is_live(fixtures::NOW)
+}
+
+/// The newest token of the family.
+pub(crate) async fn newest(store: &dyn Storage, token: &Token) -> countersign_domain::id::TokenId {
+    store.find_refresh(token.id).await.unwrap().unwrap().newest.id
+}

@@ -1,0 +1,188 @@
+//! What nothing can need any more goes, and nothing else.
+
+use std::sync::Arc;
+
+use countersign_domain::token::{RefreshToken, Token};
+use countersign_ports::{
+    CompleteLogin, KeyAdded, PurgeExpired, Purged, RedeemCode, Redeemed, RegisterClient, RotateRefresh,
+    Rotated, Storage,
+};
+use time::{Duration, OffsetDateTime};
+
+use super::steps;
+use crate::fixtures;
+
+const SECOND: Duration = Duration::seconds(1);
+
+async fn purge(store: &dyn Storage, before: OffsetDateTime, limit: u32) -> Purged {
+    store.purge_expired(PurgeExpired { before, limit }).await.unwrap()
+}
+
+/// A login whose grant may be forgotten at this time.
+async fn sign_in_until(store: &dyn Storage, forget_after: OffsetDateTime) -> CompleteLogin {
+    let login = CompleteLogin { forget_after, ..fixtures::complete_login() };
+    steps::user_of(store, &login).await;
+    login
+}
+
+/// The store can be read and written.
+pub async fn a_store_that_works_answers_a_ping(store: Arc<dyn Storage>) {
+    for _ in 0..3 {
+        store.ping().await.unwrap();
+    }
+}
+
+/// Nothing to do is said at once.
+pub async fn nothing_is_purged_from_an_empty_store(store: Arc<dyn Storage>) {
+    assert_eq!(purge(&*store, fixtures::NOW, 100).await, Purged { rows: 0, more: false });
+}
+
+/// What may be forgotten at this very time is not before it.
+pub async fn what_may_be_forgotten_at_the_boundary_stays(store: Arc<dyn Storage>) {
+    let login = sign_in_until(&*store, fixtures::NOW).await;
+    let redemption = fixtures::redeem_code(login.id);
+    let command = RedeemCode { forget_after: fixtures::NOW, ..redemption };
+    let token = command.token.clone();
+    store.redeem_code(command).await.unwrap();
+
+    assert_eq!(purge(&*store, fixtures::NOW, 100).await, Purged { rows: 0, more: false });
+    assert!(store.find_grant(login.id).await.unwrap().is_some());
+    assert_eq!(purge(&*store, fixtures::NOW + SECOND, 100).await, Purged { rows: 1, more: false });
+    assert!(store.find_grant(login.id).await.unwrap().is_none());
+
+    assert_eq!(purge(&*store, token.forget_after(), 100).await, Purged { rows: 0, more: false });
+    assert_eq!(purge(&*store, token.forget_after() + SECOND, 100).await, Purged { rows: 1, more: false });
+}
+
+/// Grants that passed go; the others stay and work.
+pub async fn a_purged_grant_is_gone(store: Arc<dyn Storage>) {
+    let old = sign_in_until(&*store, fixtures::NOW - SECOND).await;
+    let good = sign_in_until(&*store, fixtures::NOW + SECOND).await;
+    assert_eq!(purge(&*store, fixtures::NOW, 100).await, Purged { rows: 1, more: false });
+    assert_eq!(store.find_grant(old.id).await.unwrap(), None);
+    assert_eq!(store.redeem_code(fixtures::redeem_code(old.id)).await.unwrap(), Redeemed::Unknown);
+    assert_eq!(store.redeem_code(fixtures::redeem_code(good.id)).await.unwrap(), Redeemed::Stored);
+}
+
+/// Tokens that passed go, also while their grant stays.
+pub async fn a_purged_token_is_gone(store: Arc<dyn Storage>) {
+    let login = steps::sign_in(&*store).await;
+    let token = Token { refresh: None, ..fixtures::token(login.id) };
+    let forget_after = fixtures::NOW + Duration::days(1);
+    let command = RedeemCode { token: token.clone(), now: fixtures::NOW, forget_after };
+    assert_eq!(store.redeem_code(command).await.unwrap(), Redeemed::Stored);
+    let purged = purge(&*store, token.access_expires_at + SECOND, 100).await;
+    assert_eq!(purged, Purged { rows: 1, more: false });
+    assert_eq!(store.find_access(token.id).await.unwrap(), None);
+    assert_eq!(store.find_refresh(token.id).await.unwrap(), None);
+    assert!(store.find_grant(login.id).await.unwrap().is_some());
+}
+
+/// Each step sets anew when the family may be forgotten.
+pub async fn redeeming_and_rotating_keep_a_grant_longer(store: Arc<dyn Storage>) {
+    let login = sign_in_until(&*store, fixtures::NOW).await;
+    let [second_day, third_day] = [1, 2].map(|days| fixtures::NOW + Duration::days(days));
+    let command = RedeemCode { forget_after: second_day, ..fixtures::redeem_code(login.id) };
+    let token = command.token.clone();
+    assert_eq!(store.redeem_code(command).await.unwrap(), Redeemed::Stored);
+    assert_eq!(purge(&*store, second_day, 100).await, Purged { rows: 0, more: false });
+    let command = RotateRefresh { forget_after: third_day, ..fixtures::rotate_refresh(&token) };
+    assert_eq!(store.rotate_refresh(command).await.unwrap(), Rotated::Stored);
+    assert_eq!(purge(&*store, third_day, 100).await, Purged { rows: 0, more: false });
+    assert_eq!(purge(&*store, third_day + SECOND, 100).await, Purged { rows: 1, more: false });
+    assert!(store.find_grant(login.id).await.unwrap().is_none());
+}
+
+/// A copy of a rotated refresh token must be recognized for as long as it looks good.
+pub async fn a_rotated_refresh_token_stays_until_it_expires(store: Arc<dyn Storage>) {
+    let first = steps::redeem(&*store).await;
+    let expires_at = first.forget_after();
+    let rotation = fixtures::rotate_refresh(&first);
+    let refresh = RefreshToken { hash: fixtures::secret_hash(), expires_at: expires_at + SECOND };
+    let token = Token { refresh: Some(refresh), ..rotation.token };
+    let forget_after = token.forget_after();
+    let rotation = RotateRefresh { token: token.clone(), forget_after, ..rotation };
+    assert_eq!(store.rotate_refresh(rotation).await.unwrap(), Rotated::Stored);
+
+    assert_eq!(purge(&*store, expires_at, 100).await, Purged { rows: 0, more: false });
+    assert_eq!(steps::newest(&*store, &first).await, token.id);
+    assert_eq!(purge(&*store, expires_at + SECOND, 100).await, Purged { rows: 1, more: false });
+    assert_eq!(store.find_refresh(first.id).await.unwrap(), None);
+    assert_eq!(steps::newest(&*store, &token).await, token.id);
+    steps::rotate(&*store, &token).await;
+}
+
+/// The later one of both expiries counts, whichever it is.
+pub async fn a_token_stays_while_either_half_is_good(store: Arc<dyn Storage>) {
+    let [early, late] = [1, 2].map(|hours| fixtures::NOW + Duration::hours(hours));
+    for (access_expires_at, refresh_expires_at) in [(early, late), (late, early)] {
+        let login = steps::sign_in(&*store).await;
+        let refresh = Some(RefreshToken { hash: fixtures::secret_hash(), expires_at: refresh_expires_at });
+        let token = Token { access_expires_at, refresh, ..fixtures::token(login.id) };
+        let forget_after = fixtures::NOW + Duration::days(1);
+        let command = RedeemCode { token: token.clone(), now: fixtures::NOW, forget_after };
+        assert_eq!(store.redeem_code(command).await.unwrap(), Redeemed::Stored);
+        assert_eq!(purge(&*store, late, 100).await, Purged { rows: 0, more: false });
+        assert!(store.find_access(token.id).await.unwrap().is_some());
+        assert_eq!(purge(&*store, late + SECOND, 100).await, Purged { rows: 1, more: false });
+        assert!(store.find_access(token.id).await.unwrap().is_none());
+    }
+}
+
+/// Grants and tokens each up to the limit; those go first that might have gone longest.
+pub async fn a_purge_keeps_to_its_limit_oldest_first(store: Arc<dyn Storage>) {
+    let mut logins = Vec::new();
+    for seconds in [4, 1, 5, 3, 2] {
+        let forget_after = fixtures::NOW - Duration::seconds(seconds);
+        let login = sign_in_until(&*store, forget_after).await;
+        let token = Token { refresh: None, access_expires_at: forget_after, ..fixtures::token(login.id) };
+        let command = RedeemCode { token: token.clone(), now: fixtures::NOW, forget_after };
+        assert_eq!(store.redeem_code(command).await.unwrap(), Redeemed::Stored);
+        logins.push((forget_after, login.id, token.id));
+    }
+    logins.sort();
+    assert_eq!(purge(&*store, fixtures::NOW, 2).await, Purged { rows: 4, more: true });
+    for (place, (_, grant, token)) in logins.iter().enumerate() {
+        let stays = place >= 2;
+        assert_eq!(store.find_grant(*grant).await.unwrap().is_some(), stays);
+        assert_eq!(store.find_access(*token).await.unwrap().is_some(), stays);
+    }
+    assert_eq!(purge(&*store, fixtures::NOW, 2).await, Purged { rows: 4, more: true });
+    assert_eq!(purge(&*store, fixtures::NOW, 2).await, Purged { rows: 2, more: false });
+    assert_eq!(purge(&*store, fixtures::NOW, 2).await, Purged { rows: 0, more: false });
+}
+
+/// Whoever purges while there is more comes to an end, also where the limit fits exactly.
+pub async fn a_purge_that_is_repeated_ends(store: Arc<dyn Storage>) {
+    for _ in 0..6 {
+        sign_in_until(&*store, fixtures::NOW - SECOND).await;
+    }
+    let mut rows = 0;
+    for _ in 0..4 {
+        let purged = purge(&*store, fixtures::NOW, 2).await;
+        rows += purged.rows;
+        if !purged.more {
+            break;
+        }
+        assert_eq!(purged.rows, if rows > 6 { 0 } else { 2 });
+    }
+    assert_eq!(rows, 6);
+    assert_eq!(purge(&*store, fixtures::NOW, 2).await, Purged { rows: 0, more: false });
+}
+
+/// What does not age is never purged.
+pub async fn a_purge_forgets_no_client_no_key_and_no_wallet(store: Arc<dyn Storage>) {
+    let client = fixtures::client();
+    store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    let key = fixtures::add_signing_key();
+    assert_eq!(store.add_signing_key(key.clone()).await.unwrap(), KeyAdded::Stored);
+    let login = sign_in_until(&*store, fixtures::NOW).await;
+
+    let far = fixtures::NOW + Duration::days(40_000);
+    assert_eq!(purge(&*store, far, 1_000).await, Purged { rows: 1, more: false });
+
+    assert_eq!(store.find_client(client.id).await.unwrap(), Some(client));
+    assert_eq!(store.signing_keys().await.unwrap(), [key.key]);
+    let again = fixtures::complete_login_of(login.account);
+    assert_eq!(steps::user_of(&*store, &again).await, login.new_user);
+}
