@@ -4,6 +4,33 @@
 //! domain judges it, values are minted, one guarded operation is carried out, the answer is made. No use-case calls
 //! another; what they share is a function.
 
+pub mod begin_authorization;
+pub mod complete_login;
 pub mod context;
+pub mod delete_client;
+pub mod deny_authorization;
+pub mod describe_sign_in;
+pub mod error;
+pub mod exchange_code;
+pub mod issue_challenge;
+pub mod purge_expired;
+pub mod read_client;
+pub mod read_user_info;
+pub mod refresh_tokens;
+pub mod register_client;
+pub mod revoke_token;
+pub mod rotate_client_secret;
+pub mod update_client;
 
+mod answer;
+mod authenticate_client;
+mod mint_tokens;
+mod open_configuration;
+
+pub use authenticate_client::AuthenticateClientError;
 pub use context::{Context, Policy};
+pub use error::Refuse;
+pub use mint_tokens::{MintError, TokenAnswer};
+
+#[cfg(test)]
+mod tests;

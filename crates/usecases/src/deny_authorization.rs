@@ -1,0 +1,12 @@
+//! A person presses Deny: the client is told.
+
+use countersign_domain::error::{OAuthError, OAuthErrorCode};
+use countersign_domain::pending::PendingAuthorization;
+
+use crate::{Context, answer};
+
+/// Makes the redirect that says no.
+pub fn deny_authorization(context: &Context, pending: &PendingAuthorization) -> String {
+    let error = OAuthError::new(OAuthErrorCode::AccessDenied, "the person denied the request");
+    answer::with_error(&context.policy, &pending.redirect_uri, pending.state.as_deref(), &error)
+}

@@ -1,0 +1,224 @@
+//! What the outside is told about each failure: one exhaustive match for each use-case.
+
+use countersign_domain::authorization::unknown_client;
+use countersign_domain::client_auth::ClientRejected;
+use countersign_domain::code::CodeRejected;
+use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, message};
+use countersign_domain::refresh::RefreshRejected;
+use countersign_domain::registration::RegistrationRejected;
+use countersign_ports::StoreError;
+
+use crate::AuthenticateClientError;
+use crate::begin_authorization::BeginAuthorizationError;
+use crate::complete_login::CompleteLoginError;
+use crate::delete_client::DeleteClientError;
+use crate::describe_sign_in::DescribeSignInError;
+use crate::exchange_code::ExchangeCodeError;
+use crate::issue_challenge::IssueChallengeError;
+use crate::read_client::ReadClientError;
+use crate::read_user_info::ReadUserInfoError;
+use crate::refresh_tokens::RefreshTokensError;
+use crate::register_client::RegisterClientError;
+use crate::revoke_token::RevokeTokenError;
+use crate::update_client::UpdateClientError;
+
+/// A failure that knows what the outside may hear of it.
+pub trait Refuse: std::error::Error + 'static {
+    /// The registered code and a sentence without anything of the inside.
+    fn refusal(&self) -> OAuthError;
+}
+
+impl Refuse for StoreError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::Unavailable(_) | Self::Overloaded => unavailable(),
+            Self::Corrupt { .. } | Self::Failed(_) => server_error(),
+        }
+    }
+}
+
+impl Refuse for BeginAuthorizationError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::ShowPage(error) | Self::Redirect { error, .. } => error.clone(),
+            Self::Store(error) => error.refusal(),
+        }
+    }
+}
+
+impl Refuse for DescribeSignInError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::ClientUnknown => unknown_client(),
+            Self::Store(error) => error.refusal(),
+        }
+    }
+}
+
+impl Refuse for IssueChallengeError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::AddressUnknown => OAuthError::new(Code::InvalidRequest, self.to_string()),
+        }
+    }
+}
+
+impl Refuse for CompleteLoginError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::ClientUnknown => unknown_client(),
+            Self::AddressUnknown | Self::Challenge(_) | Self::ChallengeSpent => {
+                OAuthError::new(Code::AccessDenied, message::BAD_CHALLENGE)
+            }
+            Self::Signature(_) => OAuthError::new(Code::AccessDenied, message::BAD_SIGNATURE),
+            Self::Verifier(_) => unavailable(),
+            Self::Store(error) => error.refusal(),
+        }
+    }
+}
+
+impl Refuse for AuthenticateClientError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::Rejected(ClientRejected::SecretMissing) => {
+                OAuthError::new(Code::IncompleteForm, "client_secret is missing")
+            }
+            Self::Rejected(
+                ClientRejected::Unknown | ClientRejected::SecretMismatch | ClientRejected::SecretUnexpected,
+            ) => OAuthError::new(Code::InvalidClient, "client authentication failed"),
+            Self::Store(error) => error.refusal(),
+        }
+    }
+}
+
+impl Refuse for ExchangeCodeError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::Client(error) => error.refusal(),
+            Self::GrantTypeNotAllowed => grant_type_not_allowed(),
+            Self::Rejected(
+                CodeRejected::Unknown
+                | CodeRejected::OtherClient
+                | CodeRejected::Replayed
+                | CodeRejected::Revoked
+                | CodeRejected::RedirectMismatch
+                | CodeRejected::Expired
+                | CodeRejected::VerifierMismatch
+                | CodeRejected::VerifierUnexpected,
+            ) => OAuthError::new(Code::InvalidGrant, "authorization code is not valid"),
+            Self::Mint(_) => server_error(),
+            Self::Store(error) => error.refusal(),
+        }
+    }
+}
+
+impl Refuse for RefreshTokensError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::Client(error) => error.refusal(),
+            Self::GrantTypeNotAllowed => grant_type_not_allowed(),
+            Self::Rejected(RefreshRejected::ScopeWidened) | Self::Scope(_) => {
+                OAuthError::new(Code::InvalidScope, "scope goes beyond what was granted")
+            }
+            Self::Rejected(
+                RefreshRejected::Unknown
+                | RefreshRejected::OtherClient
+                | RefreshRejected::Revoked
+                | RefreshRejected::Reused
+                | RefreshRejected::Expired,
+            ) => OAuthError::new(Code::InvalidGrant, "refresh token is not valid"),
+            Self::Mint(_) => server_error(),
+            Self::Store(error) => error.refusal(),
+        }
+    }
+}
+
+impl Refuse for ReadUserInfoError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::TokenInvalid => {
+                OAuthError::new(Code::InvalidToken, "access token is unknown, expired or revoked")
+            }
+            Self::ScopeInsufficient => {
+                OAuthError::new(Code::InsufficientScope, "access token lacks scope profile")
+            }
+            Self::Store(error) => error.refusal(),
+        }
+    }
+}
+
+impl Refuse for RevokeTokenError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::Client(error) => error.refusal(),
+            Self::OtherClient => OAuthError::new(Code::UnauthorizedClient, "token belongs to another client"),
+            Self::Store(error) => error.refusal(),
+        }
+    }
+}
+
+impl Refuse for RegisterClientError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::Rejected(rejected) => rejected_metadata(rejected),
+            Self::Store(error) => error.refusal(),
+            Self::IdTaken => server_error(),
+        }
+    }
+}
+
+impl Refuse for ReadClientError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::TokenInvalid => registration_token_invalid(),
+            Self::Store(error) => error.refusal(),
+        }
+    }
+}
+
+impl Refuse for UpdateClientError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::TokenInvalid => registration_token_invalid(),
+            Self::Rejected(rejected) => rejected_metadata(rejected),
+            Self::MethodChange => OAuthError::new(Code::InvalidClientMetadata, self.to_string()),
+            Self::Store(error) => error.refusal(),
+        }
+    }
+}
+
+impl Refuse for DeleteClientError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::TokenInvalid => registration_token_invalid(),
+            Self::Store(error) => error.refusal(),
+        }
+    }
+}
+
+fn rejected_metadata(rejected: &RegistrationRejected) -> OAuthError {
+    let code = match rejected {
+        RegistrationRejected::Missing(_) => Code::InvalidRequest,
+        RegistrationRejected::RedirectUriCount | RegistrationRejected::RedirectUri { .. } => {
+            Code::InvalidRedirectUri
+        }
+        RegistrationRejected::Field { .. } => Code::InvalidClientMetadata,
+    };
+    OAuthError::new(code, rejected.to_string())
+}
+
+fn registration_token_invalid() -> OAuthError {
+    OAuthError::new(Code::InvalidToken, "registration access token is not valid for this client")
+}
+
+fn grant_type_not_allowed() -> OAuthError {
+    OAuthError::new(Code::UnauthorizedClient, "the client did not register this grant type")
+}
+
+fn unavailable() -> OAuthError {
+    OAuthError::new(Code::TemporarilyUnavailable, "the server cannot answer now; try again")
+}
+
+fn server_error() -> OAuthError {
+    OAuthError::new(Code::ServerError, "something went wrong on our side")
+}

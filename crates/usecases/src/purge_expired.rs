@@ -1,0 +1,14 @@
+//! The server forgets what nobody can use any more, in small steps.
+
+use countersign_ports::{PurgeExpired, Purged, StoreError};
+
+use crate::Context;
+
+/// How many rows of a kind go at once: few enough that nobody waits for it.
+pub const BATCH: u32 = 1_000;
+
+/// Takes one step. Whoever calls it goes on while there is more.
+pub async fn purge_expired(context: &Context) -> Result<Purged, StoreError> {
+    let before = context.clock.now();
+    context.storage.purge_expired(PurgeExpired { before, limit: BATCH }).await
+}

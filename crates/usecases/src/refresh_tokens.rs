@@ -1,0 +1,112 @@
+//! A client refreshes: one guarded write replaces the newest token of the family.
+
+use countersign_domain::client_auth::ClientCredentials;
+use countersign_domain::grant::RevocationReason;
+use countersign_domain::grant_type::GrantType;
+use countersign_domain::id::{GrantId, TokenId};
+use countersign_domain::refresh::RefreshRejected;
+use countersign_domain::scope::{ScopeRejected, ScopeSet};
+use countersign_domain::secret::Secret;
+use countersign_ports::{RevokeGrant, RotateRefresh, Rotated, StoreError};
+use time::OffsetDateTime;
+
+use crate::authenticate_client::authenticate_client;
+use crate::mint_tokens::{Mint, mint_tokens};
+use crate::{AuthenticateClientError, Context, MintError, TokenAnswer};
+
+/// What the client sends.
+#[derive(Clone, Debug)]
+pub struct RefreshTokens {
+    /// Who it is.
+    pub credentials: ClientCredentials,
+    /// The refresh token.
+    pub refresh_token: Secret,
+    /// Fewer scopes, if it wants fewer.
+    pub scope: Option<String>,
+}
+
+/// Why there are no tokens.
+#[derive(Debug, thiserror::Error)]
+pub enum RefreshTokensError {
+    /// The client is not believed.
+    #[error(transparent)]
+    Client(#[from] AuthenticateClientError),
+    /// The client did not register this grant type.
+    #[error("client may not refresh")]
+    GrantTypeNotAllowed,
+    /// The scope is not one.
+    #[error("scope is refused")]
+    Scope(#[from] ScopeRejected),
+    /// The refresh token is not good.
+    #[error("refresh token is refused")]
+    Rejected(#[from] RefreshRejected),
+    /// Tokens could not be made.
+    #[error(transparent)]
+    Mint(#[from] MintError),
+    /// Storage failed; the refresh token is still good unless its successor was stored.
+    #[error("refresh token could not be rotated")]
+    Store(#[from] StoreError),
+}
+
+/// Rotates a refresh token. A refusal consumes nothing, but for one: a rotated token that comes again ends the family.
+pub async fn refresh_tokens(
+    context: &Context,
+    refresh: RefreshTokens,
+) -> Result<TokenAnswer, RefreshTokensError> {
+    let now = context.clock.now();
+    let client = authenticate_client(context, &refresh.credentials).await?;
+    if !client.may_use(GrantType::RefreshToken) {
+        return Err(RefreshTokensError::GrantTypeNotAllowed);
+    }
+    let id = refresh.refresh_token.id().map(TokenId::from_uuid).ok_or(RefreshRejected::Unknown)?;
+    let snapshot = context.storage.find_refresh(id).await?.ok_or(RefreshRejected::Unknown)?;
+    let lifetimes = &context.policy.lifetimes;
+    let grace = if client.is_public() { lifetimes.public_grace } else { lifetimes.confidential_grace };
+    let scope = refresh.scope.as_deref().map(ScopeSet::parse).transpose();
+    // A scope that cannot be read is judged after the token, so that reuse is seen whatever else is wrong.
+    let requested_scope = scope.as_ref().ok().copied().flatten();
+    let rotation = match snapshot.admit(now, &refresh.refresh_token, client.id, requested_scope, grace) {
+        Ok(rotation) => rotation,
+        Err(rejected) => return Err(refuse(context, now, snapshot.grant.id, rejected).await?.into()),
+    };
+    scope?;
+    let mint = Mint {
+        client: &client,
+        grant: &snapshot.grant,
+        parent: Some(snapshot.token.id),
+        scope: rotation.scope,
+    };
+    let minted = mint_tokens(context, now, mint).await?;
+    let forget_after = minted.token.forget_after();
+    let rotate =
+        RotateRefresh { token: minted.token, expected_newest: rotation.expected_newest, now, forget_after };
+    let rejected = match context.storage.rotate_refresh(rotate).await? {
+        Rotated::Stored => return Ok(minted.answer),
+        Rotated::Reused => RefreshRejected::Reused,
+        Rotated::Revoked => RefreshRejected::Revoked,
+        Rotated::Unknown => RefreshRejected::Unknown,
+    };
+    Err(refuse(context, now, snapshot.grant.id, rejected).await?.into())
+}
+
+/// Ends the family if the refusal means that somebody has a copy.
+async fn refuse(
+    context: &Context,
+    now: OffsetDateTime,
+    grant: GrantId,
+    rejected: RefreshRejected,
+) -> Result<RefreshRejected, StoreError> {
+    match rejected {
+        RefreshRejected::Reused => {
+            let reason = RevocationReason::RefreshReused;
+            context.storage.revoke_grant(RevokeGrant { id: grant, reason, now }).await?;
+            tracing::warn!(grant.id = %grant, reason = reason.name(), "grant revoked");
+        }
+        RefreshRejected::Unknown
+        | RefreshRejected::OtherClient
+        | RefreshRejected::Revoked
+        | RefreshRejected::Expired
+        | RefreshRejected::ScopeWidened => {}
+    }
+    Ok(rejected)
+}

@@ -1,0 +1,67 @@
+//! A client registers (RFC 7591).
+
+use countersign_domain::client::{AuthenticationMethod, Client, ClientAuthentication, ClientOrigin};
+use countersign_domain::id::ClientId;
+use countersign_domain::registration::{self, RegistrationRejected, RequestedMetadata};
+use countersign_domain::secret::{Secret, SecretHash};
+use countersign_ports::{self as ports, EntropyExt, Registered, StoreError};
+
+use crate::Context;
+
+/// A new client, with the secrets that are shown this once.
+#[derive(Clone, Debug)]
+pub struct RegisteredClient {
+    /// The client.
+    pub client: Client,
+    /// Its secret, unless it is public.
+    pub secret: Option<Secret>,
+    /// What opens its configuration (RFC 7592).
+    pub registration_token: Secret,
+}
+
+/// Why nothing was registered.
+#[derive(Debug, thiserror::Error)]
+pub enum RegisterClientError {
+    /// The metadata is not good.
+    #[error("client metadata is refused")]
+    Rejected(#[from] RegistrationRejected),
+    /// The client could not be stored.
+    #[error("client could not be stored")]
+    Store(#[from] StoreError),
+    /// Storage says that a fresh random id is taken.
+    #[error("client id is taken")]
+    IdTaken,
+}
+
+/// Registers a client.
+pub async fn register_client(
+    context: &Context,
+    requested: RequestedMetadata,
+    origin: ClientOrigin,
+) -> Result<RegisteredClient, RegisterClientError> {
+    let now = context.clock.now();
+    let judged = registration::judge(requested)?;
+    let (authentication, secret) = match judged.method {
+        AuthenticationMethod::None => (ClientAuthentication::Public, None),
+        AuthenticationMethod::Secret(method) => {
+            let secret = Secret::from_random(context.entropy.bytes());
+            (ClientAuthentication::Secret { method, hash: SecretHash::of(&secret) }, Some(secret))
+        }
+    };
+    let registration_token = Secret::from_random(context.entropy.bytes());
+    let client = Client {
+        id: ClientId::at(now, context.entropy.bytes()),
+        authentication,
+        metadata: judged.metadata,
+        origin,
+        registration_token: SecretHash::of(&registration_token),
+        created_at: now.replace_nanosecond(0).unwrap_or(now),
+    };
+    match context.storage.register_client(ports::RegisterClient { client: client.clone() }).await? {
+        Registered::Stored => {
+            tracing::info!(client.id = %client.id, origin = origin.name(), "client registered");
+            Ok(RegisteredClient { client, secret, registration_token })
+        }
+        Registered::IdTaken => Err(RegisterClientError::IdTaken),
+    }
+}

@@ -1,0 +1,37 @@
+//! The operator gives a client a new secret; the old one is dead at once.
+
+use countersign_domain::client::{Client, ClientAuthentication};
+use countersign_domain::id::ClientId;
+use countersign_domain::secret::{Secret, SecretHash};
+use countersign_ports::{EntropyExt, StoreError};
+
+use crate::Context;
+
+/// Why the secret stays.
+#[derive(Debug, thiserror::Error)]
+pub enum RotateClientSecretError {
+    /// No such client.
+    #[error("no client has this id")]
+    Unknown,
+    /// A public client has no secret.
+    #[error("the client is public: it has no secret")]
+    Public,
+    /// The client could not be stored.
+    #[error("client could not be stored")]
+    Store(#[from] StoreError),
+}
+
+/// Replaces a client's secret and gives the new one away, once.
+pub async fn rotate_client_secret(
+    context: &Context,
+    id: ClientId,
+) -> Result<Secret, RotateClientSecretError> {
+    let client = context.storage.find_client(id).await?.ok_or(RotateClientSecretError::Unknown)?;
+    let ClientAuthentication::Secret { method, .. } = client.authentication else {
+        return Err(RotateClientSecretError::Public);
+    };
+    let secret = Secret::from_random(context.entropy.bytes());
+    let authentication = ClientAuthentication::Secret { method, hash: SecretHash::of(&secret) };
+    let is_there = context.storage.update_client(Client { authentication, ..client }).await?;
+    if is_there { Ok(secret) } else { Err(RotateClientSecretError::Unknown) }
+}

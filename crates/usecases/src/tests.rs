@@ -1,0 +1,12 @@
+//! Use-cases against the reference store, with a clock that is moved by hand and seeded entropy.
+
+mod authorizing;
+mod broken_store;
+mod challenge_text;
+mod exchanging;
+mod invariants;
+mod managing_clients;
+mod refreshing;
+mod revoking;
+mod signing_in;
+mod world;

@@ -1,0 +1,188 @@
+//! C-05: storage fails at each call of each flow; the right error comes out and nothing is half done.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use async_trait::async_trait;
+use countersign_conformance::memory::MemoryStorage;
+use countersign_domain::client::Client;
+use countersign_domain::grant::Grant;
+use countersign_domain::id::{ClientId, GrantId, TokenId};
+use countersign_domain::refresh::RefreshSnapshot;
+use countersign_domain::signing_key::SealedKey;
+use countersign_domain::token::AccessSnapshot;
+use countersign_ports::{
+    AddSigningKey, ClientStore, CompleteLogin, KeyAdded, KeyStore, LoginCompleted, LoginStore, PurgeExpired,
+    Purged, RedeemCode, Redeemed, RegisterClient, Registered, RevokeGrant, RevokeToken, Revoked,
+    RotateRefresh, Rotated, StoreError, TokenStore, Upkeep,
+};
+
+use super::world::World;
+use crate::Refuse;
+
+/// Fails the call after so many that work.
+#[derive(Default)]
+struct Breakable {
+    inner: MemoryStorage,
+    calls_left: AtomicI64,
+}
+
+impl Breakable {
+    fn break_after(&self, calls: i64) {
+        self.calls_left.store(calls, Ordering::SeqCst);
+    }
+
+    fn call(&self) -> Result<(), StoreError> {
+        if self.calls_left.fetch_sub(1, Ordering::SeqCst) == 0 {
+            return Err(StoreError::Unavailable("the test pulled the plug".into()));
+        }
+        Ok(())
+    }
+}
+
+macro_rules! breakable {
+    ($port:ident { $($name:ident($argument:ident: $type:ty) -> $answer:ty;)* }) => {
+        #[async_trait]
+        impl $port for Breakable {
+            $(async fn $name(&self, $argument: $type) -> Result<$answer, StoreError> {
+                self.call()?;
+                self.inner.$name($argument).await
+            })*
+        }
+    };
+}
+
+#[async_trait]
+impl ClientStore for Breakable {
+    async fn register_client(&self, command: RegisterClient) -> Result<Registered, StoreError> {
+        self.call()?;
+        self.inner.register_client(command).await
+    }
+
+    async fn update_client(&self, client: Client) -> Result<bool, StoreError> {
+        self.call()?;
+        self.inner.update_client(client).await
+    }
+
+    async fn delete_client(&self, id: ClientId) -> Result<bool, StoreError> {
+        self.call()?;
+        self.inner.delete_client(id).await
+    }
+
+    async fn find_client(&self, id: ClientId) -> Result<Option<Client>, StoreError> {
+        self.call()?;
+        self.inner.find_client(id).await
+    }
+
+    async fn list_clients(&self, after: Option<ClientId>, limit: u32) -> Result<Vec<Client>, StoreError> {
+        self.call()?;
+        self.inner.list_clients(after, limit).await
+    }
+}
+
+breakable!(LoginStore { complete_login(command: CompleteLogin) -> LoginCompleted; });
+breakable!(TokenStore {
+    find_grant(id: GrantId) -> Option<Grant>;
+    redeem_code(command: RedeemCode) -> Redeemed;
+    find_refresh(id: TokenId) -> Option<RefreshSnapshot>;
+    rotate_refresh(command: RotateRefresh) -> Rotated;
+    find_access(id: TokenId) -> Option<AccessSnapshot>;
+    revoke_token(command: RevokeToken) -> Revoked;
+    revoke_grant(command: RevokeGrant) -> Revoked;
+});
+
+#[async_trait]
+impl KeyStore for Breakable {
+    async fn add_signing_key(&self, command: AddSigningKey) -> Result<KeyAdded, StoreError> {
+        self.inner.add_signing_key(command).await
+    }
+
+    async fn signing_keys(&self) -> Result<Vec<SealedKey>, StoreError> {
+        self.inner.signing_keys().await
+    }
+}
+
+#[async_trait]
+impl Upkeep for Breakable {
+    async fn purge_expired(&self, command: PurgeExpired) -> Result<Purged, StoreError> {
+        self.inner.purge_expired(command).await
+    }
+
+    async fn ping(&self) -> Result<(), StoreError> {
+        self.inner.ping().await
+    }
+}
+
+fn world() -> (World, Arc<Breakable>) {
+    let storage = Arc::new(Breakable { calls_left: AtomicI64::new(-1), ..Breakable::default() });
+    (World::on(Arc::<Breakable>::clone(&storage)), storage)
+}
+
+fn is_unavailable(error: &impl Refuse) -> bool {
+    error.refusal().code.name() == "temporarily_unavailable"
+}
+
+#[tokio::test]
+async fn a_072_an_exchange_that_storage_broke_can_be_repeated() {
+    for calls in 0..3 {
+        let (world, storage) = world();
+        let client = world.client().await;
+        let code = world.code(&client, "toy-ann", &[]).await;
+        storage.break_after(calls);
+        let error = world.exchange(&client, &code).await.unwrap_err();
+        assert!(is_unavailable(&error), "after {calls} calls: {error:?}");
+        assert!(world.exchange(&client, &code).await.is_ok(), "after {calls} calls");
+    }
+}
+
+#[tokio::test]
+async fn a_refresh_that_storage_broke_can_be_repeated() {
+    for calls in 0..3 {
+        let (world, storage) = world();
+        let client = world.client().await;
+        let tokens = world.tokens(&client, "toy-ann").await;
+        storage.break_after(calls);
+        let error = world.refresh(&client, &tokens).await.unwrap_err();
+        assert!(is_unavailable(&error), "after {calls} calls: {error:?}");
+        assert!(world.refresh(&client, &tokens).await.is_ok(), "after {calls} calls");
+    }
+}
+
+#[tokio::test]
+async fn a_092_a_revocation_that_storage_broke_is_no_success() {
+    for calls in 0..3 {
+        let (world, storage) = world();
+        let client = world.client().await;
+        let tokens = world.tokens(&client, "toy-ann").await;
+        storage.break_after(calls);
+        let error = world.revoke(&client, tokens.refresh_token.as_ref().unwrap()).await.unwrap_err();
+        assert!(is_unavailable(&error), "after {calls} calls: {error:?}");
+        assert!(world.is_alive(&tokens).await);
+        world.revoke(&client, tokens.refresh_token.as_ref().unwrap()).await.unwrap();
+        assert!(!world.is_alive(&tokens).await);
+    }
+}
+
+#[tokio::test]
+async fn a_login_that_storage_broke_can_be_repeated_with_the_same_signature() {
+    for calls in 0..2 {
+        let (world, storage) = world();
+        let client = world.client().await;
+        let mut pending = world.pending(&client, &[]).await;
+        storage.break_after(calls);
+        let error = world.sign_in(&mut pending, "toy-ann").await.unwrap_err();
+        assert!(is_unavailable(&error), "after {calls} calls: {error:?}");
+        assert!(world.sign_in(&mut pending, "toy-ann").await.is_ok());
+    }
+}
+
+#[tokio::test]
+async fn a_replayed_code_is_never_answered_before_its_tokens_are_dead() {
+    let (world, storage) = world();
+    let client = world.client().await;
+    let code = world.code(&client, "toy-ann", &[]).await;
+    world.exchange(&client, &code).await.unwrap();
+    storage.break_after(2);
+    let error = world.exchange(&client, &code).await.unwrap_err();
+    assert!(is_unavailable(&error), "the revocation failed, so the answer is not invalid_grant: {error:?}");
+}

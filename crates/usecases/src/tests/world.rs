@@ -1,0 +1,243 @@
+//! A small world: one server in memory, its clients, and people with toy wallets.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use countersign_conformance::fakes::{FakeSigner, ManualClock, SeededEntropy};
+use countersign_conformance::memory::MemoryStorage;
+use countersign_domain::client::ClientOrigin;
+use countersign_domain::client_auth::ClientCredentials;
+use countersign_domain::lifetimes::Lifetimes;
+use countersign_domain::parameters::Parameters;
+use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::public_url::PublicUrl;
+use countersign_domain::registration::RequestedMetadata;
+use countersign_domain::secret::Secret;
+use countersign_domain::user_info::UserInfo;
+use countersign_domain::wallet::{WalletAccount, WalletProof};
+use countersign_ports::{RecognizedAccount, Storage, Verdict, VerifierError, WalletVerifier};
+use time::Duration;
+use url::Url;
+
+use crate::begin_authorization::begin_authorization;
+use crate::complete_login::{CompleteLoginError, SignedChallenge, complete_login};
+use crate::exchange_code::{ExchangeCode, ExchangeCodeError, exchange_code};
+use crate::issue_challenge::issue_challenge;
+use crate::read_user_info::{ReadUserInfoError, read_user_info};
+use crate::refresh_tokens::{RefreshTokens, RefreshTokensError, refresh_tokens};
+use crate::register_client::register_client;
+use crate::revoke_token::{RevokeToken, RevokeTokenError, revoke_token};
+use crate::{Context, Policy, TokenAnswer};
+
+pub(super) const REDIRECT_URI: &str = "https://photos.example/cb";
+pub(super) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+pub(super) const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+
+/// A family whose address is `toy-name` and whose signature is a sentence.
+struct ToyWallets;
+
+#[async_trait]
+impl WalletVerifier for ToyWallets {
+    fn recognize(&self, address: &str) -> Option<RecognizedAccount> {
+        address.strip_prefix("toy-").filter(|name| !name.is_empty())?;
+        let account = WalletAccount {
+            family: "toy".to_owned(),
+            chain: "toy:1".to_owned(),
+            address: address.to_owned(),
+        };
+        Some(RecognizedAccount { account, kind: "Toy" })
+    }
+
+    async fn verify(&self, proof: &WalletProof) -> Result<Verdict, VerifierError> {
+        let good = proof.signature == sign(&proof.account.address, &proof.text);
+        Ok(if good { Verdict::Valid } else { Verdict::Invalid("another sentence") })
+    }
+}
+
+/// What the toy wallet of an address signs.
+pub(super) fn sign(address: &str, text: &str) -> String {
+    format!("{address} signs {text}")
+}
+
+pub(super) struct World {
+    pub(super) context: Context,
+    pub(super) clock: Arc<ManualClock>,
+}
+
+/// A registered client as its developer has it.
+#[derive(Clone, Debug)]
+pub(super) struct TestClient {
+    pub(super) id: String,
+    pub(super) secret: Option<Secret>,
+    pub(super) registration_token: Secret,
+}
+
+impl TestClient {
+    pub(super) fn credentials(&self) -> ClientCredentials {
+        ClientCredentials { client_id: self.id.clone(), secret: self.secret.clone() }
+    }
+}
+
+impl World {
+    pub(super) fn new() -> Self {
+        Self::on(Arc::new(MemoryStorage::default()))
+    }
+
+    pub(super) fn on(storage: Arc<dyn Storage>) -> Self {
+        let clock = Arc::new(ManualClock::default());
+        let context = Context {
+            storage,
+            wallets: Arc::new(ToyWallets),
+            signer: Arc::new(FakeSigner),
+            clock: Arc::<ManualClock>::clone(&clock),
+            entropy: Arc::new(SeededEntropy::new(1)),
+            policy: Policy {
+                public_url: PublicUrl::parse("https://auth.example.com").unwrap(),
+                lifetimes: Lifetimes::default(),
+            },
+        };
+        Self { context, clock }
+    }
+
+    pub(super) fn advance(&self, duration: Duration) {
+        self.clock.advance(duration);
+    }
+
+    pub(super) async fn client(&self) -> TestClient {
+        self.register(RequestedMetadata::default()).await
+    }
+
+    pub(super) async fn public_client(&self) -> TestClient {
+        let method = Some("none".to_owned());
+        self.register(RequestedMetadata {
+            token_endpoint_auth_method: method,
+            ..RequestedMetadata::default()
+        })
+        .await
+    }
+
+    pub(super) async fn register(&self, mut requested: RequestedMetadata) -> TestClient {
+        requested.client_name.get_or_insert_with(|| "Photo Album".to_owned());
+        requested.redirect_uris.get_or_insert_with(|| vec![REDIRECT_URI.to_owned()]);
+        requested.scopes.get_or_insert_with(|| vec!["profile".to_owned(), "email".to_owned()]);
+        let registered =
+            register_client(&self.context, requested, ClientOrigin::SelfRegistered).await.unwrap();
+        TestClient {
+            id: registered.client.id.to_string(),
+            secret: registered.secret,
+            registration_token: registered.registration_token,
+        }
+    }
+
+    /// An ordinary request; `more` is added to it.
+    pub(super) async fn pending(&self, client: &TestClient, more: &[(&str, &str)]) -> PendingAuthorization {
+        begin_authorization(&self.context, &request(client, more)).await.unwrap()
+    }
+
+    /// Signs in with a toy wallet and gives the code.
+    pub(super) async fn code(&self, client: &TestClient, address: &str, more: &[(&str, &str)]) -> Secret {
+        let mut pending = self.pending(client, more).await;
+        code_of(&self.sign_in(&mut pending, address).await.unwrap())
+    }
+
+    pub(super) async fn sign_in(
+        &self,
+        pending: &mut PendingAuthorization,
+        address: &str,
+    ) -> Result<String, CompleteLoginError> {
+        let challenge = issue_challenge(&self.context, pending, address).unwrap();
+        let signed = SignedChallenge {
+            wallet_address: address.to_owned(),
+            signature: sign(address, &challenge.text),
+            challenge: challenge.text,
+        };
+        complete_login(&self.context, pending, signed).await
+    }
+
+    pub(super) async fn exchange(
+        &self,
+        client: &TestClient,
+        code: &Secret,
+    ) -> Result<TokenAnswer, ExchangeCodeError> {
+        self.exchange_with(client, code, None).await
+    }
+
+    pub(super) async fn exchange_with(
+        &self,
+        client: &TestClient,
+        code: &Secret,
+        verifier: Option<&str>,
+    ) -> Result<TokenAnswer, ExchangeCodeError> {
+        let exchange = ExchangeCode {
+            credentials: client.credentials(),
+            code: code.clone(),
+            redirect_uri: REDIRECT_URI.to_owned(),
+            verifier: verifier.map(Secret::new),
+        };
+        exchange_code(&self.context, exchange).await
+    }
+
+    pub(super) async fn tokens(&self, client: &TestClient, address: &str) -> TokenAnswer {
+        let code = self.code(client, address, &[("scope", "profile email")]).await;
+        self.exchange(client, &code).await.unwrap()
+    }
+
+    pub(super) async fn refresh(
+        &self,
+        client: &TestClient,
+        tokens: &TokenAnswer,
+    ) -> Result<TokenAnswer, RefreshTokensError> {
+        self.refresh_to(client, tokens, None).await
+    }
+
+    pub(super) async fn refresh_to(
+        &self,
+        client: &TestClient,
+        tokens: &TokenAnswer,
+        scope: Option<&str>,
+    ) -> Result<TokenAnswer, RefreshTokensError> {
+        let refresh = RefreshTokens {
+            credentials: client.credentials(),
+            refresh_token: tokens.refresh_token.clone().unwrap(),
+            scope: scope.map(ToOwned::to_owned),
+        };
+        refresh_tokens(&self.context, refresh).await
+    }
+
+    pub(super) async fn revoke(&self, client: &TestClient, token: &Secret) -> Result<(), RevokeTokenError> {
+        let revoke = RevokeToken { credentials: client.credentials(), token: token.clone() };
+        revoke_token(&self.context, revoke).await
+    }
+
+    pub(super) async fn user_info(&self, tokens: &TokenAnswer) -> Result<UserInfo, ReadUserInfoError> {
+        read_user_info(&self.context, &tokens.access_token).await
+    }
+
+    pub(super) async fn is_alive(&self, tokens: &TokenAnswer) -> bool {
+        self.user_info(tokens).await.is_ok()
+    }
+}
+
+/// An authorization request; `more` replaces and adds.
+pub(super) fn request(client: &TestClient, more: &[(&str, &str)]) -> Parameters {
+    let ordinary = [
+        ("client_id", client.id.as_str()),
+        ("redirect_uri", REDIRECT_URI),
+        ("response_type", "code"),
+        ("scope", "profile"),
+        ("state", "s 1"),
+    ];
+    let kept = ordinary.into_iter().filter(|(name, _)| !more.iter().any(|(other, _)| other == name));
+    let pairs = kept.chain(more.iter().copied()).map(|(name, value)| (name.to_owned(), value.to_owned()));
+    Parameters::new(pairs.collect())
+}
+
+/// A parameter of an address.
+pub(super) fn parameter(address: &str, name: &str) -> Option<String> {
+    let url = Url::parse(address).unwrap();
+    url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
+}
+
+pub(super) fn code_of(address: &str) -> Secret {
+    Secret::new(parameter(address, "code").unwrap())
+}

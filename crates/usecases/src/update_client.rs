@@ -1,0 +1,51 @@
+//! A client replaces its configuration (RFC 7592 section 2.2).
+
+use countersign_domain::client::{AuthenticationMethod, Client, ClientAuthentication};
+use countersign_domain::registration::{self, RegistrationRejected, RequestedMetadata};
+use countersign_domain::secret::Secret;
+use countersign_ports::StoreError;
+
+use crate::Context;
+use crate::open_configuration::open_configuration;
+
+/// Why the configuration stays as it is.
+#[derive(Debug, thiserror::Error)]
+pub enum UpdateClientError {
+    /// The registration access token does not open this client.
+    #[error("registration access token is not good")]
+    TokenInvalid,
+    /// The metadata is not good.
+    #[error("client metadata is refused")]
+    Rejected(#[from] RegistrationRejected),
+    /// A client with a secret cannot become one without, nor the other way round.
+    #[error("authentication method cannot change between a secret and none")]
+    MethodChange,
+    /// The client could not be stored.
+    #[error("client could not be stored")]
+    Store(#[from] StoreError),
+}
+
+/// Replaces a client's metadata; its id and its secret stay.
+pub async fn update_client(
+    context: &Context,
+    client_id: &str,
+    token: &Secret,
+    requested: RequestedMetadata,
+) -> Result<Client, UpdateClientError> {
+    let client =
+        open_configuration(context, client_id, token).await?.ok_or(UpdateClientError::TokenInvalid)?;
+    let judged = registration::judge(requested)?;
+    let authentication = match (client.authentication, judged.method) {
+        (ClientAuthentication::Public, AuthenticationMethod::None) => ClientAuthentication::Public,
+        (ClientAuthentication::Secret { hash, .. }, AuthenticationMethod::Secret(method)) => {
+            ClientAuthentication::Secret { method, hash }
+        }
+        (ClientAuthentication::Public, AuthenticationMethod::Secret(_))
+        | (ClientAuthentication::Secret { .. }, AuthenticationMethod::None) => {
+            return Err(UpdateClientError::MethodChange);
+        }
+    };
+    let client = Client { authentication, metadata: judged.metadata, ..client };
+    let is_there = context.storage.update_client(client.clone()).await?;
+    if is_there { Ok(client) } else { Err(UpdateClientError::TokenInvalid) }
+}
