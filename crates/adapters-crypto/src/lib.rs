@@ -1,1 +1,18 @@
 //! Wallet signatures, token signing, sealing of keys, the clock and the entropy.
+//!
+//! Everything here implements a port or serves one that does. Protocol rules live in `countersign-domain`; this crate
+//! knows curves, hashes and encodings, and how the machine is asked for the time and for chance.
+
+pub mod clock;
+pub mod demo_wallet;
+pub mod entropy;
+pub mod secret;
+pub mod signer;
+pub mod wallet;
+
+pub use clock::SystemClock;
+pub use demo_wallet::DemoWallet;
+pub use entropy::OsEntropy;
+pub use secret::{OperatorSecret, SecretRejected};
+pub use signer::{JosekitSigner, KeyError, SigningKey, load_or_create};
+pub use wallet::{EthereumVerifier, WalletRouter};

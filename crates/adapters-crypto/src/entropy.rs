@@ -1,0 +1,34 @@
+//! The operating system's randomness: the one place in the product that asks the machine for chance.
+
+use countersign_ports::Entropy;
+
+/// Random bytes from the operating system; no generator of ours stands between.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OsEntropy;
+
+impl Entropy for OsEntropy {
+    /// Ends the process if the operating system has no randomness: whatever a server without it handed out, anybody could
+    /// guess.
+    fn fill(&self, buffer: &mut [u8]) {
+        if let Err(error) = getrandom::fill(buffer) {
+            eprintln!(
+                "countersign: the operating system gives no random bytes ({error}); ending the process"
+            );
+            std::process::abort();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_ports::EntropyExt;
+
+    use super::*;
+
+    #[test]
+    fn no_two_draws_are_equal_and_an_empty_draw_is_fine() {
+        OsEntropy.fill(&mut []);
+        let draws: std::collections::HashSet<[u8; 16]> = (0..1_000).map(|_| OsEntropy.bytes()).collect();
+        assert_eq!(draws.len(), 1_000);
+    }
+}

@@ -1,0 +1,131 @@
+//! The operator's secret, and the keys that are derived from it.
+//!
+//! There is one secret to keep for one installation; every use of it gets a key of its own by HKDF (RFC 5869), so that no
+//! use can endanger another. Where the secret comes from (a setting, a file) is the binary's business.
+
+use std::fmt;
+
+use base64::alphabet::URL_SAFE;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, URL_SAFE_NO_PAD};
+use base64::engine::{DecodePaddingMode, Engine};
+use countersign_ports::{Entropy, EntropyExt};
+use hkdf::Hkdf;
+use sha2::Sha256;
+
+/// How many bytes the secret must have at least.
+pub const MIN_SECRET_BYTES: usize = 32;
+
+/// The longest key that HKDF-SHA256 can give.
+const MAX_DERIVED_BYTES: usize = 255 * 32;
+
+/// Why a text is not an operator's secret. The text itself is never repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SecretRejected {
+    /// Something that is not base64url.
+    #[error("the secret is not base64url (letters, digits, `-` and `_`)")]
+    NotBase64Url,
+    /// Too little to be safe.
+    #[error("the secret has {bytes} bytes, fewer than {MIN_SECRET_BYTES}")]
+    TooShort {
+        /// How many bytes it has.
+        bytes: usize,
+    },
+}
+
+/// The secret that protects cookies, and signing keys at rest.
+#[derive(Clone)]
+pub struct OperatorSecret(Vec<u8>);
+
+impl OperatorSecret {
+    /// Reads the secret from base64url, with or without padding. White space around it is forgiven, because files end with a
+    /// line feed.
+    pub fn parse(text: &str) -> Result<Self, SecretRejected> {
+        let padding = GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+        let decoded = GeneralPurpose::new(&URL_SAFE, padding).decode(text.trim());
+        let bytes = decoded.map_err(|_| SecretRejected::NotBase64Url)?;
+        if bytes.len() < MIN_SECRET_BYTES {
+            return Err(SecretRejected::TooShort { bytes: bytes.len() });
+        }
+        Ok(Self(bytes))
+    }
+
+    /// Makes a new secret of 256 random bits.
+    pub fn generate(entropy: &dyn Entropy) -> Self {
+        Self(entropy.bytes::<MIN_SECRET_BYTES>().to_vec())
+    }
+
+    /// Gives the secret away in base64url, for the one file that keeps it.
+    pub fn expose(&self) -> String {
+        URL_SAFE_NO_PAD.encode(&self.0)
+    }
+
+    /// Derives the key for one purpose. The purpose is a constant of the program: changing it changes the key.
+    pub fn derive<const N: usize>(&self, purpose: &str) -> [u8; N] {
+        const { assert!(N <= MAX_DERIVED_BYTES) };
+        let mut key = [0; N];
+        #[expect(clippy::expect_used, reason = "the assertion above holds for every key that compiles")]
+        Hkdf::<Sha256>::new(None, &self.0)
+            .expand(purpose.as_bytes(), &mut key)
+            .expect("HKDF-SHA256 gives up to 8,160 bytes");
+        key
+    }
+}
+
+impl fmt::Debug for OperatorSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OperatorSecret(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::OsEntropy;
+
+    #[test]
+    fn a_secret_is_read_with_and_without_padding_and_with_a_line_feed_after_it() {
+        let text = "_-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+        for spelling in [text.to_owned(), format!("{text}="), format!("{text}\n")] {
+            assert_eq!(OperatorSecret::parse(&spelling).map(|secret| secret.expose()), Ok(text.to_owned()));
+        }
+    }
+
+    #[test]
+    fn what_is_short_or_not_base64url_is_refused_without_being_repeated() {
+        let refused = |text: &str| OperatorSecret::parse(text).map(drop).unwrap_err();
+        assert_eq!(refused(""), SecretRejected::TooShort { bytes: 0 });
+        assert_eq!(refused(&"A".repeat(42)), SecretRejected::TooShort { bytes: 31 });
+        assert_eq!(refused(&"+".repeat(43)), SecretRejected::NotBase64Url);
+        assert_eq!(refused("correct horse battery staple and more"), SecretRejected::NotBase64Url);
+        assert!(!refused("hunter2!").to_string().contains("hunter2"));
+    }
+
+    #[test]
+    fn each_purpose_and_each_secret_has_a_key_of_its_own() {
+        let secret = OperatorSecret::generate(&OsEntropy);
+        let other = OperatorSecret::generate(&OsEntropy);
+        let key: [u8; 32] = secret.derive("cookies");
+        assert_eq!(key, secret.derive("cookies"));
+        assert_ne!(key, secret.derive::<32>("signing keys"));
+        assert_ne!(key, other.derive::<32>("cookies"));
+        assert_eq!(
+            secret.derive::<64>("cookies")[..32],
+            key,
+            "a longer key of one purpose begins with the shorter"
+        );
+    }
+
+    #[test]
+    fn derivation_is_hkdf_sha256_so_that_keys_survive_an_upgrade() {
+        // RFC 5869, test case 3: no salt, no info; its input is 22 bytes, so it does not go through `parse`.
+        let secret = OperatorSecret(vec![0x0b; 22]);
+        let expected = "8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d9d201395faa4b61a96c8";
+        assert_eq!(hex::encode(secret.derive::<42>("")), expected);
+    }
+
+    #[test]
+    fn the_secret_never_prints_itself() {
+        let shown = format!("{:?}", OperatorSecret(b"a secret of more than thirty-two bytes".to_vec()));
+        assert_eq!(shown, "OperatorSecret(..)");
+    }
+}

@@ -1,0 +1,59 @@
+//! Addresses: twenty bytes, written with the checksum of EIP-55.
+
+use k256::ecdsa::VerifyingKey;
+use sha3::{Digest, Keccak256};
+use subtle::ConstantTimeEq;
+
+/// How many bytes an address has.
+const LENGTH: usize = 20;
+
+/// An address that is not the zero address.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Address([u8; LENGTH]);
+
+impl Address {
+    /// Reads an address as people write it: with the right checksum, or without any (all letters of one case).
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix("0x")?;
+        let mut bytes = [0; LENGTH];
+        hex::decode_to_slice(digits, &mut bytes).ok()?;
+        // Nobody has its key; it stands for "no address" (B-027).
+        if bytes == [0; LENGTH] {
+            return None;
+        }
+        let address = Self(bytes);
+        let lower = digits.bytes().any(|digit| digit.is_ascii_lowercase());
+        let upper = digits.bytes().any(|digit| digit.is_ascii_uppercase());
+        let checksum_is_right = !(lower && upper) || address.checksummed() == text;
+        checksum_is_right.then_some(address)
+    }
+
+    /// The address that belongs to a public key: the last twenty bytes of the hash of its coordinates.
+    pub(crate) fn of_key(key: &VerifyingKey) -> Self {
+        let point = key.to_sec1_point(false);
+        let hash = Keccak256::digest(&point.as_bytes()[1..]);
+        let mut bytes = [0; LENGTH];
+        bytes.copy_from_slice(&hash[hash.len() - LENGTH..]);
+        Self(bytes)
+    }
+
+    /// Writes the address with the checksum of EIP-55: a letter is upper case where the hash of the lower-case
+    /// digits has a high bit.
+    pub(crate) fn checksummed(&self) -> String {
+        let digits = hex::encode(self.0);
+        let hash = Keccak256::digest(digits.as_bytes());
+        let mut text = String::with_capacity(2 + digits.len());
+        text.push_str("0x");
+        for (position, digit) in digits.chars().enumerate() {
+            let byte = hash[position / 2];
+            let nibble = if position % 2 == 0 { byte >> 4 } else { byte & 0x0f };
+            text.push(if nibble >= 8 { digit.to_ascii_uppercase() } else { digit });
+        }
+        text
+    }
+
+    /// Compares the twenty bytes in a time that does not depend on the answer (B-027).
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
+    }
+}
