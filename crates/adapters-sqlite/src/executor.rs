@@ -1,0 +1,143 @@
+//! How a batch of commands becomes one commit.
+
+use countersign_domain::client::Client;
+use countersign_domain::id::ClientId;
+use countersign_group_commit::Executor;
+use countersign_ports::{
+    AddSigningKey, CompleteLogin, KeyAdded, LoginCompleted, PurgeExpired, Purged, RedeemCode, Redeemed,
+    RegisterClient, Registered, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated,
+};
+use diesel::SqliteConnection;
+use diesel::connection::SimpleConnection;
+
+use crate::error::SqliteError;
+use crate::file::DatabaseFile;
+use crate::ops;
+use crate::options::SqliteOptions;
+use crate::pool;
+
+/// The commands, each with what it is made of, what it comes to, and the operation that carries it out.
+macro_rules! commands {
+    ($($name:ident: $command:ty => $outcome:ty, $operation:path;)*) => {
+        /// Everything that is written.
+        #[derive(Debug)]
+        pub(crate) enum Command { $($name($command),)* }
+
+        /// What a command came to.
+        #[derive(Debug)]
+        pub(crate) enum Outcome { $($name($outcome),)* }
+
+        impl Command {
+            fn execute(&self, connection: &mut SqliteConnection) -> Result<Outcome, SqliteError> {
+                match self {
+                    $(Self::$name(command) => $operation(connection, command).map(Outcome::$name),)*
+                }
+            }
+        }
+
+        $(impl Write for $command {
+            type Outcome = $outcome;
+
+            fn into_command(self) -> Command {
+                Command::$name(self)
+            }
+
+            fn outcome(outcome: Outcome) -> Option<$outcome> {
+                if let Outcome::$name(outcome) = outcome { Some(outcome) } else { None }
+            }
+        })*
+    };
+}
+
+/// A command with its own type of outcome.
+pub(crate) trait Write {
+    type Outcome;
+
+    fn into_command(self) -> Command;
+
+    /// The outcome, if it is one of this command.
+    fn outcome(outcome: Outcome) -> Option<Self::Outcome>;
+}
+
+commands! {
+    RegisterClient: RegisterClient => Registered, ops::register_client::register_client;
+    UpdateClient: Client => bool, ops::manage_clients::update_client;
+    DeleteClient: ClientId => bool, ops::manage_clients::delete_client;
+    CompleteLogin: CompleteLogin => LoginCompleted, ops::complete_login::complete_login;
+    RedeemCode: RedeemCode => Redeemed, ops::redeem_code::redeem_code;
+    RotateRefresh: RotateRefresh => Rotated, ops::rotate_refresh::rotate_refresh;
+    RevokeToken: RevokeToken => Revoked, ops::revoke::revoke_token;
+    RevokeGrant: RevokeGrant => Revoked, ops::revoke::revoke_grant;
+    AddSigningKey: AddSigningKey => KeyAdded, ops::signing_keys::add_signing_key;
+    PurgeExpired: PurgeExpired => Purged, ops::purge_expired::purge_expired;
+    Ping: Ping => (), ping;
+}
+
+/// Writes nothing. That its transaction begins shows that the writer lives and that nobody keeps it out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ping;
+
+#[expect(clippy::unnecessary_wraps, reason = "an operation like the others")]
+fn ping(_connection: &mut SqliteConnection, _command: &Ping) -> Result<(), SqliteError> {
+    Ok(())
+}
+
+/// The one connection that writes, on the writer thread.
+pub(crate) struct SqliteExecutor {
+    file: DatabaseFile,
+    options: SqliteOptions,
+    /// None while the connection must be made anew.
+    connection: Option<SqliteConnection>,
+}
+
+impl SqliteExecutor {
+    pub(crate) fn open(file: DatabaseFile, options: SqliteOptions) -> Result<Self, SqliteError> {
+        let connection = pool::connect_writer(&file, &options)?;
+        Ok(Self { file, options, connection: Some(connection) })
+    }
+}
+
+impl Executor for SqliteExecutor {
+    type Command = Command;
+    type Outcome = Outcome;
+    type Error = SqliteError;
+
+    /// One `BEGIN IMMEDIATE … COMMIT` around all of them: the lock is taken at once, so that no command finds itself
+    /// unable to write halfway.
+    fn execute(&mut self, batch: &[Command]) -> Result<Vec<Outcome>, SqliteError> {
+        // Whatever happens below, a panic included, the connection is kept only if it is known to be clean.
+        let mut connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => pool::connect_writer(&self.file, &self.options)?,
+        };
+        let result = commit(&mut connection, batch);
+        if result.is_ok() || is_clean_again(&mut connection) {
+            self.connection = Some(connection);
+        } else {
+            tracing::warn!("writer opens a new connection, the old one could not be rolled back");
+        }
+        result
+    }
+
+    fn is_outage(error: &SqliteError) -> bool {
+        error.is_outage()
+    }
+}
+
+fn commit(connection: &mut SqliteConnection, batch: &[Command]) -> Result<Vec<Outcome>, SqliteError> {
+    connection.batch_execute("BEGIN IMMEDIATE")?;
+    let outcomes =
+        batch.iter().map(|command| command.execute(connection)).collect::<Result<Vec<_>, SqliteError>>()?;
+    connection.batch_execute("COMMIT")?;
+    Ok(outcomes)
+}
+
+/// Ends whatever the failed batch left open. After some failures SQLite has rolled back by itself and `ROLLBACK` is an
+/// error, so what counts is whether a new transaction can begin.
+fn is_clean_again(connection: &mut SqliteConnection) -> bool {
+    let _ = connection.batch_execute("ROLLBACK");
+    connection.batch_execute("BEGIN; ROLLBACK").is_ok()
+}
+
+#[cfg(test)]
+mod tests;

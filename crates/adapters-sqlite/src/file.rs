@@ -1,0 +1,125 @@
+//! The database file: its path, its permissions, and the lock under which it is set up.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A path that cannot hold a database.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// Nothing in memory outlives the process.
+    #[error("`{0}` would be a database in memory, which keeps nothing; give the path of a file")]
+    InMemory(String),
+    /// SQLite takes paths as UTF-8.
+    #[error("path {0:?} is not UTF-8")]
+    NotUtf8(PathBuf),
+    /// The file system said no.
+    #[error("{path} could not be {attempted}")]
+    Io {
+        /// The folder or file.
+        path: PathBuf,
+        /// What was tried.
+        attempted: &'static str,
+        /// The cause.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// Where the database is. The path is absolute, so that SQLite never takes it for a URI or for its name of memory.
+#[derive(Clone, Debug)]
+pub(crate) struct DatabaseFile(String);
+
+impl DatabaseFile {
+    /// Judges a path.
+    pub(crate) fn at(path: &Path) -> Result<Self, FileError> {
+        let text = path.to_str().ok_or_else(|| FileError::NotUtf8(path.to_owned()))?;
+        let is_memory = text.is_empty() || text == ":memory:" || text.starts_with("file:");
+        if is_memory {
+            return Err(FileError::InMemory(text.to_owned()));
+        }
+        let absolute = std::path::absolute(path).map_err(cannot("found", path))?;
+        let text = absolute.to_str().ok_or_else(|| FileError::NotUtf8(path.to_owned()))?;
+        Ok(Self(text.to_owned()))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        PathBuf::from(&self.0)
+    }
+
+    /// Waits until nobody else sets this database up, makes its folder if there is none, and makes the file so that only
+    /// its owner can read it. SQLite gives its own files beside it the same permissions.
+    ///
+    /// The lock is a file of its own: closing any other handle of the database itself would end SQLite's own locks in
+    /// this process. The operating system opens the lock when the process ends, however it ends.
+    pub(crate) fn prepare(&self) -> Result<SetupLock, FileError> {
+        let path = self.path();
+        if let Some(folder) = path.parent() {
+            make_folder(folder).map_err(cannot("made", folder))?;
+        }
+        let lock_path = PathBuf::from(format!("{}-lock", self.0));
+        let lock =
+            private().create(true).truncate(false).open(&lock_path).map_err(cannot("opened", &lock_path))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                tracing::info!(path = %path.display(), "waiting for another process that sets the database up");
+                lock.lock().map_err(cannot("locked", &lock_path))?;
+            }
+            Err(TryLockError::Error(error)) => return Err(cannot("locked", &lock_path)(error)),
+        }
+        match private().create_new(true).open(&path) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(cannot("made", &path)(error)),
+        }
+        Ok(SetupLock(lock))
+    }
+}
+
+/// Held while a database is set up.
+#[derive(Debug)]
+pub(crate) struct SetupLock(#[expect(dead_code, reason = "closing the file is what opens the lock")] File);
+
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+fn make_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+fn cannot(attempted: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FileError + use<> {
+    let path = path.to_owned();
+    move |source| FileError::Io { path, attempted, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_in_memory_is_refused_in_every_spelling() {
+        for path in ["", ":memory:", "file::memory:", "file:x?mode=memory"] {
+            assert!(matches!(DatabaseFile::at(Path::new(path)), Err(FileError::InMemory(_))), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_relative_path_becomes_absolute() {
+        let file = DatabaseFile::at(Path::new("a.db")).unwrap();
+        assert!(file.path().is_absolute());
+    }
+}

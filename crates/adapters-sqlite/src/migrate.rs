@@ -1,0 +1,106 @@
+//! Bringing the schema up to date, and taking it down again.
+//!
+//! Everything happens under a lock that only one process has, in one exclusive transaction: a start that is killed in
+//! the middle leaves the schema as it was, and of several that start at once one migrates and the others find it done.
+
+use std::path::Path;
+use std::time::Duration;
+
+use diesel::connection::SimpleConnection;
+use diesel::migration::{Migration, MigrationSource};
+use diesel::prelude::*;
+use diesel::sql_types::Text;
+use diesel::sqlite::Sqlite;
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+
+use crate::error::MigrateError;
+use crate::file::DatabaseFile;
+use crate::pool;
+
+const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+
+/// How long a migration waits for a server that writes to the same file.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Runs the migrations that the database does not have yet, and gives their names. Makes the database if there is none.
+pub fn migrate(path: &Path) -> Result<Vec<String>, MigrateError> {
+    run(&DatabaseFile::at(path)?)
+}
+
+/// Reverts all migrations, the newest first, and gives their names: everything that was stored is gone.
+pub fn revert_all(path: &Path) -> Result<Vec<String>, MigrateError> {
+    change(&DatabaseFile::at(path)?, |connection| {
+        let mut reverted = Vec::new();
+        for migration in known()?.iter().rev() {
+            if connection
+                .applied_migrations()
+                .map_err(MigrateError::Failed)?
+                .contains(&migration.name().version())
+            {
+                connection.revert_migration(migration).map_err(MigrateError::Failed)?;
+                reverted.push(migration.name().to_string());
+            }
+        }
+        Ok(reverted)
+    })
+}
+
+/// Runs what is missing.
+pub(crate) fn run(file: &DatabaseFile) -> Result<Vec<String>, MigrateError> {
+    change(file, |connection| {
+        let mut names = Vec::new();
+        for migration in connection.pending_migrations(MIGRATIONS).map_err(MigrateError::Failed)? {
+            connection.run_migration(&migration).map_err(MigrateError::Failed)?;
+            names.push(migration.name().to_string());
+        }
+        Ok(names)
+    })
+}
+
+fn change(
+    file: &DatabaseFile,
+    work: impl FnOnce(&mut SqliteConnection) -> Result<Vec<String>, MigrateError>,
+) -> Result<Vec<String>, MigrateError> {
+    let _lock = file.prepare()?;
+    let mut connection = pool::connect(file, PATIENCE)
+        .map_err(|error| MigrateError::Connect { path: file.path(), source: Box::new(error) })?;
+    // The way to WAL needs the file for itself for a moment; here nobody else sets it up. Foreign keys are looked at
+    // once at the end, because a table that is rebuilt is not there for a while.
+    connection
+        .batch_execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF;")?;
+    let names = connection.exclusive_transaction(|connection| {
+        tell_of_newer(connection)?;
+        let names = work(connection)?;
+        let rows = diesel::sql_query("PRAGMA foreign_key_check").load::<Dangling>(connection)?.len();
+        if rows > 0 { Err(MigrateError::DanglingReferences { rows }) } else { Ok(names) }
+    })?;
+    if !names.is_empty() {
+        tracing::info!(migrations = names.join(", "), "schema changed");
+    }
+    Ok(names)
+}
+
+/// A newer release was here. Migrations only add (`migrations/README.md`), so this one goes on; the operator is told.
+fn tell_of_newer(connection: &mut SqliteConnection) -> Result<(), MigrateError> {
+    let known = known()?;
+    for version in connection.applied_migrations().map_err(MigrateError::Failed)? {
+        if !known.iter().any(|known| known.name().version() == version) {
+            tracing::warn!(migration = %version, "schema is newer than this program");
+        }
+    }
+    Ok(())
+}
+
+/// All migrations of this version, the oldest first.
+fn known() -> Result<Vec<Box<dyn Migration<Sqlite>>>, MigrateError> {
+    let mut known = MIGRATIONS.migrations().map_err(MigrateError::Failed)?;
+    known.sort_by_key(|migration| migration.name().version().as_owned());
+    Ok(known)
+}
+
+#[derive(QueryableByName)]
+struct Dangling {
+    #[expect(dead_code, reason = "only counted; diesel wants a column")]
+    #[diesel(sql_type = Text)]
+    table: String,
+}

@@ -1,0 +1,123 @@
+//! A signature was good: the challenge is spent, and its grant is there.
+
+use countersign_domain::id::UserId;
+use countersign_domain::wallet::WalletAccount;
+use countersign_ports::{CompleteLogin, LoginCompleted};
+use diesel::prelude::*;
+use diesel::query_builder::Query;
+use diesel::sql_types::{BigInt, Binary, Nullable, Text};
+
+use super::statement::statement;
+use crate::error::SqliteError;
+use crate::rows::field::{Row, micros};
+use crate::schema::{grants, wallets};
+
+/// Guard: no grant has this id. The grant comes first, so that a spent challenge leaves neither user nor wallet
+/// behind; the transaction makes it one step.
+pub(crate) fn complete_login(
+    connection: &mut SqliteConnection,
+    command: &CompleteLogin,
+) -> Result<LoginCompleted, SqliteError> {
+    let (id, client, new_user) = (command.id.as_uuid(), command.client.as_uuid(), command.new_user.as_uuid());
+    let scope = command.scope.to_string();
+    let insert = InsertGrant {
+        id: id.as_bytes(),
+        client_id: client.as_bytes(),
+        wallet_family: &command.account.family,
+        wallet_address: &command.account.address,
+        new_user: new_user.as_bytes(),
+        family: &command.account.family,
+        chain: &command.account.chain,
+        address: &command.account.address,
+        redirect_uri: command.redirect_uri.as_str(),
+        scope: &scope,
+        nonce: command.nonce.as_deref(),
+        code_challenge: command.code_challenge.as_ref().map(|challenge| challenge.as_bytes().as_slice()),
+        code_hash: command.code_hash.as_bytes(),
+        authenticated_at: micros(command.now),
+        code_expires_at: micros(command.code_expires_at),
+        forget_after: micros(command.forget_after),
+    };
+    let at = Row { table: "grants", key: id.as_bytes() };
+    let Some(user) = insert.get_result::<Vec<u8>>(connection).optional()? else {
+        let (code_hash, user): (Vec<u8>, Vec<u8>) = grants::table
+            .find(id.as_bytes().as_slice())
+            .select((grants::code_hash, grants::user_id))
+            .first(connection)?;
+        let is_repeated = code_hash == command.code_hash.as_bytes();
+        return Ok(if is_repeated {
+            LoginCompleted::CodeIssued { user: at.id("user_id", &user)? }
+        } else {
+            LoginCompleted::ChallengeSpent
+        });
+    };
+    let user: UserId = at.id("user_id", &user)?;
+    if user == command.new_user {
+        make_user(connection, command)?;
+    }
+    Ok(LoginCompleted::CodeIssued { user })
+}
+
+/// Makes the user of a wallet that signs for the first time.
+fn make_user(connection: &mut SqliteConnection, command: &CompleteLogin) -> Result<(), SqliteError> {
+    let user = command.new_user.as_uuid();
+    let WalletAccount { family, address, .. } = &command.account;
+    let now = micros(command.now);
+    if (InsertUser { id: user.as_bytes(), created_at: now }).execute(connection)? == 1 {
+        InsertWallet { family, address, user_id: user.as_bytes(), linked_at: now }.execute(connection)?;
+        return Ok(());
+    }
+    // The proposed user exists. That is right if the wallet is theirs already, and nobody else's business otherwise.
+    let owner: Option<Vec<u8>> =
+        wallets::table.find((family, address)).select(wallets::user_id).first(connection).optional()?;
+    if owner.is_some() { Ok(()) } else { Err(SqliteError::UserIdTaken) }
+}
+
+statement! {
+    /// Stores the grant with the user of the wallet, or with the new user if nobody has it; a taken id gives no row.
+    struct InsertGrant<'a> {
+        id: &'a [u8] as Binary,
+        client_id: &'a [u8] as Binary,
+        wallet_family: &'a str as Text,
+        wallet_address: &'a str as Text,
+        new_user: &'a [u8] as Binary,
+        family: &'a str as Text,
+        chain: &'a str as Text,
+        address: &'a str as Text,
+        redirect_uri: &'a str as Text,
+        scope: &'a str as Text,
+        nonce: Option<&'a str> as Nullable<Text>,
+        code_challenge: Option<&'a [u8]> as Nullable<Binary>,
+        code_hash: &'a [u8] as Binary,
+        authenticated_at: i64 as BigInt,
+        code_expires_at: i64 as BigInt,
+        forget_after: i64 as BigInt,
+    }
+    "INSERT INTO grants (id, client_id, user_id, family, chain, address, redirect_uri, scope, nonce, code_challenge, \
+     code_hash, authenticated_at, code_expires_at, forget_after) \
+     VALUES (?, ?, coalesce((SELECT user_id FROM wallets WHERE family = ? AND address = ?), ?), \
+     ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
+     ON CONFLICT (id) DO NOTHING RETURNING user_id"
+}
+
+impl Query for InsertGrant<'_> {
+    type SqlType = Binary;
+}
+
+statement! {
+    struct InsertUser<'a> {
+        id: &'a [u8] as Binary,
+        created_at: i64 as BigInt,
+    }
+    "INSERT INTO users (id, created_at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING"
+}
+
+statement! {
+    struct InsertWallet<'a> {
+        family: &'a str as Text,
+        address: &'a str as Text,
+        user_id: &'a [u8] as Binary,
+        linked_at: i64 as BigInt,
+    }
+    "INSERT INTO wallets (family, address, user_id, linked_at) VALUES (?, ?, ?, ?)"
+}

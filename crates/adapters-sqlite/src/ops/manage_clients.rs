@@ -1,0 +1,27 @@
+//! Changing and removing a client.
+
+use countersign_domain::client::Client;
+use countersign_domain::id::ClientId;
+use diesel::prelude::*;
+
+use crate::error::SqliteError;
+use crate::rows::client::ClientRow;
+use crate::schema::{clients, grants};
+
+/// Replaces everything but the id and the birth; the answer says whether the client was there.
+pub(crate) fn update_client(connection: &mut SqliteConnection, client: &Client) -> Result<bool, SqliteError> {
+    let id = client.id.as_uuid();
+    let updated = diesel::update(clients::table.find(id.as_bytes().as_slice()))
+        .set(ClientRow::from(client.clone()))
+        .execute(connection)?;
+    Ok(updated == 1)
+}
+
+/// Removes the client and its grants; a token without its grant is not found, and upkeep removes it in its time.
+pub(crate) fn delete_client(connection: &mut SqliteConnection, id: &ClientId) -> Result<bool, SqliteError> {
+    let id = id.as_uuid();
+    let id = id.as_bytes().as_slice();
+    diesel::delete(grants::table.filter(grants::client_id.eq(id))).execute(connection)?;
+    let deleted = diesel::delete(clients::table.find(id)).execute(connection)?;
+    Ok(deleted == 1)
+}

@@ -1,0 +1,43 @@
+//! Forgetting what nothing can need any more.
+
+use countersign_ports::{PurgeExpired, Purged};
+use diesel::dsl::exists;
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+
+use super::statement::statement;
+use crate::error::SqliteError;
+use crate::rows::field::micros;
+use crate::schema::{grants, tokens};
+
+/// Removes grants and tokens, the oldest first, each up to the limit.
+pub(crate) fn purge_expired(
+    connection: &mut SqliteConnection,
+    command: &PurgeExpired,
+) -> Result<Purged, SqliteError> {
+    let before = micros(command.before);
+    let limit = i64::from(command.limit);
+    let rows = PurgeGrants { before, limit }.execute(connection)?
+        + PurgeTokens { before, limit }.execute(connection)?;
+    let old_grants = grants::table.filter(grants::forget_after.lt(before));
+    let old_tokens = tokens::table.filter(tokens::forget_after.lt(before));
+    let more = diesel::select(exists(old_grants)).get_result(connection)?
+        || diesel::select(exists(old_tokens)).get_result(connection)?;
+    Ok(Purged { rows: u64::try_from(rows).unwrap_or(u64::MAX), more })
+}
+
+statement! {
+    struct PurgeGrants {
+        before: i64 as BigInt,
+        limit: i64 as BigInt,
+    }
+    "DELETE FROM grants WHERE id IN (SELECT id FROM grants WHERE forget_after < ? ORDER BY forget_after LIMIT ?)"
+}
+
+statement! {
+    struct PurgeTokens {
+        before: i64 as BigInt,
+        limit: i64 as BigInt,
+    }
+    "DELETE FROM tokens WHERE id IN (SELECT id FROM tokens WHERE forget_after < ? ORDER BY forget_after LIMIT ?)"
+}

@@ -1,0 +1,107 @@
+//! The look-ups. Each is one statement, so that each sees one state of the database.
+
+use countersign_domain::client::Client;
+use countersign_domain::grant::Grant;
+use countersign_domain::id::{ClientId, GrantId, TokenId};
+use countersign_domain::refresh::RefreshSnapshot;
+use countersign_domain::signing_key::SealedKey;
+use countersign_domain::token::AccessSnapshot;
+use diesel::prelude::*;
+
+use crate::error::SqliteError;
+use crate::rows::client::ClientRow;
+use crate::rows::grant::GrantRow;
+use crate::rows::signing_key::SigningKeyRow;
+use crate::rows::token::{GrantedRow, NewestRow, TokenRow, access_snapshot, newest_token};
+use crate::schema::{clients, grants, signing_keys, tokens};
+
+pub(crate) fn find_client(
+    connection: &mut SqliteConnection,
+    id: ClientId,
+) -> Result<Option<Client>, SqliteError> {
+    let id = id.as_uuid();
+    let row = clients::table
+        .find(id.as_bytes().as_slice())
+        .select(ClientRow::as_select())
+        .first(connection)
+        .optional()?;
+    row.map(Client::try_from).transpose()
+}
+
+pub(crate) fn list_clients(
+    connection: &mut SqliteConnection,
+    after: Option<ClientId>,
+    limit: u32,
+) -> Result<Vec<Client>, SqliteError> {
+    // Every id sorts after no bytes at all.
+    let after = after.map(|id| id.as_uuid().as_bytes().to_vec()).unwrap_or_default();
+    let rows = clients::table
+        .filter(clients::id.gt(after))
+        .order(clients::id)
+        .limit(i64::from(limit))
+        .select(ClientRow::as_select())
+        .load(connection)?;
+    rows.into_iter().map(Client::try_from).collect()
+}
+
+pub(crate) fn find_grant(
+    connection: &mut SqliteConnection,
+    id: GrantId,
+) -> Result<Option<Grant>, SqliteError> {
+    let id = id.as_uuid();
+    let row = grants::table
+        .find(id.as_bytes().as_slice())
+        .select(GrantRow::as_select())
+        .first(connection)
+        .optional()?;
+    row.map(Grant::try_from).transpose()
+}
+
+/// The token, its grant, and the family's newest token; nothing if one of them was purged.
+pub(crate) fn find_refresh(
+    connection: &mut SqliteConnection,
+    id: TokenId,
+) -> Result<Option<RefreshSnapshot>, SqliteError> {
+    let id = id.as_uuid();
+    let newest = diesel::alias!(tokens as newest);
+    let row: Option<(TokenRow, GrantRow, NewestRow)> = tokens::table
+        .inner_join(grants::table.on(grants::id.eq(tokens::grant_id)))
+        .inner_join(newest.on(newest.field(tokens::id).nullable().eq(grants::newest_token)))
+        .filter(tokens::id.eq(id.as_bytes().as_slice()))
+        .select((
+            TokenRow::as_select(),
+            GrantRow::as_select(),
+            newest.fields((tokens::id, tokens::parent_id, tokens::issued_at)),
+        ))
+        .first(connection)
+        .optional()?;
+    let Some((token, grant, newest)) = row else { return Ok(None) };
+    Ok(Some(RefreshSnapshot {
+        token: token.try_into()?,
+        grant: grant.try_into()?,
+        newest: newest_token(newest)?,
+    }))
+}
+
+/// The token and what its grant says; nothing if the grant is gone.
+pub(crate) fn find_access(
+    connection: &mut SqliteConnection,
+    id: TokenId,
+) -> Result<Option<AccessSnapshot>, SqliteError> {
+    let id = id.as_uuid();
+    let row: Option<(TokenRow, GrantedRow)> = tokens::table
+        .inner_join(grants::table.on(grants::id.eq(tokens::grant_id)))
+        .filter(tokens::id.eq(id.as_bytes().as_slice()))
+        .select((TokenRow::as_select(), GrantedRow::as_select()))
+        .first(connection)
+        .optional()?;
+    row.map(|(token, grant)| access_snapshot(token, grant)).transpose()
+}
+
+pub(crate) fn signing_keys(connection: &mut SqliteConnection) -> Result<Vec<SealedKey>, SqliteError> {
+    let rows = signing_keys::table
+        .order((signing_keys::created_at, signing_keys::kid))
+        .select(SigningKeyRow::as_select())
+        .load(connection)?;
+    rows.into_iter().map(SealedKey::try_from).collect()
+}

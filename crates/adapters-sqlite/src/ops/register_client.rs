@@ -1,0 +1,30 @@
+//! A new client.
+
+use countersign_ports::{RegisterClient, Registered};
+use diesel::prelude::*;
+
+use crate::error::SqliteError;
+use crate::rows::client::ClientRow;
+use crate::schema::clients;
+
+/// Guard: the id is free. A repeated command is known by its registration token, which no other command has.
+pub(crate) fn register_client(
+    connection: &mut SqliteConnection,
+    command: &RegisterClient,
+) -> Result<Registered, SqliteError> {
+    let id = command.client.id.as_uuid();
+    let inserted = diesel::insert_into(clients::table)
+        .values(ClientRow::from(command.client.clone()))
+        .on_conflict(clients::id)
+        .do_nothing()
+        .execute(connection)?;
+    if inserted == 1 {
+        return Ok(Registered::Stored);
+    }
+    let present: Vec<u8> = clients::table
+        .find(id.as_bytes().as_slice())
+        .select(clients::registration_token_hash)
+        .first(connection)?;
+    let is_repeated = present == command.client.registration_token.as_bytes();
+    Ok(if is_repeated { Registered::Stored } else { Registered::IdTaken })
+}

@@ -1,0 +1,74 @@
+//! Ending an access token, or a grant with everything that came from it.
+
+use countersign_domain::id::TokenId;
+use countersign_ports::{RevokeGrant, RevokeToken, Revoked};
+use diesel::dsl::exists;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Binary, Text};
+use time::OffsetDateTime;
+
+use super::statement::statement;
+use crate::error::SqliteError;
+use crate::rows::field::micros;
+use crate::schema::{grants, tokens};
+
+/// Ends one access token; when it ended first stays.
+pub(crate) fn revoke_token(
+    connection: &mut SqliteConnection,
+    command: &RevokeToken,
+) -> Result<Revoked, SqliteError> {
+    if revoke_access(connection, command.id, command.now)? {
+        return Ok(Revoked::Revoked);
+    }
+    let id = command.id.as_uuid();
+    let is_there =
+        diesel::select(exists(tokens::table.find(id.as_bytes().as_slice()))).get_result(connection)?;
+    Ok(if is_there { Revoked::AlreadyRevoked } else { Revoked::Unknown })
+}
+
+/// Ends an access token if it is there and alive; the answer says whether it was.
+pub(crate) fn revoke_access(
+    connection: &mut SqliteConnection,
+    id: TokenId,
+    now: OffsetDateTime,
+) -> Result<bool, SqliteError> {
+    let id = id.as_uuid();
+    let revoke = RevokeAccess { access_revoked_at: micros(now), id: id.as_bytes() };
+    Ok(revoke.execute(connection)? == 1)
+}
+
+/// Ends a grant; when and why it ended first stay.
+pub(crate) fn revoke_grant(
+    connection: &mut SqliteConnection,
+    command: &RevokeGrant,
+) -> Result<Revoked, SqliteError> {
+    let id = command.id.as_uuid();
+    let revoke = EndGrant {
+        revoked_at: micros(command.now),
+        revocation_reason: command.reason.name(),
+        id: id.as_bytes(),
+    };
+    if revoke.execute(connection)? == 1 {
+        return Ok(Revoked::Revoked);
+    }
+    let is_there =
+        diesel::select(exists(grants::table.find(id.as_bytes().as_slice()))).get_result(connection)?;
+    Ok(if is_there { Revoked::AlreadyRevoked } else { Revoked::Unknown })
+}
+
+statement! {
+    struct RevokeAccess<'a> {
+        access_revoked_at: i64 as BigInt,
+        id: &'a [u8] as Binary,
+    }
+    "UPDATE tokens SET access_revoked_at = ? WHERE id = ? AND access_revoked_at IS NULL"
+}
+
+statement! {
+    struct EndGrant<'a> {
+        revoked_at: i64 as BigInt,
+        revocation_reason: &'a str as Text,
+        id: &'a [u8] as Binary,
+    }
+    "UPDATE grants SET revoked_at = ?, revocation_reason = ? WHERE id = ? AND revoked_at IS NULL"
+}

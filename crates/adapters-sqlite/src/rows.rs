@@ -1,0 +1,8 @@
+//! Rows, and the way from a row to the domain. A row that no operation of ours could have written is
+//! [`SqliteError::Corrupt`](crate::error::SqliteError::Corrupt).
+
+pub(crate) mod client;
+pub(crate) mod field;
+pub(crate) mod grant;
+pub(crate) mod signing_key;
+pub(crate) mod token;

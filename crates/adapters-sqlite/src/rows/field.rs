@@ -1,0 +1,117 @@
+//! Single fields: identifiers as 16 bytes, times as microseconds since 1970, lists as the lines of a text.
+
+use countersign_domain::id::{ClientId, GrantId, TokenId, UserId};
+use countersign_domain::scope::ScopeSet;
+use countersign_domain::secret::SecretHash;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::error::SqliteError;
+
+/// A row that is being read, for the error if it is impossible.
+#[derive(Clone, Copy)]
+pub(crate) struct Row<'a> {
+    pub(crate) table: &'static str,
+    pub(crate) key: &'a [u8],
+}
+
+impl Row<'_> {
+    pub(crate) fn id<Id: FromUuid>(self, column: &'static str, bytes: &[u8]) -> Result<Id, SqliteError> {
+        Uuid::from_slice(bytes).map(Id::from_uuid).map_err(|_| self.impossible(column))
+    }
+
+    pub(crate) fn optional_id<Id: FromUuid>(
+        self,
+        column: &'static str,
+        bytes: Option<&[u8]>,
+    ) -> Result<Option<Id>, SqliteError> {
+        bytes.map(|bytes| self.id(column, bytes)).transpose()
+    }
+
+    pub(crate) fn bytes(self, column: &'static str, bytes: &[u8]) -> Result<[u8; 32], SqliteError> {
+        bytes.try_into().map_err(|_| self.impossible(column))
+    }
+
+    pub(crate) fn hash(self, column: &'static str, bytes: &[u8]) -> Result<SecretHash, SqliteError> {
+        self.bytes(column, bytes).map(SecretHash::from_bytes)
+    }
+
+    pub(crate) fn time(self, column: &'static str, micros: i64) -> Result<OffsetDateTime, SqliteError> {
+        OffsetDateTime::from_unix_timestamp_nanos(i128::from(micros) * 1_000)
+            .map_err(|_| self.impossible(column))
+    }
+
+    pub(crate) fn scope(self, column: &'static str, text: &str) -> Result<ScopeSet, SqliteError> {
+        ScopeSet::parse(text).map_err(|_| self.impossible(column))
+    }
+
+    /// The error that names this row and its column.
+    pub(crate) fn impossible(self, column: &'static str) -> SqliteError {
+        let row = match Uuid::from_slice(self.key) {
+            Ok(id) => id.to_string(),
+            Err(_) => String::from_utf8_lossy(self.key).into_owned(),
+        };
+        SqliteError::Corrupt { table: self.table, column, row }
+    }
+}
+
+/// The identifiers of the domain.
+pub(crate) trait FromUuid {
+    fn from_uuid(uuid: Uuid) -> Self;
+}
+
+macro_rules! from_uuid {
+    ($($id:ty),*) => { $(
+        impl FromUuid for $id {
+            fn from_uuid(uuid: Uuid) -> Self {
+                Self::from_uuid(uuid)
+            }
+        }
+    )* };
+}
+from_uuid!(ClientId, UserId, GrantId, TokenId);
+
+/// Microseconds since 1970; what is finer is cut off.
+pub(crate) fn micros(time: OffsetDateTime) -> i64 {
+    // The years of an OffsetDateTime fit many times over.
+    i64::try_from(time.unix_timestamp_nanos().div_euclid(1_000)).unwrap_or(i64::MAX)
+}
+
+/// A list as the lines of one text; no element holds a line break, registration sees to that.
+pub(crate) fn lines<'a>(items: impl IntoIterator<Item = &'a str>) -> String {
+    items.into_iter().collect::<Vec<_>>().join("\n")
+}
+
+/// The elements of such a text.
+pub(crate) fn from_lines(text: &str) -> impl Iterator<Item = &str> {
+    text.split('\n').filter(|line| !line.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use time::Duration;
+
+    use super::*;
+
+    const ROW: Row<'_> = Row { table: "grants", key: &[0; 16] };
+
+    #[test]
+    fn times_come_back_to_the_microsecond_also_before_1970() {
+        for offset in [-1, 0, 1, 1_000_000, -86_400_000_001] {
+            let time = OffsetDateTime::UNIX_EPOCH + Duration::microseconds(offset);
+            assert_eq!(ROW.time("at", micros(time)).unwrap(), time);
+        }
+    }
+
+    #[test]
+    fn what_nobody_of_ours_writes_names_its_row_and_column() {
+        let error = ROW.time("forget_after", i64::MAX).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "stored grants 00000000-0000-0000-0000-000000000000 has an impossible forget_after"
+        );
+        assert!(ROW.id::<GrantId>("id", &[1, 2, 3]).is_err());
+        assert!(ROW.hash("code_hash", &[0; 31]).is_err());
+        assert!(ROW.scope("scope", "profile root").is_err());
+    }
+}

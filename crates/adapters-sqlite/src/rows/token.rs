@@ -1,0 +1,95 @@
+//! Tokens, and what a read of a token takes from its grant and from its family.
+
+use countersign_domain::refresh::NewestToken;
+use countersign_domain::token::{AccessSnapshot, RefreshToken, Token};
+use countersign_domain::wallet::WalletAccount;
+use diesel::prelude::*;
+
+use super::field::Row;
+use crate::error::SqliteError;
+use crate::schema::{grants, tokens};
+
+/// One answer of the token endpoint.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = tokens)]
+#[diesel(check_for_backend(diesel::sqlite::Sqlite))]
+pub(crate) struct TokenRow {
+    id: Vec<u8>,
+    grant_id: Vec<u8>,
+    parent_id: Option<Vec<u8>>,
+    scope: String,
+    issued_at: i64,
+    access_hash: Vec<u8>,
+    access_expires_at: i64,
+    access_revoked_at: Option<i64>,
+    refresh_hash: Option<Vec<u8>>,
+    refresh_expires_at: Option<i64>,
+}
+
+impl TryFrom<TokenRow> for Token {
+    type Error = SqliteError;
+
+    fn try_from(row: TokenRow) -> Result<Self, SqliteError> {
+        let at = Row { table: "tokens", key: &row.id };
+        let refresh = match (&row.refresh_hash, row.refresh_expires_at) {
+            (Some(hash), Some(expires_at)) => Some(RefreshToken {
+                hash: at.hash("refresh_hash", hash)?,
+                expires_at: at.time("refresh_expires_at", expires_at)?,
+            }),
+            (None, None) => None,
+            (Some(_), None) | (None, Some(_)) => return Err(at.impossible("refresh_expires_at")),
+        };
+        Ok(Self {
+            id: at.id("id", &row.id)?,
+            grant: at.id("grant_id", &row.grant_id)?,
+            parent: at.optional_id("parent_id", row.parent_id.as_deref())?,
+            scope: at.scope("scope", &row.scope)?,
+            issued_at: at.time("issued_at", row.issued_at)?,
+            access_hash: at.hash("access_hash", &row.access_hash)?,
+            access_expires_at: at.time("access_expires_at", row.access_expires_at)?,
+            refresh,
+        })
+    }
+}
+
+/// The part of a grant that an access token stands for.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = grants)]
+#[diesel(check_for_backend(diesel::sqlite::Sqlite))]
+pub(crate) struct GrantedRow {
+    id: Vec<u8>,
+    client_id: Vec<u8>,
+    user_id: Vec<u8>,
+    family: String,
+    chain: String,
+    address: String,
+    authenticated_at: i64,
+    revoked_at: Option<i64>,
+}
+
+/// Puts the two halves of an access token together.
+pub(crate) fn access_snapshot(token: TokenRow, grant: GrantedRow) -> Result<AccessSnapshot, SqliteError> {
+    let at = Row { table: "grants", key: &grant.id };
+    Ok(AccessSnapshot {
+        token_revoked: token.access_revoked_at.is_some(),
+        token: token.try_into()?,
+        grant_revoked: grant.revoked_at.is_some(),
+        client: at.id("client_id", &grant.client_id)?,
+        user: at.id("user_id", &grant.user_id)?,
+        authenticated_at: at.time("authenticated_at", grant.authenticated_at)?,
+        account: WalletAccount { family: grant.family, chain: grant.chain, address: grant.address },
+    })
+}
+
+/// A family's newest token: key, parent, birth.
+pub(crate) type NewestRow = (Vec<u8>, Option<Vec<u8>>, i64);
+
+/// What the domain wants to know of it.
+pub(crate) fn newest_token((id, parent, issued_at): NewestRow) -> Result<NewestToken, SqliteError> {
+    let at = Row { table: "tokens", key: &id };
+    Ok(NewestToken {
+        id: at.id("id", &id)?,
+        parent: at.optional_id("parent_id", parent.as_deref())?,
+        issued_at: at.time("issued_at", issued_at)?,
+    })
+}

@@ -1,0 +1,92 @@
+//! The tables as diesel knows them, in the order of `migrations/sqlite`.
+
+diesel::table! {
+    clients (id) {
+        id -> Binary,
+        created_at -> BigInt,
+        origin -> Text,
+        auth_method -> Text,
+        secret_hash -> Nullable<Binary>,
+        registration_token_hash -> Binary,
+        name -> Text,
+        redirect_uris -> Text,
+        scopes -> Text,
+        grant_types -> Text,
+        client_uri -> Nullable<Text>,
+        logo_uri -> Nullable<Text>,
+        tos_uri -> Nullable<Text>,
+        policy_uri -> Nullable<Text>,
+        contacts -> Text,
+        jwks -> Nullable<Text>,
+        jwks_uri -> Nullable<Text>,
+        application_type -> Nullable<Text>,
+        id_token_signed_response_alg -> Nullable<Text>,
+        post_logout_redirect_uris -> Text,
+    }
+}
+
+diesel::table! {
+    users (id) {
+        id -> Binary,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    wallets (family, address) {
+        family -> Text,
+        address -> Text,
+        user_id -> Binary,
+        linked_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    grants (id) {
+        id -> Binary,
+        client_id -> Binary,
+        user_id -> Binary,
+        family -> Text,
+        chain -> Text,
+        address -> Text,
+        redirect_uri -> Text,
+        scope -> Text,
+        nonce -> Nullable<Text>,
+        code_challenge -> Nullable<Binary>,
+        code_hash -> Binary,
+        authenticated_at -> BigInt,
+        code_expires_at -> BigInt,
+        forget_after -> BigInt,
+        redeemed_at -> Nullable<BigInt>,
+        newest_token -> Nullable<Binary>,
+        revoked_at -> Nullable<BigInt>,
+        revocation_reason -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    tokens (id) {
+        id -> Binary,
+        grant_id -> Binary,
+        parent_id -> Nullable<Binary>,
+        scope -> Text,
+        issued_at -> BigInt,
+        access_hash -> Binary,
+        access_expires_at -> BigInt,
+        access_revoked_at -> Nullable<BigInt>,
+        refresh_hash -> Nullable<Binary>,
+        refresh_expires_at -> Nullable<BigInt>,
+        forget_after -> BigInt,
+    }
+}
+
+diesel::table! {
+    signing_keys (kid) {
+        kid -> Text,
+        algorithm -> Text,
+        sealed -> Binary,
+        created_at -> BigInt,
+    }
+}
+
+diesel::allow_tables_to_appear_in_same_query!(clients, users, wallets, grants, tokens, signing_keys);

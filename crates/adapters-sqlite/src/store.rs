@@ -1,0 +1,230 @@
+//! The ports: a command goes to the writer, a look-up to a reader.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use countersign_domain::client::Client;
+use countersign_domain::grant::Grant;
+use countersign_domain::id::{ClientId, GrantId, TokenId};
+use countersign_domain::refresh::RefreshSnapshot;
+use countersign_domain::signing_key::SealedKey;
+use countersign_domain::token::AccessSnapshot;
+use countersign_group_commit::{GroupCommit, Limits};
+use countersign_ports::{
+    AddSigningKey, ClientStore, CompleteLogin, KeyAdded, KeyStore, LoginCompleted, LoginStore, PurgeExpired,
+    Purged, RedeemCode, Redeemed, RegisterClient, Registered, RevokeGrant, RevokeToken, Revoked,
+    RotateRefresh, Rotated, StoreError, TokenStore, Upkeep,
+};
+use diesel::SqliteConnection;
+use tokio::sync::Semaphore;
+
+use crate::error::{MigrateError, OpenError, SqliteError, refused, store_error};
+use crate::executor::{Ping, SqliteExecutor, Write};
+use crate::file::DatabaseFile;
+use crate::migrate;
+use crate::ops::read;
+use crate::options::SqliteOptions;
+use crate::pool::{self, Readers};
+
+/// What the writer has done since the database was opened.
+pub use countersign_group_commit::Stats as WriteStats;
+
+/// Storage in one SQLite file.
+pub struct SqliteStorage {
+    file: DatabaseFile,
+    writer: Arc<GroupCommit<SqliteExecutor>>,
+    readers: Readers,
+    /// One permit for each reader: no more blocking threads are used than there are connections.
+    reading: Arc<Semaphore>,
+    /// One permit for each read that runs or may wait.
+    admitted: Semaphore,
+}
+
+impl SqliteStorage {
+    /// Opens a database and brings its schema up to date. A file that is not there is made, with its folder, for its
+    /// owner only. Blocks; call it before there is work, or on a blocking thread.
+    pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, OpenError> {
+        let file = DatabaseFile::at(path)?;
+        migrate::run(&file)?;
+        let connect = |error: SqliteError| OpenError::Connect { path: file.path(), source: Box::new(error) };
+        let executor = SqliteExecutor::open(file.clone(), options).map_err(connect)?;
+        let readers = pool::connect_readers(&file, &options).map_err(connect)?;
+        let limits = Limits { queue: options.waiting_writes, batch: options.batch };
+        let writer = Arc::new(GroupCommit::start("sqlite-writer", limits, executor)?);
+        let (running, waiting) = (permits(options.readers.max(1)), permits(options.waiting_reads));
+        Ok(Self {
+            file,
+            writer,
+            readers,
+            reading: Arc::new(Semaphore::new(running)),
+            admitted: Semaphore::new(running.saturating_add(waiting).min(Semaphore::MAX_PERMITS)),
+        })
+    }
+
+    /// Runs the migrations that the database does not have yet, and gives their names; after [`SqliteStorage::open`]
+    /// there are none. Blocks.
+    pub fn migrate(&self) -> Result<Vec<String>, MigrateError> {
+        migrate::run(&self.file)
+    }
+
+    /// What the writer has done so far.
+    pub fn write_stats(&self) -> WriteStats {
+        self.writer.stats()
+    }
+
+    /// Takes no more writes and carries out those that wait. Reads still work.
+    pub async fn shutdown(&self) {
+        let writer = Arc::clone(&self.writer);
+        if let Err(error) = tokio::task::spawn_blocking(move || writer.shutdown()).await {
+            tracing::error!(error = &error as &dyn std::error::Error, "writer could not be waited for");
+        }
+    }
+
+    async fn write<C: Write>(&self, command: C) -> Result<C::Outcome, StoreError> {
+        let outcome = self.writer.submit(command.into_command()).await.map_err(refused)?;
+        C::outcome(outcome).ok_or_else(|| StoreError::Failed("writer answered another command".into()))
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        look_up: impl FnOnce(&mut SqliteConnection) -> Result<T, SqliteError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let _admitted = self.admitted.try_acquire().map_err(|_| StoreError::Overloaded)?;
+        let turn = Arc::clone(&self.reading)
+            .acquire_owned()
+            .await
+            .map_err(|closed| StoreError::Unavailable(Box::new(closed)))?;
+        let readers = self.readers.clone();
+        let result = tokio::task::spawn_blocking(move || {
+            let found = readers.get().map_err(SqliteError::from).and_then(|mut reader| look_up(&mut reader));
+            // Given back here, not with the future: whoever goes away must not let one reader too many in.
+            drop(turn);
+            found
+        });
+        match result.await {
+            Ok(found) => found.map_err(|error| store_error(Arc::new(error))),
+            Err(panicked) => Err(StoreError::Failed(Box::new(panicked))),
+        }
+    }
+}
+
+impl fmt::Debug for SqliteStorage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteStorage")
+            .field("file", &self.file)
+            .field("writer", &self.writer)
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl ClientStore for SqliteStorage {
+    async fn register_client(&self, command: RegisterClient) -> Result<Registered, StoreError> {
+        self.write(command).await
+    }
+
+    async fn update_client(&self, client: Client) -> Result<bool, StoreError> {
+        self.write(client).await
+    }
+
+    async fn delete_client(&self, id: ClientId) -> Result<bool, StoreError> {
+        self.write(id).await
+    }
+
+    async fn find_client(&self, id: ClientId) -> Result<Option<Client>, StoreError> {
+        self.read(move |reader| read::find_client(reader, id)).await
+    }
+
+    async fn list_clients(&self, after: Option<ClientId>, limit: u32) -> Result<Vec<Client>, StoreError> {
+        self.read(move |reader| read::list_clients(reader, after, limit)).await
+    }
+}
+
+#[async_trait]
+impl LoginStore for SqliteStorage {
+    async fn complete_login(&self, command: CompleteLogin) -> Result<LoginCompleted, StoreError> {
+        self.write(command).await
+    }
+}
+
+#[async_trait]
+impl TokenStore for SqliteStorage {
+    async fn find_grant(&self, id: GrantId) -> Result<Option<Grant>, StoreError> {
+        self.read(move |reader| read::find_grant(reader, id)).await
+    }
+
+    async fn redeem_code(&self, command: RedeemCode) -> Result<Redeemed, StoreError> {
+        self.write(command).await
+    }
+
+    async fn find_refresh(&self, id: TokenId) -> Result<Option<RefreshSnapshot>, StoreError> {
+        self.read(move |reader| read::find_refresh(reader, id)).await
+    }
+
+    async fn rotate_refresh(&self, command: RotateRefresh) -> Result<Rotated, StoreError> {
+        self.write(command).await
+    }
+
+    async fn find_access(&self, id: TokenId) -> Result<Option<AccessSnapshot>, StoreError> {
+        self.read(move |reader| read::find_access(reader, id)).await
+    }
+
+    async fn revoke_token(&self, command: RevokeToken) -> Result<Revoked, StoreError> {
+        self.write(command).await
+    }
+
+    async fn revoke_grant(&self, command: RevokeGrant) -> Result<Revoked, StoreError> {
+        self.write(command).await
+    }
+}
+
+#[async_trait]
+impl KeyStore for SqliteStorage {
+    async fn add_signing_key(&self, command: AddSigningKey) -> Result<KeyAdded, StoreError> {
+        self.write(command).await
+    }
+
+    async fn signing_keys(&self) -> Result<Vec<SealedKey>, StoreError> {
+        self.read(read::signing_keys).await
+    }
+}
+
+#[async_trait]
+impl Upkeep for SqliteStorage {
+    async fn purge_expired(&self, command: PurgeExpired) -> Result<Purged, StoreError> {
+        self.write(command).await
+    }
+
+    async fn ping(&self) -> Result<(), StoreError> {
+        self.write(Ping).await
+    }
+}
+
+fn permits(count: u32) -> usize {
+    usize::try_from(count).unwrap_or(Semaphore::MAX_PERMITS)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Poll;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn more_reads_than_may_wait_are_refused_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = SqliteOptions { readers: 1, waiting_reads: 0, ..SqliteOptions::default() };
+        let storage = SqliteStorage::open(&folder.path().join("test.db"), options).unwrap();
+        let the_only_turn = storage.reading.acquire().await.unwrap();
+
+        let mut waiting = storage.signing_keys();
+        let polled = std::future::poll_fn(|context| Poll::Ready(waiting.as_mut().poll(context))).await;
+        assert!(polled.is_pending());
+        assert!(matches!(storage.signing_keys().await, Err(StoreError::Overloaded)));
+
+        drop(the_only_turn);
+        assert_eq!(waiting.await.unwrap(), []);
+    }
+}

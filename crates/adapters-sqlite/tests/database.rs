@@ -1,0 +1,248 @@
+//! What is SQLite's own: the file, its schema, and many who use it at once.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, and so do its helpers")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Barrier};
+use std::thread;
+
+use countersign_adapters_sqlite::{FileError, OpenError, SqliteOptions, SqliteStorage, migrate, revert_all};
+use countersign_conformance::fixtures;
+use countersign_ports::{ClientStore, LoginStore, Redeemed, RegisterClient, StoreError, TokenStore, Upkeep};
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use diesel::sql_types::{Nullable, Text};
+use tempfile::TempDir;
+
+fn place() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("countersign.db");
+    (folder, path)
+}
+
+fn open(path: &Path) -> SqliteStorage {
+    SqliteStorage::open(path, SqliteOptions::default()).unwrap()
+}
+
+/// A connection of the test's own. It waits like everybody else: a pool that was dropped closes a little later, and the
+/// last to close has the file to itself for a moment.
+fn connect(path: &Path) -> SqliteConnection {
+    let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+    connection.batch_execute("PRAGMA busy_timeout = 5000").unwrap();
+    connection
+}
+
+#[derive(QueryableByName, Debug, PartialEq, Eq)]
+struct Definition {
+    #[diesel(sql_type = Text)]
+    name: String,
+    #[diesel(sql_type = Nullable<Text>)]
+    sql: Option<String>,
+}
+
+fn schema(path: &Path) -> Vec<Definition> {
+    diesel::sql_query("SELECT name, sql FROM sqlite_schema ORDER BY name").load(&mut connect(path)).unwrap()
+}
+
+fn integrity(path: &Path) -> String {
+    diesel::sql_query("SELECT integrity_check AS name, NULL AS sql FROM pragma_integrity_check")
+        .get_result::<Definition>(&mut connect(path))
+        .unwrap()
+        .name
+}
+
+#[test]
+fn up_down_and_up_again_give_the_same_schema() {
+    let (_folder, path) = place();
+    let ran = migrate(&path).unwrap();
+    let first = schema(&path);
+    assert_eq!(ran.first().map(String::as_str), Some("2026-11-21-000001_initial"));
+    assert!(migrate(&path).unwrap().is_empty(), "nothing is left to do");
+
+    let mut reverted = revert_all(&path).unwrap();
+    reverted.reverse();
+    assert_eq!(reverted, ran);
+    let left: Vec<_> =
+        schema(&path).into_iter().filter(|one| one.sql.is_some()).map(|one| one.name).collect();
+    assert_eq!(left, ["__diesel_schema_migrations"]);
+
+    assert_eq!(migrate(&path).unwrap(), ran);
+    assert_eq!(schema(&path), first);
+}
+
+#[test]
+fn d_30_a_schema_that_is_newer_than_the_program_still_serves_it() {
+    let (_folder, path) = place();
+    migrate(&path).unwrap();
+    connect(&path)
+        .batch_execute("INSERT INTO __diesel_schema_migrations (version) VALUES ('29991231000001')")
+        .unwrap();
+    assert_eq!(migrate(&path).unwrap(), Vec::<String>::new());
+    SqliteStorage::open(&path, SqliteOptions::default()).unwrap();
+}
+
+#[test]
+fn d_16_five_that_open_one_new_file_at_once_all_succeed() {
+    for _ in 0..5 {
+        let (_folder, path) = place();
+        let barrier = Arc::new(Barrier::new(5));
+        let openers: Vec<_> = (0..5)
+            .map(|_| {
+                let (path, barrier) = (path.clone(), Arc::clone(&barrier));
+                thread::spawn(move || {
+                    barrier.wait();
+                    SqliteStorage::open(&path, SqliteOptions::default()).map(drop)
+                })
+            })
+            .collect();
+        for opener in openers {
+            opener.join().unwrap().unwrap();
+        }
+        assert_eq!(integrity(&path), "ok");
+    }
+}
+
+/// Not a claim of its own: the other test starts this binary with this name, five times at once.
+#[test]
+fn one_of_five_processes() {
+    let Ok(path) = std::env::var("COUNTERSIGN_TEST_DATABASE") else { return };
+    let storage = open(Path::new(&path));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        for _ in 0..20 {
+            storage.register_client(fixtures::register_client()).await.unwrap();
+        }
+    });
+}
+
+#[tokio::test]
+async fn d_16_five_processes_that_start_on_one_new_file_at_once_all_succeed() {
+    let (_folder, path) = place();
+    let processes: Vec<_> = (0..5)
+        .map(|_| {
+            Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", "one_of_five_processes"])
+                .env("COUNTERSIGN_TEST_DATABASE", &path)
+                .output_in_background()
+        })
+        .collect();
+    for process in processes {
+        let output = process.join().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    }
+    assert_eq!(open(&path).list_clients(None, 1_000).await.unwrap().len(), 100);
+    assert_eq!(integrity(&path), "ok");
+}
+
+trait InBackground {
+    fn output_in_background(&mut self) -> thread::JoinHandle<std::process::Output>;
+}
+
+impl InBackground for Command {
+    fn output_in_background(&mut self) -> thread::JoinHandle<std::process::Output> {
+        self.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        let child = self.spawn().unwrap();
+        thread::spawn(move || child.wait_with_output().unwrap())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn d_09_a_hundred_writers_at_once_are_all_served() {
+    let (_folder, path) = place();
+    let storage = Arc::new(open(&path));
+    let writers: Vec<_> = (0..100)
+        .map(|_| {
+            let storage = Arc::clone(&storage);
+            tokio::spawn(async move {
+                for _ in 0..20 {
+                    let login = fixtures::complete_login();
+                    storage.complete_login(login.clone()).await.unwrap();
+                    let redeem = fixtures::redeem_code(login.id);
+                    assert_eq!(storage.redeem_code(redeem.clone()).await.unwrap(), Redeemed::Stored);
+                    assert!(storage.find_access(redeem.token.id).await.unwrap().is_some());
+                }
+            })
+        })
+        .collect();
+    for writer in writers {
+        writer.await.unwrap();
+    }
+    let stats = storage.write_stats();
+    assert_eq!((stats.commands, stats.failures), (4_000, 0));
+    assert!(stats.commits < stats.commands, "commits are shared: {stats:?}");
+    assert_eq!(integrity(&path), "ok");
+}
+
+#[tokio::test]
+async fn everything_that_was_answered_is_there_after_opening_again() {
+    let (_folder, path) = place();
+    let login = fixtures::complete_login();
+    let redeem = fixtures::redeem_code(login.id);
+    let client = fixtures::client();
+    {
+        let storage = open(&path);
+        storage.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+        storage.complete_login(login.clone()).await.unwrap();
+        storage.redeem_code(redeem.clone()).await.unwrap();
+    }
+    let storage = open(&path);
+    assert_eq!(storage.find_client(client.id).await.unwrap(), Some(client));
+    assert!(storage.find_grant(login.id).await.unwrap().is_some_and(|grant| grant.redeemed));
+    assert_eq!(
+        storage.find_access(redeem.token.id).await.unwrap().map(|found| found.token),
+        Some(redeem.token)
+    );
+}
+
+#[tokio::test]
+async fn after_a_shutdown_writes_are_refused_and_reads_work() {
+    let (_folder, path) = place();
+    let storage = open(&path);
+    let command = fixtures::register_client();
+    storage.register_client(command.clone()).await.unwrap();
+    storage.shutdown().await;
+    assert!(matches!(storage.ping().await, Err(StoreError::Unavailable(_))));
+    assert!(storage.find_client(command.client.id).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_be_names_itself() {
+    let (_folder, path) = place();
+    let storage = open(&path);
+    let command = fixtures::register_client();
+    storage.register_client(command.clone()).await.unwrap();
+    connect(&path).batch_execute("UPDATE clients SET origin = 'the moon'").unwrap();
+    let error = storage.find_client(command.client.id).await.unwrap_err();
+    assert_eq!(error.to_string(), format!("stored clients {} has an impossible origin", command.client.id));
+}
+
+#[test]
+fn a_database_in_memory_is_refused() {
+    let refused = SqliteStorage::open(Path::new(":memory:"), SqliteOptions::default()).unwrap_err();
+    assert!(matches!(refused, OpenError::File(FileError::InMemory(_))));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_new_database_is_its_owners_only_and_so_is_its_new_folder() {
+    use std::os::unix::fs::PermissionsExt;
+    let (folder, _) = place();
+    let path = folder.path().join("new/folder/countersign.db");
+    let storage = open(&path);
+    storage.register_client(fixtures::register_client()).await.unwrap();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(path.parent().unwrap()), 0o700);
+    for suffix in ["", "-wal", "-shm", "-lock"] {
+        let file = PathBuf::from(format!("{}{suffix}", path.display()));
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
+}
+
+#[tokio::test]
+async fn a_path_that_looks_like_a_uri_is_a_file() {
+    let (folder, _) = place();
+    let path = folder.path().join("odd?mode=memory&name#1.db");
+    open(&path).register_client(fixtures::register_client()).await.unwrap();
+    assert!(path.exists());
+    assert_eq!(open(&path).list_clients(None, 10).await.unwrap().len(), 1);
+}

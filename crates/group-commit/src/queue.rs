@@ -1,0 +1,188 @@
+//! The bounded queue: what callers see.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use tokio::sync::oneshot;
+
+use crate::Executor;
+use crate::stats::{Counters, Stats};
+use crate::writer;
+
+/// How much may wait, and how much may share a commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// How many commands may wait; one more is refused.
+    pub queue: usize,
+    /// How many commands may share a commit; at least one does.
+    pub batch: usize,
+}
+
+/// Why a command has no outcome.
+#[derive(Debug, thiserror::Error)]
+pub enum SubmitError<E> {
+    /// Too much waits already; the command was not taken and did not happen.
+    #[error("write queue is full")]
+    Overloaded,
+    /// The writer is gone. A command that was refused with this at once did not happen.
+    #[error("writer has stopped")]
+    Stopped,
+    /// The executor panicked or gave a wrong number of outcomes. Whether the command happened is unknown.
+    #[error("executor broke down")]
+    Broken,
+    /// The executor could not carry it out. The commands of one batch share the error.
+    #[error("command could not be carried out")]
+    Failed(#[source] Arc<E>),
+}
+
+/// The writer thread could not be started.
+#[derive(Debug, thiserror::Error)]
+#[error("writer thread could not be started")]
+pub struct StartError(#[source] std::io::Error);
+
+/// A queue with its writer thread. Dropping it is a [`GroupCommit::shutdown`].
+pub struct GroupCommit<E: Executor> {
+    shared: Arc<Shared<E>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl<E: Executor> GroupCommit<E> {
+    /// Starts the writer thread under the given name.
+    pub fn start(name: &str, limits: Limits, executor: E) -> Result<Self, StartError> {
+        let shared = Arc::new(Shared {
+            state: Mutex::new(State { waiting: VecDeque::new(), writer_sleeps: false, stopped: false }),
+            wake: Condvar::new(),
+            limits: Limits { queue: limits.queue.max(1), batch: limits.batch.max(1) },
+            counters: Counters::default(),
+        });
+        let of_writer = Arc::clone(&shared);
+        let thread = thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(move || writer::run(&of_writer, executor))
+            .map_err(StartError)?;
+        Ok(Self { shared, thread: Mutex::new(Some(thread)) })
+    }
+
+    /// Puts a command into the queue, now, and gives a future of its outcome.
+    ///
+    /// The command is in the queue when this function returns: dropping the future, polled or not, does not cancel it.
+    pub fn submit(
+        &self,
+        command: E::Command,
+    ) -> impl Future<Output = Result<E::Outcome, SubmitError<E::Error>>> + Send + use<E> {
+        let submitted = self.shared.push(command);
+        async move { submitted?.await.unwrap_or(Err(SubmitError::Stopped)) }
+    }
+
+    /// What the writer has done so far.
+    pub fn stats(&self) -> Stats {
+        self.shared.counters.read()
+    }
+
+    /// Takes no more commands, carries out those that wait, and ends the writer thread. Blocks until that is done;
+    /// doing it again does nothing.
+    pub fn shutdown(&self) {
+        self.shared.stop();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread
+            && thread.join().is_err()
+        {
+            tracing::error!("writer thread panicked");
+        }
+    }
+}
+
+impl<E: Executor> Drop for GroupCommit<E> {
+    fn drop(&mut self) {
+        self.shutdown();
+    }
+}
+
+impl<E: Executor> fmt::Debug for GroupCommit<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GroupCommit")
+            .field("limits", &self.shared.limits)
+            .field("stats", &self.stats())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the callers and the writer share.
+pub(crate) struct Shared<E: Executor> {
+    state: Mutex<State<E>>,
+    wake: Condvar,
+    limits: Limits,
+    pub(crate) counters: Counters,
+}
+
+struct State<E: Executor> {
+    waiting: VecDeque<Submission<E>>,
+    /// Only a sleeping writer is woken: under load nobody pays for a wake-up.
+    writer_sleeps: bool,
+    stopped: bool,
+}
+
+/// A command that waits, and who waits for it.
+pub(crate) struct Submission<E: Executor> {
+    pub(crate) command: E::Command,
+    pub(crate) reply: Reply<E>,
+}
+
+type Answer<E> = Result<<E as Executor>::Outcome, SubmitError<<E as Executor>::Error>>;
+pub(crate) type Reply<E> = oneshot::Sender<Answer<E>>;
+
+impl<E: Executor> Shared<E> {
+    fn push(&self, command: E::Command) -> Result<oneshot::Receiver<Answer<E>>, SubmitError<E::Error>> {
+        let (reply, answer) = oneshot::channel();
+        let mut state = self.lock();
+        if state.stopped {
+            return Err(SubmitError::Stopped);
+        }
+        if state.waiting.len() >= self.limits.queue {
+            return Err(SubmitError::Overloaded);
+        }
+        state.waiting.push_back(Submission { command, reply });
+        let wake = std::mem::take(&mut state.writer_sleeps);
+        drop(state);
+        if wake {
+            self.wake.notify_one();
+        }
+        Ok(answer)
+    }
+
+    /// Waits for work and takes up to a batch of it. `None`: stopped, and nothing is left.
+    pub(crate) fn take(&self) -> Option<Vec<Submission<E>>> {
+        let mut state = self.lock();
+        while state.waiting.is_empty() {
+            if state.stopped {
+                return None;
+            }
+            state.writer_sleeps = true;
+            state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.writer_sleeps = false;
+        }
+        let size = state.waiting.len().min(self.limits.batch);
+        Some(state.waiting.drain(..size).collect())
+    }
+
+    fn stop(&self) {
+        self.lock().stopped = true;
+        self.wake.notify_one();
+    }
+
+    /// Refuses what comes from now on, and drops what waits: each of their callers hears [`SubmitError::Stopped`].
+    pub(crate) fn abandon(&self) {
+        let mut state = self.lock();
+        state.stopped = true;
+        let abandoned = std::mem::take(&mut state.waiting);
+        drop(state);
+        drop(abandoned);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<E>> {
+        // Nothing that can panic happens under this lock, so a poisoned state is still a whole one.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
