@@ -1,1 +1,73 @@
 //! PostgreSQL storage: one cached statement for each operation.
+//!
+//! An operation is one statement, and so one round trip and one commit: what must happen together stands in one
+//! data-modifying `WITH`. The guard is in the `WHERE`, the verdict is the row count; only after a refusal a second
+//! statement reads why. PostgreSQL lets concurrent commits share their flushes by itself.
+//!
+//! Statements block, so they run on the runtime's threads for blocking work, at most as many at once as the pool has
+//! connections. What happens while the server is away stands in `pool.rs`.
+//!
+//! Any number of processes may use one database: nothing is kept in memory.
+
+mod connection;
+mod error;
+mod migrate;
+mod ops;
+mod pool;
+mod rows;
+mod schema;
+mod statement;
+mod store;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::time::Duration;
+
+pub use connection::ConnectError;
+pub use migrate::{MigrateError, migrate, revert_all};
+
+use connection::ConnectionUrl;
+use pool::Pool;
+
+/// Everything lasting, in PostgreSQL. Cheap to clone: clones share one pool.
+#[derive(Clone)]
+pub struct PgStorage {
+    pool: Pool,
+}
+
+/// How a [`PgStorage`] uses its server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PgOptions {
+    /// How many connections, and so how many statements at once.
+    pub pool_size: u32,
+    /// How many operations may be under way or wait; one more is refused as overloaded.
+    pub queue: usize,
+    /// How long an operation may take before it is answered as unavailable.
+    pub patience: Duration,
+}
+
+impl Default for PgOptions {
+    fn default() -> Self {
+        Self { pool_size: 10, queue: 1024, patience: Duration::from_secs(2) }
+    }
+}
+
+impl PgStorage {
+    /// Brings the schema up to date and opens a pool. Blocks: call it before serving, or from a thread that may.
+    ///
+    /// The URL is libpq's, `postgres://user:password@host/database?sslmode=verify-full`. What it says of timeouts and
+    /// keepalives wins over what we would choose.
+    pub fn connect(url: &str, options: PgOptions) -> Result<Self, MigrateError> {
+        let url = ConnectionUrl::parse(url)?;
+        migrate::run_pending(&url)?;
+        Ok(Self { pool: Pool::new(url, options) })
+    }
+}
+
+impl fmt::Debug for PgStorage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PgStorage").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,124 @@
+//! Opening connections, and never telling their password.
+
+use std::fmt;
+
+use diesel::connection::SimpleConnection;
+use diesel::{Connection, ConnectionError, PgConnection};
+
+/// What libpq is told unless the URL says otherwise: how soon it notices that the server is not there.
+///
+/// `tcp_user_timeout` is for a peer that stops acknowledging, the keepalives for one that vanishes while we listen. A
+/// URL may name several servers; `target_session_attrs` picks the one that takes writes.
+const PARAMETERS: &str = "connect_timeout=2&tcp_user_timeout=3000&keepalives_idle=2&keepalives_interval=1\
+    &keepalives_count=2&target_session_attrs=read-write&application_name=countersign";
+
+/// What each pooled connection is told. An operation's caller has gone long before these fire; they free the connection.
+///
+/// A server whose default is to answer before it is durable would break the first rule of storage.
+const SETTINGS: &str = "SET statement_timeout = '5s'; \
+    SET lock_timeout = '3s'; \
+    SET default_transaction_isolation = 'read committed'; \
+    SELECT set_config('synchronous_commit', 'on', false) \
+      WHERE current_setting('synchronous_commit') = 'off'";
+
+/// No connection can be opened.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// The URL is none of PostgreSQL's.
+    #[error("database URL must start with postgres:// or postgresql://")]
+    NotPostgres,
+    /// The server does not answer, or does not want us. The reason is libpq's, without what it quotes.
+    #[error("PostgreSQL does not let us in: {0}")]
+    Refused(String),
+}
+
+/// A URL for libpq. It may hold a password, so its `Debug` shows nothing.
+#[derive(Clone)]
+pub(crate) struct ConnectionUrl(String);
+
+impl ConnectionUrl {
+    pub(crate) fn parse(url: &str) -> Result<Self, ConnectError> {
+        if !["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
+            return Err(ConnectError::NotPostgres);
+        }
+        // Of two values for one parameter libpq takes the later, so ours come first.
+        Ok(Self(match url.split_once('?') {
+            Some((server, parameters)) => format!("{server}?{PARAMETERS}&{parameters}"),
+            None => format!("{url}?{PARAMETERS}"),
+        }))
+    }
+
+    /// Opens a connection with the server's own settings.
+    pub(crate) fn open(&self) -> Result<PgConnection, ConnectError> {
+        PgConnection::establish(&self.0).map_err(|error| ConnectError::Refused(speakable(&error)))
+    }
+
+    /// Opens a connection for the pool.
+    pub(crate) fn open_for_operations(&self) -> Result<PgConnection, ConnectError> {
+        let mut connection = self.open()?;
+        let settled = connection.batch_execute(SETTINGS);
+        settled.map_err(|error| ConnectError::Refused(error.to_string()))?;
+        Ok(connection)
+    }
+}
+
+impl fmt::Debug for ConnectionUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ConnectionUrl(..)")
+    }
+}
+
+/// What may be told of a failure.
+///
+/// libpq quotes what it cannot read, and a URL that is read in a wrong way may have part of its password in any place.
+/// Only what it says once the URL is understood is told in full.
+fn speakable(error: &ConnectionError) -> String {
+    let message = error.to_string();
+    let understood = message.starts_with("connection to server");
+    let told = if understood { &*message } else { message.split('"').next().unwrap_or_default() };
+    told.trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(url: &str) -> String {
+        let opened = ConnectionUrl::parse(url).and_then(|url| url.open().map(drop));
+        opened.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn no_password_is_told_however_the_url_is_broken() {
+        let urls = [
+            "postgres://app:hunter2@127.0.0.1:1/app",
+            "postgres://app:hunter2@127.0.0.1:notaport/app",
+            "postgres://app:hunter2%zz@127.0.0.1/app",
+            "postgres://app:not@hunter2@127.0.0.1/app",
+            "postgres://app:not/hunter2@127.0.0.1/app",
+            "postgres://app:[hunter2@127.0.0.1/app",
+            "postgres://127.0.0.1:1/app?password=hunter2",
+            "postgres://127.0.0.1:1/app?hunter2",
+            "postgres://127.0.0.1:1/app?sslmode=hunter2",
+            "mysql://app:hunter2@127.0.0.1/app",
+            "host=127.0.0.1 password=hunter2",
+        ];
+        for url in urls {
+            let refusal = refusal(url);
+            assert!(!refusal.contains("hunter2"), "{refusal}");
+            assert!(refusal.len() > 20, "{refusal}");
+        }
+    }
+
+    #[test]
+    fn a_url_never_prints_itself() {
+        let url = ConnectionUrl::parse("postgres://app:hunter2@db/app").unwrap();
+        assert_eq!(format!("{url:?}"), "ConnectionUrl(..)");
+    }
+
+    #[test]
+    fn what_the_url_says_wins() {
+        let url = ConnectionUrl::parse("postgres://db/app?connect_timeout=9").unwrap();
+        assert!(url.0.ends_with("&connect_timeout=9"));
+    }
+}

@@ -1,0 +1,81 @@
+//! Look-ups: each one statement, and so one moment.
+
+use countersign_domain::client::Client;
+use countersign_domain::grant::Grant;
+use countersign_domain::id::{ClientId, GrantId, TokenId, UserId};
+use countersign_domain::refresh::{NewestToken, RefreshSnapshot};
+use countersign_domain::token::{AccessSnapshot, Token};
+use countersign_domain::wallet::WalletAccount;
+use diesel::prelude::*;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::error::OpResult;
+use crate::rows::client::ClientRow;
+use crate::rows::grant::{GrantRow, HolderRow};
+use crate::rows::token::TokenRow;
+use crate::schema::{clients, grants, tokens};
+
+/// Id, parent and time of issue.
+type NewestRow = (Uuid, Option<Uuid>, OffsetDateTime);
+
+pub(crate) fn find_client(connection: &mut PgConnection, id: ClientId) -> OpResult<Option<Client>> {
+    let row =
+        clients::table.find(id.as_uuid()).select(ClientRow::as_select()).first(connection).optional()?;
+    Ok(row.map(Client::try_from).transpose()?)
+}
+
+pub(crate) fn list_clients(
+    connection: &mut PgConnection,
+    after: Option<ClientId>,
+    limit: u32,
+) -> OpResult<Vec<Client>> {
+    let page = clients::table.select(ClientRow::as_select()).order(clients::id).limit(limit.into());
+    let rows = match after {
+        Some(after) => page.filter(clients::id.gt(after.as_uuid())).load(connection)?,
+        None => page.load(connection)?,
+    };
+    let clients: Result<Vec<_>, _> = rows.into_iter().map(Client::try_from).collect();
+    Ok(clients?)
+}
+
+pub(crate) fn find_grant(connection: &mut PgConnection, id: GrantId) -> OpResult<Option<Grant>> {
+    let row = grants::table.find(id.as_uuid()).select(GrantRow::as_select()).first(connection).optional()?;
+    Ok(row.map(Grant::try_from).transpose()?)
+}
+
+pub(crate) fn find_refresh(connection: &mut PgConnection, id: TokenId) -> OpResult<Option<RefreshSnapshot>> {
+    let newest = diesel::alias!(tokens as newest);
+    let (newest_id, newest_parent, newest_issued_at) =
+        (newest.field(tokens::id), newest.field(tokens::parent_id), newest.field(tokens::issued_at));
+    let row: Option<(TokenRow, GrantRow, NewestRow)> = tokens::table
+        .inner_join(grants::table.on(grants::id.eq(tokens::grant_id)))
+        .inner_join(newest.on(newest_id.nullable().eq(grants::newest_token)))
+        .filter(tokens::id.eq(id.as_uuid()))
+        .select((TokenRow::as_select(), GrantRow::as_select(), (newest_id, newest_parent, newest_issued_at)))
+        .first(connection)
+        .optional()?;
+    let Some((token, grant, (id, parent, issued_at))) = row else { return Ok(None) };
+    let newest =
+        NewestToken { id: TokenId::from_uuid(id), parent: parent.map(TokenId::from_uuid), issued_at };
+    Ok(Some(RefreshSnapshot { token: token.try_into()?, grant: grant.try_into()?, newest }))
+}
+
+pub(crate) fn find_access(connection: &mut PgConnection, id: TokenId) -> OpResult<Option<AccessSnapshot>> {
+    let row: Option<(TokenRow, HolderRow)> = tokens::table
+        .inner_join(grants::table.on(grants::id.eq(tokens::grant_id)))
+        .filter(tokens::id.eq(id.as_uuid()))
+        .select((TokenRow::as_select(), HolderRow::as_select()))
+        .first(connection)
+        .optional()?;
+    let Some((token, holder)) = row else { return Ok(None) };
+    Ok(Some(AccessSnapshot {
+        token_revoked: token.access_revoked_at.is_some(),
+        token: Token::try_from(token)?,
+        grant_revoked: holder.revoked_at.is_some(),
+        client: ClientId::from_uuid(holder.client_id),
+        user: UserId::from_uuid(holder.user_id),
+        account: WalletAccount { family: holder.family, chain: holder.chain, address: holder.address },
+        authenticated_at: holder.authenticated_at,
+    }))
+}

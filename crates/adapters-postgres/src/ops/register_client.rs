@@ -1,0 +1,51 @@
+//! Clients come, change and go.
+
+use countersign_domain::client::Client;
+use countersign_domain::id::ClientId;
+use countersign_ports::{RegisterClient, Registered};
+use diesel::prelude::*;
+use diesel::sql_types::Uuid as SqlUuid;
+use uuid::Uuid;
+
+use crate::error::OpResult;
+use crate::rows::client::ClientRow;
+use crate::schema::clients;
+use crate::statement::statement;
+
+statement! {
+    /// Grants go with their client; a token without its grant is found by nobody, and is purged in its time.
+    DeleteClient { id: Uuid as SqlUuid } = "\
+        WITH gone AS (DELETE FROM grants WHERE client_id = :id) \
+        DELETE FROM clients WHERE id = :id"
+}
+
+pub(crate) fn register_client(
+    connection: &mut PgConnection,
+    command: &RegisterClient,
+) -> OpResult<Registered> {
+    let stored = diesel::insert_into(clients::table)
+        .values(ClientRow::from(command.client.clone()))
+        .on_conflict(clients::id)
+        .do_nothing()
+        .execute(connection)?;
+    if stored == 1 {
+        return Ok(Registered::Stored);
+    }
+    let present: Option<Vec<u8>> = clients::table
+        .find(command.client.id.as_uuid())
+        .select(clients::registration_token_hash)
+        .first(connection)
+        .optional()?;
+    let is_this_command = present.is_some_and(|hash| hash == command.client.registration_token.as_bytes());
+    Ok(if is_this_command { Registered::Stored } else { Registered::IdTaken })
+}
+
+pub(crate) fn update_client(connection: &mut PgConnection, client: &Client) -> OpResult<bool> {
+    let row = ClientRow::from(client.clone());
+    let updated = diesel::update(clients::table.find(row.id)).set(&row).execute(connection)?;
+    Ok(updated == 1)
+}
+
+pub(crate) fn delete_client(connection: &mut PgConnection, id: ClientId) -> OpResult<bool> {
+    Ok(DeleteClient { id: id.as_uuid() }.execute(connection)? == 1)
+}

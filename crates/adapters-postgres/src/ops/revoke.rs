@@ -1,0 +1,46 @@
+//! Access tokens and whole grants die.
+
+use countersign_ports::{RevokeGrant, RevokeToken, Revoked};
+use diesel::dsl::exists;
+use diesel::prelude::*;
+use diesel::select;
+use diesel::sql_types::{Text, Timestamptz, Uuid as SqlUuid};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::error::OpResult;
+use crate::schema::{grants, tokens};
+use crate::statement::statement;
+
+statement! {
+    /// One row if the access token was alive, none otherwise.
+    KillToken { id: Uuid as SqlUuid, now: OffsetDateTime as Timestamptz } = "\
+        UPDATE tokens SET access_revoked_at = :now WHERE id = :id AND access_revoked_at IS NULL"
+}
+
+statement! {
+    /// One row if the grant was alive, none otherwise.
+    KillGrant { id: Uuid as SqlUuid, now: OffsetDateTime as Timestamptz, reason: &'static str as Text } = "\
+        UPDATE grants SET revoked_at = :now, revocation_reason = :reason WHERE id = :id AND revoked_at IS NULL"
+}
+
+pub(crate) fn revoke_token(connection: &mut PgConnection, command: RevokeToken) -> OpResult<Revoked> {
+    let id = command.id.as_uuid();
+    if (KillToken { id, now: command.now }).execute(connection)? == 1 {
+        return Ok(Revoked::Revoked);
+    }
+    Ok(not_revoked(select(exists(tokens::table.find(id))).get_result(connection)?))
+}
+
+pub(crate) fn revoke_grant(connection: &mut PgConnection, command: RevokeGrant) -> OpResult<Revoked> {
+    let id = command.id.as_uuid();
+    if (KillGrant { id, now: command.now, reason: command.reason.name() }).execute(connection)? == 1 {
+        return Ok(Revoked::Revoked);
+    }
+    Ok(not_revoked(select(exists(grants::table.find(id))).get_result(connection)?))
+}
+
+/// What it means that nothing was alive.
+const fn not_revoked(is_there: bool) -> Revoked {
+    if is_there { Revoked::AlreadyRevoked } else { Revoked::Unknown }
+}

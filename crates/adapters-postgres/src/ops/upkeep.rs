@@ -1,0 +1,48 @@
+//! Forgetting, and asking whether the database can be written.
+
+use countersign_ports::{PurgeExpired, Purged};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool, Timestamptz};
+use time::OffsetDateTime;
+
+use crate::error::OpResult;
+use crate::statement::statement;
+
+statement! {
+    /// Rows that somebody works with are left for the next time: whoever redeems a code keeps its grant, and two
+    /// purges at once do not wait for each other.
+    Purge {
+        before: OffsetDateTime as Timestamptz,
+        limit: i64 as BigInt,
+    } -> (BigInt, Bool) = "\
+        WITH old_grants AS MATERIALIZED ( \
+          SELECT id FROM grants WHERE forget_after < :before \
+          ORDER BY forget_after, id LIMIT :limit FOR UPDATE SKIP LOCKED \
+        ), old_tokens AS MATERIALIZED ( \
+          SELECT id FROM tokens WHERE forget_after < :before \
+          ORDER BY forget_after, id LIMIT :limit FOR UPDATE SKIP LOCKED \
+        ), gone_grants AS ( \
+          DELETE FROM grants USING old_grants WHERE grants.id = old_grants.id RETURNING grants.id \
+        ), gone_tokens AS ( \
+          DELETE FROM tokens USING old_tokens WHERE tokens.id = old_tokens.id RETURNING tokens.id \
+        ) \
+        SELECT (SELECT count(*) FROM gone_grants) + (SELECT count(*) FROM gone_tokens), \
+          EXISTS (SELECT FROM grants WHERE forget_after < :before OFFSET :limit) \
+          OR EXISTS (SELECT FROM tokens WHERE forget_after < :before OFFSET :limit)"
+}
+
+statement! {
+    /// Touches no row, and is refused by a server that takes reads only.
+    Touch { never: bool as Bool } = "UPDATE signing_keys SET kid = kid WHERE :never"
+}
+
+pub(crate) fn purge_expired(connection: &mut PgConnection, command: PurgeExpired) -> OpResult<Purged> {
+    let statement = Purge { before: command.before, limit: command.limit.into() };
+    let (rows, more): (i64, bool) = statement.get_result(connection)?;
+    Ok(Purged { rows: rows.unsigned_abs(), more })
+}
+
+pub(crate) fn ping(connection: &mut PgConnection) -> OpResult<()> {
+    Touch { never: false }.execute(connection)?;
+    Ok(())
+}

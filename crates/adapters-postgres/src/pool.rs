@@ -1,0 +1,177 @@
+//! The pool, and what happens while the server is away.
+//!
+//! - An operation takes a place in a bounded queue, or is refused as overloaded at once. Whoever waits does so without a
+//!   thread: only as many operations as there are connections are given one.
+//! - No statement asks whether a connection is still good. An error that is about the connection condemns it and all
+//!   that are as old, because a server that restarted closed them all. Commands can be repeated, so the operation then
+//!   runs once more on a fresh connection.
+//! - A connection that is missing is waited for, so that a short restart is a delay and no error.
+//! - After its patience an operation is answered as unavailable, whatever its thread still waits for: a server that is
+//!   frozen acknowledges everything and answers nothing.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use countersign_ports::StoreError;
+use diesel::PgConnection;
+use diesel::r2d2::{self, ManageConnection, NopErrorHandler, PooledConnection};
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use crate::PgOptions;
+use crate::connection::{ConnectError, ConnectionUrl};
+use crate::error::{OpError, OpResult, OutOfPatience};
+
+/// How long a connection is waited for: shorter than an operation's patience, so that the reason can be told.
+const CHECKOUT: Duration = Duration::from_millis(1500);
+
+/// Connections that are kept open although nobody needs them.
+const IDLE: u32 = 2;
+
+/// The connections and the queue in front of them.
+#[derive(Clone)]
+pub(crate) struct Pool {
+    connections: Connections,
+    /// Operations under way or waiting.
+    queue: Arc<Semaphore>,
+    /// Operations that may have a connection.
+    turns: Arc<Semaphore>,
+    patience: Duration,
+}
+
+impl Pool {
+    /// Makes a pool. Its connections are opened in the background.
+    pub(crate) fn new(url: ConnectionUrl, options: PgOptions) -> Self {
+        let size = options.pool_size.max(1);
+        let epoch = Arc::new(AtomicU64::new(0));
+        let opener = Opener { url, epoch: Arc::clone(&epoch), is_away: AtomicBool::new(false) };
+        let pool = r2d2::Pool::builder()
+            .max_size(size)
+            .min_idle(Some(IDLE.min(size)))
+            .test_on_check_out(false)
+            .connection_timeout(CHECKOUT)
+            // The opener tells when the server goes and when it comes back; r2d2 would tell every attempt.
+            .error_handler(Box::new(NopErrorHandler))
+            .build_unchecked(opener);
+        Self {
+            connections: Connections { pool, epoch },
+            queue: Arc::new(Semaphore::new(options.queue.max(1))),
+            turns: Arc::new(Semaphore::new(usize::try_from(size).unwrap_or(usize::MAX))),
+            patience: options.patience,
+        }
+    }
+
+    /// Carries out an operation on a thread that may block. Once it has begun, dropping the future does not stop it.
+    pub(crate) async fn run<T, F>(&self, operation: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: Fn(&mut PgConnection) -> OpResult<T> + Send + 'static,
+    {
+        let _place = self.queue.try_acquire().map_err(|_| StoreError::Overloaded)?;
+        let answer = async {
+            let turn = Arc::clone(&self.turns).acquire_owned().await;
+            let turn = turn.map_err(|closed| StoreError::Unavailable(closed.into()))?;
+            let connections = self.connections.clone();
+            let thread = spawn_blocking(move || {
+                let answer = connections.run(operation);
+                drop(turn);
+                answer
+            });
+            thread.await.map_err(|panicked| StoreError::Failed(panicked.into()))?
+        };
+        match timeout(self.patience, answer).await {
+            Ok(answer) => answer,
+            Err(_) => Err(StoreError::Unavailable(OutOfPatience.into())),
+        }
+    }
+}
+
+#[derive(Clone)]
+struct Connections {
+    pool: r2d2::Pool<Opener>,
+    epoch: Arc<AtomicU64>,
+}
+
+impl Connections {
+    fn run<T>(&self, operation: impl Fn(&mut PgConnection) -> OpResult<T>) -> Result<T, StoreError> {
+        let answer = match self.attempt(&operation)? {
+            Err(error) if error.is_about_the_connection() => self.attempt(&operation)?,
+            answer => answer,
+        };
+        answer.map_err(StoreError::from)
+    }
+
+    fn attempt<T>(
+        &self,
+        operation: impl Fn(&mut PgConnection) -> OpResult<T>,
+    ) -> Result<OpResult<T>, StoreError> {
+        let mut link = self.check_out()?;
+        let answer = operation(&mut link.connection);
+        if answer.as_ref().is_err_and(OpError::is_about_the_connection) {
+            // Only the first of them ends the epoch: those that were opened since are good.
+            let ended = link.epoch;
+            let _ = self.epoch.compare_exchange(ended, ended + 1, Ordering::AcqRel, Ordering::Acquire);
+        }
+        Ok(answer)
+    }
+
+    /// Takes a connection of this epoch; older ones are closed on the way.
+    fn check_out(&self) -> Result<PooledConnection<Opener>, StoreError> {
+        let deadline = Instant::now() + CHECKOUT;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let link = self.pool.get_timeout(left).map_err(|error| StoreError::Unavailable(error.into()))?;
+            if link.epoch == self.epoch.load(Ordering::Acquire) {
+                return Ok(link);
+            }
+        }
+    }
+}
+
+/// A connection, and the epoch in which it was opened.
+pub(crate) struct Link {
+    connection: PgConnection,
+    epoch: u64,
+}
+
+/// Opens connections for the pool, and knows which are of no more use.
+pub(crate) struct Opener {
+    url: ConnectionUrl,
+    epoch: Arc<AtomicU64>,
+    is_away: AtomicBool,
+}
+
+impl ManageConnection for Opener {
+    type Connection = Link;
+    type Error = ConnectError;
+
+    fn connect(&self) -> Result<Link, ConnectError> {
+        let epoch = self.epoch.load(Ordering::Acquire);
+        let opened = self.url.open_for_operations();
+        match &opened {
+            Ok(_) if self.is_away.swap(false, Ordering::AcqRel) => tracing::info!("database is back"),
+            Err(error) if !self.is_away.swap(true, Ordering::AcqRel) => {
+                tracing::warn!(%error, "database is away");
+            }
+            Ok(_) | Err(_) => {}
+        }
+        Ok(Link { connection: opened?, epoch })
+    }
+
+    fn is_valid(&self, _link: &mut Link) -> Result<(), ConnectError> {
+        Ok(())
+    }
+
+    fn has_broken(&self, link: &mut Link) -> bool {
+        std::thread::panicking() || link.epoch != self.epoch.load(Ordering::Acquire)
+    }
+}
+
+impl fmt::Debug for Opener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opener").field("url", &self.url).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,126 @@
+//! Rows of `clients`.
+
+use countersign_domain::client::{
+    AuthenticationMethod, Client, ClientAuthentication, ClientMetadata, ClientOrigin, DisplayMetadata,
+};
+use countersign_domain::grant_type::GrantType;
+use countersign_domain::id::ClientId;
+use countersign_domain::redirect_uri::RedirectUri;
+use countersign_ports::StoreError;
+use diesel::prelude::*;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::rows::{Place, from_lines, lines};
+use crate::schema::clients;
+
+/// A row of `clients`.
+///
+/// An absent value is written as NULL in so many words: then one statement fits every client and is prepared once.
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = clients, treat_none_as_null = true, treat_none_as_default_value = false)]
+#[diesel(check_for_backend(diesel::pg::Pg))]
+pub(crate) struct ClientRow {
+    pub(crate) id: Uuid,
+    #[diesel(skip_update)]
+    created_at: OffsetDateTime,
+    origin: String,
+    auth_method: String,
+    secret_hash: Option<Vec<u8>>,
+    registration_token_hash: Vec<u8>,
+    name: String,
+    redirect_uris: String,
+    scopes: String,
+    grant_types: String,
+    client_uri: Option<String>,
+    logo_uri: Option<String>,
+    tos_uri: Option<String>,
+    policy_uri: Option<String>,
+    contacts: String,
+    jwks: Option<String>,
+    jwks_uri: Option<String>,
+    application_type: Option<String>,
+    id_token_signed_response_alg: Option<String>,
+    post_logout_redirect_uris: String,
+}
+
+impl From<Client> for ClientRow {
+    fn from(client: Client) -> Self {
+        let auth_method = client.authentication.method().to_owned();
+        let secret_hash = match client.authentication {
+            ClientAuthentication::Secret { hash, .. } => Some(hash.as_bytes().to_vec()),
+            ClientAuthentication::Public => None,
+        };
+        let ClientMetadata { name, redirect_uris, scopes, grant_types, display } = client.metadata;
+        Self {
+            id: client.id.as_uuid(),
+            created_at: client.created_at,
+            origin: client.origin.name().to_owned(),
+            auth_method,
+            secret_hash,
+            registration_token_hash: client.registration_token.as_bytes().to_vec(),
+            name,
+            redirect_uris: lines(redirect_uris.iter().map(RedirectUri::as_str)),
+            scopes: scopes.to_string(),
+            grant_types: lines(grant_types.iter().map(|grant_type| grant_type.name())),
+            client_uri: display.client_uri,
+            logo_uri: display.logo_uri,
+            tos_uri: display.tos_uri,
+            policy_uri: display.policy_uri,
+            contacts: lines(display.contacts.iter().map(String::as_str)),
+            jwks: display.jwks,
+            jwks_uri: display.jwks_uri,
+            application_type: display.application_type,
+            id_token_signed_response_alg: display.id_token_signed_response_alg,
+            post_logout_redirect_uris: lines(display.post_logout_redirect_uris.iter().map(String::as_str)),
+        }
+    }
+}
+
+impl TryFrom<ClientRow> for Client {
+    type Error = StoreError;
+
+    fn try_from(row: ClientRow) -> Result<Self, StoreError> {
+        let place = Place { table: "clients", row: row.id };
+        let method =
+            AuthenticationMethod::parse(&row.auth_method).ok_or_else(|| place.corrupt("auth_method"))?;
+        let authentication = match (method, row.secret_hash) {
+            (AuthenticationMethod::Secret(method), Some(hash)) => {
+                ClientAuthentication::Secret { method, hash: place.hash("secret_hash", &hash)? }
+            }
+            (AuthenticationMethod::None, None) => ClientAuthentication::Public,
+            (AuthenticationMethod::Secret(_), None) | (AuthenticationMethod::None, Some(_)) => {
+                return Err(place.corrupt("secret_hash"));
+            }
+        };
+        let grant_types: Option<Vec<_>> = from_lines(&row.grant_types).map(GrantType::parse).collect();
+        let redirect_uris = from_lines(&row.redirect_uris);
+        Ok(Self {
+            id: ClientId::from_uuid(row.id),
+            authentication,
+            metadata: ClientMetadata {
+                name: row.name,
+                redirect_uris: redirect_uris.map(|uri| RedirectUri::from_trusted(uri.to_owned())).collect(),
+                scopes: place.scopes("scopes", &row.scopes)?,
+                grant_types: grant_types.ok_or_else(|| place.corrupt("grant_types"))?,
+                display: DisplayMetadata {
+                    client_uri: row.client_uri,
+                    logo_uri: row.logo_uri,
+                    tos_uri: row.tos_uri,
+                    policy_uri: row.policy_uri,
+                    contacts: from_lines(&row.contacts).map(ToOwned::to_owned).collect(),
+                    jwks: row.jwks,
+                    jwks_uri: row.jwks_uri,
+                    application_type: row.application_type,
+                    id_token_signed_response_alg: row.id_token_signed_response_alg,
+                    post_logout_redirect_uris: from_lines(&row.post_logout_redirect_uris)
+                        .map(ToOwned::to_owned)
+                        .collect(),
+                },
+            },
+            origin: ClientOrigin::parse(&row.origin).ok_or_else(|| place.corrupt("origin"))?,
+            registration_token: place.hash("registration_token_hash", &row.registration_token_hash)?,
+            created_at: row.created_at,
+        })
+    }
+}

@@ -1,0 +1,72 @@
+//! Rows of `grants`.
+
+use countersign_domain::grant::Grant;
+use countersign_domain::id::{ClientId, GrantId, UserId};
+use countersign_domain::pkce::CodeChallenge;
+use countersign_domain::redirect_uri::RedirectUri;
+use countersign_domain::wallet::WalletAccount;
+use countersign_ports::StoreError;
+use diesel::prelude::*;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::rows::Place;
+use crate::schema::grants;
+
+/// What a grant's row says to those who read it.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = grants, check_for_backend(diesel::pg::Pg))]
+pub(crate) struct GrantRow {
+    id: Uuid,
+    client_id: Uuid,
+    user_id: Uuid,
+    family: String,
+    chain: String,
+    address: String,
+    redirect_uri: String,
+    scope: String,
+    nonce: Option<String>,
+    code_challenge: Option<Vec<u8>>,
+    code_hash: Vec<u8>,
+    authenticated_at: OffsetDateTime,
+    code_expires_at: OffsetDateTime,
+    redeemed_at: Option<OffsetDateTime>,
+    revoked_at: Option<OffsetDateTime>,
+}
+
+impl TryFrom<GrantRow> for Grant {
+    type Error = StoreError;
+
+    fn try_from(row: GrantRow) -> Result<Self, StoreError> {
+        let place = Place { table: "grants", row: row.id };
+        let code_challenge = row.code_challenge.map(|stored| place.bytes("code_challenge", &stored));
+        Ok(Self {
+            id: GrantId::from_uuid(row.id),
+            client: ClientId::from_uuid(row.client_id),
+            user: UserId::from_uuid(row.user_id),
+            account: WalletAccount { family: row.family, chain: row.chain, address: row.address },
+            redirect_uri: RedirectUri::from_trusted(row.redirect_uri),
+            scope: place.scopes("scope", &row.scope)?,
+            nonce: row.nonce,
+            code_challenge: code_challenge.transpose()?.map(CodeChallenge::from_bytes),
+            code_hash: place.hash("code_hash", &row.code_hash)?,
+            authenticated_at: row.authenticated_at,
+            code_expires_at: row.code_expires_at,
+            redeemed: row.redeemed_at.is_some(),
+            revoked: row.revoked_at.is_some(),
+        })
+    }
+}
+
+/// What a grant says about its access tokens.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = grants, check_for_backend(diesel::pg::Pg))]
+pub(crate) struct HolderRow {
+    pub(crate) client_id: Uuid,
+    pub(crate) user_id: Uuid,
+    pub(crate) family: String,
+    pub(crate) chain: String,
+    pub(crate) address: String,
+    pub(crate) authenticated_at: OffsetDateTime,
+    pub(crate) revoked_at: Option<OffsetDateTime>,
+}

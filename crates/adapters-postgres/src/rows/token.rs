@@ -1,0 +1,52 @@
+//! Rows of `tokens`.
+
+use countersign_domain::id::{GrantId, TokenId};
+use countersign_domain::token::{RefreshToken, Token};
+use countersign_ports::StoreError;
+use diesel::prelude::*;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::rows::Place;
+use crate::schema::tokens;
+
+/// What a token's row says.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = tokens, check_for_backend(diesel::pg::Pg))]
+pub(crate) struct TokenRow {
+    id: Uuid,
+    grant_id: Uuid,
+    parent_id: Option<Uuid>,
+    scope: String,
+    issued_at: OffsetDateTime,
+    access_hash: Vec<u8>,
+    access_expires_at: OffsetDateTime,
+    pub(crate) access_revoked_at: Option<OffsetDateTime>,
+    refresh_hash: Option<Vec<u8>>,
+    refresh_expires_at: Option<OffsetDateTime>,
+}
+
+impl TryFrom<TokenRow> for Token {
+    type Error = StoreError;
+
+    fn try_from(row: TokenRow) -> Result<Self, StoreError> {
+        let place = Place { table: "tokens", row: row.id };
+        let refresh = match (row.refresh_hash, row.refresh_expires_at) {
+            (Some(hash), Some(expires_at)) => {
+                Some(RefreshToken { hash: place.hash("refresh_hash", &hash)?, expires_at })
+            }
+            (None, None) => None,
+            (Some(_), None) | (None, Some(_)) => return Err(place.corrupt("refresh_expires_at")),
+        };
+        Ok(Self {
+            id: TokenId::from_uuid(row.id),
+            grant: GrantId::from_uuid(row.grant_id),
+            parent: row.parent_id.map(TokenId::from_uuid),
+            scope: place.scopes("scope", &row.scope)?,
+            issued_at: row.issued_at,
+            access_hash: place.hash("access_hash", &row.access_hash)?,
+            access_expires_at: row.access_expires_at,
+            refresh,
+        })
+    }
+}

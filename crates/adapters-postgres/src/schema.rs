@@ -1,0 +1,76 @@
+//! The tables, as the migrations make them.
+
+diesel::table! {
+    clients (id) {
+        id -> Uuid,
+        created_at -> Timestamptz,
+        origin -> Text,
+        auth_method -> Text,
+        secret_hash -> Nullable<Binary>,
+        registration_token_hash -> Binary,
+        name -> Text,
+        redirect_uris -> Text,
+        scopes -> Text,
+        grant_types -> Text,
+        client_uri -> Nullable<Text>,
+        logo_uri -> Nullable<Text>,
+        tos_uri -> Nullable<Text>,
+        policy_uri -> Nullable<Text>,
+        contacts -> Text,
+        jwks -> Nullable<Text>,
+        jwks_uri -> Nullable<Text>,
+        application_type -> Nullable<Text>,
+        id_token_signed_response_alg -> Nullable<Text>,
+        post_logout_redirect_uris -> Text,
+    }
+}
+
+diesel::table! {
+    grants (id) {
+        id -> Uuid,
+        client_id -> Uuid,
+        user_id -> Uuid,
+        family -> Text,
+        chain -> Text,
+        address -> Text,
+        redirect_uri -> Text,
+        scope -> Text,
+        nonce -> Nullable<Text>,
+        code_challenge -> Nullable<Binary>,
+        code_hash -> Binary,
+        authenticated_at -> Timestamptz,
+        code_expires_at -> Timestamptz,
+        forget_after -> Timestamptz,
+        redeemed_at -> Nullable<Timestamptz>,
+        newest_token -> Nullable<Uuid>,
+        revoked_at -> Nullable<Timestamptz>,
+        revocation_reason -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    tokens (id) {
+        id -> Uuid,
+        grant_id -> Uuid,
+        parent_id -> Nullable<Uuid>,
+        scope -> Text,
+        issued_at -> Timestamptz,
+        access_hash -> Binary,
+        access_expires_at -> Timestamptz,
+        access_revoked_at -> Nullable<Timestamptz>,
+        refresh_hash -> Nullable<Binary>,
+        refresh_expires_at -> Nullable<Timestamptz>,
+        forget_after -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    signing_keys (kid) {
+        kid -> Text,
+        algorithm -> Text,
+        sealed -> Binary,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::allow_tables_to_appear_in_same_query!(grants, tokens);

@@ -1,0 +1,168 @@
+//! What only this crate can see: the statements on a connection, and the rows behind the outcomes.
+
+use countersign_conformance::fixtures;
+use countersign_domain::id::ClientId;
+use countersign_ports::{LoginCompleted, PurgeExpired, StoreError};
+use countersign_test_postgres::Cluster;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
+use diesel::{QueryableByName, sql_query};
+
+use crate::connection::ConnectionUrl;
+use crate::migrate;
+use crate::ops::{complete_login, keys, read, redeem_code, register_client, revoke, rotate_refresh, upkeep};
+
+fn migrated() -> (ConnectionUrl, PgConnection) {
+    let url = Cluster::shared().create_database();
+    migrate(&url).unwrap();
+    let url = ConnectionUrl::parse(&url).unwrap();
+    let connection = url.open_for_operations().unwrap();
+    (url, connection)
+}
+
+#[derive(QueryableByName)]
+struct Counted {
+    #[diesel(sql_type = BigInt)]
+    count: i64,
+}
+
+fn count(connection: &mut PgConnection, of: &str) -> i64 {
+    let counted: Counted = sql_query(format!("SELECT count(*) FROM {of}")).get_result(connection).unwrap();
+    counted.count
+}
+
+/// Every operation once, with outcomes of every kind; what is optional is there or not.
+fn every_operation(connection: &mut PgConnection, with_options: bool) {
+    let mut client = fixtures::client();
+    if with_options {
+        client.metadata.display = fixtures::full_display();
+    }
+    let register = countersign_ports::RegisterClient { client: client.clone() };
+    register_client::register_client(connection, &register).unwrap();
+    register_client::register_client(connection, &register).unwrap();
+    register_client::update_client(connection, &client).unwrap();
+    read::find_client(connection, client.id).unwrap();
+    read::list_clients(connection, None, 10).unwrap();
+    read::list_clients(connection, Some(client.id), 20).unwrap();
+
+    let mut login = fixtures::complete_login();
+    login.nonce = login.nonce.filter(|_| with_options);
+    login.code_challenge = login.code_challenge.filter(|_| with_options);
+    complete_login::complete_login(connection, &login).unwrap();
+    complete_login::complete_login(connection, &login).unwrap();
+    read::find_grant(connection, login.id).unwrap();
+    let mut redeem = fixtures::redeem_code(login.id);
+    redeem.token.refresh = redeem.token.refresh.filter(|_| with_options);
+    redeem_code::redeem_code(connection, &redeem).unwrap();
+    redeem_code::redeem_code(connection, &redeem).unwrap();
+    let rotate = fixtures::rotate_refresh(&redeem.token);
+    rotate_refresh::rotate_refresh(connection, &rotate).unwrap();
+    rotate_refresh::rotate_refresh(connection, &rotate).unwrap();
+    read::find_refresh(connection, redeem.token.id).unwrap().unwrap();
+    read::find_access(connection, rotate.token.id).unwrap().unwrap();
+    let revoke_token = fixtures::revoke_token(rotate.token.id);
+    revoke::revoke_token(connection, revoke_token).unwrap();
+    revoke::revoke_token(connection, revoke_token).unwrap();
+    let revoke_grant = fixtures::revoke_grant(login.id);
+    revoke::revoke_grant(connection, revoke_grant).unwrap();
+    revoke::revoke_grant(connection, revoke_grant).unwrap();
+
+    let key = fixtures::add_signing_key();
+    keys::add_signing_key(connection, &key).unwrap();
+    keys::add_signing_key(connection, &key).unwrap();
+    keys::signing_keys(connection).unwrap();
+    upkeep::purge_expired(connection, PurgeExpired { before: fixtures::NOW, limit: 5 }).unwrap();
+    upkeep::ping(connection).unwrap();
+    register_client::delete_client(connection, client.id).unwrap();
+}
+
+#[test]
+fn every_statement_is_prepared_once_for_each_connection() {
+    let (_, mut connection) = migrated();
+    every_operation(&mut connection, true);
+    let prepared = count(&mut connection, "pg_prepared_statements WHERE name <> ''");
+    // diesel caches no update that it wrote itself; the one of clients is the only one left, and is rare.
+    assert!(prepared >= 24, "{prepared} statements are prepared");
+    every_operation(&mut connection, false);
+    every_operation(&mut connection, true);
+    assert_eq!(count(&mut connection, "pg_prepared_statements WHERE name <> ''"), prepared);
+}
+
+#[test]
+fn a_pooled_connection_is_durable_and_patient_within_limits_whatever_the_database_says() {
+    #[derive(QueryableByName)]
+    struct Setting {
+        #[diesel(sql_type = Text)]
+        setting: String,
+    }
+    let (url, mut connection) = migrated();
+    let statement = "DO $$ BEGIN \
+        EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off', current_database()); \
+        EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = serializable', current_database()); \
+        END $$";
+    sql_query(statement).execute(&mut connection).unwrap();
+    let mut connection = url.open_for_operations().unwrap();
+    let mut setting = |name: &str| {
+        let found: Setting = sql_query(format!("SELECT current_setting('{name}') AS setting"))
+            .get_result(&mut connection)
+            .unwrap();
+        found.setting
+    };
+    assert_eq!(setting("synchronous_commit"), "on");
+    assert_eq!(setting("transaction_isolation"), "read committed");
+    assert_eq!(setting("statement_timeout"), "5s");
+    assert_eq!(setting("lock_timeout"), "3s");
+}
+
+#[test]
+fn first_logins_of_one_wallet_at_once_leave_one_user_and_every_grant() {
+    let (url, mut connection) = migrated();
+    for round in 1..=20 {
+        let account = fixtures::wallet_account();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                let (url, account) = (&url, account.clone());
+                scope.spawn(move || {
+                    let mut connection = url.open_for_operations().unwrap();
+                    let login = fixtures::complete_login_of(account);
+                    let outcome = complete_login::complete_login(&mut connection, &login).unwrap();
+                    assert!(matches!(outcome, LoginCompleted::CodeIssued { .. }));
+                });
+            }
+        });
+        assert_eq!(count(&mut connection, "users"), round);
+        assert_eq!(count(&mut connection, "grants JOIN wallets USING (user_id)"), 4 * round);
+    }
+}
+
+#[test]
+fn d_08_one_challenge_signed_by_several_new_wallets_at_once_makes_one_user() {
+    let (url, mut connection) = migrated();
+    for round in 1..=20 {
+        let id = fixtures::grant_id();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                let url = &url;
+                scope.spawn(move || {
+                    let mut connection = url.open_for_operations().unwrap();
+                    let login = countersign_ports::CompleteLogin { id, ..fixtures::complete_login() };
+                    complete_login::complete_login(&mut connection, &login).unwrap()
+                });
+            }
+        });
+        for table in ["users", "wallets", "grants"] {
+            assert_eq!(count(&mut connection, table), round, "{table}");
+        }
+    }
+}
+
+#[test]
+fn a_row_that_cannot_be_is_reported_with_its_place() {
+    let (_, mut connection) = migrated();
+    let client = fixtures::client();
+    let id: ClientId = client.id;
+    register_client::register_client(&mut connection, &countersign_ports::RegisterClient { client }).unwrap();
+    sql_query("UPDATE clients SET grant_types = 'password'").execute(&mut connection).unwrap();
+    let error = StoreError::from(read::find_client(&mut connection, id).unwrap_err());
+    assert_eq!(error.to_string(), format!("stored clients {id} has an impossible grant_types"));
+}

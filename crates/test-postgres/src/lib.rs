@@ -1,0 +1,133 @@
+//! A throw-away PostgreSQL cluster for tests: started, broken, mended and removed by them.
+//!
+//! The cluster listens on a free port of 127.0.0.1 and trusts everybody who comes from there. It syncs to disk as a
+//! real one does, because durability is among the things that are tested. A machine without PostgreSQL makes the tests
+//! fail, never skip.
+//!
+//! A shell stands between us and the server (see `supervisor.sh`): PostgreSQL refuses to be root, so it is the shell that
+//! becomes the user `postgres`; and the shell removes everything as soon as our end of its pipe closes, even if this
+//! process is killed.
+#![expect(
+    clippy::expect_used,
+    reason = "a test cluster that does not do as told fails the test by panicking"
+)]
+
+mod binaries;
+mod supervisor;
+
+use std::net::TcpListener;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use binaries::Binaries;
+use supervisor::Supervisor;
+
+/// A running PostgreSQL cluster. It is stopped and removed when this is dropped, or when the process ends.
+#[derive(Debug)]
+pub struct Cluster {
+    binaries: Binaries,
+    port: u16,
+    supervisor: Mutex<Supervisor>,
+    databases: AtomicU32,
+}
+
+impl Cluster {
+    /// Makes a cluster and starts it.
+    ///
+    /// # Panics
+    ///
+    /// If PostgreSQL is not installed, or does not start.
+    pub fn start() -> Self {
+        let binaries = Binaries::find();
+        let mut supervisor = Supervisor::start(&binaries);
+        // Between the moment when a free port is found and the one when PostgreSQL takes it, somebody else may.
+        for _ in 0..5 {
+            let port = free_port();
+            if supervisor.tell(&format!("port {port}")).is_ok() && supervisor.tell("start").is_ok() {
+                let supervisor = Mutex::new(supervisor);
+                return Self { binaries, port, supervisor, databases: AtomicU32::new(0) };
+            }
+        }
+        panic!("PostgreSQL does not start; its log says:\n{}", supervisor.log());
+    }
+
+    /// The cluster that all tests of one program share; made when the first of them asks.
+    pub fn shared() -> &'static Self {
+        static SHARED: OnceLock<Cluster> = OnceLock::new();
+        SHARED.get_or_init(Self::start)
+    }
+
+    /// The URL of a database, whether it is there or not.
+    pub fn url(&self, database: &str) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
+    }
+
+    /// The TCP port on 127.0.0.1.
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Makes an empty database and gives its URL.
+    pub fn create_database(&self) -> String {
+        let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
+        self.execute("postgres", &format!("CREATE DATABASE {name} TEMPLATE template0"));
+        self.url(&name)
+    }
+
+    /// Runs statements in a database, and gives what they answer: a line for each row, a `|` between columns.
+    pub fn execute(&self, database: &str, statements: &str) -> String {
+        let output = Command::new(self.binaries.path("psql"))
+            .args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1"])
+            .args(["--dbname", &self.url(database), "--command", statements])
+            .output()
+            .expect("psql runs");
+        let answer = String::from_utf8_lossy(&output.stdout).trim_end().to_owned();
+        assert!(output.status.success(), "{statements}: {}", String::from_utf8_lossy(&output.stderr));
+        answer
+    }
+
+    /// Stops the server as a crash would: nothing is flushed, nobody is told. What was committed must be there later.
+    pub fn stop_immediate(&self) {
+        self.tell("stop immediate");
+    }
+
+    /// Stops the server as an administrator would: whoever is connected is sent away.
+    pub fn stop_fast(&self) {
+        self.tell("stop fast");
+    }
+
+    /// Starts the server that was stopped; it recovers what it had.
+    pub fn start_again(&self) {
+        self.tell("start");
+    }
+
+    /// Freezes the server with everybody whom it serves: connections stay open, and nothing answers.
+    pub fn pause(&self) {
+        self.tell("pause");
+    }
+
+    /// Lets a frozen server go on.
+    pub fn resume(&self) {
+        self.tell("resume");
+    }
+
+    fn tell(&self, command: &str) {
+        let mut supervisor = self.supervisor();
+        if let Err(answer) = supervisor.tell(command) {
+            panic!("PostgreSQL does not {command}: {answer}; its log says:\n{}", supervisor.log());
+        }
+    }
+
+    fn supervisor(&self) -> MutexGuard<'_, Supervisor> {
+        self.supervisor.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("127.0.0.1 has a free port");
+    listener.local_addr().expect("a bound socket has an address").port()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+//! The shell that owns the cluster, and how we talk to it.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use crate::binaries::Binaries;
+
+const SCRIPT: &str = include_str!("supervisor.sh");
+
+/// A shell that runs `supervisor.sh`.
+#[derive(Debug)]
+pub(crate) struct Supervisor {
+    shell: Child,
+    commands: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+    folder: PathBuf,
+}
+
+impl Supervisor {
+    /// Starts the shell, which makes the cluster's files.
+    pub(crate) fn start(binaries: &Binaries) -> Self {
+        let mut command = unprivileged_shell();
+        // A group of its own: Ctrl-C at the terminal reaches us only, and the shell tidies up when it sees us gone.
+        command.args(["-c", SCRIPT, "supervisor"]).arg(binaries.folder()).process_group(0);
+        command.current_dir("/").stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut shell = command.spawn().expect("sh runs, as the user `postgres` if we are root");
+        let commands = shell.stdin.take();
+        let mut answers = BufReader::new(shell.stdout.take().expect("stdout is a pipe"));
+        let folder = read_answer(&mut answers);
+        assert!(folder.starts_with('/'), "PostgreSQL's files could not be made: {folder}");
+        Self { shell, commands, answers, folder: PathBuf::from(folder) }
+    }
+
+    /// Gives a command and waits until it is done.
+    pub(crate) fn tell(&mut self, command: &str) -> Result<(), String> {
+        let pipe = self.commands.as_mut().expect("the pipe is open until we are dropped");
+        writeln!(pipe, "{command}").expect("the supervising shell listens");
+        match read_answer(&mut self.answers).as_str() {
+            "ok" => Ok(()),
+            problem => Err(problem.to_owned()),
+        }
+    }
+
+    /// The server's log, for a message that explains a failure.
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(self.folder.join("server.log")).unwrap_or_else(|error| error.to_string())
+    }
+
+    /// The cluster's folder.
+    #[cfg(test)]
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.folder.clone()
+    }
+}
+
+impl Drop for Supervisor {
+    fn drop(&mut self) {
+        self.commands = None;
+        // The shell's verdict on its own clean-up changes nothing for a test that is over.
+        let _ = self.shell.wait();
+    }
+}
+
+fn read_answer(answers: &mut impl BufRead) -> String {
+    let mut line = String::new();
+    answers.read_line(&mut line).expect("the supervising shell answers");
+    line.trim_end().to_owned()
+}
+
+/// PostgreSQL refuses to run as root; then it runs as the user `postgres`, whom its package makes.
+fn unprivileged_shell() -> Command {
+    let is_root = fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
+    if !is_root {
+        return Command::new("sh");
+    }
+    let mut command = Command::new("runuser");
+    command.args(["-u", "postgres", "--", "sh"]);
+    command
+}

@@ -1,0 +1,60 @@
+# Owns one PostgreSQL cluster for the test process at the other end of the pipe. Every line that comes in is a command,
+# every command is answered by one line: `ok`, or what went wrong. When the pipe closes, for whatever reason, the cluster
+# is stopped and removed.
+#
+# $1: the folder of PostgreSQL's programs
+bin=$1
+dir=$(mktemp -d "${TMPDIR:-/tmp}/countersign-postgres.XXXXXX") || exit 1
+cd "$dir" || exit 1
+
+# The server and everybody whom it serves.
+server() {
+  head -n 1 data/postmaster.pid 2>/dev/null
+}
+everybody() {
+  echo "$1 $(pgrep -P "$1" | tr '\n' ' ')"
+}
+
+answer() {
+  if "$@" >>commands.log 2>&1 </dev/null; then echo ok; else echo "failed: $(tail -n 1 commands.log)"; fi
+}
+
+clean_up() {
+  pid=$(server)
+  if [ -n "$pid" ]; then
+    kill -CONT $(everybody "$pid") 2>/dev/null
+    "$bin/pg_ctl" stop -D data -m immediate -w -t 20 >/dev/null 2>&1 </dev/null
+  fi
+  cd / && rm -rf "$dir"
+}
+trap clean_up EXIT
+trap 'exit 1' TERM HUP
+trap '' PIPE
+
+"$bin/initdb" -D data -U postgres -A trust -E UTF8 --locale=C --no-sync >commands.log 2>&1 </dev/null || {
+  echo "initdb failed: $(tail -n 1 commands.log)"
+  exit 1
+}
+cat >>data/postgresql.conf <<SETTINGS
+listen_addresses = '127.0.0.1'
+unix_socket_directories = '$dir'
+max_connections = 300
+shared_buffers = 32MB
+fsync = on
+synchronous_commit = on
+full_page_writes = on
+timezone = 'UTC'
+SETTINGS
+echo "$dir"
+
+while read -r command argument; do
+  case $command in
+    port) echo "port = $argument" >>data/postgresql.conf; echo ok ;;
+    start) answer "$bin/pg_ctl" start -D data -w -t 60 -l server.log ;;
+    stop) answer "$bin/pg_ctl" stop -D data -m "$argument" -w -t 60 ;;
+    # The server first: one that is frozen takes nobody in whom we would not freeze.
+    pause) pid=$(server); kill -STOP "$pid"; answer kill -STOP $(everybody "$pid") ;;
+    resume) answer kill -CONT $(everybody "$(server)") ;;
+    *) echo "no such command" ;;
+  esac
+done
