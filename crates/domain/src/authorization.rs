@@ -110,7 +110,10 @@ pub fn judge(
         return Err(invalid_request("max_age must be a whole number of seconds"));
     }
     let nonce = once("nonce").map(ToOwned::to_owned);
-    if nonce.as_ref().is_some_and(|nonce| nonce.len() > MAX_NONCE_LENGTH || nonce.chars().any(char::is_control)) {
+    if nonce
+        .as_ref()
+        .is_some_and(|nonce| nonce.len() > MAX_NONCE_LENGTH || nonce.chars().any(char::is_control))
+    {
         return Err(invalid_request("nonce takes up to 512 bytes without control characters"));
     }
     let login_hint =

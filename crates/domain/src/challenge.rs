@@ -94,9 +94,14 @@ pub struct IssuedChallenge {
 }
 
 impl IssuedChallenge {
+    /// How many more signatures may fail.
+    pub const fn tries_left(&self) -> u8 {
+        MAX_FAILURES.saturating_sub(self.failures)
+    }
+
     /// May this challenge still be answered?
     pub fn is_live(&self, now: OffsetDateTime) -> bool {
-        now < self.expires_at && self.failures < MAX_FAILURES
+        now < self.expires_at && self.tries_left() > 0
     }
 }
 

@@ -67,7 +67,9 @@ impl PendingAuthorization {
     /// A short name for this request among the few of one session, so that a page can be loaded again.
     pub fn label(&self) -> String {
         let mut hash = Sha256::new();
-        for part in [&self.client.to_string(), self.redirect_uri.as_str(), self.state.as_deref().unwrap_or_default()] {
+        for part in
+            [&self.client.to_string(), self.redirect_uri.as_str(), self.state.as_deref().unwrap_or_default()]
+        {
             hash.update(part.as_bytes());
             hash.update([0]);
         }
@@ -92,12 +94,7 @@ impl PendingAuthorization {
         account: &WalletAccount,
         text: &str,
     ) -> Result<GrantId, ChallengeRejected> {
-        let presented = ChallengeDigest::of(account, text);
-        let challenge = self
-            .challenges
-            .iter()
-            .find(|challenge| challenge.digest.is(&presented))
-            .ok_or(ChallengeRejected::Unknown)?;
+        let challenge = self.challenge(account, text).ok_or(ChallengeRejected::Unknown)?;
         if challenge.is_live(now) {
             Ok(challenge.id)
         } else if now >= challenge.expires_at {
@@ -105,6 +102,12 @@ impl PendingAuthorization {
         } else {
             Err(ChallengeRejected::Exhausted)
         }
+    }
+
+    /// The challenge that has this text for this account, live or not.
+    pub fn challenge(&self, account: &WalletAccount, text: &str) -> Option<&IssuedChallenge> {
+        let presented = ChallengeDigest::of(account, text);
+        self.challenges.iter().find(|challenge| challenge.digest.is(&presented))
     }
 
     /// Counts a signature that failed.

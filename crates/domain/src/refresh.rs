@@ -85,8 +85,10 @@ impl RefreshSnapshot {
             return Err(RefreshRejected::Revoked);
         }
         let is_newest = self.newest.id == self.token.id;
-        let successor_is_fresh =
-            self.newest.parent == Some(self.token.id) && now < self.newest.issued_at + grace;
+        // Without a grace no clock is asked: `now` may have been read before a faster request issued the successor.
+        let successor_is_fresh = grace.is_positive()
+            && self.newest.parent == Some(self.token.id)
+            && now < self.newest.issued_at + grace;
         if !is_newest && !successor_is_fresh {
             return Err(RefreshRejected::Reused);
         }

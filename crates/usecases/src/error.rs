@@ -127,6 +127,7 @@ impl Refuse for RefreshTokensError {
                 | RefreshRejected::Reused
                 | RefreshRejected::Expired,
             ) => OAuthError::new(Code::InvalidGrant, "refresh token is not valid"),
+            Self::Contended => unavailable(),
             Self::Mint(_) => server_error(),
             Self::Store(error) => error.refusal(),
         }

@@ -18,6 +18,8 @@ pub struct Challenge {
     pub account: WalletAccount,
     /// Until when.
     pub expires_at: OffsetDateTime,
+    /// How many signatures may fail.
+    pub tries_left: u8,
 }
 
 /// Why there is no text.
@@ -52,6 +54,21 @@ pub fn issue_challenge(
     }
     .render();
     let digest = ChallengeDigest::of(&recognized.account, &text);
-    pending.remember(IssuedChallenge { id, digest, expires_at, failures: 0 });
-    Ok(Challenge { text, account: recognized.account, expires_at })
+    let issued = IssuedChallenge { id, digest, expires_at, failures: 0 };
+    pending.remember(issued);
+    Ok(Challenge { text, account: recognized.account, expires_at, tries_left: issued.tries_left() })
+}
+
+/// Finds a challenge again by its text, if it may still be answered: a page without scripts shows it once more after a
+/// signature that failed.
+pub fn recall_challenge(
+    context: &Context,
+    pending: &PendingAuthorization,
+    wallet_address: &str,
+    text: &str,
+) -> Option<Challenge> {
+    let account = context.wallets.recognize(wallet_address)?.account;
+    let issued = pending.challenge(&account, text).filter(|issued| issued.is_live(context.clock.now()))?;
+    let (expires_at, tries_left) = (issued.expires_at, issued.tries_left());
+    Some(Challenge { text: text.to_owned(), account, expires_at, tries_left })
 }

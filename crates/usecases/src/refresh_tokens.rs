@@ -14,6 +14,9 @@ use crate::authenticate_client::authenticate_client;
 use crate::mint_tokens::{Mint, mint_tokens};
 use crate::{AuthenticateClientError, Context, MintError, TokenAnswer};
 
+/// How often a request within the grace is judged again after a faster one with the same token.
+const ATTEMPTS: usize = 16;
+
 /// What the client sends.
 #[derive(Clone, Debug)]
 pub struct RefreshTokens {
@@ -40,6 +43,9 @@ pub enum RefreshTokensError {
     /// The refresh token is not good.
     #[error("refresh token is refused")]
     Rejected(#[from] RefreshRejected),
+    /// Others with the same token were faster, again and again, within the grace. Nothing was consumed.
+    #[error("refresh token is being rotated by others")]
+    Contended,
     /// Tokens could not be made.
     #[error(transparent)]
     Mint(#[from] MintError),
@@ -59,34 +65,39 @@ pub async fn refresh_tokens(
         return Err(RefreshTokensError::GrantTypeNotAllowed);
     }
     let id = refresh.refresh_token.id().map(TokenId::from_uuid).ok_or(RefreshRejected::Unknown)?;
-    let snapshot = context.storage.find_refresh(id).await?.ok_or(RefreshRejected::Unknown)?;
     let lifetimes = &context.policy.lifetimes;
     let grace = if client.is_public() { lifetimes.public_grace } else { lifetimes.confidential_grace };
     let scope = refresh.scope.as_deref().map(ScopeSet::parse).transpose();
     // A scope that cannot be read is judged after the token, so that reuse is seen whatever else is wrong.
     let requested_scope = scope.as_ref().ok().copied().flatten();
-    let rotation = match snapshot.admit(now, &refresh.refresh_token, client.id, requested_scope, grace) {
-        Ok(rotation) => rotation,
-        Err(rejected) => return Err(refuse(context, now, snapshot.grant.id, rejected).await?.into()),
-    };
-    scope?;
-    let mint = Mint {
-        client: &client,
-        grant: &snapshot.grant,
-        parent: Some(snapshot.token.id),
-        scope: rotation.scope,
-    };
-    let minted = mint_tokens(context, now, mint).await?;
-    let forget_after = minted.token.forget_after();
-    let rotate =
-        RotateRefresh { token: minted.token, expected_newest: rotation.expected_newest, now, forget_after };
-    let rejected = match context.storage.rotate_refresh(rotate).await? {
-        Rotated::Stored => return Ok(minted.answer),
-        Rotated::Reused => RefreshRejected::Reused,
-        Rotated::Revoked => RefreshRejected::Revoked,
-        Rotated::Unknown => RefreshRejected::Unknown,
-    };
-    Err(refuse(context, now, snapshot.grant.id, rejected).await?.into())
+    for _ in 0..ATTEMPTS {
+        let snapshot = context.storage.find_refresh(id).await?.ok_or(RefreshRejected::Unknown)?;
+        let rotation = match snapshot.admit(now, &refresh.refresh_token, client.id, requested_scope, grace) {
+            Ok(rotation) => rotation,
+            Err(rejected) => return Err(refuse(context, now, snapshot.grant.id, rejected).await?.into()),
+        };
+        scope.clone()?;
+        let mint = Mint {
+            client: &client,
+            grant: &snapshot.grant,
+            parent: Some(snapshot.token.id),
+            scope: rotation.scope,
+        };
+        let minted = mint_tokens(context, now, mint).await?;
+        let forget_after = minted.token.forget_after();
+        let expected_newest = rotation.expected_newest;
+        let rotate = RotateRefresh { token: minted.token, expected_newest, now, forget_after };
+        let rejected = match context.storage.rotate_refresh(rotate).await? {
+            Rotated::Stored => return Ok(minted.answer),
+            // Within the grace a faster request with the same token is no theft: judge what it left.
+            Rotated::Reused if grace.is_positive() => continue,
+            Rotated::Reused => RefreshRejected::Reused,
+            Rotated::Revoked => RefreshRejected::Revoked,
+            Rotated::Unknown => RefreshRejected::Unknown,
+        };
+        return Err(refuse(context, now, snapshot.grant.id, rejected).await?.into());
+    }
+    Err(RefreshTokensError::Contended)
 }
 
 /// Ends the family if the refusal means that somebody has a copy.

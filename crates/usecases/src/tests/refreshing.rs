@@ -12,6 +12,7 @@ fn why(error: &RefreshTokensError) -> Option<RefreshRejected> {
         RefreshTokensError::Client(_)
         | RefreshTokensError::GrantTypeNotAllowed
         | RefreshTokensError::Scope(_)
+        | RefreshTokensError::Contended
         | RefreshTokensError::Mint(_)
         | RefreshTokensError::Store(_) => None,
     }
