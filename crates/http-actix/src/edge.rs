@@ -1,0 +1,183 @@
+//! What every request meets before and after its handler: limits, a request id, one log line, and for browsers a page
+//! instead of a JSON error.
+
+use std::error::Error;
+use std::panic::AssertUnwindSafe;
+use std::time::Instant;
+
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, HeaderValue};
+use actix_web::middleware::Next;
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use countersign_ports::EntropyExt;
+use futures_util::FutureExt;
+use tracing::Instrument;
+
+use crate::error::ApiError;
+use crate::headers;
+use crate::state::AppState;
+use crate::templates::ErrorPage;
+
+const MAX_TARGET: usize = 16 * 1024;
+const MAX_HEAD: usize = 16 * 1024;
+const REQUEST_ID: &str = "x-request-id";
+
+#[derive(Debug, thiserror::Error)]
+#[error("a handler panicked")]
+struct Panicked;
+
+pub(crate) async fn guard<B: MessageBody + 'static>(
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
+    let Some(state) = request.app_data::<Data<AppState>>().cloned() else {
+        return next.call(request).await.map(ServiceResponse::map_into_boxed_body);
+    };
+    let id = request_id(&request, &state);
+    let started = Instant::now();
+    let method = request.method().clone();
+    let base = state.context.policy.public_url.path();
+    let path = request.path().strip_prefix(base).unwrap_or(request.path()).to_owned();
+    let span = tracing::info_span!("request", request.id = %id, method = %method, path = %shown_path(&path));
+    let result = match check_size(&request) {
+        Ok(()) => {
+            let answered = AssertUnwindSafe(next.call(request).instrument(span.clone())).catch_unwind().await;
+            // A panic is a bug of ours; it costs this one request and nothing else (D-24).
+            answered.map_err(|_| ApiError::server_error(Panicked))??.map_into_boxed_body()
+        }
+        Err(error) => request.error_response(error),
+    };
+    let mut response = as_page_for_browsers(result, &state, &id);
+    let status = response.status();
+    let head = response.headers_mut();
+    headers::complete(head, &method, &path, state.context.policy.public_url.is_https());
+    if let Ok(value) = HeaderValue::from_str(&id) {
+        head.insert(header::HeaderName::from_static(REQUEST_ID), value);
+    }
+    if state.is_draining() {
+        response.response_mut().head_mut().set_connection_type(actix_web::http::ConnectionType::Close);
+    }
+    let _entered = span.enter();
+    log(&response, status, started);
+    Ok(response)
+}
+
+fn request_id(request: &ServiceRequest, state: &AppState) -> String {
+    let given = request.headers().get(REQUEST_ID).and_then(|value| value.to_str().ok());
+    let is_plain = |id: &&str| {
+        (1..=64).contains(&id.len())
+            && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+    };
+    match given.filter(is_plain) {
+        Some(id) => id.to_owned(),
+        None => {
+            let bytes: [u8; 16] = state.context.entropy.bytes();
+            uuid::Builder::from_random_bytes(bytes).into_uuid().simple().to_string()
+        }
+    }
+}
+
+fn check_size(request: &ServiceRequest) -> Result<(), ApiError> {
+    let target = request.uri().path_and_query().map_or(0, |target| target.as_str().len());
+    if target > MAX_TARGET {
+        return Err(ApiError::invalid_request("the address is longer than 16 KiB")
+            .with_status(StatusCode::URI_TOO_LONG));
+    }
+    let head: usize =
+        request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
+    if head > MAX_HEAD {
+        return Err(ApiError::invalid_request("the headers are longer than 16 KiB")
+            .with_status(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE));
+    }
+    Ok(())
+}
+
+fn as_page_for_browsers(
+    response: ServiceResponse<BoxBody>,
+    state: &AppState,
+    id: &str,
+) -> ServiceResponse<BoxBody> {
+    let Some(error) = response.response().error().and_then(|error| error.as_error::<ApiError>()) else {
+        return response;
+    };
+    if !error.always_page && !prefers_html(response.request()) {
+        return response;
+    }
+    let page = state.templates.error_page(&ErrorPage {
+        status: error.status.as_u16(),
+        error: error.error.code.name(),
+        description: &error.error.description,
+        request_id: id,
+        host: state.context.policy.public_url.authority(),
+    });
+    let Ok(body) = page else { return response };
+    let mut page = HttpResponse::build(error.status);
+    page.content_type("text/html; charset=utf-8");
+    for (name, value) in error.headers() {
+        page.insert_header((name, value));
+    }
+    let mut page = page.body(body);
+    // The cookie of the session travels with the answer, page or not.
+    for cookie in response.headers().get_all(header::SET_COOKIE) {
+        page.headers_mut().append(header::SET_COOKIE, cookie.clone());
+    }
+    response.into_response(page)
+}
+
+/// Does the client want HTML rather than JSON? `*/*` alone is a program.
+pub(crate) fn prefers_html(request: &HttpRequest) -> bool {
+    let Some(accept) = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok()) else {
+        return false;
+    };
+    let weight = |wanted: &str| {
+        accept
+            .split(',')
+            .filter_map(|range| {
+                let mut parts = range.split(';').map(str::trim);
+                let matches = parts.next().is_some_and(|name| name.eq_ignore_ascii_case(wanted));
+                let weight = parts
+                    .find_map(|part| part.strip_prefix("q="))
+                    .map_or(Some(1.0), |q| q.parse::<f32>().ok());
+                matches.then_some(weight).flatten()
+            })
+            .fold(0.0_f32, f32::max)
+    };
+    let html = weight("text/html");
+    html > 0.0 && html >= weight("application/json")
+}
+
+/// Paths hold client ids at the most; anything longer is not ours and is cut.
+fn shown_path(path: &str) -> String {
+    path.chars().filter(|character| !character.is_control()).take(100).collect()
+}
+
+fn log(response: &ServiceResponse<BoxBody>, status: StatusCode, started: Instant) {
+    let duration_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+    let status = status.as_u16();
+    let error = response.response().error().and_then(|error| error.as_error::<ApiError>());
+    let Some(error) = error else {
+        tracing::info!(status, duration_us, "answered");
+        return;
+    };
+    let cause = error.cause.as_deref().map(chain).unwrap_or_default();
+    let code = error.error.code.name();
+    if status >= 500 {
+        tracing::error!(status, duration_us, error = code, description = %error.error.description, cause, "failed");
+    } else {
+        tracing::info!(status, duration_us, error = code, description = %error.error.description, cause, "refused");
+    }
+}
+
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        source = error.source();
+    }
+    text
+}

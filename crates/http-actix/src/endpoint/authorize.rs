@@ -1,0 +1,80 @@
+//! `GET` and `POST /oauth/authorize`: a client sends a person to us.
+
+use actix_session::Session;
+use actix_web::http::{StatusCode, header};
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::error::{OAuthError, OAuthErrorCode};
+use countersign_domain::parameters::Parameters;
+use countersign_usecases::begin_authorization::{self, BeginAuthorizationError, begin_authorization};
+
+use crate::error::ApiError;
+use crate::extract::body::{Body, Kind};
+use crate::session::Pendings;
+use crate::state::AppState;
+
+/// Begins an authorization from the query; a redirect answers with 302.
+pub(crate) async fn get(
+    state: Data<AppState>,
+    request: HttpRequest,
+    session: Session,
+) -> Result<HttpResponse, ApiError> {
+    answer(&state, query(&request), &session, StatusCode::FOUND).await
+}
+
+/// Begins an authorization from a form; a redirect answers with 303, so that the form is not sent on.
+pub(crate) async fn post(
+    state: Data<AppState>,
+    request: HttpRequest,
+    session: Session,
+    body: Body,
+) -> Result<HttpResponse, ApiError> {
+    let parameters = match body.kind {
+        Kind::Form => Parameters::new(body.pairs()?),
+        Kind::Json | Kind::Other => query(&request),
+    };
+    answer(&state, parameters, &session, StatusCode::SEE_OTHER).await
+}
+
+fn query(request: &HttpRequest) -> Parameters {
+    let pairs = url::form_urlencoded::parse(request.query_string().as_bytes());
+    Parameters::new(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
+}
+
+async fn answer(
+    state: &AppState,
+    parameters: Parameters,
+    session: &Session,
+    status: StatusCode,
+) -> Result<HttpResponse, ApiError> {
+    let to = match begin(state, &parameters, session).await {
+        Ok(to) => to,
+        Err(BeginAuthorizationError::Redirect { to, error }) => {
+            tracing::info!(error = error.code.name(), description = %error.description, "authorization refused");
+            to
+        }
+        Err(error @ (BeginAuthorizationError::ShowPage(_) | BeginAuthorizationError::Store(_))) => {
+            return Err(error.into());
+        }
+    };
+    Ok(HttpResponse::build(status).insert_header((header::LOCATION, to)).finish())
+}
+
+/// Judges the request and puts it into the session; the answer is where the person goes.
+async fn begin(
+    state: &AppState,
+    parameters: &Parameters,
+    session: &Session,
+) -> Result<String, BeginAuthorizationError> {
+    let context = &state.context;
+    let pending = begin_authorization(context, parameters).await?;
+    let mut pendings = Pendings::load(session, context.clock.now());
+    pendings.add(pending.clone());
+    let several = pendings.len() > 1;
+    pendings.save(session).map_err(|too_large| {
+        let error = OAuthError::new(OAuthErrorCode::InvalidRequest, too_large.to_string());
+        begin_authorization::refuse(context, &pending, error)
+    })?;
+    let page = format!("{}/auth", context.policy.public_url.path());
+    Ok(if several { format!("{page}?request={}", pending.label()) } else { page })
+}

@@ -1,0 +1,97 @@
+//! `POST /oauth/challenge`: the page, or a program, asks for a text to sign.
+
+use actix_session::Session;
+use actix_web::http::StatusCode;
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::challenge::iso8601;
+use countersign_domain::pending::PendingAuthorization;
+use countersign_usecases::issue_challenge::issue_challenge;
+use paperclip::actix::Apiv2Schema;
+use serde::{Deserialize, Serialize};
+
+use crate::endpoint::auth_page::{self, Step};
+use crate::error::ApiError;
+use crate::extract::body::{Body, Kind, required};
+use crate::origin::require_ours;
+use crate::rate_limit::Limited;
+use crate::session::Pendings;
+use crate::state::AppState;
+
+/// Who wants to sign, and for which of several pending requests.
+#[derive(Deserialize, Apiv2Schema)]
+pub(crate) struct ChallengeRequest {
+    /// The wallet's address.
+    wallet_address: Option<String>,
+    /// The client of the pending request; without it the newest request is meant.
+    client_id: Option<String>,
+    /// Its redirect URI.
+    redirect_uri: Option<String>,
+    /// Its state.
+    state: Option<String>,
+}
+
+/// A text to sign.
+#[derive(Serialize, Apiv2Schema)]
+pub(crate) struct ChallengeAnswer {
+    /// The exact text.
+    challenge: String,
+    /// The address in its canonical form.
+    wallet_address: String,
+    /// The chain by CAIP-2.
+    chain: String,
+    /// When the text stops being good.
+    expires_at: String,
+}
+
+/// Issues a challenge for one of the session's pending requests.
+pub(crate) async fn issue(
+    state: Data<AppState>,
+    request: HttpRequest,
+    session: Session,
+    body: Body,
+) -> Result<HttpResponse, ApiError> {
+    let context = &state.context;
+    require_ours(&request, &context.policy.public_url)?;
+    state.rate_limits.check(Limited::Challenge, &request)?;
+    let asked: ChallengeRequest = body.either()?;
+    let mut pendings = Pendings::require(&session, context.clock.now())?;
+    let pending = pick(&mut pendings, &asked)?;
+    let wallet_address = required(asked.wallet_address, "wallet_address")?;
+    let address = if body.kind == Kind::Form { wallet_address.trim() } else { &wallet_address };
+    let challenge = match issue_challenge(context, pending, address) {
+        Ok(challenge) => challenge,
+        Err(error) if body.kind == Kind::Form => {
+            let step = Step { notice: Some(error.to_string()), ..Step::default() };
+            return auth_page::render(&state, pending, step, StatusCode::BAD_REQUEST).await;
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let pending = pending.clone();
+    pendings.save(&session).map_err(ApiError::server_error)?;
+    if body.kind == Kind::Form {
+        let step = Step { challenge: Some(challenge), notice: None };
+        return auth_page::render(&state, &pending, step, StatusCode::OK).await;
+    }
+    Ok(HttpResponse::Ok().json(ChallengeAnswer {
+        challenge: challenge.text,
+        wallet_address: challenge.account.address,
+        chain: challenge.account.chain,
+        expires_at: iso8601(challenge.expires_at),
+    }))
+}
+
+fn pick<'a>(
+    pendings: &'a mut Pendings,
+    asked: &ChallengeRequest,
+) -> Result<&'a mut PendingAuthorization, ApiError> {
+    let found = match (&asked.client_id, &asked.redirect_uri) {
+        (None, None) => pendings.newest(),
+        (client_id, redirect_uri) => {
+            let client_id = client_id.as_deref().unwrap_or_default();
+            let redirect_uri = redirect_uri.as_deref().unwrap_or_default();
+            pendings.find(client_id, redirect_uri, asked.state.as_deref())
+        }
+    };
+    found.ok_or_else(ApiError::missing_session)
+}

@@ -1,0 +1,53 @@
+//! `POST /oauth/deny`: a person presses Deny.
+
+use actix_session::Session;
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use countersign_usecases::deny_authorization::deny_authorization;
+use paperclip::actix::Apiv2Schema;
+use serde::Deserialize;
+
+use crate::endpoint::login::leave;
+use crate::error::ApiError;
+use crate::extract::body::{Body, Kind};
+use crate::origin::require_ours;
+use crate::session::Pendings;
+use crate::state::AppState;
+
+/// Which pending request is denied; without the fields the newest.
+#[derive(Deserialize, Apiv2Schema)]
+pub(crate) struct DenyRequest {
+    /// The client of the pending request.
+    client_id: Option<String>,
+    /// Its redirect URI.
+    redirect_uri: Option<String>,
+    /// Its state.
+    state: Option<String>,
+}
+
+/// Tells the client that the person said no.
+pub(crate) async fn deny(
+    state: Data<AppState>,
+    request: HttpRequest,
+    session: Session,
+    body: Body,
+) -> Result<HttpResponse, ApiError> {
+    let context = &state.context;
+    require_ours(&request, &context.policy.public_url)?;
+    let sent: DenyRequest = body.either()?;
+    let mut pendings = Pendings::require(&session, context.clock.now())?;
+    let found = match (&sent.client_id, &sent.redirect_uri) {
+        (None, None) => pendings.newest(),
+        (client_id, redirect_uri) => pendings.find(
+            client_id.as_deref().unwrap_or_default(),
+            redirect_uri.as_deref().unwrap_or_default(),
+            sent.state.as_deref(),
+        ),
+    };
+    let pending = found.cloned().ok_or_else(ApiError::missing_session)?;
+    let to = deny_authorization(context, &pending);
+    pendings.remove(&pending.label());
+    pendings.save(&session).map_err(ApiError::server_error)?;
+    let destination = pending.redirect_uri.destination().to_string();
+    leave(&state, &request, body.kind == Kind::Form, to, &destination, true)
+}

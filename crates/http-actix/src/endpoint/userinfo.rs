@@ -1,0 +1,106 @@
+//! `GET` and `POST /oauth/userinfo`: who signed in.
+
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::error::OAuthErrorCode;
+use countersign_domain::secret::Secret;
+use countersign_domain::user_info::UserInfo;
+use countersign_usecases::read_user_info::read_user_info;
+use paperclip::actix::Apiv2Schema;
+use serde::{Deserialize, Serialize};
+
+use crate::error::ApiError;
+use crate::extract::bearer;
+use crate::extract::body::{Body, Kind};
+use crate::state::AppState;
+
+/// The claims that the token's scopes release.
+#[derive(Serialize, Apiv2Schema)]
+pub(crate) struct UserInfoBody {
+    /// The user's id; it never changes.
+    sub: String,
+    /// The wallet's address. Left out with scope `openid`, which reserves the name for a postal address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    address: Option<String>,
+    /// `User_` and the first eight characters of `sub`.
+    preferred_username: String,
+    /// The wallet's address.
+    wallet_address: String,
+    /// The wallet's account by CAIP-10.
+    wallet_account: String,
+}
+
+/// A token in a form, for `POST` (RFC 6750 section 2.2).
+#[derive(Deserialize, Apiv2Schema)]
+pub(crate) struct UserInfoForm {
+    /// The access token, unless the Authorization header carries it.
+    access_token: Option<String>,
+}
+
+/// Tells who signed in.
+pub(crate) async fn get(state: Data<AppState>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    let token = bearer::from_header(&request)?;
+    answer(&state, &request, token).await
+}
+
+/// The same for `POST`, where the token may be in a form.
+pub(crate) async fn post(
+    state: Data<AppState>,
+    request: HttpRequest,
+    body: Body,
+) -> Result<HttpResponse, ApiError> {
+    let in_header = bearer::from_header(&request)?;
+    let in_form = match body.kind {
+        Kind::Form => body.form::<UserInfoForm>()?.access_token.map(Secret::new),
+        Kind::Json | Kind::Other => None,
+    };
+    if in_header.is_some() && in_form.is_some() {
+        return Err(two_ways());
+    }
+    answer(&state, &request, in_header.or(in_form)).await
+}
+
+async fn answer(
+    state: &AppState,
+    request: &HttpRequest,
+    token: Option<Secret>,
+) -> Result<HttpResponse, ApiError> {
+    // Tokens in addresses end up in logs and histories (RFC 9700 section 4.3.2).
+    let in_query = url::form_urlencoded::parse(request.query_string().as_bytes())
+        .any(|(name, _)| name == "access_token");
+    let token = match (token, in_query) {
+        (Some(_), true) => return Err(two_ways()),
+        (None, true) => {
+            let error =
+                ApiError::new(OAuthErrorCode::InvalidToken, "an access token in the address is not taken");
+            return Err(bearer::challenge(error));
+        }
+        (None, false) => return Err(bearer::missing()),
+        (Some(token), false) => token,
+    };
+    let info = read_user_info(&state.context, &token).await.map_err(|error| {
+        let error = ApiError::from(error);
+        let is_about_token =
+            matches!(error.error.code, OAuthErrorCode::InvalidToken | OAuthErrorCode::InsufficientScope);
+        if is_about_token { bearer::challenge(error) } else { error }
+    })?;
+    Ok(HttpResponse::Ok().json(UserInfoBody::from(info)))
+}
+
+fn two_ways() -> ApiError {
+    bearer::challenge(ApiError::invalid_request(
+        "the access token comes in two ways: use the Authorization header",
+    ))
+}
+
+impl From<UserInfo> for UserInfoBody {
+    fn from(info: UserInfo) -> Self {
+        Self {
+            sub: info.subject.to_string(),
+            address: info.address,
+            preferred_username: info.preferred_username,
+            wallet_address: info.wallet_address,
+            wallet_account: info.wallet_account,
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Bearer tokens (RFC 6750 section 2).
+
+use actix_web::HttpRequest;
+use actix_web::http::header::{self, HeaderValue};
+use countersign_domain::error::OAuthErrorCode;
+use countersign_domain::secret::Secret;
+
+use crate::error::ApiError;
+
+/// The token of the `Authorization` header; `None` without one.
+pub(crate) fn from_header(request: &HttpRequest) -> Result<Option<Secret>, ApiError> {
+    let mut headers = request.headers().get_all(header::AUTHORIZATION);
+    let Some(value) = headers.next() else { return Ok(None) };
+    if headers.next().is_some() {
+        return Err(challenge(ApiError::invalid_request("the Authorization header is given more than once")));
+    }
+    let text = value.to_str().unwrap_or_default();
+    let Some((scheme, token)) = text.split_once(' ') else { return Ok(None) };
+    if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Secret::new(token)))
+}
+
+/// The answer to a request without a token: no error code (RFC 6750 section 3.1).
+pub(crate) fn missing() -> ApiError {
+    ApiError::new(OAuthErrorCode::InvalidToken, "an access token is needed")
+        .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"countersign\""))
+}
+
+/// Adds the challenge of RFC 6750 to a refusal.
+pub(crate) fn challenge(error: ApiError) -> ApiError {
+    let code = error.error.code;
+    let scope = if code == OAuthErrorCode::InsufficientScope { ", scope=\"profile\"" } else { "" };
+    let text = format!(
+        "Bearer realm=\"countersign\", error=\"{}\", error_description=\"{}\"{scope}",
+        code.name(),
+        error.error.description
+    );
+    match HeaderValue::from_str(&text) {
+        Ok(value) => error.with_header(header::WWW_AUTHENTICATE, value),
+        Err(_) => error,
+    }
+}

@@ -1,0 +1,204 @@
+//! Bodies: at most 64 KiB within 30 s, never compressed; as a form or as JSON.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use actix_web::dev::Payload;
+use actix_web::http::StatusCode;
+use actix_web::http::header;
+use actix_web::web::{Bytes, BytesMut};
+use actix_web::{FromRequest, HttpRequest};
+use countersign_domain::error::OAuthErrorCode;
+use futures_util::StreamExt;
+use serde::de::DeserializeOwned;
+
+use crate::error::ApiError;
+
+const MAX_BODY: usize = 64 * 1024;
+const MAX_FIELDS: usize = 100;
+const MAX_DEPTH: usize = 32;
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// What a body is said to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Form,
+    Json,
+    Other,
+}
+
+/// A whole body.
+pub(crate) struct Body {
+    pub(crate) kind: Kind,
+    bytes: Bytes,
+}
+
+impl FromRequest for Body {
+    type Error = ApiError;
+    type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let kind = kind_of(request);
+        let compressed =
+            request.headers().get(header::CONTENT_ENCODING).is_some_and(|value| value != "identity");
+        let announced = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+        let is_announced_too_long =
+            announced.and_then(|length| length.parse::<usize>().ok()).is_some_and(|length| length > MAX_BODY);
+        let mut payload = payload.take();
+        Box::pin(async move {
+            if is_announced_too_long {
+                return Err(too_long());
+            }
+            if compressed {
+                return Err(ApiError::invalid_request("a compressed body is not taken")
+                    .with_status(StatusCode::UNSUPPORTED_MEDIA_TYPE));
+            }
+            let read = async {
+                let mut bytes = BytesMut::new();
+                while let Some(chunk) = payload.next().await {
+                    let chunk =
+                        chunk.map_err(|_| ApiError::invalid_request("the body did not arrive whole"))?;
+                    if bytes.len() + chunk.len() > MAX_BODY {
+                        return Err(too_long());
+                    }
+                    bytes.extend_from_slice(&chunk);
+                }
+                Ok(bytes.freeze())
+            };
+            let late = |_| {
+                ApiError::invalid_request("the body did not arrive in time")
+                    .with_status(StatusCode::REQUEST_TIMEOUT)
+            };
+            let bytes = tokio::time::timeout(BODY_TIMEOUT, read).await.map_err(late)??;
+            Ok(Self { kind, bytes })
+        })
+    }
+}
+
+fn kind_of(request: &HttpRequest) -> Kind {
+    let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    if essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+        Kind::Form
+    } else if essence.eq_ignore_ascii_case("application/json") {
+        Kind::Json
+    } else {
+        Kind::Other
+    }
+}
+
+impl Body {
+    /// Reads the fields of a form. An empty value counts as none; a name that comes twice is refused.
+    pub(crate) fn form<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
+        let mut pairs = self.pairs()?;
+        if pairs.iter().any(|(_, value)| value.is_empty()) {
+            // An empty value beside another one is still the same name twice.
+            from_pairs::<T>(&pairs)?;
+            pairs.retain(|(_, value)| !value.is_empty());
+        }
+        from_pairs(&pairs)
+    }
+
+    /// The names and values of a form.
+    pub(crate) fn pairs(&self) -> Result<Vec<(String, String)>, ApiError> {
+        let pairs: Vec<_> = url::form_urlencoded::parse(&self.bytes).take(MAX_FIELDS + 1).collect();
+        if pairs.len() > MAX_FIELDS {
+            return Err(ApiError::invalid_request("the form has more than 100 fields"));
+        }
+        Ok(pairs.into_iter().map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
+    }
+
+    /// Reads JSON; the error names the field.
+    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
+        if depth(&self.bytes) > MAX_DEPTH {
+            return Err(ApiError::invalid_request("JSON is nested too deeply"));
+        }
+        // The library would take a list for an object, its fields by their position.
+        if self.bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
+            return Err(ApiError::invalid_request("JSON: an object is needed"));
+        }
+        let mut deserializer = serde_json::Deserializer::from_slice(&self.bytes);
+        let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+            let place = error.path().to_string();
+            let reason = plain(error.inner());
+            ApiError::invalid_request(if matches!(place.as_str(), "." | "?") {
+                format!("JSON: {reason}")
+            } else {
+                format!("{place}: {reason}")
+            })
+        })?;
+        deserializer.end().map_err(|error| ApiError::invalid_request(format!("JSON: {}", plain(&error))))?;
+        Ok(value)
+    }
+
+    /// Reads JSON or a form, whichever the body is said to be.
+    pub(crate) fn either<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
+        match self.kind {
+            Kind::Json => self.json(),
+            Kind::Form => self.form(),
+            Kind::Other => Err(ApiError::invalid_request(
+                "Content-Type must be application/json or application/x-www-form-urlencoded",
+            )),
+        }
+    }
+
+    /// Reads JSON from a body that must be said to be JSON.
+    pub(crate) fn only_json<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
+        match self.kind {
+            Kind::Json => self.json(),
+            Kind::Form | Kind::Other => {
+                Err(ApiError::invalid_request("Content-Type must be application/json"))
+            }
+        }
+    }
+}
+
+fn from_pairs<T: DeserializeOwned>(pairs: &[(String, String)]) -> Result<T, ApiError> {
+    let encoded = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+    serde_urlencoded::from_str(&encoded)
+        .map_err(|error| ApiError::invalid_request(format!("form: {}", plain(&error))))
+}
+
+fn too_long() -> ApiError {
+    ApiError::invalid_request("the body is longer than 64 KiB").with_status(StatusCode::PAYLOAD_TOO_LARGE)
+}
+
+/// The library's words without the values that somebody sent (A-003): serde puts those into backticks or quotes.
+fn plain(error: &dyn std::error::Error) -> String {
+    let text = error.to_string();
+    if text.starts_with("invalid type") {
+        let expected = text.split("expected ").nth(1).unwrap_or("another type");
+        return format!("expected {expected}");
+    }
+    text
+}
+
+/// How deeply objects and lists are nested, without parsing.
+fn depth(bytes: &[u8]) -> usize {
+    let (mut depth, mut deepest, mut in_text, mut escaped) = (0_usize, 0, false, false);
+    for byte in bytes {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            b'{' | b'[' if !in_text => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b'}' | b']' if !in_text => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+/// A field that must be there.
+pub(crate) fn required<T>(value: Option<T>, name: &'static str) -> Result<T, ApiError> {
+    value.ok_or_else(|| ApiError::invalid_request(format!("{name} is missing")))
+}
+
+/// A field of a token request that must be there: the specification answers with 422.
+pub(crate) fn required_in_form<T>(value: Option<T>, name: &'static str) -> Result<T, ApiError> {
+    value.ok_or_else(|| ApiError::new(OAuthErrorCode::IncompleteForm, format!("{name} is missing")))
+}

@@ -1,0 +1,64 @@
+//! The headers that every answer carries (`design/security.md` a.0).
+
+use actix_web::http::Method;
+use actix_web::http::header::{
+    self, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, HeaderMap, HeaderName, HeaderValue,
+};
+
+const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+                           connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// The endpoints that pages of other sites may use, always without credentials (A-009).
+const SHARED: [&str; 6] = [
+    "/oauth/token",
+    "/oauth/userinfo",
+    "/oauth/revoke",
+    "/oauth/jwks",
+    "/.well-known/openid-configuration",
+    "/.well-known/oauth-authorization-server",
+];
+
+/// Adds the headers that an answer lacks. `path` is the path below the public URL's own.
+pub(crate) fn complete(headers: &mut HeaderMap, method: &Method, path: &str, https: bool) {
+    let mut set = |name: HeaderName, value: &'static str| {
+        if !headers.contains_key(&name) {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+    };
+    set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
+    set(header::REFERRER_POLICY, "no-referrer");
+    if https {
+        set(header::STRICT_TRANSPORT_SECURITY, "max-age=63072000; includeSubDomains");
+    }
+    if SHARED.iter().any(|shared| path.starts_with(shared)) {
+        set(ACCESS_CONTROL_ALLOW_ORIGIN, "*");
+        set(ACCESS_CONTROL_EXPOSE_HEADERS, "www-authenticate, retry-after, x-request-id");
+        if method == Method::OPTIONS {
+            set(ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, OPTIONS");
+            set(ACCESS_CONTROL_ALLOW_HEADERS, "authorization, content-type");
+            set(ACCESS_CONTROL_MAX_AGE, "86400");
+        }
+    }
+    let is_page =
+        headers.get(header::CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"text/html"));
+    let mut set = |name: HeaderName, value: &'static str| {
+        if !headers.contains_key(&name) {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+    };
+    if is_page {
+        set(header::CONTENT_SECURITY_POLICY, PAGE_POLICY);
+        set(header::X_FRAME_OPTIONS, "DENY");
+        set(HeaderName::from_static("cross-origin-opener-policy"), "same-origin");
+        set(
+            HeaderName::from_static("permissions-policy"),
+            "camera=(), geolocation=(), microphone=(), payment=(), usb=(), interest-cohort=()",
+        );
+    }
+    // Whatever did not say that it may be kept, may not: tokens, secrets, codes, profiles, pages, errors.
+    if !headers.contains_key(header::CACHE_CONTROL) {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(header::PRAGMA, HeaderValue::from_static("no-cache"));
+    }
+}

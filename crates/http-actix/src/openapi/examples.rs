@@ -1,0 +1,122 @@
+//! The values that the examples share, so that they tell one story from the registration to the revocation.
+
+use countersign_domain::challenge::{ChallengeText, iso8601};
+use countersign_domain::id::{ClientId, GrantId};
+use countersign_domain::public_url::PublicUrl;
+use countersign_domain::redirect_uri::RedirectUri;
+use countersign_domain::scope::{Scope, ScopeSet};
+use countersign_domain::wallet::WalletAccount;
+use serde_json::{Value, json};
+use time::{Duration, OffsetDateTime};
+use uuid::Uuid;
+
+pub(super) const CLIENT_ID: &str = "0197a2b4-7c1e-7d3a-9f50-3b6f0f6a2c11";
+pub(super) const CLIENT_SECRET: &str = "Zk3uX0pQv7sW2yB9dF4hJ6kL8mN1rT5vC0eG3iO7aSw";
+pub(super) const REDIRECT_URI: &str = "https://app.example/callback";
+pub(super) const STATE: &str = "af0ifjsldkj";
+pub(super) const WALLET: &str = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
+pub(super) const SIGNATURE: &str = "0x2c5a1d0f4f1f3c8e6b7a9d2e4c6f8091a3b5c7d9e1f20314253647586970a1b2\
+                                    6d7c8b9a0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a697887960718\
+                                    1b";
+pub(super) const CODE: &str = "AZeitmXgc4qfUDtvD2osEQ.q1W2e3R4t5Y6u7I8o9P0aSdFgHjKlZxCvBnM1234567";
+pub(super) const REFRESH_TOKEN: &str = "AZeitm8VdEuaPj4KcXlN2g.mN1bV2cX3zL4kJ5hG6fD7sA8pO9iU0yT1rE2wQ34567";
+pub(super) const ACCESS_TOKEN: &str =
+    "eyJ0eXAiOiJhdCtqd3QiLCJhbGciOiJFUzI1NiIsImtpZCI6IjEifQ.eyJzdWIiOiIwMTk3YTJiNCJ9.c2lnbmF0dXJl";
+pub(super) const REGISTRATION_TOKEN: &str = "h8Jq2Lw5Xn9Rb3Tc7Vf1Zm4Kd6Pg0SyUeAiOoQrWtYx";
+const ISSUED_AT: i64 = 1_750_846_381;
+const USER: &str = "0197a2b6-1f04-7be2-8c3d-5a1e9d7c4b20";
+
+/// A new client's answer; without the secrets it is what later reads say.
+pub(super) fn client(public_url: &PublicUrl, with_secrets: bool) -> Value {
+    let mut client = json!({
+        "client_id": CLIENT_ID,
+        "client_name": "Example app",
+        "redirect_uris": [REDIRECT_URI],
+        "client_uri": "https://app.example",
+        "scopes": ["profile", "email"],
+        "scope": "profile email",
+        "response_types": ["code"],
+        "grant_types": ["authorization_code", "refresh_token"],
+        "token_endpoint_auth_method": "client_secret_post",
+        "created_at": "2025-06-25T10:12:36Z",
+        "client_id_issued_at": 1_750_846_356,
+        "client_secret_expires_at": 0,
+        "registration_client_uri": public_url.join(&format!("/oauth/clients/{CLIENT_ID}")),
+    });
+    if with_secrets {
+        client["client_secret"] = json!(CLIENT_SECRET);
+        client["registration_access_token"] = json!(REGISTRATION_TOKEN);
+    }
+    client
+}
+
+/// What a client sends to be registered.
+pub(super) fn registration() -> Value {
+    json!({
+        "client_name": "Example app",
+        "redirect_uris": [REDIRECT_URI],
+        "client_uri": "https://app.example",
+        "scopes": ["profile", "email"],
+    })
+}
+
+/// The text that a wallet signs, written by the code that writes the real ones.
+pub(super) fn challenge(public_url: &PublicUrl) -> String {
+    let issued_at = OffsetDateTime::from_unix_timestamp(ISSUED_AT).unwrap_or(OffsetDateTime::UNIX_EPOCH);
+    ChallengeText {
+        public_url,
+        account: &WalletAccount {
+            family: "eip155".to_owned(),
+            chain: "eip155:1".to_owned(),
+            address: WALLET.to_owned(),
+        },
+        account_kind: "Ethereum",
+        redirect_uri: &RedirectUri::from_trusted(REDIRECT_URI.to_owned()),
+        client: ClientId::parse(CLIENT_ID).unwrap_or(ClientId::from_uuid(Uuid::nil())),
+        scope: ScopeSet::of(&[Scope::Profile, Scope::Email]),
+        nonce: *b"sixteen of them.",
+        id: GrantId::from_uuid(Uuid::from_u128(0x0197_a2b4_dd20_7a41_b6f2_90c1_e3d5_a784)),
+        issued_at,
+        expires_at: issued_at + Duration::minutes(5),
+    }
+    .render()
+}
+
+/// When the example's challenge stops being good.
+pub(super) fn challenge_expires_at() -> String {
+    OffsetDateTime::from_unix_timestamp(ISSUED_AT + 300).map(iso8601).unwrap_or_default()
+}
+
+/// Where the browser goes after the login.
+pub(super) fn callback(public_url: &PublicUrl) -> String {
+    let answer = [("code", CODE), ("state", STATE), ("iss", public_url.as_str())];
+    RedirectUri::from_trusted(REDIRECT_URI.to_owned()).with_answer(&answer)
+}
+
+/// Where the browser goes after the Deny button.
+pub(super) fn denial(public_url: &PublicUrl) -> String {
+    let answer = [("error", "access_denied"), ("state", STATE), ("iss", public_url.as_str())];
+    RedirectUri::from_trusted(REDIRECT_URI.to_owned()).with_answer(&answer)
+}
+
+/// An answer of the token endpoint.
+pub(super) fn tokens() -> Value {
+    json!({
+        "access_token": ACCESS_TOKEN,
+        "token_type": "Bearer",
+        "expires_in": 3600,
+        "refresh_token": REFRESH_TOKEN,
+        "scope": "profile email",
+    })
+}
+
+/// Who signed in.
+pub(super) fn user_info() -> Value {
+    json!({
+        "sub": USER,
+        "address": WALLET,
+        "preferred_username": "User_0197a2b6",
+        "wallet_address": WALLET,
+        "wallet_account": format!("eip155:1:{WALLET}"),
+    })
+}

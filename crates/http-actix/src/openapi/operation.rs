@@ -1,0 +1,266 @@
+//! One row of the table of operations, and how it becomes OpenAPI.
+
+use std::collections::BTreeMap;
+
+use actix_web::http::StatusCode;
+use serde_json::{Map, Value, json};
+
+pub(super) const JSON: &str = "application/json";
+pub(super) const FORM: &str = "application/x-www-form-urlencoded";
+pub(super) const HTML: &str = "text/html";
+
+/// A method at a path: what it takes, what it answers, and how it refuses.
+pub(super) struct Operation {
+    pub(super) method: &'static str,
+    pub(super) path: &'static str,
+    id: &'static str,
+    tag: &'static str,
+    summary: &'static str,
+    description: &'static str,
+    /// The steps of a sign-in that it is. If there are several, its examples belong to them in the order of their names.
+    steps: &'static [u8],
+    parameters: Vec<Value>,
+    body: Option<Value>,
+    responses: BTreeMap<u16, Value>,
+    security: Vec<Value>,
+}
+
+/// An example of a request, with a name that a person can choose by.
+pub(super) struct Example {
+    pub(super) name: &'static str,
+    pub(super) summary: &'static str,
+    pub(super) value: Value,
+}
+
+/// A refusal: its registered code and its sentence.
+pub(super) type Refusal = (&'static str, &'static str);
+
+impl Operation {
+    pub(super) fn new(
+        method: &'static str,
+        path: &'static str,
+        (id, summary): (&'static str, &'static str),
+        description: &'static str,
+    ) -> Self {
+        let this = Self {
+            method,
+            path,
+            id,
+            tag: "Pages",
+            summary,
+            description,
+            steps: &[],
+            parameters: Vec::new(),
+            body: None,
+            responses: BTreeMap::new(),
+            security: Vec::new(),
+        };
+        this.refuses(405, &[("invalid_request", "this path does not take this method")])
+            .refuses(414, &[("invalid_request", "the address is longer than 16 KiB")])
+            .refuses(431, &[("invalid_request", "the headers are longer than 16 KiB")])
+            .refuses(500, &[("server_error", "something went wrong on our side")])
+    }
+
+    pub(super) const fn tag(mut self, tag: &'static str) -> Self {
+        self.tag = tag;
+        self
+    }
+
+    pub(super) const fn steps(mut self, steps: &'static [u8]) -> Self {
+        self.steps = steps;
+        self
+    }
+
+    pub(super) fn parameter(mut self, parameter: Value) -> Self {
+        self.parameters.push(parameter);
+        self
+    }
+
+    /// A body, in one of several encodings with the same fields.
+    pub(super) fn takes(mut self, encodings: &[&'static str], schema: &str, examples: Vec<Example>) -> Self {
+        let named: Map<String, Value> = examples
+            .into_iter()
+            .map(|example| {
+                (example.name.to_owned(), json!({"summary": example.summary, "value": example.value}))
+            })
+            .collect();
+        let content: Map<String, Value> = encodings
+            .iter()
+            .map(|encoding| {
+                ((*encoding).to_owned(), json!({"schema": reference(schema), "examples": named.clone()}))
+            })
+            .collect();
+        self.body = Some(json!({"required": true, "content": content}));
+        self.refuses(408, &[("invalid_request", "the body did not arrive in time")])
+            .refuses(413, &[("invalid_request", "the body is longer than 64 KiB")])
+            .refuses(415, &[("invalid_request", "a compressed body is not taken")])
+    }
+
+    /// The body may be left out.
+    pub(super) fn or_nothing(mut self) -> Self {
+        if let Some(body) = &mut self.body {
+            body["required"] = Value::Bool(false);
+        }
+        self
+    }
+
+    /// An answer with a schema of the components and an example.
+    pub(super) fn answers(self, status: u16, description: &str, schema: &str, example: Value) -> Self {
+        self.answers_with(status, description, JSON, reference(schema), example)
+    }
+
+    /// An answer that is a page, or another text.
+    pub(super) fn shows(self, status: u16, description: &str, media: &str, example: &str) -> Self {
+        self.answers_with(status, description, media, json!({"type": "string"}), json!(example))
+    }
+
+    /// An answer that is any JSON object.
+    pub(super) fn answers_object(self, status: u16, description: &str, example: Value) -> Self {
+        self.answers_with(status, description, JSON, json!({"type": "object"}), example)
+    }
+
+    fn answers_with(
+        mut self,
+        status: u16,
+        description: &str,
+        media: &str,
+        schema: Value,
+        example: Value,
+    ) -> Self {
+        let response = self.responses.entry(status).or_insert_with(|| {
+            json!({"description": description, "headers": headers(&["RequestId", "CacheControl"]), "content": {}})
+        });
+        response["content"][media] = json!({"schema": schema, "example": example});
+        self
+    }
+
+    /// An answer without a body, with these headers beside the usual ones.
+    pub(super) fn answers_nothing(mut self, status: u16, description: &str, extra: &[&str]) -> Self {
+        let names: Vec<&str> = ["RequestId", "CacheControl"].iter().chain(extra).copied().collect();
+        self.responses.insert(status, json!({"description": description, "headers": headers(&names)}));
+        self
+    }
+
+    /// Ways in which it refuses with this status.
+    pub(super) fn refuses(self, status: u16, refusals: &[Refusal]) -> Self {
+        self.refuses_with(status, refusals, &[])
+    }
+
+    /// The same, with headers that come along.
+    pub(super) fn refuses_with(mut self, status: u16, refusals: &[Refusal], extra: &[&str]) -> Self {
+        let mut names = vec!["RequestId", "CacheControl"];
+        names.extend(match status {
+            405 => Some("Allow"),
+            429 | 503 => Some("RetryAfter"),
+            _ => None,
+        });
+        names.extend(extra);
+        let reason = StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
+        let sentences: Vec<String> = refusals.iter().map(|(code, text)| format!("`{code}` {text}")).collect();
+        let examples: Map<String, Value> = refusals
+            .iter()
+            .enumerate()
+            .map(|(position, (code, text))| {
+                let body = json!({"error": code, "error_description": text});
+                (format!("{code}_{}", position + 1), json!({"summary": text, "value": body}))
+            })
+            .collect();
+        self.responses.insert(
+            status,
+            json!({
+                "description": format!("{}: {}", reason.unwrap_or_default(), sentences.join("; ")),
+                "headers": headers(&names),
+                "content": {
+                    (JSON): {"schema": reference("Error"), "examples": examples},
+                    (HTML): {"schema": {"type": "string"}, "example": "<!doctype html>…"},
+                },
+            }),
+        );
+        self
+    }
+
+    /// It reads or writes the store, which may be away.
+    pub(super) fn stores(self) -> Self {
+        self.refuses(503, &[("temporarily_unavailable", "the server cannot answer now; try again")])
+    }
+
+    /// It is counted for each address.
+    pub(super) fn counted(self) -> Self {
+        self.refuses(429, &[("temporarily_unavailable", "too many requests; try again in 7 s")])
+    }
+
+    /// It is only for our own pages, or for programs.
+    pub(super) fn kept_to_our_pages(self) -> Self {
+        self.refuses(403, &[("invalid_request", "the request comes from a page of another site")])
+    }
+
+    /// One of these schemes opens it; an empty name means that none is needed.
+    pub(super) fn opened_by(mut self, schemes: &[&str]) -> Self {
+        self.security = schemes
+            .iter()
+            .map(|scheme| if scheme.is_empty() { json!({}) } else { json!({(*scheme): []}) })
+            .collect();
+        self
+    }
+
+    pub(super) fn into_json(self) -> Value {
+        let responses: Map<String, Value> =
+            self.responses.into_iter().map(|(status, response)| (status.to_string(), response)).collect();
+        let mut operation = json!({
+            "operationId": self.id,
+            "tags": [self.tag],
+            "summary": self.summary,
+            "description": self.description,
+            "responses": responses,
+            "security": self.security,
+        });
+        if !self.steps.is_empty() {
+            operation["x-steps"] = json!(self.steps);
+        }
+        if !self.parameters.is_empty() {
+            operation["parameters"] = json!(self.parameters);
+        }
+        if let Some(body) = self.body {
+            operation["requestBody"] = body;
+        }
+        operation
+    }
+}
+
+/// A parameter of the query or of the path.
+pub(super) fn parameter(
+    place: &str,
+    name: &str,
+    required: bool,
+    (description, example): (&str, &str),
+    schema: Value,
+) -> Value {
+    json!({
+        "in": place,
+        "name": name,
+        "required": required,
+        "description": description,
+        "schema": schema,
+        "example": example,
+    })
+}
+
+pub(super) fn reference(schema: &str) -> Value {
+    json!({"$ref": format!("#/components/schemas/{schema}")})
+}
+
+/// The headers of an answer, each described once in the components.
+fn headers(names: &[&str]) -> Value {
+    let named = names.iter().map(|name| {
+        let wire = match *name {
+            "RequestId" => "X-Request-Id",
+            "CacheControl" => "Cache-Control",
+            "SetCookie" => "Set-Cookie",
+            "RetryAfter" => "Retry-After",
+            "BearerChallenge" | "BasicChallenge" => "WWW-Authenticate",
+            other => other,
+        };
+        (wire.to_owned(), json!({"$ref": format!("#/components/headers/{name}")}))
+    });
+    Value::Object(named.collect())
+}

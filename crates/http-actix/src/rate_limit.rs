@@ -1,0 +1,110 @@
+//! How often one address may do what costs us something (B-076).
+
+use std::net::{IpAddr, Ipv6Addr};
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use actix_web::HttpRequest;
+use governor::clock::{Clock, DefaultClock};
+use governor::{DefaultKeyedRateLimiter, Quota};
+use ipnet::IpNet;
+
+use crate::error::ApiError;
+
+/// What is counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Limited {
+    Registration,
+    Challenge,
+    Login,
+    FailedClientAuthentication,
+}
+
+/// After so many checks the addresses that were quiet are forgotten.
+const FORGET_EVERY: u32 = 4_096;
+
+pub(crate) struct RateLimits {
+    counters: Option<Counters>,
+    trusted_proxies: Vec<IpNet>,
+    checks: AtomicU32,
+}
+
+struct Counters {
+    registration: DefaultKeyedRateLimiter<IpAddr>,
+    challenge: DefaultKeyedRateLimiter<IpAddr>,
+    login: DefaultKeyedRateLimiter<IpAddr>,
+    failed_client_authentication: DefaultKeyedRateLimiter<IpAddr>,
+    clock: DefaultClock,
+}
+
+impl RateLimits {
+    pub(crate) fn new(enabled: bool, trusted_proxies: Vec<IpNet>) -> Self {
+        let a_minute = |count: NonZeroU32| DefaultKeyedRateLimiter::keyed(Quota::per_minute(count));
+        let counters = enabled.then(|| Counters {
+            registration: a_minute(per_minute(30)),
+            challenge: a_minute(per_minute(120)),
+            login: a_minute(per_minute(60)),
+            failed_client_authentication: a_minute(per_minute(60)),
+            clock: DefaultClock::default(),
+        });
+        Self { counters, trusted_proxies, checks: AtomicU32::new(0) }
+    }
+
+    /// Counts a request of this address, or refuses it.
+    pub(crate) fn check(&self, what: Limited, request: &HttpRequest) -> Result<(), ApiError> {
+        let Some(counters) = &self.counters else { return Ok(()) };
+        let limiter = match what {
+            Limited::Registration => &counters.registration,
+            Limited::Challenge => &counters.challenge,
+            Limited::Login => &counters.login,
+            Limited::FailedClientAuthentication => &counters.failed_client_authentication,
+        };
+        if self.checks.fetch_add(1, Ordering::Relaxed) % FORGET_EVERY == FORGET_EVERY - 1 {
+            limiter.retain_recent();
+        }
+        let Some(address) = self.address(request) else { return Ok(()) };
+        limiter.check_key(&network(address)).map_err(|until| {
+            let wait = until.wait_time_from(counters.clock.now());
+            ApiError::too_many_requests(wait.as_secs() + 1)
+        })
+    }
+
+    /// The address of whoever asks: the connection's, unless a trusted proxy says for whom it asks.
+    fn address(&self, request: &HttpRequest) -> Option<IpAddr> {
+        let peer = request.peer_addr()?.ip().to_canonical();
+        if !self.trusts(peer) {
+            return Some(peer);
+        }
+        let forwarded = request.headers().get_all("x-forwarded-for").filter_map(|value| value.to_str().ok());
+        let chain: Vec<&str> = forwarded.flat_map(|value| value.split(',')).map(str::trim).collect();
+        // The right-most address that is not one of our proxies; what stands left of it anybody may have written.
+        let mut nearest = peer;
+        for text in chain.into_iter().rev() {
+            let Ok(address) = text.parse::<IpAddr>() else { break };
+            nearest = address.to_canonical();
+            if !self.trusts(nearest) {
+                break;
+            }
+        }
+        Some(nearest)
+    }
+
+    fn trusts(&self, address: IpAddr) -> bool {
+        self.trusted_proxies.iter().any(|network| network.contains(&address))
+    }
+}
+
+/// One household or server has a whole IPv6 /64; counting its addresses one by one would count nothing.
+fn network(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64))),
+    }
+}
+
+const fn per_minute(count: u32) -> NonZeroU32 {
+    match NonZeroU32::new(count) {
+        Some(count) => count,
+        None => NonZeroU32::MIN,
+    }
+}

@@ -1,0 +1,111 @@
+//! Which path leads where. A known path with another method is 405 and says which ones there are.
+
+use actix_web::http::Method;
+use actix_web::web::{self, Data, ServiceConfig};
+use actix_web::{HttpResponse, Resource, Route, guard};
+
+use crate::endpoint::{
+    assets, auth_page, authorize, challenge, clients, deny, discovery, docs, health, home, login, revoke,
+    token, userinfo,
+};
+use crate::error::ApiError;
+use crate::state::AppState;
+
+/// A path with all its methods. The OpenAPI document describes every one; a test compares them.
+pub(crate) struct Endpoint {
+    pub(crate) path: &'static str,
+    /// The methods as the `Allow` header names them.
+    pub(crate) allow: &'static str,
+    routes: fn() -> Vec<Route>,
+}
+
+pub(crate) const ENDPOINTS: [Endpoint; 20] = [
+    Endpoint { path: "/", allow: "GET, HEAD", routes: || vec![read().to(home::show)] },
+    Endpoint { path: "/oauth/clients", allow: "POST", routes: || vec![web::post().to(clients::register)] },
+    Endpoint {
+        path: "/oauth/clients/{client_id}",
+        allow: "GET, PUT, DELETE",
+        routes: || {
+            vec![
+                web::get().to(clients::read),
+                web::put().to(clients::update),
+                web::delete().to(clients::delete),
+            ]
+        },
+    },
+    Endpoint {
+        path: "/oauth/authorize",
+        allow: "GET, POST",
+        routes: || vec![web::get().to(authorize::get), web::post().to(authorize::post)],
+    },
+    Endpoint { path: "/auth", allow: "GET", routes: || vec![web::get().to(auth_page::show)] },
+    Endpoint { path: "/oauth/challenge", allow: "POST", routes: || vec![web::post().to(challenge::issue)] },
+    Endpoint { path: "/oauth/login", allow: "POST", routes: || vec![web::post().to(login::complete)] },
+    Endpoint { path: "/oauth/deny", allow: "POST", routes: || vec![web::post().to(deny::deny)] },
+    Endpoint {
+        path: "/oauth/token",
+        allow: "POST, OPTIONS",
+        routes: || vec![web::post().to(token::answer), preflight()],
+    },
+    Endpoint {
+        path: "/oauth/userinfo",
+        allow: "GET, POST, OPTIONS",
+        routes: || vec![web::get().to(userinfo::get), web::post().to(userinfo::post), preflight()],
+    },
+    Endpoint {
+        path: "/oauth/revoke",
+        allow: "POST, OPTIONS",
+        routes: || vec![web::post().to(revoke::revoke), preflight()],
+    },
+    Endpoint {
+        path: "/oauth/jwks",
+        allow: "GET, HEAD, OPTIONS",
+        routes: || vec![read().to(discovery::jwks), preflight()],
+    },
+    Endpoint { path: OPENID_CONFIGURATION, allow: "GET, HEAD, OPTIONS", routes: metadata },
+    Endpoint { path: AUTHORIZATION_SERVER, allow: "GET, HEAD, OPTIONS", routes: metadata },
+    Endpoint { path: "/docs", allow: "GET, HEAD", routes: || vec![read().to(docs::page)] },
+    Endpoint { path: "/openapi.json", allow: "GET, HEAD", routes: || vec![read().to(docs::document)] },
+    Endpoint { path: "/assets/{name}", allow: "GET, HEAD", routes: || vec![read().to(assets::serve)] },
+    Endpoint { path: "/favicon.ico", allow: "GET, HEAD", routes: || vec![read().to(assets::favicon)] },
+    Endpoint { path: "/health/live", allow: "GET, HEAD", routes: || vec![read().to(health::live)] },
+    Endpoint { path: "/health/ready", allow: "GET, HEAD", routes: || vec![read().to(health::ready)] },
+];
+
+const OPENID_CONFIGURATION: &str = "/.well-known/openid-configuration";
+const AUTHORIZATION_SERVER: &str = "/.well-known/oauth-authorization-server";
+
+pub(crate) fn configure(config: &mut ServiceConfig, state: &Data<AppState>) {
+    let base = state.context.policy.public_url.path();
+    for endpoint in ENDPOINTS {
+        config.service(resource(&format!("{base}{}", endpoint.path), &endpoint));
+        let is_metadata = [OPENID_CONFIGURATION, AUTHORIZATION_SERVER].contains(&endpoint.path);
+        // RFC 8414 puts the well-known part before the issuer's path, OpenID Connect behind it: both are asked for.
+        if is_metadata && !base.is_empty() {
+            config.service(resource(&format!("{}{base}", endpoint.path), &endpoint));
+        }
+    }
+    config.default_service(web::to(|| async { Err::<HttpResponse, _>(ApiError::not_found()) }));
+}
+
+fn resource(path: &str, endpoint: &Endpoint) -> Resource {
+    let allow = endpoint.allow;
+    let routes = (endpoint.routes)();
+    let resource = routes.into_iter().fold(web::resource(path), Resource::route);
+    resource.default_service(web::to(move || async move {
+        Err::<HttpResponse, _>(ApiError::method_not_allowed(allow))
+    }))
+}
+
+fn metadata() -> Vec<Route> {
+    vec![read().to(discovery::metadata_document), preflight()]
+}
+
+fn read() -> Route {
+    web::route().guard(guard::Any(guard::Get()).or(guard::Head()))
+}
+
+/// For pages of other sites; the CORS headers themselves are added in [`crate::headers`].
+fn preflight() -> Route {
+    web::method(Method::OPTIONS).to(|| async { HttpResponse::NoContent().finish() })
+}

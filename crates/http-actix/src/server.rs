@@ -1,0 +1,143 @@
+//! Starting and stopping the HTTP server.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use actix_session::SessionMiddleware;
+use actix_session::config::PersistentSession;
+use actix_session::storage::CookieSessionStore;
+use actix_web::cookie::{Key, SameSite};
+use actix_web::dev::{Server, ServerHandle};
+use actix_web::middleware::from_fn;
+use actix_web::web::Data;
+use actix_web::{App, HttpServer, cookie};
+use countersign_domain::secret::SecretHash;
+use countersign_usecases::Context;
+use ipnet::IpNet;
+
+use crate::state::AppState;
+use crate::templates::TemplateError;
+use crate::{edge, routes, session};
+
+/// A client must have sent its request's head after this time (B-079).
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What the operator decided about HTTP.
+#[derive(Clone, Debug)]
+pub struct HttpSettings {
+    /// Who may register clients.
+    pub registration: Registration,
+    /// Are requests counted for each address?
+    pub rate_limits: bool,
+    /// The proxies whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<IpNet>,
+    /// What seals the session cookie.
+    pub session_key: [u8; 64],
+    /// A folder whose templates and assets replace the embedded ones.
+    pub template_directory: Option<PathBuf>,
+    /// How many workers serve.
+    pub workers: usize,
+}
+
+/// Who may register clients over HTTP.
+#[derive(Clone, Debug)]
+pub enum Registration {
+    /// Everybody.
+    Open,
+    /// Whoever has the initial access token; without one, nobody.
+    Token(Option<SecretHash>),
+    /// Nobody.
+    Closed,
+}
+
+/// The server could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// A template does not compile.
+    #[error("templates cannot be used")]
+    Templates(#[from] TemplateError),
+    /// The listener cannot be used.
+    #[error("listener cannot be used")]
+    Listener(#[source] io::Error),
+}
+
+/// A running server.
+pub struct Running {
+    server: Server,
+    handle: ServerHandle,
+    state: Data<AppState>,
+    address: SocketAddr,
+}
+
+/// Serves all endpoints on a bound listener. Signals are the caller's business.
+pub fn start(context: Context, settings: HttpSettings, listener: TcpListener) -> Result<Running, StartError> {
+    let address = listener.local_addr().map_err(StartError::Listener)?;
+    let key = Key::from(&settings.session_key);
+    let workers = settings.workers.max(1);
+    let https = context.policy.public_url.is_https();
+    let session_ttl = cookie::time::Duration::seconds(context.policy.lifetimes.session.whole_seconds());
+    let state = Data::new(AppState::new(context, settings)?);
+    let shared = state.clone();
+    let server = HttpServer::new(move || {
+        let session = SessionMiddleware::builder(CookieSessionStore::default(), key.clone())
+            .cookie_name(session::cookie_name(https).to_owned())
+            .cookie_secure(https)
+            .cookie_http_only(true)
+            .cookie_same_site(SameSite::Lax)
+            .cookie_path("/".to_owned())
+            .session_lifecycle(PersistentSession::default().session_ttl(session_ttl))
+            .build();
+        App::new()
+            .app_data(shared.clone())
+            .wrap(session)
+            .wrap(from_fn(edge::guard))
+            .configure(|config| routes::configure(config, &shared))
+    })
+    .workers(workers)
+    .client_request_timeout(HEAD_TIMEOUT)
+    .client_disconnect_timeout(DISCONNECT_TIMEOUT)
+    .keep_alive(KEEP_ALIVE)
+    // Without it an answer in two writes waits 44 ms for a delayed acknowledgement.
+    .tcp_nodelay(true)
+    .disable_signals()
+    .shutdown_timeout(30)
+    .listen(listener)
+    .map_err(StartError::Listener)?
+    .run();
+    let handle = server.handle();
+    Ok(Running { server, handle, state, address })
+}
+
+impl Running {
+    /// Where the server listens.
+    pub const fn local_address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// From now on the readiness probe says no, and answers ask clients to close their connections.
+    pub fn begin_drain(&self) {
+        self.state.begin_drain();
+    }
+
+    /// Takes no new connections, lets requests in flight finish, and returns; after `grace` it returns anyway.
+    pub async fn stop(self, grace: Duration) {
+        let stopped = async { tokio::join!(self.handle.stop(true), self.server) };
+        // What has not finished by then is ended with the process; there is nobody left to tell.
+        let _ = tokio::time::timeout(grace, stopped).await;
+    }
+
+    /// Waits for a server that ends by itself.
+    pub async fn wait(&mut self) -> io::Result<()> {
+        (&mut self.server).await
+    }
+}
+
+impl std::fmt::Debug for Running {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Running").field("address", &self.address).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,212 @@
+//! The session: pending authorizations and the fingerprints of their challenges, sealed in the cookie.
+//!
+//! Nothing of it is stored by us, so nobody can fill the store by asking. Because the browser keeps it, an old copy can
+//! come back: what must happen once is guarded in storage, and an old copy can only ask for a new challenge.
+
+use actix_session::Session;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use countersign_domain::challenge::{ChallengeDigest, IssuedChallenge};
+use countersign_domain::id::{ClientId, GrantId};
+use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::pkce::CodeChallenge;
+use countersign_domain::redirect_uri::RedirectUri;
+use countersign_domain::scope::ScopeSet;
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::error::ApiError;
+
+const KEY: &str = "p";
+
+/// Browsers keep 4,096 bytes of a cookie. Sealing adds 28 bytes and base64 a third; the name and some air go off.
+const MAX_PLAIN: usize = 2_960;
+
+/// The cookie's name. `__Host-` keeps sibling domains from setting it (B-062), but needs https.
+pub(crate) const fn cookie_name(https: bool) -> &'static str {
+    if https { "__Host-oauth_session" } else { "oauth_session" }
+}
+
+/// The pending authorizations of one browser, oldest first; only live ones.
+pub(crate) struct Pendings(Vec<PendingAuthorization>);
+
+/// One request does not fit into a cookie.
+#[derive(Debug, thiserror::Error)]
+#[error("the request is too large for a session cookie")]
+pub(crate) struct TooLarge;
+
+impl Pendings {
+    /// Reads what the cookie holds. Whatever cannot be read, or is not live any more, is not there.
+    pub(crate) fn load(session: &Session, now: OffsetDateTime) -> Self {
+        let sealed: Vec<SealedPending> = session.get(KEY).ok().flatten().unwrap_or_default();
+        Self(
+            sealed
+                .into_iter()
+                .filter_map(SealedPending::open)
+                .filter(|pending| pending.is_live(now))
+                .collect(),
+        )
+    }
+
+    /// Reads the session of a request that needs one.
+    pub(crate) fn require(session: &Session, now: OffsetDateTime) -> Result<Self, ApiError> {
+        let pendings = Self::load(session, now);
+        if pendings.0.is_empty() { Err(ApiError::missing_session()) } else { Ok(pendings) }
+    }
+
+    /// Adds a request as the newest; the same request again takes the place of its elder.
+    pub(crate) fn add(&mut self, pending: PendingAuthorization) {
+        self.0.retain(|other| other.label() != pending.label());
+        self.0.push(pending);
+    }
+
+    /// The newest request.
+    pub(crate) fn newest(&mut self) -> Option<&mut PendingAuthorization> {
+        self.0.last_mut()
+    }
+
+    /// The request with this label.
+    pub(crate) fn labeled(&self, label: &str) -> Option<&PendingAuthorization> {
+        self.0.iter().rfind(|pending| pending.label() == label)
+    }
+
+    /// The request that a page or a client means.
+    pub(crate) fn find(
+        &mut self,
+        client_id: &str,
+        redirect_uri: &str,
+        state: Option<&str>,
+    ) -> Option<&mut PendingAuthorization> {
+        let state = state.filter(|state| !state.is_empty());
+        self.0.iter_mut().rfind(|pending| pending.is(client_id, redirect_uri, state))
+    }
+
+    /// Forgets a request that was answered.
+    pub(crate) fn remove(&mut self, label: &str) {
+        self.0.retain(|pending| pending.label() != label);
+    }
+
+    /// How many requests wait?
+    pub(crate) const fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Writes the cookie.
+    pub(crate) fn save(mut self, session: &Session) -> Result<(), TooLarge> {
+        if self.0.is_empty() {
+            session.purge();
+            return Ok(());
+        }
+        session.insert(KEY, self.fit()?).map_err(|_| TooLarge)
+    }
+
+    /// What the cookie will hold. If not all fits, the oldest request gives way, but never the newest.
+    fn fit(&mut self) -> Result<Vec<SealedPending>, TooLarge> {
+        loop {
+            let sealed: Vec<SealedPending> = self.0.iter().map(SealedPending::seal).collect();
+            if plain_size(&sealed) <= MAX_PLAIN {
+                return Ok(sealed);
+            }
+            if self.0.len() == 1 {
+                return Err(TooLarge);
+            }
+            self.0.remove(0);
+        }
+    }
+}
+
+/// What actix-session is going to seal: a JSON map of JSON texts, so that every quote is escaped once more.
+fn plain_size(sealed: &[SealedPending]) -> usize {
+    let text = serde_json::to_string(sealed).unwrap_or_default();
+    serde_json::to_string(&[(KEY, text)]).map_or(usize::MAX, |text| text.len())
+}
+
+/// A request as the cookie has it: a list without names, because there are 4 KiB.
+#[derive(Serialize, Deserialize)]
+struct SealedPending(
+    String,
+    String,
+    String,
+    Option<String>,
+    Option<String>,
+    Option<String>,
+    Option<String>,
+    i64,
+    Vec<SealedChallenge>,
+);
+
+#[derive(Serialize, Deserialize)]
+struct SealedChallenge(String, String, i64, u8);
+
+impl SealedPending {
+    fn seal(pending: &PendingAuthorization) -> Self {
+        Self(
+            URL_SAFE_NO_PAD.encode(pending.client.as_uuid()),
+            pending.redirect_uri.as_str().to_owned(),
+            pending.scope.to_string(),
+            pending.state.clone(),
+            pending.nonce.clone(),
+            pending.code_challenge.map(|challenge| URL_SAFE_NO_PAD.encode(challenge.as_bytes())),
+            pending.login_hint.clone(),
+            pending.expires_at.unix_timestamp(),
+            pending.challenges.iter().map(SealedChallenge::seal).collect(),
+        )
+    }
+
+    fn open(self) -> Option<PendingAuthorization> {
+        let Self(
+            client,
+            redirect_uri,
+            scope,
+            state,
+            nonce,
+            code_challenge,
+            login_hint,
+            expires_at,
+            challenges,
+        ) = self;
+        let code_challenge = match code_challenge {
+            Some(text) => Some(CodeChallenge::from_bytes(decode(&text)?)),
+            None => None,
+        };
+        Some(PendingAuthorization {
+            client: ClientId::from_uuid(Uuid::from_bytes(decode(&client)?)),
+            redirect_uri: RedirectUri::from_trusted(redirect_uri),
+            scope: ScopeSet::parse(&scope).ok()?,
+            state,
+            nonce,
+            code_challenge,
+            login_hint,
+            expires_at: OffsetDateTime::from_unix_timestamp(expires_at).ok()?,
+            challenges: challenges.into_iter().map(SealedChallenge::open).collect::<Option<_>>()?,
+        })
+    }
+}
+
+impl SealedChallenge {
+    fn seal(challenge: &IssuedChallenge) -> Self {
+        Self(
+            URL_SAFE_NO_PAD.encode(challenge.id.as_uuid()),
+            URL_SAFE_NO_PAD.encode(challenge.digest.as_bytes()),
+            challenge.expires_at.unix_timestamp(),
+            challenge.failures,
+        )
+    }
+
+    fn open(self) -> Option<IssuedChallenge> {
+        Some(IssuedChallenge {
+            id: GrantId::from_uuid(Uuid::from_bytes(decode(&self.0)?)),
+            digest: ChallengeDigest::from_bytes(decode(&self.1)?),
+            expires_at: OffsetDateTime::from_unix_timestamp(self.2).ok()?,
+            failures: self.3,
+        })
+    }
+}
+
+fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
+    URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,48 @@
+//! What every handler shares.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use actix_web::web::Bytes;
+use countersign_usecases::Context;
+
+use crate::endpoint::discovery;
+use crate::rate_limit::RateLimits;
+use crate::server::{HttpSettings, Registration};
+use crate::templates::{TemplateError, Templates};
+
+pub(crate) struct AppState {
+    pub(crate) context: Context,
+    pub(crate) templates: Templates,
+    pub(crate) rate_limits: RateLimits,
+    pub(crate) registration: Registration,
+    /// Documents that never change while the server runs.
+    pub(crate) metadata: Bytes,
+    pub(crate) openapi: Bytes,
+    draining: AtomicBool,
+}
+
+impl AppState {
+    pub(crate) fn new(context: Context, settings: HttpSettings) -> Result<Self, TemplateError> {
+        let may_register = !matches!(settings.registration, Registration::Closed);
+        Ok(Self {
+            templates: Templates::load(
+                settings.template_directory.as_deref(),
+                context.policy.public_url.path(),
+            )?,
+            rate_limits: RateLimits::new(settings.rate_limits, settings.trusted_proxies),
+            metadata: discovery::metadata(&context.policy.public_url, may_register).into(),
+            openapi: crate::openapi_json(&context.policy.public_url).into(),
+            registration: settings.registration,
+            context,
+            draining: AtomicBool::new(false),
+        })
+    }
+
+    pub(crate) fn begin_drain(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
+    }
+}

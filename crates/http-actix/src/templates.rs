@@ -1,0 +1,183 @@
+//! Pages and assets: embedded in the binary, each replaceable by a file in the operator's folder.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use actix_web::web::Bytes;
+use rust_embed::RustEmbed;
+use serde::Serialize;
+use tera::{Context, Tera};
+
+#[derive(RustEmbed)]
+#[folder = "../../templates"]
+struct Embedded;
+
+/// The pages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Name {
+    Auth,
+    Continue,
+    Docs,
+    Error,
+    Home,
+}
+
+impl Name {
+    const fn file(self) -> &'static str {
+        match self {
+            Self::Auth => "auth.html",
+            Self::Continue => "continue.html",
+            Self::Docs => "docs.html",
+            Self::Error => "error.html",
+            Self::Home => "home.html",
+        }
+    }
+}
+
+/// A page or an asset cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TemplateError {
+    /// A template does not compile or does not render.
+    #[error("template: {0}")]
+    Template(#[from] tera::Error),
+    /// The operator's folder cannot be read.
+    #[error("template_directory: {path} cannot be read")]
+    Folder {
+        /// What was read.
+        path: String,
+        /// Why not.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// The compiled templates and the assets by their hashed names.
+pub(crate) struct Templates {
+    tera: Tera,
+    assets: BTreeMap<String, Asset>,
+    paths: BTreeMap<String, String>,
+    /// The public URL's own path, before every path of ours.
+    base: String,
+}
+
+pub(crate) struct Asset {
+    pub(crate) content_type: &'static str,
+    pub(crate) bytes: Bytes,
+}
+
+/// What the error page says.
+#[derive(Serialize)]
+pub(crate) struct ErrorPage<'a> {
+    pub(crate) status: u16,
+    pub(crate) error: &'a str,
+    pub(crate) description: &'a str,
+    pub(crate) request_id: &'a str,
+    pub(crate) host: &'a str,
+}
+
+/// What the page between us and the client says.
+#[derive(Serialize)]
+pub(crate) struct ContinuePage<'a> {
+    pub(crate) host: &'a str,
+    pub(crate) target: &'a str,
+    pub(crate) destination: &'a str,
+    pub(crate) denied: bool,
+}
+
+impl Templates {
+    /// Compiles everything; whatever the operator's folder has takes the place of ours.
+    pub(crate) fn load(folder: Option<&Path>, base: &str) -> Result<Self, TemplateError> {
+        let mut pages = Vec::new();
+        let mut assets = BTreeMap::new();
+        let mut paths = BTreeMap::new();
+        for file in Embedded::iter() {
+            let Some(bytes) = content(&file, folder)? else { continue };
+            match file.strip_prefix("assets/") {
+                None => pages.push((file.to_string(), String::from_utf8_lossy(&bytes).into_owned())),
+                Some(name) => {
+                    let hashed = hashed_name(name, &bytes);
+                    paths.insert(variable(name), hashed.clone());
+                    assets.insert(
+                        hashed,
+                        Asset { content_type: content_type(name), bytes: Bytes::from(bytes.into_owned()) },
+                    );
+                }
+            }
+        }
+        let mut tera = Tera::default();
+        tera.autoescape_on(vec![".html"]);
+        tera.add_raw_templates(pages.iter().map(|(name, text)| (name.as_str(), text.as_str())))?;
+        let paths =
+            paths.into_iter().map(|(name, hashed)| (name, format!("{base}/assets/{hashed}"))).collect();
+        Ok(Self { tera, assets, paths, base: base.to_owned() })
+    }
+
+    /// Renders a page.
+    pub(crate) fn render(&self, name: Name, page: &impl Serialize) -> Result<String, TemplateError> {
+        let mut context = Context::from_serialize(page)?;
+        context.insert("assets", &self.paths);
+        context.insert("base", &self.base);
+        Ok(self.tera.render(name.file(), &context)?)
+    }
+
+    /// Renders the error page.
+    pub(crate) fn error_page(&self, page: &ErrorPage<'_>) -> Result<String, TemplateError> {
+        self.render(Name::Error, page)
+    }
+
+    /// Finds an asset by its hashed name.
+    pub(crate) fn asset(&self, hashed: &str) -> Option<&Asset> {
+        self.assets.get(hashed)
+    }
+
+    /// Finds an asset by its plain name.
+    pub(crate) fn asset_of(&self, name: &str) -> Option<&Asset> {
+        let path = self.paths.get(&variable(name))?;
+        self.assets.get(path.rsplit('/').next()?)
+    }
+}
+
+fn content(file: &str, folder: Option<&Path>) -> Result<Option<Cow<'static, [u8]>>, TemplateError> {
+    if let Some(folder) = folder {
+        let path = folder.join(file);
+        match std::fs::read(&path) {
+            Ok(bytes) => return Ok(Some(Cow::Owned(bytes))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(source) => return Err(TemplateError::Folder { path: path.display().to_string(), source }),
+        }
+    }
+    Ok(Embedded::get(file).map(|file| file.data))
+}
+
+/// `auth.js` becomes `auth.0123456789abcdef.js`.
+fn hashed_name(name: &str, bytes: &[u8]) -> String {
+    // FNV-1a: the hash only has to change with the content; nobody gains from a collision of our own files.
+    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    match name.rsplit_once('.') {
+        Some((stem, ending)) => format!("{stem}.{hash:016x}.{ending}"),
+        None => format!("{name}.{hash:016x}"),
+    }
+}
+
+/// `auth.js` is `assets.auth_js` in templates; the one stylesheet and the logo have short names.
+fn variable(name: &str) -> String {
+    match name {
+        "countersign.css" => "css".to_owned(),
+        "logo.svg" => "logo".to_owned(),
+        _ => name.replace(['.', '-'], "_"),
+    }
+}
+
+fn content_type(name: &str) -> &'static str {
+    match name.rsplit('.').next() {
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        Some("png") => "image/png",
+        _ => "application/octet-stream",
+    }
+}
