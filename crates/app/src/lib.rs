@@ -1,1 +1,110 @@
 //! The countersign binary: settings, wiring, server, command line.
+//!
+//! A binary with other adapters calls [`run`] with a [`wiring::Wiring`] of its own; everything else stays as it is:
+//!
+//! ```no_run
+//! use countersign_app::wiring::Wiring;
+//!
+//! fn main() -> std::process::ExitCode {
+//!     let mut wiring = Wiring::standard();
+//!     wiring.storage.retain(|scheme| scheme.schemes() != ["sqlite"]);
+//!     countersign_app::run(std::env::args_os(), wiring)
+//! }
+//! ```
+
+mod check_config;
+mod cli;
+mod client_command;
+mod client_output;
+mod config;
+mod demo_wallet;
+mod failure;
+mod migrate;
+mod operator_secret;
+mod private_file;
+mod server;
+mod shutdown;
+mod telemetry;
+mod upkeep;
+pub mod wiring;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::FromArgMatches;
+
+use crate::cli::{Cli, Command};
+use crate::config::{Config, Purpose, Sources};
+use crate::failure::Failure;
+use crate::telemetry::Audience;
+use crate::wiring::Wiring;
+
+/// Runs one command line with these adapters and says how it ended: 0 it went well, 1 it failed, 2 the settings or the command
+/// line are wrong.
+pub fn run(args: impl IntoIterator<Item = OsString>, wiring: Wiring) -> ExitCode {
+    let matches = match cli::command().try_get_matches_from(args) {
+        Ok(matches) => matches,
+        Err(error) => {
+            // Help and version come this way too, with exit code 0. If nobody reads it there is nobody to tell.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    let ended = Cli::from_arg_matches(&matches)
+        .map_err(|error| Failure::Usage(error.to_string()))
+        .and_then(|cli| dispatch(cli, &Sources::of_process(&matches), wiring));
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            let _ = write!(io::stderr().lock(), "{failure}");
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+fn dispatch(cli: Cli, sources: &Sources, wiring: Wiring) -> Result<(), Failure> {
+    let mut out = io::stdout();
+    let load = |purpose| Config::load(sources, &wiring, purpose).map_err(Failure::Settings);
+    match cli.command.unwrap_or(Command::Serve) {
+        Command::Serve => {
+            let config = load(Purpose::Serve)?;
+            let _flushed = telemetry::start(&config, Audience::Server);
+            block_on(server::serve(config, wiring))
+        }
+        Command::Migrate => {
+            let config = load(Purpose::Administer)?;
+            let _flushed = telemetry::start(&config, Audience::Command);
+            block_on(migrate::migrate(&config, &wiring, &mut out))
+        }
+        Command::CheckConfig => {
+            let config = load(Purpose::Serve)?;
+            check_config::check_config(&config, &wiring, &mut out)
+        }
+        Command::Client { command } => {
+            let config = load(Purpose::Administer)?;
+            let _flushed = telemetry::start(&config, Audience::Command);
+            block_on(client_command::client(command, &config, &wiring, &mut out))
+        }
+        Command::Openapi => {
+            let config = load(Purpose::Administer)?;
+            writeln!(out, "{}", countersign_http_actix::openapi_json(&config.public_url))?;
+            Ok(())
+        }
+        Command::DemoWallet { command } => {
+            demo_wallet::demo_wallet(command, wiring.entropy.as_ref(), &mut out)
+        }
+    }
+}
+
+/// One thread is enough: the server's workers and the database's threads are their own.
+fn block_on(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::because("start the runtime", &error))?;
+    let done = runtime.block_on(work);
+    // Whoever asked twice to stop does not wait for a database that hangs.
+    runtime.shutdown_background();
+    done
+}

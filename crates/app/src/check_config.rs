@@ -1,0 +1,24 @@
+//! `countersign check-config`: every setting with its place.
+
+use std::io::Write;
+
+use crate::config::{Config, Mistake};
+use crate::failure::Failure;
+use crate::operator_secret;
+use crate::wiring::Wiring;
+
+/// Shows settings that were read and found good, and judges the file with the secret, if that is where it is.
+pub(crate) fn check_config(config: &Config, wiring: &Wiring, out: &mut dyn Write) -> Result<(), Failure> {
+    operator_secret::check(config, wiring).map_err(|error| {
+        Failure::Settings(vec![Mistake(format!("secret: {}", crate::failure::chain(&error)))])
+    })?;
+    let width = |text: fn(&crate::config::Shown) -> &str| {
+        config.shown.iter().map(|shown| text(shown).chars().count()).max().unwrap_or(0)
+    };
+    let (names, values) = (width(|shown| shown.name), width(|shown| &shown.value).min(48));
+    for shown in &config.shown {
+        writeln!(out, "{:names$}  {:values$}  {}", shown.name, shown.value, shown.origin)?;
+    }
+    writeln!(out, "ok")?;
+    Ok(())
+}

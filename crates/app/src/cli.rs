@@ -1,0 +1,174 @@
+//! The command line: its words by derive, its settings from the one table of [`crate::config`].
+
+use std::path::PathBuf;
+
+use clap::{Arg, CommandFactory, Parser, Subcommand, ValueEnum};
+use countersign_domain::client::AuthenticationMethod;
+
+use crate::config::settings;
+
+/// The command line.
+#[derive(Debug, Parser)]
+#[command(name = "countersign", version, disable_help_subcommand = true)]
+#[command(about = "An OAuth 2.0 authorization server that people sign in to with a wallet")]
+#[command(
+    after_help = "Without a command it serves. `--help` lists the settings; docs/configuration.md explains them."
+)]
+pub(crate) struct Cli {
+    /// What to do; without it: serve.
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the server (also what a bare `countersign` does).
+    Serve,
+    /// Bring the database up to date and say what was done.
+    Migrate,
+    /// Show every setting with where it comes from, or every mistake in them.
+    CheckConfig,
+    /// Register, read, change and remove clients.
+    Client {
+        #[command(subcommand)]
+        command: ClientCommand,
+    },
+    /// Print the OpenAPI description as JSON.
+    Openapi,
+    /// A throw-away wallet for trying out a sign-in without a browser extension.
+    DemoWallet {
+        #[command(subcommand)]
+        command: DemoWalletCommand,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ClientCommand {
+    /// Register a client. Its secrets are shown this once.
+    Create {
+        #[command(flatten)]
+        client: NewClient,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+    /// List all clients.
+    List {
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+    /// Show one client.
+    Show {
+        /// The client's id.
+        client_id: String,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+    /// Give a client a new secret; the old one is dead at once.
+    RotateSecret {
+        /// The client's id.
+        client_id: String,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+    /// Remove a client with everything that people allowed it.
+    Delete {
+        /// The client's id.
+        client_id: String,
+        /// Do not ask.
+        #[arg(long)]
+        yes: bool,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct NewClient {
+    /// The name that people see.
+    #[arg(long)]
+    pub(crate) name: String,
+    /// Where people may be sent back to (repeatable).
+    #[arg(long, required = true, value_name = "URI")]
+    pub(crate) redirect_uri: Vec<String>,
+    /// What the client may ask for (repeatable, or several in one text); `profile` when left out.
+    #[arg(long)]
+    pub(crate) scope: Vec<String>,
+    /// A client that cannot keep a secret: it gets none and must use PKCE.
+    #[arg(long, conflicts_with = "auth_method")]
+    pub(crate) public: bool,
+    /// How the client proves who it is; `client_secret_post` when left out.
+    #[arg(long, value_parser = auth_methods())]
+    pub(crate) auth_method: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct OutputChoice {
+    /// For people or for scripts.
+    #[arg(long, value_enum, default_value_t = Output::Table)]
+    pub(crate) output: Output,
+}
+
+/// For whom a command writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Output {
+    /// Aligned text.
+    Table,
+    /// One JSON document.
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DemoWalletCommand {
+    /// Print the wallet's address; the first time, make the wallet.
+    Address {
+        #[command(flatten)]
+        key: DemoKey,
+    },
+    /// Sign a text, byte for byte as it comes from standard input or from a file, and print the signature.
+    Sign {
+        #[command(flatten)]
+        key: DemoKey,
+        /// Take the text from this file instead of standard input.
+        #[arg(long, value_name = "FILE")]
+        text_file: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DemoKey {
+    /// Where the key is kept; made with mode 0600 when it is not there.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key_file: PathBuf,
+}
+
+/// The whole command line: the words above, and a flag for every setting.
+pub(crate) fn command() -> clap::Command {
+    let file = setting(settings::CONFIG, "FILE").help(settings::CONFIG_DOC);
+    settings::ALL.iter().fold(Cli::command().arg(file), |command, spec| {
+        let command = match spec.flag() {
+            Some(name) => command.arg(setting(name, "VALUE").help(spec.help())),
+            None => command,
+        };
+        match spec.file_key() {
+            Some(name) => {
+                let help = format!("A file that holds the value of {}", spec.name);
+                command.arg(setting(name, "FILE").help(help))
+            }
+            None => command,
+        }
+    })
+}
+
+/// One flag. Its id is the setting's name; the short help leaves it out, there are many.
+fn setting(name: &'static str, value: &'static str) -> Arg {
+    Arg::new(name)
+        .long(name.replace('_', "-"))
+        .value_name(value)
+        .global(true)
+        .hide_short_help(true)
+        .help_heading("Settings (also as COUNTERSIGN_… in the environment, and in the settings file)")
+}
+
+fn auth_methods() -> clap::builder::PossibleValuesParser {
+    AuthenticationMethod::ALL.map(AuthenticationMethod::name).into()
+}

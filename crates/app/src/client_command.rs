@@ -1,0 +1,151 @@
+//! `countersign client …`: the operator registers, reads, changes and removes clients.
+
+use std::io::{self, BufRead, Write};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use countersign_domain::client::{AuthenticationMethod, Client, ClientOrigin};
+use countersign_domain::id::{ClientId, TokenId};
+use countersign_domain::registration::RequestedMetadata;
+use countersign_domain::token::AccessClaims;
+use countersign_ports::{PublicKeys, SignerError, StoreError, TokenSigner};
+use countersign_usecases::Context;
+use countersign_usecases::register_client::{RegisterClientError, register_client};
+use countersign_usecases::rotate_client_secret::rotate_client_secret;
+
+use crate::cli::{ClientCommand, NewClient};
+use crate::client_output as output;
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::server::opening;
+use crate::wiring::Wiring;
+
+/// How many clients are read at once.
+const PAGE: u32 = 500;
+
+/// Opens the database, carries out the command and closes the database again.
+pub(crate) async fn client(
+    command: ClientCommand,
+    config: &Config,
+    wiring: &Wiring,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let opened = opening::scheme(config, wiring)?
+        .open(&config.database_url)
+        .await
+        .map_err(|error| opening::failure("open the database", &config.database_url, &error))?;
+    let context = wiring.context(config, Arc::clone(&opened.storage), Arc::new(SignsNothing));
+    let done = carry_out(command, &context, out).await;
+    opened.close().await;
+    done
+}
+
+async fn carry_out(command: ClientCommand, context: &Context, out: &mut dyn Write) -> Result<(), Failure> {
+    match command {
+        ClientCommand::Create { client, output } => {
+            let created = register_client(context, requested(client), ClientOrigin::Operator).await;
+            let created = created.map_err(|error| match error {
+                RegisterClientError::Rejected(rejected) => Failure::Usage(rejected.to_string()),
+                RegisterClientError::Store(_) | RegisterClientError::IdTaken => {
+                    Failure::because("register the client", &error)
+                }
+            })?;
+            output::created(&created, output.output, out)?;
+        }
+        ClientCommand::List { output } => output::list(&all_clients(context).await?, output.output, out)?,
+        ClientCommand::Show { client_id, output } => {
+            output::client(&find(context, &client_id).await?, output.output, out)?;
+        }
+        ClientCommand::RotateSecret { client_id, output } => {
+            let id = client_id_of(&client_id)?;
+            let secret = rotate_client_secret(context, id)
+                .await
+                .map_err(|error| Failure::because("give the client a new secret", &error))?;
+            output::rotated(id, &secret, output.output, out)?;
+        }
+        ClientCommand::Delete { client_id, yes, output } => {
+            let client = find(context, &client_id).await?;
+            if !yes && !is_confirmed(&client)? {
+                return Err(Failure::Failed("nothing was removed".to_owned()));
+            }
+            let removed = context.storage.delete_client(client.id).await.map_err(|error| store(&error))?;
+            if !removed {
+                return Err(unknown(&client_id));
+            }
+            output::deleted(client.id, output.output, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn requested(client: NewClient) -> RequestedMetadata {
+    let method =
+        if client.public { Some(AuthenticationMethod::None.name().to_owned()) } else { client.auth_method };
+    RequestedMetadata {
+        client_name: Some(client.name),
+        redirect_uris: Some(client.redirect_uri),
+        scope: (!client.scope.is_empty()).then(|| client.scope.join(" ")),
+        token_endpoint_auth_method: method,
+        ..RequestedMetadata::default()
+    }
+}
+
+async fn all_clients(context: &Context) -> Result<Vec<Client>, Failure> {
+    let mut clients: Vec<Client> = Vec::new();
+    loop {
+        let after = clients.last().map(|client| client.id);
+        let page = context.storage.list_clients(after, PAGE).await.map_err(|error| store(&error))?;
+        if page.is_empty() {
+            return Ok(clients);
+        }
+        clients.extend(page);
+    }
+}
+
+async fn find(context: &Context, client_id: &str) -> Result<Client, Failure> {
+    let found = context.storage.find_client(client_id_of(client_id)?).await;
+    found.map_err(|error| store(&error))?.ok_or_else(|| unknown(client_id))
+}
+
+fn client_id_of(text: &str) -> Result<ClientId, Failure> {
+    ClientId::parse(text).ok_or_else(|| Failure::Usage(format!("{text:?} is no client id")))
+}
+
+fn is_confirmed(client: &Client) -> Result<bool, Failure> {
+    write!(
+        io::stderr().lock(),
+        "Remove {:?} ({}) with everything that people allowed it? Type yes: ",
+        client.metadata.name,
+        client.id
+    )?;
+    let mut answer = String::new();
+    let read = io::stdin().lock().read_line(&mut answer);
+    read.map_err(|error| Failure::because("read the answer", &error))?;
+    Ok(matches!(answer.trim(), "y" | "yes"))
+}
+
+fn unknown(client_id: &str) -> Failure {
+    Failure::Failed(format!("no client has the id {client_id}"))
+}
+
+fn store(error: &StoreError) -> Failure {
+    Failure::because("work with the database", error)
+}
+
+/// The operator's commands issue no tokens, so they need neither the secret nor the keys that it seals.
+struct SignsNothing;
+
+#[async_trait]
+impl TokenSigner for SignsNothing {
+    async fn sign_access_token(&self, _: &AccessClaims) -> Result<String, SignerError> {
+        Err(SignerError::Failed("commands of the operator sign nothing".into()))
+    }
+
+    fn token_id(&self, _: &str) -> Option<TokenId> {
+        None
+    }
+
+    fn public_keys(&self) -> PublicKeys {
+        PublicKeys { jwks: r#"{"keys":[]}"#.to_owned(), algorithms: Vec::new() }
+    }
+}

@@ -1,0 +1,128 @@
+//! How clients are shown: aligned text for people, JSON with the names of RFC 7591 for scripts.
+
+use std::io::{self, Write};
+
+use countersign_domain::client::Client;
+use countersign_domain::id::ClientId;
+use countersign_domain::secret::Secret;
+use countersign_usecases::register_client::RegisteredClient;
+use serde_json::{Map, Value, json};
+use time::format_description::well_known::Rfc3339;
+
+use crate::cli::Output;
+
+/// Shows a new client with the secrets that are shown this once.
+pub(crate) fn created(created: &RegisteredClient, output: Output, out: &mut dyn Write) -> io::Result<()> {
+    let mut fields = fields(&created.client);
+    if let Some(secret) = &created.secret {
+        fields.insert("client_secret".to_owned(), json!(secret.expose()));
+    }
+    fields.insert("registration_access_token".to_owned(), json!(created.registration_token.expose()));
+    show(&fields, output, out)?;
+    note_if_table("The secrets are shown this once: keep them now.", output, out)
+}
+
+/// Shows a client's new secret, this once.
+pub(crate) fn rotated(id: ClientId, secret: &Secret, output: Output, out: &mut dyn Write) -> io::Result<()> {
+    let mut fields = Map::new();
+    fields.insert("client_id".to_owned(), json!(id.to_string()));
+    fields.insert("client_secret".to_owned(), json!(secret.expose()));
+    show(&fields, output, out)?;
+    note_if_table("The secret is shown this once; the one before it is dead.", output, out)
+}
+
+/// Shows a client.
+pub(crate) fn client(client: &Client, output: Output, out: &mut dyn Write) -> io::Result<()> {
+    show(&fields(client), output, out)
+}
+
+/// Says that a client is gone.
+pub(crate) fn deleted(id: ClientId, output: Output, out: &mut dyn Write) -> io::Result<()> {
+    match output {
+        Output::Table => writeln!(out, "removed {id}"),
+        Output::Json => writeln!(out, "{}", json!({"client_id": id.to_string(), "removed": true})),
+    }
+}
+
+/// Shows all clients.
+pub(crate) fn list(clients: &[Client], output: Output, out: &mut dyn Write) -> io::Result<()> {
+    match output {
+        Output::Json => {
+            let clients: Vec<_> = clients.iter().map(fields).map(Value::Object).collect();
+            writeln!(out, "{:#}", Value::Array(clients))
+        }
+        Output::Table if clients.is_empty() => writeln!(out, "no clients"),
+        Output::Table => {
+            let heading = ["CLIENT ID", "NAME", "METHOD", "BY", "CREATED"].map(str::to_owned);
+            let rows: Vec<_> = std::iter::once(heading).chain(clients.iter().map(row)).collect();
+            let width = |column: usize| {
+                rows.iter()
+                    .filter_map(|row| row.get(column))
+                    .map(|cell| cell.chars().count())
+                    .max()
+                    .unwrap_or(0)
+            };
+            let (ids, names, methods, origins) = (width(0), width(1), width(2), width(3));
+            rows.iter().try_for_each(|[id, name, method, origin, created]| {
+                writeln!(out, "{id:ids$}  {name:names$}  {method:methods$}  {origin:origins$}  {created}")
+            })
+        }
+    }
+}
+
+fn row(client: &Client) -> [String; 5] {
+    [
+        client.id.to_string(),
+        client.metadata.name.clone(),
+        client.authentication.method().to_owned(),
+        client.origin.name().to_owned(),
+        created_at(client),
+    ]
+}
+
+fn fields(client: &Client) -> Map<String, Value> {
+    let metadata = &client.metadata;
+    let redirect_uris: Vec<_> = metadata.redirect_uris.iter().map(|uri| uri.as_str()).collect();
+    let grant_types: Vec<_> = metadata.grant_types.iter().map(|grant_type| grant_type.name()).collect();
+    let fields = [
+        ("client_id", json!(client.id.to_string())),
+        ("client_name", json!(metadata.name)),
+        ("redirect_uris", json!(redirect_uris)),
+        ("scope", json!(metadata.scopes.to_string())),
+        ("grant_types", json!(grant_types)),
+        ("token_endpoint_auth_method", json!(client.authentication.method())),
+        ("registered_by", json!(client.origin.name())),
+        ("created_at", json!(created_at(client))),
+    ];
+    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn show(fields: &Map<String, Value>, output: Output, out: &mut dyn Write) -> io::Result<()> {
+    match output {
+        Output::Json => writeln!(out, "{:#}", Value::Object(fields.clone())),
+        Output::Table => {
+            let width = fields.keys().map(String::len).max().unwrap_or(0);
+            fields.iter().try_for_each(|(name, value)| writeln!(out, "{name:width$}  {}", plain(value)))
+        }
+    }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(entries) => entries.iter().map(plain).collect::<Vec<_>>().join(" "),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => value.to_string(),
+    }
+}
+
+/// Scripts read what stands on standard output, so the words for people are for people only.
+fn note_if_table(text: &str, output: Output, out: &mut dyn Write) -> io::Result<()> {
+    match output {
+        Output::Table => writeln!(out, "{text}"),
+        Output::Json => Ok(()),
+    }
+}
+
+fn created_at(client: &Client) -> String {
+    client.created_at.format(&Rfc3339).unwrap_or_else(|_| client.created_at.to_string())
+}

@@ -1,0 +1,203 @@
+//! The operator's settings: where they come from, what they take, and every mistake in them at once.
+//!
+//! A setting has one name. `access_token_ttl` is the flag `--access-token-ttl`, the environment's
+//! `COUNTERSIGN_ACCESS_TOKEN_TTL` and the settings file's `access_token_ttl`. Flags win over the environment, the environment
+//! over the file, the file over the defaults. The table is in [`settings`].
+
+pub(crate) mod database_url;
+mod parse;
+mod reader;
+#[cfg(test)]
+mod reference;
+pub(crate) mod settings;
+mod sources;
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::thread;
+
+use countersign_adapters_crypto::OperatorSecret;
+use countersign_domain::lifetimes::Lifetimes;
+use countersign_domain::public_url::PublicUrl;
+use countersign_domain::secret::Secret;
+use ipnet::IpNet;
+
+pub use database_url::DatabaseUrl;
+use reader::Reader;
+pub(crate) use reader::Shown;
+pub(crate) use sources::Sources;
+
+use crate::wiring::Wiring;
+
+/// Everything that the operator decided, judged.
+#[derive(Debug)]
+pub(crate) struct Config {
+    pub(crate) bind: SocketAddr,
+    pub(crate) public_url: PublicUrl,
+    pub(crate) database_url: DatabaseUrl,
+    /// `None`: it lives in a file beside the database.
+    pub(crate) secret: Option<OperatorSecret>,
+    pub(crate) registration: RegistrationMode,
+    pub(crate) registration_token: Option<Secret>,
+    pub(crate) lifetimes: Lifetimes,
+    pub(crate) rate_limit: bool,
+    pub(crate) trusted_proxies: Vec<IpNet>,
+    pub(crate) template_directory: Option<PathBuf>,
+    pub(crate) workers: usize,
+    pub(crate) log: String,
+    pub(crate) log_format: LogFormat,
+    /// Every setting as `check-config` shows it.
+    pub(crate) shown: Vec<Shown>,
+}
+
+/// Who may register clients over HTTP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RegistrationMode {
+    Open,
+    Token,
+    Closed,
+}
+
+impl RegistrationMode {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Token => "token",
+            Self::Closed => "closed",
+        }
+    }
+}
+
+/// How the log is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LogFormat {
+    /// For people on a terminal, JSON elsewhere.
+    Auto,
+    Pretty,
+    Json,
+}
+
+/// What the settings are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Serving needs all of them.
+    Serve,
+    /// Work on the database needs no secret.
+    Administer,
+}
+
+/// One mistake in the settings: one line that names the setting, where it came from and what it takes. It never holds the value
+/// of a secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mistake(pub(crate) String);
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Config {
+    /// Reads and judges all settings. An error holds every mistake, not the first.
+    pub(crate) fn load(sources: &Sources, wiring: &Wiring, purpose: Purpose) -> Result<Self, Vec<Mistake>> {
+        let mut reader = Reader::new(sources);
+        let bind = reader.read(&settings::BIND);
+        let public_url = reader.read(&settings::PUBLIC_URL);
+        let database_url = reader.read(&settings::DATABASE_URL);
+        let secret_is_given = reader.is_given(&settings::SECRET);
+        let secret = reader.read(&settings::SECRET);
+        let registration = reader.read(&settings::REGISTRATION);
+        let registration_token = reader.read(&settings::REGISTRATION_TOKEN);
+        let access_token = reader.read(&settings::ACCESS_TOKEN_TTL);
+        let refresh_token = reader.read(&settings::REFRESH_TOKEN_TTL);
+        let code = reader.read(&settings::CODE_TTL);
+        let challenge = reader.read(&settings::CHALLENGE_TTL);
+        let session = reader.read(&settings::SESSION_TTL);
+        let grace = reader.read(&settings::REFRESH_GRACE);
+        let rate_limit = reader.read(&settings::RATE_LIMIT);
+        let trusted_proxies = reader.read(&settings::TRUSTED_PROXIES).unwrap_or_default();
+        let template_directory = reader.read(&settings::TEMPLATE_DIRECTORY);
+        let workers = reader.read(&settings::WORKERS);
+        let log = reader.read(&settings::LOG);
+        let log_format = reader.read(&settings::LOG_FORMAT);
+
+        if let Some(url) = &database_url {
+            match wiring.scheme_of(url) {
+                Err(reason) => reader.mistaken(&settings::DATABASE_URL, &reason),
+                Ok(scheme) if !secret_is_given => match scheme.secret_file(url) {
+                    Some(file) => reader.derive(
+                        &settings::SECRET,
+                        &format!("in {}", file.display()),
+                        "made at first start",
+                    ),
+                    None if purpose == Purpose::Serve => reader.missing(
+                        &settings::SECRET,
+                        &format!("a {} database has no place of its own for it", url.scheme()),
+                    ),
+                    None => {}
+                },
+                Ok(_) => {}
+            }
+        }
+        let registration = match (registration, &public_url) {
+            (Some(mode), _) => mode,
+            (None, Some(url)) if url.is_loopback() => {
+                reader.derive(&settings::REGISTRATION, "open", "default while the public URL is loopback");
+                RegistrationMode::Open
+            }
+            (None, _) => {
+                reader.derive(
+                    &settings::REGISTRATION,
+                    "token",
+                    "default, because the public URL is not loopback",
+                );
+                RegistrationMode::Token
+            }
+        };
+        if registration == RegistrationMode::Open && registration_token.is_some() {
+            reader.mistaken(
+                &settings::REGISTRATION_TOKEN,
+                "it would not be asked for while registration is open; set registration to token",
+            );
+        }
+        let workers = workers.unwrap_or_else(|| {
+            let count = thread::available_parallelism().map_or(1, usize::from);
+            reader.derive(&settings::WORKERS, &count.to_string(), "default, one for each CPU");
+            count
+        });
+
+        let (shown, mistakes) = reader.finish();
+        let default = Lifetimes::default();
+        let whole = || {
+            Some(Self {
+                bind: bind?,
+                public_url: public_url?,
+                database_url: database_url?,
+                secret,
+                registration,
+                registration_token,
+                lifetimes: Lifetimes {
+                    access_token: access_token?,
+                    refresh_token: refresh_token?,
+                    code: code?,
+                    challenge: challenge?,
+                    session: session?,
+                    confidential_grace: grace.unwrap_or(default.confidential_grace),
+                    public_grace: grace.unwrap_or(default.public_grace),
+                },
+                rate_limit: rate_limit?,
+                trusted_proxies,
+                template_directory,
+                workers,
+                log: log?,
+                log_format: log_format?,
+                shown,
+            })
+        };
+        if mistakes.is_empty() { whole().ok_or(mistakes) } else { Err(mistakes) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

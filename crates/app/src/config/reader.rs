@@ -1,0 +1,143 @@
+//! Reads single settings out of the sources and collects what to show and what is wrong.
+
+use std::fs;
+
+use super::Mistake;
+use super::settings::{self, Preset, Setting, Spec};
+use super::sources::{Origin, Sources};
+
+/// A setting as `check-config` shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Shown {
+    pub(crate) name: &'static str,
+    /// The value, without anything secret.
+    pub(crate) value: String,
+    /// Where it comes from.
+    pub(crate) origin: String,
+}
+
+pub(super) struct Reader<'a> {
+    sources: &'a Sources,
+    shown: Vec<Shown>,
+    mistakes: Vec<Mistake>,
+}
+
+/// A text with its place.
+struct Found {
+    text: String,
+    /// The setting in its place, as the operator wrote it.
+    place: String,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(sources: &'a Sources) -> Self {
+        Self { sources, shown: Vec::new(), mistakes: sources.mistakes.clone() }
+    }
+
+    /// Reads a setting. `None`: nobody set it and it has no default, or it is mistaken, which is noted.
+    pub(super) fn read<T>(&mut self, setting: &Setting<T>) -> Option<T> {
+        let spec = &setting.spec;
+        let found = match (self.find(spec), spec.preset) {
+            (Err(mistake), _) => {
+                self.mistakes.push(mistake);
+                return None;
+            }
+            (Ok(Some(found)), _) => found,
+            (Ok(None), Preset::Text(text)) => {
+                Found { text: text.to_owned(), place: Origin::Default.of(spec.name) }
+            }
+            (Ok(None), Preset::Absent(meaning)) => {
+                self.show(spec, format!("({})", meaning.replace('`', "")), Origin::Default.of(spec.name));
+                return None;
+            }
+        };
+        match (setting.parse)(&found.text) {
+            Ok(value) => {
+                self.show(spec, spec.mask(&found.text), found.place);
+                Some(value)
+            }
+            Err(reason) => {
+                self.mistakes.push(mistake(spec, &found, &reason));
+                None
+            }
+        }
+    }
+
+    /// Did anybody set it, rightly or wrongly?
+    pub(super) fn is_given<T>(&self, setting: &Setting<T>) -> bool {
+        let name = setting.spec.name;
+        let mut layers = self.sources.layers.iter();
+        layers.any(|layer| {
+            layer.texts.contains_key(name)
+                || setting.spec.file_key().is_some_and(|key| layer.texts.contains_key(key))
+        })
+    }
+
+    /// Notes that a setting which reads well cannot be used.
+    pub(super) fn mistaken<T>(&mut self, setting: &Setting<T>, reason: &str) {
+        if let Ok(found) = self.find(&setting.spec) {
+            let place = Origin::Default.of(setting.spec.name);
+            let found = found.unwrap_or(Found { text: String::new(), place });
+            self.mistakes.push(mistake(&setting.spec, &found, reason));
+        }
+    }
+
+    /// Notes that a setting must be given and is not.
+    pub(super) fn missing<T>(&mut self, setting: &Setting<T>, reason: &str) {
+        let Spec { name, takes, .. } = setting.spec;
+        let variable = Spec::variable(name);
+        self.mistakes.push(Mistake(format!("{variable}: not set, and {reason}; {name} takes {takes}")));
+    }
+
+    /// Shows the value that follows from other settings.
+    pub(super) fn derive<T>(&mut self, setting: &Setting<T>, value: &str, why: &str) {
+        self.show(&setting.spec, value.to_owned(), why.to_owned());
+    }
+
+    /// What to show, in the order of the table, and what is wrong.
+    pub(super) fn finish(self) -> (Vec<Shown>, Vec<Mistake>) {
+        let latest = |spec: &&Spec| self.shown.iter().rfind(|shown| shown.name == spec.name).cloned();
+        (settings::ALL.iter().filter_map(latest).collect(), self.mistakes)
+    }
+
+    /// The strongest place that has the setting, directly or as a path.
+    fn find(&self, spec: &Spec) -> Result<Option<Found>, Mistake> {
+        for layer in &self.sources.layers {
+            let direct = layer.texts.get(spec.name);
+            let path = spec.file_key().and_then(|key| Some((key, layer.texts.get(key)?)));
+            match (direct, path) {
+                (None, None) => {}
+                (Some(text), None) => {
+                    return Ok(Some(Found { text: text.clone(), place: layer.origin.of(spec.name) }));
+                }
+                (None, Some((key, path))) => {
+                    let place = format!("{} ({path})", layer.origin.of(key));
+                    return match fs::read_to_string(path) {
+                        Ok(text) => Ok(Some(Found { text: text.trim().to_owned(), place })),
+                        Err(error) => Err(Mistake(format!("{place}: the file cannot be read: {error}"))),
+                    };
+                }
+                (Some(_), Some((key, _))) => {
+                    let (one, other) = (layer.origin.of(spec.name), layer.origin.of(key));
+                    return Err(Mistake(format!("{one} and {other}: both are set; keep one of them")));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn show(&mut self, spec: &Spec, value: String, origin: String) {
+        self.shown.push(Shown { name: spec.name, value, origin });
+    }
+}
+
+fn mistake(spec: &Spec, found: &Found, reason: &str) -> Mistake {
+    let Spec { name, takes, privacy, .. } = spec;
+    let place = &found.place;
+    Mistake(match privacy {
+        settings::Privacy::Public => format!("{place}: {:?}: {reason}; {name} takes {takes}", found.text),
+        settings::Privacy::HoldsPassword | settings::Privacy::Secret => {
+            format!("{place}: {reason}; {name} takes {takes}")
+        }
+    })
+}

@@ -1,0 +1,344 @@
+//! The one table of settings. Flags, environment, settings file, `check-config` and docs/configuration.md are all made from
+//! it.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use countersign_adapters_crypto::OperatorSecret;
+use countersign_domain::public_url::PublicUrl;
+use countersign_domain::secret::Secret;
+use ipnet::IpNet;
+use time::Duration;
+
+use super::{DatabaseUrl, LogFormat, RegistrationMode, parse};
+
+/// The name of the setting that says where the settings file is; it cannot be in that file.
+pub(crate) const CONFIG: &str = "config";
+/// What it is.
+pub(crate) const CONFIG_DOC: &str =
+    "The settings file; without it `countersign.toml` in the working directory, when it is there";
+
+/// A setting: what is said of it, and how its text is read.
+pub(crate) struct Setting<T> {
+    pub(crate) spec: Spec,
+    /// Gives the value or a fragment that says what is wrong, without repeating the text.
+    pub(crate) parse: fn(&str) -> Result<T, String>,
+}
+
+/// What is said of a setting.
+pub(crate) struct Spec {
+    /// The name, in lower case with underscores.
+    pub(crate) name: &'static str,
+    /// The name of the companion that holds a path to the value, for whatever may hold a secret.
+    file_key: Option<&'static str>,
+    /// What it is, in sentences.
+    pub(crate) doc: &'static str,
+    /// What it takes, after "takes".
+    pub(crate) takes: &'static str,
+    pub(crate) preset: Preset,
+    pub(crate) privacy: Privacy,
+}
+
+/// What holds when nobody set it.
+#[derive(Clone, Copy)]
+pub(crate) enum Preset {
+    /// This text, read like any other.
+    Text(&'static str),
+    /// Nothing; these words say what that means.
+    Absent(&'static str),
+}
+
+/// How much of a value may be shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Privacy {
+    Public,
+    /// All but the password in it.
+    HoldsPassword,
+    /// Nothing. There is no flag for it either: everybody on the machine can read command lines (B-073).
+    Secret,
+}
+
+impl Spec {
+    /// The flag's name, if the value may stand on a command line.
+    pub(crate) fn flag(&self) -> Option<&'static str> {
+        (self.privacy != Privacy::Secret).then_some(self.name)
+    }
+
+    /// The name of the setting that holds a path to the value.
+    pub(crate) const fn file_key(&self) -> Option<&'static str> {
+        self.file_key
+    }
+
+    /// One line for `--help`.
+    pub(crate) fn help(&self) -> String {
+        let first = self.doc.split_once(". ").map_or(self.doc, |(first, _)| first).trim_end_matches('.');
+        match self.preset {
+            Preset::Text(text) => format!("{first} [default: {text}]"),
+            Preset::Absent(_) => first.to_owned(),
+        }
+    }
+
+    /// The environment variable of a setting.
+    pub(crate) fn variable(name: &str) -> String {
+        format!("COUNTERSIGN_{}", name.to_uppercase())
+    }
+
+    /// A value as it may be shown.
+    pub(crate) fn mask(&self, value: &str) -> String {
+        match self.privacy {
+            Privacy::Public => value.to_owned(),
+            Privacy::HoldsPassword => DatabaseUrl::new(value).to_string(),
+            Privacy::Secret => "(secret)".to_owned(),
+        }
+    }
+}
+
+/// All settings, in the order in which people read about them.
+pub(crate) static ALL: [&Spec; 18] = [
+    &BIND.spec,
+    &PUBLIC_URL.spec,
+    &DATABASE_URL.spec,
+    &SECRET.spec,
+    &REGISTRATION.spec,
+    &REGISTRATION_TOKEN.spec,
+    &ACCESS_TOKEN_TTL.spec,
+    &REFRESH_TOKEN_TTL.spec,
+    &CODE_TTL.spec,
+    &CHALLENGE_TTL.spec,
+    &SESSION_TTL.spec,
+    &REFRESH_GRACE.spec,
+    &RATE_LIMIT.spec,
+    &TRUSTED_PROXIES.spec,
+    &TEMPLATE_DIRECTORY.spec,
+    &WORKERS.spec,
+    &LOG.spec,
+    &LOG_FORMAT.spec,
+];
+
+/// The names of all settings and of their companions with `_file`.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    ALL.iter().flat_map(|spec| std::iter::once(spec.name).chain(spec.file_key()))
+}
+
+/// What the setting of this name takes, after "takes".
+pub(crate) fn takes(name: &str) -> &'static str {
+    let mut specs = ALL.iter();
+    specs.find(|spec| spec.name == name).map_or("the path of a file that holds the value", |spec| spec.takes)
+}
+
+pub(crate) static BIND: Setting<SocketAddr> = Setting {
+    spec: Spec {
+        name: "bind",
+        file_key: None,
+        doc: "Where the server listens.",
+        takes: "an IP address and a port, such as 127.0.0.1:8080 or [::]:8080",
+        preset: Preset::Text("127.0.0.1:8080"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::socket_address,
+};
+
+pub(crate) static PUBLIC_URL: Setting<PublicUrl> = Setting {
+    spec: Spec {
+        name: "public_url",
+        file_key: None,
+        doc: "The address under which people and clients reach the server, and the issuer of its tokens. It is never \
+              derived from a request. Changing it later makes the tokens that clients hold come from somebody else.",
+        takes: "an https address such as https://auth.example.com, or an http one on a loopback host",
+        preset: Preset::Text("http://localhost:8080"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::public_url,
+};
+
+pub(crate) static DATABASE_URL: Setting<DatabaseUrl> = Setting {
+    spec: Spec {
+        name: "database_url",
+        file_key: Some("database_url_file"),
+        doc: "Where everything lasting lives. `sqlite://data/countersign.db` is a file below the working directory, \
+              `sqlite:///var/lib/countersign.db` an absolute one; `postgres://user:password@host/database` is PostgreSQL. \
+              A password on the command line can be read by everybody on the machine: use the environment or a file.",
+        takes: "a URL that begins with sqlite:// or postgres://",
+        preset: Preset::Text("sqlite://data/countersign.db"),
+        privacy: Privacy::HoldsPassword,
+    },
+    parse: parse::database_url,
+};
+
+pub(crate) static SECRET: Setting<OperatorSecret> = Setting {
+    spec: Spec {
+        name: "secret",
+        file_key: Some("secret_file"),
+        doc: "Protects cookies, and signing keys at rest. All replicas need the same one. `openssl rand -base64 32 | tr \
+              '+/' '-_'` makes one. There is no flag for the value, only for a file with it.",
+        takes: "at least 32 random bytes in base64url",
+        preset: Preset::Absent(
+            "on SQLite made at first start, in a file beside the database with mode 0600; on PostgreSQL it must be given",
+        ),
+        privacy: Privacy::Secret,
+    },
+    parse: parse::secret,
+};
+
+pub(crate) static REGISTRATION: Setting<RegistrationMode> = Setting {
+    spec: Spec {
+        name: "registration",
+        file_key: None,
+        doc: "Who may register clients over HTTP: everybody, whoever has the registration token, or nobody. `countersign \
+              client create` always works.",
+        takes: "open, token or closed",
+        preset: Preset::Absent("`open` while the public URL is loopback, otherwise `token`"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::registration,
+};
+
+pub(crate) static REGISTRATION_TOKEN: Setting<Secret> = Setting {
+    spec: Spec {
+        name: "registration_token",
+        file_key: Some("registration_token_file"),
+        doc: "The initial access token that clients register with while `registration` is `token`. There is no flag for the \
+              value, only for a file with it.",
+        takes: "at least 16 characters from letters, digits and -._~+/=",
+        preset: Preset::Absent("in `token` mode only `countersign client create` registers"),
+        privacy: Privacy::Secret,
+    },
+    parse: parse::registration_token,
+};
+
+const fn lifetime(
+    name: &'static str,
+    doc: &'static str,
+    takes: &'static str,
+    preset: &'static str,
+    parse: fn(&str) -> Result<Duration, String>,
+) -> Setting<Duration> {
+    let preset = Preset::Text(preset);
+    Setting { spec: Spec { name, file_key: None, doc, takes, preset, privacy: Privacy::Public }, parse }
+}
+
+pub(crate) static ACCESS_TOKEN_TTL: Setting<Duration> = lifetime(
+    "access_token_ttl",
+    "How long access tokens live.",
+    "seconds, 1 to 86400 (a day)",
+    "3600",
+    parse::seconds::<1, 86_400>,
+);
+
+pub(crate) static REFRESH_TOKEN_TTL: Setting<Duration> = lifetime(
+    "refresh_token_ttl",
+    "How long a refresh token lives when it is not used. Using it gives a new one; after a year people sign in again.",
+    "seconds, 1 to 31536000 (a year)",
+    "2592000",
+    parse::seconds::<1, 31_536_000>,
+);
+
+pub(crate) static CODE_TTL: Setting<Duration> = lifetime(
+    "code_ttl",
+    "How long an authorization code lives.",
+    "seconds, 1 to 600 (ten minutes)",
+    "60",
+    parse::seconds::<1, 600>,
+);
+
+pub(crate) static CHALLENGE_TTL: Setting<Duration> = lifetime(
+    "challenge_ttl",
+    "How long people have to sign the text that their wallet shows.",
+    "seconds, 1 to 600 (ten minutes)",
+    "300",
+    parse::seconds::<1, 600>,
+);
+
+pub(crate) static SESSION_TTL: Setting<Duration> = lifetime(
+    "session_ttl",
+    "How long a sign-in that was begun can be finished.",
+    "seconds, 1 to 86400 (a day)",
+    "1800",
+    parse::seconds::<1, 86_400>,
+);
+
+pub(crate) static REFRESH_GRACE: Setting<Duration> = Setting {
+    spec: Spec {
+        name: "refresh_grace",
+        file_key: None,
+        doc: "For how long a refresh token that was used may come again while its successor is unused, because the answer \
+              was lost on its way. The successor is then replaced: a family never has two live branches.",
+        takes: "seconds, 0 to 60",
+        preset: Preset::Absent("0 for clients with a secret, 10 for public ones"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::seconds::<0, 60>,
+};
+
+pub(crate) static RATE_LIMIT: Setting<bool> = Setting {
+    spec: Spec {
+        name: "rate_limit",
+        file_key: None,
+        doc: "Whether requests that cost something are counted for each address.",
+        takes: "on or off",
+        preset: Preset::Text("on"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::on_or_off,
+};
+
+pub(crate) static TRUSTED_PROXIES: Setting<Vec<IpNet>> = Setting {
+    spec: Spec {
+        name: "trusted_proxies",
+        file_key: None,
+        doc: "The proxies whose `X-Forwarded-For` is believed. In the settings file it may be a list.",
+        takes: "networks such as 10.0.0.0/8, or single addresses, separated by commas",
+        preset: Preset::Absent("none"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::networks,
+};
+
+pub(crate) static TEMPLATE_DIRECTORY: Setting<PathBuf> = Setting {
+    spec: Spec {
+        name: "template_directory",
+        file_key: None,
+        doc: "A folder whose templates and assets replace the embedded ones of the same names.",
+        takes: "the path of a folder that is there",
+        preset: Preset::Absent("the embedded ones"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::directory,
+};
+
+pub(crate) static WORKERS: Setting<usize> = Setting {
+    spec: Spec {
+        name: "workers",
+        file_key: None,
+        doc: "How many threads answer requests.",
+        takes: "a number, 1 to 512",
+        preset: Preset::Absent("one for each CPU"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::workers,
+};
+
+pub(crate) static LOG: Setting<String> = Setting {
+    spec: Spec {
+        name: "log",
+        file_key: None,
+        doc: "What is logged: a level, or directives for single parts, such as `info,countersign_usecases=debug`. The log goes \
+              to standard error.",
+        takes: "error, warn, info, debug, trace or off, or a list of target=level",
+        preset: Preset::Text("info"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::log_directives,
+};
+
+pub(crate) static LOG_FORMAT: Setting<LogFormat> = Setting {
+    spec: Spec {
+        name: "log_format",
+        file_key: None,
+        doc: "How the log is written; `auto` is `pretty` on a terminal and `json` elsewhere.",
+        takes: "auto, pretty or json",
+        preset: Preset::Text("auto"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::log_format,
+};

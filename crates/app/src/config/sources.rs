@@ -1,0 +1,200 @@
+//! Where settings come from: the command line, the environment, the settings file. Nothing here knows what they mean.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::ArgMatches;
+
+use super::Mistake;
+use super::settings::{self, Spec};
+
+/// The settings file that is read when nobody names one.
+const DEFAULT_FILE: &str = "countersign.toml";
+const PREFIX: &str = "COUNTERSIGN_";
+
+/// One place that settings come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Flag,
+    Environment,
+    File(PathBuf),
+    Default,
+}
+
+impl Origin {
+    /// A setting with its place, as the operator wrote it.
+    pub(crate) fn of(&self, name: &str) -> String {
+        match self {
+            Self::Flag => format!("--{}", name.replace('_', "-")),
+            Self::Environment => Spec::variable(name),
+            Self::File(path) => format!("{name} in {}", path.display()),
+            Self::Default => "default".to_owned(),
+        }
+    }
+}
+
+/// The texts of one place.
+#[derive(Debug)]
+pub(crate) struct Layer {
+    pub(crate) origin: Origin,
+    pub(crate) texts: BTreeMap<&'static str, String>,
+}
+
+/// All places, the strongest first, and what is wrong with them already.
+#[derive(Debug)]
+pub(crate) struct Sources {
+    pub(crate) layers: Vec<Layer>,
+    pub(crate) mistakes: Vec<Mistake>,
+}
+
+impl Sources {
+    /// The sources of this process.
+    pub(crate) fn of_process(matches: &ArgMatches) -> Self {
+        Self::new(matches, std::env::vars_os(), Path::new(""))
+    }
+
+    /// Reads the sources; the default settings file is looked for in `directory`.
+    pub(crate) fn new(
+        matches: &ArgMatches,
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+        directory: &Path,
+    ) -> Self {
+        let mut mistakes = Vec::new();
+        let mut flags = flags(matches);
+        let mut environment = environment(variables, &mut mistakes);
+        let named =
+            flags.remove(settings::CONFIG).or(environment.remove(settings::CONFIG)).map(PathBuf::from);
+        let path = named.clone().unwrap_or_else(|| directory.join(DEFAULT_FILE));
+        let file = match fs::read_to_string(&path) {
+            Ok(text) => file(&text, &path, &mut mistakes),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && named.is_none() => BTreeMap::new(),
+            Err(error) => {
+                let text = format!("settings file {} cannot be read: {error}", path.display());
+                mistakes.push(Mistake(text));
+                BTreeMap::new()
+            }
+        };
+        let layers = vec![
+            Layer { origin: Origin::Flag, texts: flags },
+            Layer { origin: Origin::Environment, texts: environment },
+            Layer { origin: Origin::File(path), texts: file },
+        ];
+        Self { layers, mistakes }
+    }
+}
+
+type Texts = BTreeMap<&'static str, String>;
+
+fn flags(matches: &ArgMatches) -> Texts {
+    // A flag may stand before or after the command; the innermost matches know both.
+    let mut innermost = matches;
+    while let Some((_, inner)) = innermost.subcommand() {
+        innermost = inner;
+    }
+    let text = |name| Some((name, innermost.try_get_one::<String>(name).ok().flatten()?.clone()));
+    settings::names().chain([settings::CONFIG]).filter_map(text).collect()
+}
+
+fn environment(
+    variables: impl IntoIterator<Item = (OsString, OsString)>,
+    mistakes: &mut Vec<Mistake>,
+) -> Texts {
+    let mut texts = Texts::new();
+    let mut variables: Vec<_> = variables.into_iter().collect();
+    variables.sort();
+    for (variable, value) in variables {
+        let Some(variable) = variable.to_str().filter(|variable| variable.starts_with(PREFIX)) else {
+            continue;
+        };
+        let Some(value) = value.to_str() else {
+            mistakes.push(Mistake(format!("{variable}: not UTF-8")));
+            continue;
+        };
+        let known = settings::names().chain([settings::CONFIG]).find(|name| Spec::variable(name) == variable);
+        match known {
+            // Compose files pass what is not set on as an empty text.
+            Some(_) if value.is_empty() => {}
+            Some(name) => {
+                texts.insert(name, value.to_owned());
+            }
+            None if is_service_link(variable, value) => {}
+            None => {
+                let nearest = nearest(variable, settings::names().map(Spec::variable));
+                mistakes.push(unknown(variable, &nearest));
+            }
+        }
+    }
+    texts
+}
+
+/// Kubernetes tells every container about every service beside it: a service named `countersign` puts `COUNTERSIGN_PORT`,
+/// `COUNTERSIGN_SERVICE_HOST` and their kin there. Nobody meant them as settings.
+fn is_service_link(variable: &str, value: &str) -> bool {
+    let of_service = variable.ends_with("_SERVICE_HOST")
+        || variable.ends_with("_SERVICE_PORT")
+        || variable.contains("_SERVICE_PORT_");
+    let numbered = variable.split("_PORT_").skip(1).any(|rest| {
+        let mut words = rest.split('_');
+        let is_number = words.next().is_some_and(|word| word.parse::<u16>().is_ok());
+        is_number && words.next().is_some_and(|word| matches!(word, "TCP" | "UDP" | "SCTP"))
+    });
+    let address = variable.ends_with("_PORT") && value.contains("://");
+    of_service || numbered || address
+}
+
+fn file(text: &str, path: &Path, mistakes: &mut Vec<Mistake>) -> Texts {
+    let origin = Origin::File(path.to_owned());
+    let table = match text.parse::<toml::Table>() {
+        Ok(table) => table,
+        Err(error) => {
+            let start = error.span().map_or(0, |span| span.start);
+            let line = text.bytes().take(start).filter(|byte| *byte == b'\n').count() + 1;
+            let message = error.message().lines().collect::<Vec<_>>().join(", ");
+            mistakes.push(Mistake(format!("{}, line {line}: not TOML: {message}", path.display())));
+            return Texts::new();
+        }
+    };
+    let mut texts = Texts::new();
+    for (key, value) in table {
+        let Some(name) = settings::names().find(|name| *name == key) else {
+            mistakes.push(unknown(&origin.of(&key), &nearest(&key, settings::names().map(str::to_owned))));
+            continue;
+        };
+        match as_text(&value) {
+            Some(text) => {
+                texts.insert(name, text);
+            }
+            None => {
+                let (place, kind) = (origin.of(name), value.type_str());
+                let takes = settings::takes(name);
+                mistakes.push(Mistake(format!("{place}: a {kind} is no value; {name} takes {takes}")));
+            }
+        }
+    }
+    texts
+}
+
+/// A TOML value as it would be written in the environment.
+fn as_text(value: &toml::Value) -> Option<String> {
+    match value {
+        toml::Value::String(text) => Some(text.clone()),
+        toml::Value::Integer(number) => Some(number.to_string()),
+        toml::Value::Boolean(on) => Some(if *on { "on" } else { "off" }.to_owned()),
+        toml::Value::Array(entries) => {
+            let texts: Option<Vec<&str>> = entries.iter().map(toml::Value::as_str).collect();
+            texts.map(|texts| texts.join(","))
+        }
+        toml::Value::Float(_) | toml::Value::Datetime(_) | toml::Value::Table(_) => None,
+    }
+}
+
+fn nearest(given: &str, names: impl Iterator<Item = String>) -> String {
+    names.min_by_key(|name| strsim::damerau_levenshtein(given, name)).unwrap_or_default()
+}
+
+fn unknown(place: &str, nearest: &str) -> Mistake {
+    Mistake(format!("{place}: there is no such setting; did you mean {nearest}?"))
+}

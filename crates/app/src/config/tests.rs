@@ -1,0 +1,353 @@
+//! Precedence of the sources, and the line for every mistake.
+
+use std::ffi::OsString;
+use std::fs;
+
+use super::*;
+use crate::cli;
+
+const SECRET: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+
+/// The three sources of one start.
+struct Start {
+    folder: tempfile::TempDir,
+    flags: Vec<String>,
+    variables: Vec<(String, String)>,
+}
+
+fn start() -> Start {
+    Start { folder: tempfile::tempdir().unwrap(), flags: Vec::new(), variables: Vec::new() }
+}
+
+impl Start {
+    fn flag(mut self, flag: &str) -> Self {
+        self.flags.push(flag.to_owned());
+        self
+    }
+
+    fn variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    fn file(self, text: &str) -> Self {
+        fs::write(self.folder.path().join("countersign.toml"), text).unwrap();
+        self
+    }
+
+    /// Writes a file with a value and gives its path.
+    fn holding(&self, value: &str) -> String {
+        let path = self.folder.path().join("value");
+        fs::write(&path, value).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    fn load(&self) -> Result<Config, Vec<Mistake>> {
+        let words = ["countersign".to_owned(), "serve".to_owned()];
+        let matches = cli::command().try_get_matches_from(words.iter().chain(&self.flags)).unwrap();
+        let variables =
+            self.variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let sources = Sources::new(&matches, variables, self.folder.path());
+        Config::load(&sources, &Wiring::standard(), Purpose::Serve)
+    }
+
+    fn config(&self) -> Config {
+        self.load().unwrap()
+    }
+
+    /// The mistakes as lines, with the temporary folder written as `…`.
+    fn mistakes(&self) -> Vec<String> {
+        let folder = format!("{}/", self.folder.path().display());
+        self.load().unwrap_err().iter().map(|mistake| mistake.to_string().replace(&folder, "…/")).collect()
+    }
+
+    fn origin(&self, name: &str) -> String {
+        let shown = self.config().shown;
+        shown.into_iter().find(|shown| shown.name == name).unwrap().origin
+    }
+}
+
+/// The one line about one value in the environment.
+fn about(name: &str, value: &str) -> String {
+    let mistakes = start().variable(name, value).mistakes();
+    assert_eq!(mistakes.len(), 1, "{mistakes:?}");
+    mistakes.concat()
+}
+
+#[test]
+fn without_settings_the_defaults_of_the_contract_hold() {
+    let config = start().config();
+    assert_eq!(config.bind.to_string(), "127.0.0.1:8080");
+    assert_eq!(config.public_url.as_str(), "http://localhost:8080");
+    assert_eq!(config.database_url.expose(), "sqlite://data/countersign.db");
+    assert_eq!(config.lifetimes, Lifetimes::default());
+    assert_eq!(config.registration, RegistrationMode::Open);
+    assert!(config.rate_limit && config.trusted_proxies.is_empty() && config.workers > 0);
+    assert!(config.secret.is_none() && config.template_directory.is_none());
+    assert_eq!((config.log.as_str(), config.log_format), ("info", LogFormat::Auto));
+}
+
+#[test]
+fn flags_win_over_the_environment_which_wins_over_the_file_which_wins_over_defaults() {
+    let file = start().file("code_ttl = 11\n");
+    assert_eq!(file.config().lifetimes.code.whole_seconds(), 11);
+    assert!(file.origin("code_ttl").starts_with("code_ttl in /"));
+    let environment = file.variable("COUNTERSIGN_CODE_TTL", "12");
+    assert_eq!(environment.config().lifetimes.code.whole_seconds(), 12);
+    assert_eq!(environment.origin("code_ttl"), "COUNTERSIGN_CODE_TTL");
+    let flag = environment.flag("--code-ttl=13");
+    assert_eq!(flag.config().lifetimes.code.whole_seconds(), 13);
+    assert_eq!(flag.origin("code_ttl"), "--code-ttl");
+    assert_eq!(flag.origin("bind"), "default");
+}
+
+#[test]
+fn a_stronger_place_wins_even_if_the_weaker_one_names_a_file() {
+    let start = start();
+    let file = start.holding("sqlite://from-file.db\n");
+    let weak = start.file(&format!("database_url_file = {file:?}"));
+    assert_eq!(weak.config().database_url.expose(), "sqlite://from-file.db");
+    let strong = weak.variable("COUNTERSIGN_DATABASE_URL", "sqlite://direct.db");
+    assert_eq!(strong.config().database_url.expose(), "sqlite://direct.db");
+}
+
+#[test]
+fn every_setting_works_in_the_file_and_a_list_may_be_one() {
+    let config = start()
+        .file(
+            "bind = '[::]:80'\npublic_url = 'https://auth.example.com'\nregistration = 'token'\n\
+             registration_token = 'abcdefghijklmnop'\nrefresh_grace = 5\nrate_limit = false\n\
+             trusted_proxies = ['10.0.0.0/8', '192.0.2.1']\nworkers = 3\nlog = 'info,countersign_usecases=debug'\n\
+             log_format = 'json'\n",
+        )
+        .config();
+    assert!(!config.rate_limit);
+    assert_eq!(config.trusted_proxies.len(), 2);
+    assert_eq!(config.lifetimes.confidential_grace, config.lifetimes.public_grace);
+    assert_eq!((config.workers, config.log_format), (3, LogFormat::Json));
+    assert!(config.registration_token.is_some());
+}
+
+#[test]
+fn the_settings_file_can_be_named_and_must_then_be_there() {
+    let start = start();
+    let path = start.holding("code_ttl = 14");
+    assert_eq!(start.variable("COUNTERSIGN_CONFIG", &path).config().lifetimes.code.whole_seconds(), 14);
+    let missing = about("COUNTERSIGN_CONFIG", "/nowhere/a.toml");
+    assert_eq!(
+        missing,
+        "settings file /nowhere/a.toml cannot be read: No such file or directory (os error 2)"
+    );
+}
+
+#[test]
+fn an_empty_variable_counts_as_not_set() {
+    assert_eq!(start().variable("COUNTERSIGN_BIND", "").origin("bind"), "default");
+}
+
+#[test]
+fn registration_is_open_on_loopback_only() {
+    let public = start().variable("COUNTERSIGN_PUBLIC_URL", "https://auth.example.com");
+    assert_eq!(public.config().registration, RegistrationMode::Token);
+    let opened = public.variable("COUNTERSIGN_REGISTRATION", "open");
+    assert_eq!(opened.config().registration, RegistrationMode::Open);
+}
+
+#[test]
+fn a_registration_token_that_nobody_would_ask_for_is_a_mistake() {
+    assert_eq!(
+        about("COUNTERSIGN_REGISTRATION_TOKEN", "abcdefghijklmnop"),
+        "COUNTERSIGN_REGISTRATION_TOKEN: it would not be asked for while registration is open; set registration to \
+         token; registration_token takes at least 16 characters from letters, digits and -._~+/="
+    );
+}
+
+#[test]
+fn postgresql_needs_a_secret_and_sqlite_does_not() {
+    let postgres = start().variable("COUNTERSIGN_DATABASE_URL", "postgres://ann:hunter2@db/auth");
+    assert_eq!(
+        postgres.mistakes(),
+        [
+            "COUNTERSIGN_SECRET: not set, and a postgres database has no place of its own for it; secret takes at least \
+             32 random bytes in base64url"
+        ]
+    );
+    let with_secret = postgres.variable("COUNTERSIGN_SECRET", SECRET).config();
+    assert!(with_secret.secret.is_some());
+    let shown = format!("{with_secret:?}");
+    assert!(!shown.contains("hunter2") && !shown.contains(SECRET), "{shown}");
+}
+
+#[test]
+fn a_secret_is_read_from_a_file_and_never_shown() {
+    let start = start();
+    let path = start.holding(&format!("{SECRET}\n"));
+    let config = start.variable("COUNTERSIGN_SECRET_FILE", &path).config();
+    assert_eq!(config.secret.map(|secret| secret.expose()), Some(SECRET.to_owned()));
+    let shown = config.shown.iter().find(|shown| shown.name == "secret").unwrap();
+    assert_eq!(
+        (shown.value.as_str(), shown.origin.as_str()),
+        ("(secret)", &*format!("COUNTERSIGN_SECRET_FILE ({path})"))
+    );
+}
+
+#[test]
+fn a_secret_cannot_stand_on_the_command_line_b_073() {
+    for flag in ["--secret=x", "--registration-token=x"] {
+        assert!(cli::command().try_get_matches_from(["countersign", "serve", flag]).is_err(), "{flag}");
+    }
+}
+
+#[test]
+fn a_value_and_a_file_at_one_place_are_a_mistake() {
+    let both =
+        start().variable("COUNTERSIGN_SECRET", SECRET).variable("COUNTERSIGN_SECRET_FILE", "/run/secret");
+    assert_eq!(
+        both.mistakes(),
+        ["COUNTERSIGN_SECRET and COUNTERSIGN_SECRET_FILE: both are set; keep one of them"]
+    );
+    assert_eq!(
+        about("COUNTERSIGN_SECRET_FILE", "/nowhere/secret"),
+        "COUNTERSIGN_SECRET_FILE (/nowhere/secret): the file cannot be read: No such file or directory (os error 2)"
+    );
+}
+
+#[test]
+fn an_unknown_name_is_a_mistake_that_suggests_the_nearest() {
+    assert_eq!(
+        about("COUNTERSIGN_ACESS_TOKEN_TTL", "60"),
+        "COUNTERSIGN_ACESS_TOKEN_TTL: there is no such setting; did you mean COUNTERSIGN_ACCESS_TOKEN_TTL?"
+    );
+    assert_eq!(
+        start().file("regstration = 'open'\n[server]\nbind = 'x'\n").mistakes(),
+        [
+            "regstration in …/countersign.toml: there is no such setting; did you mean registration?",
+            "server in …/countersign.toml: there is no such setting; did you mean secret?",
+        ]
+    );
+}
+
+#[test]
+fn what_kubernetes_says_of_a_service_of_our_name_is_no_mistake() {
+    start()
+        .variable("COUNTERSIGN_SERVICE_HOST", "10.0.0.1")
+        .variable("COUNTERSIGN_SERVICE_PORT_HTTP", "8080")
+        .variable("COUNTERSIGN_PORT", "tcp://10.0.0.1:8080")
+        .variable("COUNTERSIGN_PORT_8080_TCP_ADDR", "10.0.0.1")
+        .variable("COUNTERSIGN_DB_PORT_5432_TCP", "tcp://10.0.0.2:5432")
+        .config();
+    assert!(about("COUNTERSIGN_PORT", "8080").contains("there is no such setting"));
+}
+
+#[test]
+fn a_file_that_is_not_toml_is_told_with_its_line() {
+    let mistakes = start().file("code_ttl = 60\nbind = = 1\n").mistakes();
+    assert_eq!(mistakes.len(), 1);
+    assert!(mistakes[0].starts_with("…/countersign.toml, line 2: not TOML: "), "{mistakes:?}");
+    assert_eq!(
+        start().file("code_ttl = 1.5\n").mistakes(),
+        [
+            "code_ttl in …/countersign.toml: a float is no value; code_ttl takes seconds, 1 to 600 (ten minutes)"
+        ]
+    );
+}
+
+#[test]
+fn all_mistakes_are_told_at_once() {
+    let start = start()
+        .file("code_ttl = 6000\n")
+        .variable("COUNTERSIGN_BIND", "localhost")
+        .variable("COUNTERSIGN_WORKRES", "1")
+        .flag("--workers=0");
+    assert_eq!(
+        start.mistakes(),
+        [
+            "COUNTERSIGN_WORKRES: there is no such setting; did you mean COUNTERSIGN_WORKERS?",
+            "COUNTERSIGN_BIND: \"localhost\": not an IP address with a port; bind takes an IP address and a port, such as \
+             127.0.0.1:8080 or [::]:8080",
+            "code_ttl in …/countersign.toml: \"6000\": too large; code_ttl takes seconds, 1 to 600 (ten minutes)",
+            "--workers: \"0\": too small; workers takes a number, 1 to 512",
+        ]
+    );
+}
+
+#[test]
+fn each_setting_says_what_it_takes() {
+    let cases = [
+        (
+            "PUBLIC_URL",
+            "http://auth.example.com",
+            "http is for loopback hosts only: use https; public_url takes an https",
+        ),
+        (
+            "DATABASE_URL",
+            "mysql://db/auth",
+            "this build knows sqlite, postgres, postgresql; database_url takes a URL",
+        ),
+        (
+            "DATABASE_URL",
+            "auth.db",
+            "not a URL; database_url takes a URL that begins with sqlite:// or postgres://",
+        ),
+        ("DATABASE_URL", "sqlite://", "it names no file; database_url takes"),
+        ("DATABASE_URL", "sqlite://:memory:", "a database in memory keeps nothing; database_url takes"),
+        ("REGISTRATION", "maybe", "\"maybe\": no such mode; registration takes open, token or closed"),
+        ("ACCESS_TOKEN_TTL", "0", "\"0\": too small; access_token_ttl takes seconds, 1 to 86400 (a day)"),
+        ("ACCESS_TOKEN_TTL", "1h", "\"1h\": not a whole number; access_token_ttl takes seconds"),
+        (
+            "REFRESH_TOKEN_TTL",
+            "31536001",
+            "too large; refresh_token_ttl takes seconds, 1 to 31536000 (a year)",
+        ),
+        ("CHALLENGE_TTL", "601", "too large; challenge_ttl takes seconds, 1 to 600 (ten minutes)"),
+        ("SESSION_TTL", "-1", "too small; session_ttl takes seconds, 1 to 86400 (a day)"),
+        ("REFRESH_GRACE", "61", "too large; refresh_grace takes seconds, 0 to 60"),
+        ("RATE_LIMIT", "yes", "\"yes\": neither on nor off; rate_limit takes on or off"),
+        (
+            "TRUSTED_PROXIES",
+            "10.0.0.0/8,proxy",
+            "\"proxy\" is no network; trusted_proxies takes networks such as",
+        ),
+        (
+            "TEMPLATE_DIRECTORY",
+            "/nowhere",
+            "\"/nowhere\": there is no such folder; template_directory takes the path",
+        ),
+        ("LOG", "inof", "\"inof\" is no level; log takes error, warn, info"),
+        ("LOG", "a=b=c", "log takes error, warn, info"),
+        ("LOG_FORMAT", "xml", "\"xml\": no such format; log_format takes auto, pretty or json"),
+    ];
+    for (name, value, expected) in cases {
+        let name = format!("COUNTERSIGN_{name}");
+        let line = about(&name, value);
+        assert!(line.starts_with(&format!("{name}: ")) && line.contains(expected), "{line}");
+    }
+}
+
+#[test]
+fn a_bad_secret_is_told_without_its_value() {
+    let bad_token = start()
+        .variable("COUNTERSIGN_REGISTRATION", "token")
+        .variable("COUNTERSIGN_REGISTRATION_TOKEN", "hunter2");
+    let lines = [
+        about("COUNTERSIGN_SECRET", "hunter22"),
+        about("COUNTERSIGN_SECRET", "hunter2 with spaces and much more of it"),
+        about("COUNTERSIGN_DATABASE_URL", "postgres://ann:hunter2/x@db/auth"),
+        bad_token.mistakes().concat(),
+    ];
+    assert!(
+        lines[0].contains("the secret has 6 bytes, fewer than 32; secret takes at least 32 random bytes")
+    );
+    for line in lines {
+        assert!(!line.contains("hunter2") && line.contains(" takes "), "{line}");
+    }
+}
+
+#[test]
+fn no_name_stands_twice_in_the_table() {
+    let mut names: Vec<_> = settings::names().collect();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!((names.len(), settings::ALL.len()), (count, 18));
+}

@@ -1,0 +1,24 @@
+//! `countersign migrate`: the schema, and nothing else.
+
+use std::io::Write;
+
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::server::opening;
+use crate::wiring::Wiring;
+
+/// Runs the migrations that are missing and names them.
+pub(crate) async fn migrate(config: &Config, wiring: &Wiring, out: &mut dyn Write) -> Result<(), Failure> {
+    let scheme = opening::scheme(config, wiring)?;
+    let names = scheme
+        .migrate(&config.database_url)
+        .await
+        .map_err(|error| opening::failure("migrate the database", &config.database_url, &error))?;
+    for name in &names {
+        writeln!(out, "ran {name}")?;
+    }
+    if names.is_empty() {
+        writeln!(out, "nothing to do: the schema is up to date")?;
+    }
+    Ok(())
+}

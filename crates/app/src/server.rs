@@ -1,0 +1,143 @@
+//! `countersign serve`: start, run, stop.
+
+pub(crate) mod opening;
+
+use std::io::{self, IsTerminal, Write};
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_adapters_crypto::load_or_create;
+use countersign_domain::secret::SecretHash;
+use countersign_http_actix::{self as http, HttpSettings, Registration, Running};
+use countersign_usecases::Context;
+use tokio::time::{sleep, timeout};
+
+use crate::config::{Config, RegistrationMode};
+use crate::failure::Failure;
+use crate::operator_secret;
+use crate::shutdown::Signals;
+use crate::upkeep;
+use crate::wiring::{OpenStorage, Wiring};
+
+/// How long the server goes on taking requests after its readiness turned 503, so that balancers look elsewhere first.
+const LINGER: Duration = Duration::from_secs(1);
+/// How long requests in flight may take to finish. With [`LINGER`] and [`CLOSING`] it stays within the promised 30 s.
+const GRACE: Duration = Duration::from_secs(24);
+/// How long the writes that wait may take.
+const CLOSING: Duration = Duration::from_secs(5);
+
+/// Serves until a signal comes.
+pub(crate) async fn serve(config: Config, wiring: Wiring) -> Result<(), Failure> {
+    let mut signals = Signals::listen().map_err(|error| Failure::because("listen for signals", &error))?;
+    // Before anything else: a second server on this address must not touch the first one's database.
+    let listener = TcpListener::bind(config.bind)
+        .map_err(|error| Failure::because(&format!("listen on {} (bind)", config.bind), &error))?;
+    let started = tokio::select! {
+        started = start(&config, &wiring, listener) => started?,
+        name = signals.next() => {
+            tracing::info!(signal = name, "stopped before the start was done");
+            return Ok(());
+        }
+    };
+    let Started { context, mut running, storage } = started;
+    let upkeep = tokio::spawn(upkeep::keep(context));
+    say_where(&config, &running);
+
+    let ended = tokio::select! {
+        ended = running.wait() => Some(ended),
+        name = signals.next() => {
+            tracing::info!(signal = name, "stopping: readiness says no, requests in flight finish");
+            None
+        }
+    };
+    upkeep.abort();
+    if let Some(ended) = ended {
+        storage.close().await;
+        return match ended {
+            Ok(()) => Err(Failure::Failed("the server ended by itself".to_owned())),
+            Err(error) => Err(Failure::because("go on serving", &error)),
+        };
+    }
+    tokio::select! {
+        () = stop(running, storage) => tracing::info!("stopped"),
+        name = signals.next() => {
+            tracing::warn!(signal = name, "a second signal: ending at once");
+            return Err(Failure::Failed("ended at once by a second signal; requests in flight were cut off".to_owned()));
+        }
+    }
+    Ok(())
+}
+
+struct Started {
+    context: Context,
+    running: Running,
+    storage: OpenStorage,
+}
+
+async fn start(config: &Config, wiring: &Wiring, listener: TcpListener) -> Result<Started, Failure> {
+    let secret = operator_secret::load_or_create(config, wiring)
+        .map_err(|error| Failure::because("get the secret (secret)", &error))?;
+    let storage = opening::with_patience(config, wiring).await?;
+    let keys =
+        load_or_create(storage.storage.as_ref(), &secret, wiring.clock.as_ref(), wiring.entropy.as_ref());
+    let signer = keys.await.map_err(|error| Failure::because("open the signing key", &error))?;
+    let context = wiring.context(config, Arc::clone(&storage.storage), Arc::new(signer));
+    let settings = HttpSettings {
+        registration: registration(config),
+        rate_limits: config.rate_limit,
+        trusted_proxies: config.trusted_proxies.clone(),
+        session_key: secret.derive::<64>("session cookie"),
+        template_directory: config.template_directory.clone(),
+        workers: config.workers,
+    };
+    let running = http::start(context.clone(), settings, listener)
+        .map_err(|error| Failure::because("start the server", &error))?;
+    Ok(Started { context, running, storage })
+}
+
+fn registration(config: &Config) -> Registration {
+    match config.registration {
+        RegistrationMode::Open => Registration::Open,
+        RegistrationMode::Token => {
+            Registration::Token(config.registration_token.as_ref().map(SecretHash::of))
+        }
+        RegistrationMode::Closed => Registration::Closed,
+    }
+}
+
+fn say_where(config: &Config, running: &Running) {
+    let url = config.public_url.as_str();
+    tracing::info!(
+        address = %running.local_address(),
+        public_url = url,
+        database = %config.database_url,
+        registration = config.registration.name(),
+        version = env!("CARGO_PKG_VERSION"),
+        "listening"
+    );
+    if config.registration == RegistrationMode::Token && config.registration_token.is_none() {
+        tracing::info!("no registration token is set: only `countersign client create` registers clients");
+    }
+    if config.public_url.is_loopback() && !config.bind.ip().is_loopback() {
+        tracing::warn!(
+            "the server listens to the network, but its public URL is loopback: only this machine can sign in \
+             (set public_url)"
+        );
+    }
+    let mut out = io::stdout();
+    if out.is_terminal() {
+        // Decoration for a person; whoever closed the terminal does not miss it.
+        let _ = writeln!(out, "\nCountersign is ready at {url} (Ctrl+C stops it)\n");
+    }
+}
+
+async fn stop(running: Running, storage: OpenStorage) {
+    running.begin_drain();
+    sleep(LINGER).await;
+    running.stop(GRACE).await;
+    // Every write that a client was told of is on disk; these are writes whose clients went away.
+    if timeout(CLOSING, storage.close()).await.is_err() {
+        tracing::warn!("writes still waited when the time was up");
+    }
+}

@@ -1,0 +1,56 @@
+//! Opening the database: with a word when it takes long, and with patience when it does not answer.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+use crate::config::{Config, DatabaseUrl};
+use crate::failure::{Failure, chain};
+use crate::wiring::{OpenError, OpenStorage, StorageScheme, Wiring};
+
+/// After this time people are told what is going on.
+const PATIENT_SILENCE: Duration = Duration::from_secs(1);
+const RETRY_EVERY: Duration = Duration::from_secs(2);
+const RETRY_FOR: Duration = Duration::from_secs(30);
+
+/// The scheme of the database.
+pub(crate) fn scheme<'a>(config: &Config, wiring: &'a Wiring) -> Result<&'a dyn StorageScheme, Failure> {
+    wiring.scheme_of(&config.database_url).map_err(Failure::Failed)
+}
+
+/// A failure to do something with the database, without its password.
+pub(crate) fn failure(what: &str, url: &DatabaseUrl, error: &OpenError) -> Failure {
+    Failure::Failed(format!("failed to {what} {url}: {}", url.redact(&chain(error))))
+}
+
+/// Opens the database. One that does not answer is asked again for half a minute.
+pub(crate) async fn with_patience(config: &Config, wiring: &Wiring) -> Result<OpenStorage, Failure> {
+    let scheme = scheme(config, wiring)?;
+    let url = &config.database_url;
+    let deadline = Instant::now() + RETRY_FOR;
+    loop {
+        let next = Instant::now() + RETRY_EVERY;
+        match aloud(url, scheme.open(url)).await {
+            Ok(opened) => return Ok(opened),
+            Err(error @ OpenError::Unavailable(_)) if next < deadline => {
+                let left = deadline.saturating_duration_since(Instant::now()).as_secs();
+                let reason = url.redact(&chain(&error));
+                tracing::warn!(database = %url, reason, "database does not answer; trying for {left} s more");
+                sleep(next.saturating_duration_since(Instant::now())).await;
+            }
+            Err(error) => return Err(failure("open the database", url, &error)),
+        }
+    }
+}
+
+/// Waits for the database, and says so when it takes long. There is no deadline here: a long migration must not be cut off.
+async fn aloud<T>(url: &DatabaseUrl, opening: impl Future<Output = T>) -> T {
+    let mut opening = std::pin::pin!(opening);
+    tokio::select! {
+        opened = &mut opening => return opened,
+        () = sleep(PATIENT_SILENCE) => {
+            tracing::info!(database = %url, "opening the database and bringing its schema up to date");
+        }
+    }
+    opening.await
+}

@@ -1,0 +1,77 @@
+//! The log: for people on a terminal, JSON elsewhere, always to standard error, so that standard output belongs to what a
+//! command was asked for.
+
+mod log_writer;
+
+use std::io::{self, IsTerminal};
+
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+use crate::config::{Config, LogFormat};
+pub(crate) use log_writer::Flush;
+use log_writer::LogWriter;
+
+/// The beginning of the names of all our parts.
+const OURS: &str = "countersign";
+
+/// Who logs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Audience {
+    /// A server, as the settings say.
+    Server,
+    /// A command, whose answer is its output: it logs only what is wrong.
+    Command,
+}
+
+/// Starts the log. What is logged has reached standard error when the answer is dropped.
+pub(crate) fn start(config: &Config, audience: Audience) -> Flush {
+    let filter = EnvFilter::builder().parse_lossy(match audience {
+        Audience::Server => directives(&config.log),
+        Audience::Command => directives("warn"),
+    });
+    let is_terminal = io::stderr().is_terminal();
+    let pretty = match config.log_format {
+        LogFormat::Auto => is_terminal || audience == Audience::Command,
+        LogFormat::Pretty => true,
+        LogFormat::Json => false,
+    };
+    let (writer, flush) = LogWriter::start(io::stderr());
+    // A log that cannot be written must not become a panic: the layer would complain to standard error itself.
+    let layer = tracing_subscriber::fmt::layer().with_writer(writer).log_internal_errors(false);
+    let colors = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let registry = tracing_subscriber::registry().with(filter);
+    // Only a second start in one process fails, and then there is a log already.
+    let _ = if pretty {
+        registry.with(layer.with_ansi(colors)).try_init()
+    } else {
+        registry.with(layer.json().flatten_event(true).with_span_list(false)).try_init()
+    };
+    flush
+}
+
+/// A lone level is for our own parts. Crates of others tell what goes wrong and nothing more unless the operator names one: at
+/// `debug` and `trace` they write down whole requests, with the secrets in them.
+fn directives(log: &str) -> String {
+    let parts = log.split(',').map(str::trim).map(|part| match part.to_ascii_lowercase().as_str() {
+        "error" | "off" => part.to_owned(),
+        "warn" | "info" | "debug" | "trace" => format!("warn,{OURS}={part}"),
+        _ => part.to_owned(),
+    });
+    let parts: Vec<_> = parts.collect();
+    format!("warn,{}", parts.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_010_a_level_is_for_our_own_parts_and_others_are_quiet_unless_named() {
+        assert_eq!(directives("trace"), "warn,warn,countersign=trace");
+        assert_eq!(directives("off"), "warn,off");
+        assert_eq!(directives("info, actix_http=debug"), "warn,warn,countersign=info,actix_http=debug");
+        assert!(EnvFilter::builder().parse(directives("info,countersign_usecases=debug")).is_ok());
+    }
+}

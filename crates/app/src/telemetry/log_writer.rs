@@ -1,0 +1,157 @@
+//! Writes the log from a thread of its own, so that a full disk or a pipe that nobody reads costs lines and never requests
+//! (D-11).
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use tracing_subscriber::fmt::MakeWriter;
+
+/// How many lines may wait to be written.
+const WAITING_LINES: usize = 8_192;
+/// How long the end of the process waits for them.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Where the log goes: a bounded queue. A line that finds it full is counted and dropped.
+#[derive(Clone)]
+pub(crate) struct LogWriter {
+    lines: SyncSender<Message>,
+    dropped: Arc<AtomicU64>,
+}
+
+/// Dropping it waits until the lines logged before are written, or until that takes too long.
+pub(crate) struct Flush(SyncSender<Message>);
+
+enum Message {
+    Line(Vec<u8>),
+    /// Answered by hanging up, when all lines before it are written.
+    Flush(#[expect(dead_code, reason = "closing it is the answer")] SyncSender<()>),
+}
+
+/// One event. It is sent as a whole when the layer is done with it.
+pub(crate) struct Line<'a> {
+    writer: &'a LogWriter,
+    bytes: Vec<u8>,
+}
+
+impl LogWriter {
+    /// Starts the thread.
+    pub(crate) fn start(out: impl Write + Send + 'static) -> (Self, Flush) {
+        let (lines, received) = sync_channel(WAITING_LINES);
+        let dropped = Arc::new(AtomicU64::new(0));
+        let writer = Self { lines: lines.clone(), dropped: Arc::clone(&dropped) };
+        // Without the thread every line is dropped; a server without a log is better than none.
+        let _ =
+            thread::Builder::new().name("log".to_owned()).spawn(move || write_all(out, &received, &dropped));
+        (writer, Flush(lines))
+    }
+}
+
+impl<'a> MakeWriter<'a> for LogWriter {
+    type Writer = Line<'a>;
+
+    fn make_writer(&'a self) -> Self::Writer {
+        Line { writer: self, bytes: Vec::new() }
+    }
+}
+
+impl Write for Line<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for Line<'_> {
+    fn drop(&mut self) {
+        let line = Message::Line(std::mem::take(&mut self.bytes));
+        if let Err(TrySendError::Full(_)) = self.writer.lines.try_send(line) {
+            self.writer.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Flush {
+    fn drop(&mut self) {
+        let (answer, answered) = sync_channel(0);
+        if self.0.try_send(Message::Flush(answer)).is_ok() {
+            // Hung up: all is written. Timed out: nobody reads the log, and the process may end all the same.
+            let _: Result<(), RecvTimeoutError> = answered.recv_timeout(PATIENCE);
+        }
+    }
+}
+
+fn write_all(mut out: impl Write, received: &Receiver<Message>, dropped: &AtomicU64) {
+    while let Ok(message) = received.recv() {
+        let Message::Line(line) = message else { continue };
+        // Nobody can be told that the log cannot be written.
+        let _ = out.write_all(&line);
+        let lost = dropped.swap(0, Ordering::Relaxed);
+        if lost > 0 {
+            let _ = writeln!(out, r#"{{"level":"WARN","message":"log lines were lost","lines":{lost}}}"#);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Page(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Page {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// A pipe that nobody reads.
+    struct Blocked(Receiver<()>);
+
+    impl Write for Blocked {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let _ = self.0.recv();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_was_logged_is_written_when_the_process_ends() {
+        let page = Page::default();
+        let (writer, flush) = LogWriter::start(page.clone());
+        for line in ["one\n", "two\n"] {
+            writer.make_writer().write_all(line.as_bytes()).unwrap();
+        }
+        drop(flush);
+        assert_eq!(*page.0.lock().unwrap(), b"one\ntwo\n");
+    }
+
+    #[test]
+    fn d_11_a_pipe_that_nobody_reads_blocks_nobody() {
+        let (_never, blocked) = channel();
+        let (writer, _flush) = LogWriter::start(Blocked(blocked));
+        for _ in 0..WAITING_LINES + 100 {
+            writer.make_writer().write_all(b"line\n").unwrap();
+        }
+        assert!(writer.dropped.load(Ordering::Relaxed) >= 99);
+    }
+}

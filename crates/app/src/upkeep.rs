@@ -1,0 +1,95 @@
+//! Forgetting what nobody can use any more, in small steps beside the work.
+
+use std::time::Duration;
+
+use countersign_ports::{EntropyExt, StoreError};
+use countersign_usecases::Context;
+use countersign_usecases::purge_expired::purge_expired;
+use tokio::time::sleep;
+
+/// How often, on the average.
+const EVERY: Duration = Duration::from_secs(60);
+/// What others get to do between two steps.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Purges for as long as the server runs.
+pub(crate) async fn keep(context: Context) {
+    loop {
+        sleep(jittered(EVERY, context.entropy.bytes())).await;
+        match purge_all(&context, PAUSE).await {
+            Ok(0) => {}
+            Ok(rows) => tracing::info!(rows, "expired rows forgotten"),
+            Err(error) => {
+                let error: &dyn std::error::Error = &error;
+                tracing::warn!(error, "expired rows stay for now");
+            }
+        }
+    }
+}
+
+/// Takes steps while there is more.
+async fn purge_all(context: &Context, pause: Duration) -> Result<u64, StoreError> {
+    let mut rows = 0;
+    loop {
+        let purged = purge_expired(context).await?;
+        rows += purged.rows;
+        if !purged.more {
+            return Ok(rows);
+        }
+        sleep(pause).await;
+    }
+}
+
+/// Up to a quarter less or more, so that replicas which started together do not work together.
+fn jittered(period: Duration, random: [u8; 2]) -> Duration {
+    let share = f64::from(u16::from_le_bytes(random)) / f64::from(u16::MAX);
+    period.mul_f64(0.75 + share / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use countersign_conformance::fakes::{FakeSigner, ManualClock, SeededEntropy};
+    use countersign_conformance::fixtures;
+    use countersign_conformance::memory::MemoryStorage;
+    use countersign_domain::lifetimes::Lifetimes;
+    use countersign_domain::public_url::PublicUrl;
+    use countersign_ports::{LoginStore, Storage};
+    use countersign_usecases::Policy;
+    use countersign_usecases::purge_expired::BATCH;
+
+    use super::*;
+    use crate::wiring::Wiring;
+
+    #[tokio::test]
+    async fn all_that_expired_goes_in_steps_and_what_lives_stays() {
+        let storage = Arc::new(MemoryStorage::default());
+        let clock = Arc::new(ManualClock::default());
+        let expired = u64::from(BATCH) + 1;
+        for _ in 0..expired {
+            storage.complete_login(fixtures::complete_login()).await.unwrap();
+        }
+        let shared: Arc<dyn Storage> = Arc::<MemoryStorage>::clone(&storage);
+        let context = Context {
+            storage: shared,
+            wallets: Wiring::standard().wallets,
+            signer: Arc::new(FakeSigner),
+            clock: Arc::<ManualClock>::clone(&clock),
+            entropy: Arc::new(SeededEntropy::default()),
+            policy: Policy {
+                public_url: PublicUrl::parse("http://localhost").unwrap(),
+                lifetimes: Lifetimes::default(),
+            },
+        };
+        assert_eq!(purge_all(&context, Duration::ZERO).await.unwrap(), 0);
+        clock.advance(time::Duration::days(400));
+        assert_eq!(purge_all(&context, Duration::ZERO).await.unwrap(), expired);
+    }
+
+    #[test]
+    fn the_period_is_spread_by_a_quarter_to_both_sides() {
+        assert_eq!(jittered(EVERY, [0, 0]), Duration::from_secs(45));
+        assert_eq!(jittered(EVERY, [255, 255]), Duration::from_secs(75));
+    }
+}

@@ -1,0 +1,140 @@
+//! The one place that says which adapters there are: URL schemes with their storage, wallets, clock and entropy.
+//!
+//! To wire a database of your own, implement [`StorageScheme`] in the style of `wiring/sqlite.rs`, push it into
+//! [`Wiring::storage`] and call [`crate::run`] from your own binary.
+
+mod postgres;
+mod sqlite;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use countersign_adapters_crypto::{OsEntropy, SystemClock, WalletRouter};
+use countersign_ports::error::Source;
+use countersign_ports::{Clock, Entropy, Storage, TokenSigner, WalletVerifier};
+use countersign_usecases::{Context, Policy};
+
+use crate::config::Config;
+pub use crate::config::DatabaseUrl;
+pub use postgres::PostgresScheme;
+pub use sqlite::SqliteScheme;
+
+/// The adapters of a binary.
+pub struct Wiring {
+    /// The storages; the scheme of the database's URL chooses one.
+    pub storage: Vec<Box<dyn StorageScheme>>,
+    /// Who checks wallets.
+    pub wallets: Arc<dyn WalletVerifier>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Chance.
+    pub entropy: Arc<dyn Entropy>,
+}
+
+/// Storage behind one or more URL schemes.
+#[async_trait]
+pub trait StorageScheme: Send + Sync {
+    /// The schemes, as they stand before `://`.
+    fn schemes(&self) -> &'static [&'static str];
+
+    /// Judges a URL without touching anything. The fragment says what is wrong with it and never repeats a password.
+    fn check(&self, url: &DatabaseUrl) -> Result<(), String>;
+
+    /// The private file in which the operator's secret may be made; `None` where the operator must give it, because several
+    /// machines share one database.
+    fn secret_file(&self, url: &DatabaseUrl) -> Option<PathBuf>;
+
+    /// Opens the database and brings its schema up to date.
+    async fn open(&self, url: &DatabaseUrl) -> Result<OpenStorage, OpenError>;
+
+    /// Brings the schema up to date and gives the names of the migrations that ran.
+    async fn migrate(&self, url: &DatabaseUrl) -> Result<Vec<String>, OpenError>;
+}
+
+/// An open database.
+pub struct OpenStorage {
+    /// The database.
+    pub storage: Arc<dyn Storage>,
+    /// What must be done before the process may end; nothing for most.
+    pub closing: Option<Closing>,
+}
+
+/// Takes no more writes, carries out those that wait, and blocks until that is done.
+pub type Closing = Box<dyn FnOnce() -> ClosingFuture + Send>;
+
+/// The work of [`Closing`].
+pub type ClosingFuture = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A database could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// It does not answer now and may do so later.
+    #[error("database does not answer")]
+    Unavailable(#[source] Source),
+    /// Waiting would not help.
+    #[error("database cannot be used")]
+    Unusable(#[source] Source),
+}
+
+impl Wiring {
+    /// All adapters of this build: SQLite, PostgreSQL, the standard wallets, and the machine's clock and entropy.
+    pub fn standard() -> Self {
+        Self {
+            storage: vec![Box::new(SqliteScheme), Box::new(PostgresScheme)],
+            wallets: Arc::new(WalletRouter::standard()),
+            clock: Arc::new(SystemClock),
+            entropy: Arc::new(OsEntropy),
+        }
+    }
+
+    /// The storage for a URL, or a fragment that says why there is none.
+    pub(crate) fn scheme_of(&self, url: &DatabaseUrl) -> Result<&dyn StorageScheme, String> {
+        let mut schemes = self.storage.iter();
+        let scheme = schemes.find(|scheme| scheme.schemes().contains(&url.scheme())).ok_or_else(|| {
+            let known: Vec<_> = self.storage.iter().flat_map(|scheme| scheme.schemes()).copied().collect();
+            format!("this build knows {}", known.join(", "))
+        })?;
+        scheme.check(url).map(|()| scheme.as_ref())
+    }
+
+    /// What the use-cases work with.
+    pub(crate) fn context(
+        &self,
+        config: &Config,
+        storage: Arc<dyn Storage>,
+        signer: Arc<dyn TokenSigner>,
+    ) -> Context {
+        Context {
+            storage,
+            wallets: Arc::clone(&self.wallets),
+            signer,
+            clock: Arc::clone(&self.clock),
+            entropy: Arc::clone(&self.entropy),
+            policy: Policy { public_url: config.public_url.clone(), lifetimes: config.lifetimes },
+        }
+    }
+}
+
+impl OpenStorage {
+    /// Carries out the writes that wait.
+    pub(crate) async fn close(self) {
+        if let Some(closing) = self.closing {
+            closing().await;
+        }
+    }
+}
+
+impl fmt::Debug for Wiring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let schemes: Vec<_> = self.storage.iter().map(|scheme| scheme.schemes()).collect();
+        f.debug_struct("Wiring").field("storage", &schemes).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for OpenStorage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenStorage").finish_non_exhaustive()
+    }
+}

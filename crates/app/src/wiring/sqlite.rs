@@ -1,0 +1,59 @@
+//! `sqlite://path`: the embedded default.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use countersign_adapters_sqlite::{SqliteOptions, SqliteStorage};
+use tokio::task::spawn_blocking;
+
+use super::{DatabaseUrl, OpenError, OpenStorage, StorageScheme};
+
+/// SQLite in one file. `sqlite://data/a.db` is relative to the working directory, `sqlite:///data/a.db` is not.
+#[derive(Clone, Copy, Debug)]
+pub struct SqliteScheme;
+
+#[async_trait]
+impl StorageScheme for SqliteScheme {
+    fn schemes(&self) -> &'static [&'static str] {
+        &["sqlite"]
+    }
+
+    fn check(&self, url: &DatabaseUrl) -> Result<(), String> {
+        let path = url.rest();
+        if path.is_empty() || path.ends_with('/') {
+            return Err("it names no file".to_owned());
+        }
+        if path.contains(":memory:") || path.starts_with("file:") {
+            return Err("a database in memory keeps nothing".to_owned());
+        }
+        if path.contains(['?', '#']) {
+            return Err("SQLite's URL takes a path and no parameters".to_owned());
+        }
+        Ok(())
+    }
+
+    fn secret_file(&self, url: &DatabaseUrl) -> Option<PathBuf> {
+        Some(PathBuf::from(format!("{}.secret", url.rest())))
+    }
+
+    async fn open(&self, url: &DatabaseUrl) -> Result<OpenStorage, OpenError> {
+        let path = PathBuf::from(url.rest());
+        let opened = spawn_blocking(move || SqliteStorage::open(&path, SqliteOptions::default())).await;
+        let storage = Arc::new(opened.map_err(unusable)?.map_err(unusable)?);
+        let closed = Arc::clone(&storage);
+        let closing =
+            Box::new(move || -> super::ClosingFuture { Box::pin(async move { closed.shutdown().await }) });
+        Ok(OpenStorage { storage, closing: Some(closing) })
+    }
+
+    async fn migrate(&self, url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
+        let path = PathBuf::from(url.rest());
+        let migrated = spawn_blocking(move || countersign_adapters_sqlite::migrate(Path::new(&path))).await;
+        migrated.map_err(unusable)?.map_err(unusable)
+    }
+}
+
+fn unusable(error: impl std::error::Error + Send + Sync + 'static) -> OpenError {
+    OpenError::Unusable(Box::new(error))
+}

@@ -1,0 +1,6 @@
+//! Tests of the binary itself.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod commands;
+mod place;
+mod serve;
