@@ -1,0 +1,191 @@
+//! The rules about who may depend on whom (`architecture.md` section 2, `docs/architecture.md`), read from `cargo metadata`.
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
+
+mod documents;
+
+use std::collections::BTreeSet;
+
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
+
+/// Crates that make a pure crate impure: async, serialization of the wire, clocks, chance, input and output.
+const IMPURE: [&str; 25] = [
+    "tokio",
+    "async-trait",
+    "futures",
+    "futures-util",
+    "futures-core",
+    "async-std",
+    "smol",
+    "serde",
+    "serde_json",
+    "serde_urlencoded",
+    "rand",
+    "rand_core",
+    "getrandom",
+    "fastrand",
+    "chrono",
+    "actix-web",
+    "actix-session",
+    "diesel",
+    "reqwest",
+    "ureq",
+    "hyper",
+    "mio",
+    "tracing",
+    "log",
+    "tempfile",
+];
+
+fn workspace() -> Metadata {
+    MetadataCommand::new()
+        .manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml"))
+        .no_deps()
+        .other_options(["--offline".to_owned()])
+        .exec()
+        .expect("cargo metadata")
+}
+
+/// The names of what a package says that it needs.
+fn named(package: &Package, kinds: &[DependencyKind]) -> BTreeSet<String> {
+    let dependencies = package.dependencies.iter().filter(|dependency| kinds.contains(&dependency.kind));
+    dependencies.map(|dependency| dependency.name.clone()).collect()
+}
+
+fn ships(package: &Package) -> BTreeSet<String> {
+    named(package, &[DependencyKind::Normal, DependencyKind::Build])
+}
+
+fn short(package: &Package) -> &str {
+    package.name.as_str().trim_start_matches("countersign-")
+}
+
+/// Fails for every package that names one of these crates and is not among the owners.
+fn only(crates: &[&str], owners: &[&str], named: impl Fn(&Package) -> BTreeSet<String>) {
+    for package in &workspace().packages {
+        let wrong: Vec<String> = named(package)
+            .into_iter()
+            .filter(|name| {
+                crates.iter().any(|rule| {
+                    name == rule || rule.strip_suffix('*').is_some_and(|start| name.starts_with(start))
+                })
+            })
+            .collect();
+        assert!(
+            wrong.is_empty() || owners.contains(&short(package)),
+            "{} names {wrong:?}; only {owners:?} may",
+            package.name
+        );
+    }
+}
+
+#[test]
+fn every_package_of_the_design_is_there() {
+    let workspace = workspace();
+    let there: BTreeSet<&str> = workspace.packages.iter().map(short).collect();
+    let design = [
+        "domain",
+        "ports",
+        "usecases",
+        "adapters-postgres",
+        "adapters-sqlite",
+        "adapters-crypto",
+        "http-actix",
+        "app",
+        "group-commit",
+        "conformance",
+        "tests",
+    ];
+    for name in design {
+        assert!(there.contains(name), "{name} in {there:?}");
+    }
+}
+
+#[test]
+fn the_domain_is_pure() {
+    let workspace = workspace();
+    let domain = workspace.packages.iter().find(|package| short(package) == "domain").expect("the domain");
+    let ships = ships(domain);
+    let ours: Vec<_> = ships.iter().filter(|name| name.starts_with("countersign-")).collect();
+    assert!(ours.is_empty(), "the domain names {ours:?}");
+    let impure: Vec<_> = ships.iter().filter(|name| IMPURE.contains(&name.as_str())).collect();
+    assert!(impure.is_empty(), "the domain names {impure:?}");
+}
+
+#[test]
+fn the_ports_know_the_domain_and_nothing_else_of_ours() {
+    let workspace = workspace();
+    let ports = workspace.packages.iter().find(|package| short(package) == "ports").expect("the ports");
+    let ours: Vec<String> =
+        ships(ports).into_iter().filter(|name| name.starts_with("countersign-")).collect();
+    assert_eq!(ours, ["countersign-domain"]);
+}
+
+#[test]
+fn cryptography_of_wallets_and_tokens_is_in_one_adapter() {
+    only(&["josekit", "k256", "sha3"], &["adapters-crypto", "conformance"], ships);
+}
+
+#[test]
+fn diesel_is_in_the_two_adapters_of_storage() {
+    only(
+        &["diesel", "diesel_migrations", "libsqlite3-sys", "pq-sys"],
+        &["adapters-postgres", "adapters-sqlite", "tests"],
+        ships,
+    );
+}
+
+#[test]
+fn the_web_framework_is_in_one_crate() {
+    only(&["tera", "paperclip", "actix-session", "actix-http"], &["http-actix"], ships);
+    only(&["actix-*"], &["http-actix", "app"], ships);
+}
+
+#[test]
+fn no_adapter_names_another_adapter_and_nobody_inside_names_one() {
+    let every_kind = |package: &Package| {
+        named(package, &[DependencyKind::Normal, DependencyKind::Build, DependencyKind::Development])
+    };
+    for package in &workspace().packages {
+        let own = package.name.as_str();
+        let adapters: Vec<String> = every_kind(package)
+            .into_iter()
+            .filter(|name| name.starts_with("countersign-adapters-") && name != own)
+            .collect();
+        // The binary is where they meet; the benchmarks measure them.
+        let may = matches!(short(package), "app" | "bench" | "benches");
+        assert!(adapters.is_empty() || may, "{own} names {adapters:?}");
+    }
+}
+
+#[test]
+fn the_batching_writer_knows_no_database_and_nothing_of_ours() {
+    let workspace = workspace();
+    let writer =
+        workspace.packages.iter().find(|package| short(package) == "group-commit").expect("the writer");
+    let named: Vec<String> = ships(writer)
+        .into_iter()
+        .filter(|name| name.starts_with("countersign-") || name == "diesel")
+        .collect();
+    assert!(named.is_empty(), "{named:?}");
+}
+
+#[test]
+fn what_tests_are_made_of_is_not_shipped() {
+    for package in &workspace().packages {
+        let test_crates: Vec<String> = ships(package)
+            .into_iter()
+            .filter(|name| {
+                matches!(
+                    name.as_str(),
+                    "countersign-conformance"
+                        | "countersign-test-postgres"
+                        | "countersign-tests"
+                        | "insta"
+                        | "proptest"
+                )
+            })
+            .collect();
+        let may = matches!(short(package), "tests" | "bench" | "benches" | "conformance");
+        assert!(test_crates.is_empty() || may, "{} ships {test_crates:?}", package.name);
+    }
+}

@@ -1,0 +1,118 @@
+//! What the documents say is so: the walk with curl is the tested one, links lead somewhere, decisions are listed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where the walk stands in README.md.
+const BEGIN: &str = "<!-- eight-steps -->";
+const END: &str = "<!-- /eight-steps -->";
+
+/// Folders that hold nothing that we wrote for readers.
+const SKIPPED: [&str; 4] = ["target", "node_modules", ".git", "vectors"];
+
+fn project() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ is in the project").to_owned()
+}
+
+fn documents(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder").flatten() {
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        if path.is_dir() && !SKIPPED.contains(&name.as_str()) && !name.starts_with('.') {
+            documents(&path, found);
+        } else if name.ends_with(".md") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn the_walk_in_the_readme_is_the_script_that_is_tested() {
+    let readme = fs::read_to_string(project().join("README.md")).expect("README.md");
+    let script = fs::read_to_string(project().join("docs/eight-steps.sh")).expect("docs/eight-steps.sh");
+    let (_, rest) = readme
+        .split_once(BEGIN)
+        .unwrap_or_else(|| panic!("README.md holds the walk between {BEGIN} and {END}"));
+    let (shown, _) = rest.split_once(END).unwrap_or_else(|| panic!("README.md holds {END}"));
+    let shown =
+        shown.trim().trim_start_matches("```bash\n").trim_start_matches("```sh\n").trim_end_matches("```");
+    assert_eq!(shown.trim(), script.trim(), "copy docs/eight-steps.sh into README.md");
+}
+
+#[test]
+fn every_link_between_documents_leads_somewhere() {
+    let mut files = Vec::new();
+    documents(&project(), &mut files);
+    let mut broken = Vec::new();
+    for file in &files {
+        let text = fs::read_to_string(file).expect("a document");
+        for link in links(&text) {
+            let (path, anchor) =
+                link.split_once('#').map_or((link.as_str(), None), |(path, anchor)| (path, Some(anchor)));
+            let target =
+                if path.is_empty() { file.clone() } else { file.parent().expect("a folder").join(path) };
+            let is_there = target.exists();
+            let anchor_is_there = anchor.is_none_or(|anchor| {
+                target.extension().is_none_or(|kind| kind != "md")
+                    || fs::read_to_string(&target)
+                        .is_ok_and(|text| anchors(&text).iter().any(|known| known == anchor))
+            });
+            if !is_there || !anchor_is_there {
+                broken.push(format!("{}: {link}", file.display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{} links lead nowhere:\n{}", broken.len(), broken.join("\n"));
+}
+
+#[test]
+fn every_decision_is_listed() {
+    let folder = project().join("docs/adr");
+    let list = fs::read_to_string(folder.join("README.md")).expect("docs/adr/README.md");
+    let mut decisions = 0;
+    for entry in fs::read_dir(&folder).expect("docs/adr").flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".md") && name.starts_with(|first: char| first.is_ascii_digit()) {
+            assert!(list.contains(&format!("({name})")), "docs/adr/README.md does not list {name}");
+            decisions += 1;
+        }
+    }
+    assert!(decisions > 0, "there are decisions");
+}
+
+/// The relative links of a document, outside of code.
+fn links(text: &str) -> Vec<String> {
+    let mut links = Vec::new();
+    let mut in_code = false;
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            in_code = !in_code;
+        }
+        if in_code {
+            continue;
+        }
+        // What stands between backticks is code, not a link.
+        let prose: String = line.split('`').step_by(2).collect::<Vec<_>>().join("`");
+        for part in prose.split("](").skip(1) {
+            let link = part.split([')', ' ']).next().unwrap_or_default().trim_matches(['<', '>']);
+            let elsewhere = link.contains("://") || link.starts_with("mailto:") || link.starts_with('/');
+            if !link.is_empty() && !elsewhere {
+                links.push(link.to_owned());
+            }
+        }
+    }
+    links
+}
+
+/// The names that headings get: lower case, words joined by hyphens, punctuation gone.
+fn anchors(text: &str) -> Vec<String> {
+    let headings =
+        text.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
+    headings
+        .map(|heading| {
+            let kept = heading
+                .chars()
+                .filter(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'));
+            kept.collect::<String>().to_lowercase().replace(' ', "-")
+        })
+        .collect()
+}

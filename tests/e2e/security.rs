@@ -1,0 +1,8 @@
+//! The requirements of `security.md`, by their ids, as far as they can be seen from outside.
+
+mod answers;
+mod challenges;
+mod metadata;
+mod sessions;
+mod tokens;
+mod transport;

@@ -1,0 +1,469 @@
+// A real browser as a judge of the sign-in page: Chromium, driven by playwright, with a wallet that really signs (ethers)
+// and looks at the page's origin as MetaMask does.   node browser.mjs http://localhost:8080
+// Pictures go to target/screenshots.
+
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import { Wallet, toUtf8String } from "ethers";
+import { chromium } from "playwright-core";
+import { BASE, authorizeUrl, check, codeOf, exchange, finish, register, request, userinfo } from "./client.mjs";
+
+const { detectSIWE, isValidSIWEOrigin } = createRequire(import.meta.url)("@metamask/controller-utils");
+
+const project = fileURLToPath(new URL("../..", import.meta.url));
+const pictures = `${project}target/screenshots`;
+mkdirSync(pictures, { recursive: true });
+
+const ICON = "data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciLz4=";
+const REJECTED = { code: 4001, message: "User rejected the request." };
+const SLOW = { timeout: 15_000 };
+
+// --- the client application: it listens on a port of this computer --------------------------------------------------------------
+
+const clientSite = createServer((incoming, response) => {
+  const framed = new URL(incoming.url, "http://client").searchParams.get("frame");
+  response.setHeader("content-type", "text/html");
+  response.end(framed ? `<!doctype html><iframe id="inner" src="${framed.replaceAll("&", "&amp;")}"></iframe>` : "<!doctype html><h1>The client application</h1>");
+});
+await new Promise((done) => clientSite.listen(0, "127.0.0.1", done));
+const clientOrigin = `http://127.0.0.1:${clientSite.address().port}`;
+const clientPage = `${clientOrigin}/cb`;
+
+// --- the browser, and what must never happen in it ----------------------------------------------------------------------------
+
+const chromiumOfDebian = ["/usr/bin/chromium"].find(existsSync);
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? chromiumOfDebian,
+  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+});
+
+const foreign = [];
+const violations = [];
+const dialogs = [];
+const breakages = [];
+const allowedHosts = new Set([new URL(BASE).host, new URL(clientOrigin).host, "client.example"]);
+
+/** A person's browser: a context of its own. With `wallet`, the wallet is in it, announced in the given ways. */
+async function person({ javaScriptEnabled = true, wallet, eip6963 = false, legacy = false, colorScheme = "light", viewport = { width: 1100, height: 900 } } = {}) {
+  const context = await browser.newContext({ javaScriptEnabled, colorScheme, viewport });
+  context.setDefaultTimeout(SLOW.timeout);
+  context.on("request", (made) => {
+    const url = new URL(made.url());
+    if (/^https?:$/.test(url.protocol) && !allowedHosts.has(url.host)) foreign.push(made.url());
+  });
+  context.on("console", (message) => {
+    if (/content security policy|csp-violation/i.test(message.text())) violations.push(message.text());
+  });
+  context.on("weberror", (error) => breakages.push(String(error.error())));
+  context.on("dialog", async (dialog) => {
+    dialogs.push(dialog.message());
+    await dialog.dismiss();
+  });
+  // A client on the web, answered from here: nothing leaves this computer.
+  await context.route("https://client.example/**", (route) => route.fulfill({ contentType: "text/html", body: "<!doctype html><h1>The client application</h1>" }));
+  if (javaScriptEnabled) {
+    await context.addInitScript(() => {
+      document.addEventListener("securitypolicyviolation", (event) => console.error(`csp-violation: ${event.effectiveDirective} ${event.blockedURI}`));
+    });
+  }
+  if (wallet) {
+    await context.exposeBinding("walletAnswers", ({ page }, method, params) => wallet.answer(page, method, params));
+    await context.addInitScript(announce, { eip6963, legacy, icon: ICON });
+  }
+  return context;
+}
+
+/** Runs in the page before its own scripts, as an extension's content script does. */
+function announce({ eip6963, legacy, icon }) {
+  const provider = {
+    listeners: {},
+    on(name, listener) {
+      (this.listeners[name] ??= []).push(listener);
+    },
+    async request({ method, params }) {
+      const { result, error } = await window.walletAnswers(method, params);
+      if (error) throw Object.assign(new Error(error.message), { code: error.code });
+      return result;
+    },
+  };
+  if (legacy) window.ethereum = provider;
+  if (eip6963) {
+    const detail = Object.freeze({ info: Object.freeze({ uuid: "350670db-19fa-4704-a166-e52e178b59d2", name: "Test Wallet", icon, rdns: "example.test-wallet" }), provider });
+    const tell = () => window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
+    window.addEventListener("eip6963:requestProvider", tell);
+    tell();
+  }
+}
+
+/** A wallet that signs with a real key. It refuses a sign-in for another page, as ERC-4361 asks of wallets (B-014). */
+class TestWallet {
+  key = Wallet.createRandom();
+  calls = [];
+  refusals = [];
+
+  async answer(page, method, params) {
+    this.calls.push(method);
+    const refusal = this.refusals[0]?.method === method ? this.refusals.shift() : undefined;
+    if (refusal) return { error: refusal.error };
+    if (method === "eth_requestAccounts" || method === "eth_accounts") return { result: [this.key.address.toLowerCase()] };
+    if (method === "eth_chainId") return { result: "0x1" };
+    if (method !== "personal_sign") return { error: { code: 4200, message: `no ${method} here` } };
+    const [data, account] = params;
+    const siwe = detectSIWE({ data });
+    if (!siwe.isSIWEMessage) return { error: { code: -32602, message: "not a sign-in text" } };
+    if (!isValidSIWEOrigin({ origin: new URL(page.url()).origin, siwe })) return { error: { code: 4001, message: "the text is for another site" } };
+    if (siwe.parsedMessage.address.toLowerCase() !== account.toLowerCase()) return { error: { code: 4001, message: "the text is for another account" } };
+    return { result: await this.key.signMessage(toUtf8String(data)) };
+  }
+}
+
+// --- steps ----------------------------------------------------------------------------------------------------------------------
+
+const loopback = await register({ client_name: "Photo Album", redirect_uris: ["http://127.0.0.1/cb"], scopes: ["profile", "email"] });
+const onTheWeb = await register({ client_name: "Photo Album", redirect_uris: ["https://client.example/cb?kept=yes"] });
+const onDevice = await register({ client_name: "Photo Album", redirect_uris: ["com.example.photos:/cb"] });
+
+let states = 0;
+
+/** The client sends the person to the server; they arrive at the page. */
+async function arrive(context, { client = loopback, redirectUri = clientPage, scope = "profile email" } = {}) {
+  states += 1;
+  const fields = { client_id: client.client_id, redirect_uri: redirectUri, state: `state ${states} & more` };
+  const page = await context.newPage();
+  await page.goto(authorizeUrl(client, { redirectUri, scope, state: fields.state }).href);
+  assert.equal(new URL(page.url()).pathname, "/auth");
+  return { page, client, fields };
+}
+
+const inState = (page, ...ids) => page.locator(ids.map((id) => `main[data-state="${id}"]`).join(", ")).waitFor(SLOW);
+const picture = (page, name) => page.screenshot({ path: `${pictures}/${name}.png`, fullPage: true });
+
+/** The person arrived at the client's page with a code; the client finds out who it is. */
+async function arrivedAs(visit, address) {
+  await visit.page.waitForURL((url) => url.href.startsWith(visit.fields.redirect_uri), SLOW);
+  const code = codeOf(visit.page.url(), visit);
+  const user = await userinfo(await exchange(visit, code));
+  assert.equal(user.address, address);
+}
+
+/** By hand: the address in, the text out, the signature in. */
+async function signByHand(page, key, { alter = (signature) => signature } = {}) {
+  await page.locator("#address").fill(key.address);
+  await page.locator("#get-text").click();
+  await page.locator("#manual-text").filter({ hasText: "wants you to sign in" }).waitFor(SLOW);
+  const text = await page.locator("#manual-text").textContent();
+  await page.locator("#signature").fill(alter(await key.signMessage(text)));
+  return text;
+}
+
+async function openManual(page) {
+  if (!(await page.locator("#address").isVisible())) await page.locator("#manual > summary").click();
+}
+
+// --- with a wallet ----------------------------------------------------------------------------------------------------------------
+
+for (const [name, ways] of [["a wallet that announces itself (EIP-6963)", { eip6963: true }], ["window.ethereum alone", { legacy: true }]]) {
+  await check(`the whole sign-in with ${name}`, async () => {
+    const wallet = new TestWallet();
+    const context = await person({ wallet, ...ways });
+    const visit = await arrive(context);
+    const { page } = visit;
+    await inState(page, "ready");
+    const label = ways.legacy ? "ready-legacy" : "ready";
+    await picture(page, label);
+    assert.deepEqual(wallet.calls, [], "nothing is asked of the wallet before a click");
+    assert.equal(await page.locator("#wallet-list button").count(), 1);
+    await page.locator("#wallet-list button", { hasText: ways.legacy ? "Browser wallet" : "Test Wallet" }).click();
+    await inState(page, "confirm");
+    const text = await page.locator("#text").textContent();
+    assert.match(text, new RegExp(`^${new URL(BASE).host} wants you to sign in with your Ethereum account:\n${wallet.key.address}\n`));
+    await picture(page, ways.legacy ? "confirm-legacy" : "confirm");
+    await page.locator("#sign").click();
+    await arrivedAs(visit, wallet.key.address);
+    assert.deepEqual(wallet.calls, ["eth_requestAccounts", "personal_sign"]);
+    await context.close();
+  });
+}
+
+await check("a wallet that announces itself and is window.ethereum too is listed once", async () => {
+  const context = await person({ wallet: new TestWallet(), eip6963: true, legacy: true });
+  const { page } = await arrive(context);
+  await inState(page, "ready");
+  assert.equal(await page.locator("#wallet-list button").count(), 1);
+  await context.close();
+});
+
+await check("who closes the wallet's windows (4001) is told so, and can go on", async () => {
+  const wallet = new TestWallet();
+  wallet.refusals = [{ method: "eth_requestAccounts", error: REJECTED }, { method: "personal_sign", error: REJECTED }];
+  const context = await person({ wallet, eip6963: true });
+  const visit = await arrive(context);
+  const { page } = visit;
+  await inState(page, "ready");
+  const button = page.locator("#wallet-list button");
+  await button.click();
+  await inState(page, "connect-rejected");
+  await button.click();
+  await inState(page, "confirm");
+  await page.locator("#sign").click();
+  await inState(page, "sign-rejected");
+  assert.equal(await page.locator('[role="alert"] p').count(), 0, "to say no is not an error");
+  await picture(page, "sign-rejected");
+  await page.locator("#sign").click();
+  await arrivedAs(visit, wallet.key.address);
+  await context.close();
+});
+
+await check("a locked wallet (4100) and one that cannot sign (4200) have words of their own", async () => {
+  const wallet = new TestWallet();
+  wallet.refusals = [{ method: "eth_requestAccounts", error: { code: 4100, message: "locked" } }, { method: "personal_sign", error: { code: 4200, message: "cannot" } }];
+  const context = await person({ wallet, eip6963: true });
+  const { page } = await arrive(context);
+  await inState(page, "ready");
+  await page.locator("#wallet-list button").click();
+  await inState(page, "locked");
+  await page.locator('#wallet-messages [data-part="retry"]').click();
+  await inState(page, "confirm");
+  await page.locator("#sign").click();
+  await inState(page, "unsupported");
+  await context.close();
+});
+
+// --- by hand ----------------------------------------------------------------------------------------------------------------------
+
+await check("by hand with JavaScript, after one wrong signature", async () => {
+  const key = Wallet.createRandom();
+  const context = await person();
+  const visit = await arrive(context);
+  const { page } = visit;
+  await inState(page, "no-wallet");
+  await picture(page, "no-wallet");
+  await openManual(page);
+  const text = await signByHand(page, key, { alter: (signature) => signature.replace(/..$/, (v) => (v === "1b" ? "1c" : "1b")) });
+  await page.locator("#verify").click();
+  await inState(page, "bad-signature");
+  await picture(page, "bad-signature");
+  await page.locator("#signature").fill(Buffer.from((await key.signMessage(text)).slice(2), "hex").toString("base64"));
+  await page.locator("#verify").click();
+  await arrivedAs(visit, key.address);
+  await context.close();
+});
+
+await check("by hand with JavaScript switched off, from start to end", async () => {
+  const key = Wallet.createRandom();
+  const context = await person({ javaScriptEnabled: false });
+  const visit = await arrive(context);
+  const { page } = visit;
+  await picture(page, "no-js-address");
+  await signByHand(page, key);
+  await picture(page, "no-js-sign");
+  await page.locator("#verify").click();
+  await arrivedAs(visit, key.address);
+  await context.close();
+});
+
+await check("with JavaScript switched off a wrong address and a wrong signature are told on the page, and can be put right", async () => {
+  const key = Wallet.createRandom();
+  const context = await person({ javaScriptEnabled: false });
+  const visit = await arrive(context);
+  const { page } = visit;
+  await page.locator("#address").fill("hello");
+  await page.locator("#get-text").click();
+  await page.locator("#notice").waitFor(SLOW);
+  const text = await signByHand(page, key, { alter: () => `0x${"11".repeat(65)}` });
+  await page.locator("#verify").click();
+  await page.locator("#notice", { hasText: "Failed to verify signature" }).waitFor(SLOW);
+  await picture(page, "no-js-bad-signature");
+  assert.equal(await page.locator("#manual-text").textContent(), text, "the same text is there to be signed again");
+  await page.locator("#signature").fill(await key.signMessage(text));
+  await page.locator("#verify").click();
+  await arrivedAs(visit, key.address);
+  await context.close();
+});
+
+// --- deny -------------------------------------------------------------------------------------------------------------------------
+
+for (const javaScriptEnabled of [true, false]) {
+  await check(`Deny takes the person back with access_denied, JavaScript ${javaScriptEnabled ? "on" : "off"}`, async () => {
+    const context = await person({ javaScriptEnabled });
+    const { page, fields } = await arrive(context);
+    if (javaScriptEnabled) await inState(page, "no-wallet");
+    await page.locator('button[form="deny"]:visible').first().click();
+    await page.waitForURL((url) => url.href.startsWith(clientPage), SLOW);
+    const answer = new URL(page.url()).searchParams;
+    assert.equal(answer.get("error"), "access_denied");
+    assert.equal(answer.get("state"), fields.state);
+    assert.equal(answer.get("iss"), BASE);
+    assert.equal(answer.get("code"), null);
+    await context.close();
+  });
+}
+
+// --- where the form leads: Chromium judges redirects after a form by form-action ----------------------------------------------------
+
+for (const javaScriptEnabled of [true, false]) {
+  const how = javaScriptEnabled ? "the script" : "the form";
+  await check(`${how} reaches a client on the web, whose query is kept`, async () => {
+    const key = Wallet.createRandom();
+    const context = await person({ javaScriptEnabled });
+    const visit = await arrive(context, { client: onTheWeb, redirectUri: onTheWeb.redirect_uris[0], scope: "profile" });
+    if (javaScriptEnabled) await inState(visit.page, "no-wallet");
+    await openManual(visit.page);
+    await signByHand(visit.page, key);
+    await visit.page.locator("#verify").click();
+    await arrivedAs(visit, key.address);
+    assert.equal(new URL(visit.page.url()).searchParams.get("kept"), "yes");
+    await context.close();
+  });
+
+  await check(`${how} opens an application by its private-use scheme`, async () => {
+    const key = Wallet.createRandom();
+    const context = await person({ javaScriptEnabled });
+    const visit = await arrive(context, { client: onDevice, redirectUri: onDevice.redirect_uris[0], scope: "profile" });
+    const { page } = visit;
+    const devtools = await context.newCDPSession(page);
+    await devtools.send("Page.enable");
+    const target = new Promise((found) => {
+      devtools.on("Page.frameRequestedNavigation", ({ url }) => url.startsWith("com.example.photos:") && found(url));
+    });
+    if (javaScriptEnabled) await inState(page, "no-wallet");
+    await openManual(page);
+    await signByHand(page, key);
+    await page.locator("#verify").click();
+    const tooLate = new Promise((_, late) => setTimeout(() => late(new Error("no navigation to com.example.photos:")), SLOW.timeout));
+    const url = new URL(await Promise.race([target, tooLate]));
+    assert.equal(url.pathname, "/cb");
+    assert.equal(url.searchParams.get("state"), visit.fields.state);
+    assert.ok(url.searchParams.get("code"));
+    await page.locator(`a[href^="com.example.photos:/cb?"]`).first().waitFor({ state: "attached", ...SLOW });
+    await context.close();
+  });
+}
+
+// --- what the page must withstand ---------------------------------------------------------------------------------------------------
+
+await check("B-020 the page cannot be framed, not even by a site that its cookie is sent from", async () => {
+  const context = await browser.newContext(); // A context of its own: the refusal to show it is a CSP report, and a wanted one.
+  const page = await context.newPage();
+  const inner = authorizeUrl(loopback, { redirectUri: clientPage, scope: "profile", state: "framed" }).href;
+  const refusal = page.waitForEvent("console", { predicate: (message) => /frame-ancestors|X-Frame-Options|refused to display/i.test(message.text()), ...SLOW });
+  await page.goto(`http://localhost:${new URL(clientOrigin).port}/?frame=${encodeURIComponent(inner)}`).catch(() => page.goto(`${clientOrigin}/?frame=${encodeURIComponent(inner)}`));
+  await refusal;
+  const frame = await (await page.waitForSelector("#inner")).contentFrame();
+  assert.ok(!frame.url().startsWith(BASE), frame.url());
+  assert.equal(await frame.locator("main").count(), 0);
+  await context.close();
+});
+
+const hostile = JSON.parse(readFileSync(`${project}tests/vectors/oauth/client_metadata_hostile.json`, "utf8")).cases;
+
+await check(`B-066 hostile names and addresses of clients are refused, or shown as what they are (${hostile.length} rows)`, async () => {
+  const wallet = new TestWallet();
+  const context = await person({ wallet, eip6963: true });
+  let shown = 0;
+  for (const { field, value, expect } of hostile) {
+    const answer = await request("POST", "/oauth/clients", {
+      body: { client_name: "Photo Album", redirect_uris: ["http://127.0.0.1/cb"], [field]: value },
+    });
+    const row = `${field} ${JSON.stringify(value.slice(0, 60))}: ${answer.status} ${answer.text.slice(0, 200)}`;
+    if (answer.status !== 201) {
+      assert.equal(answer.status, 400, row);
+      assert.equal(answer.json.error, "invalid_client_metadata", row);
+      assert.ok(!/^accept(,|;|$)/.test(expect), `${row}, but expected: ${expect}`);
+      continue;
+    }
+    assert.ok(!/^reject( |:|$)(?!or )/.test(expect), `${row}, but expected: ${expect}`);
+    const { page } = await arrive(context, { client: answer.json, scope: "profile" });
+    await inState(page, "ready");
+    if (field === "client_name") {
+      assert.equal(await page.locator("#heading bdi").textContent(), value.trim(), row);
+      if (value.includes("<img")) await picture(page, "hostile-name");
+    }
+    assert.equal(await page.locator("main script, main iframe, main [onerror], main [onmouseover]").count(), 0, row);
+    await page.locator("#wallet-list button").click();
+    await inState(page, "confirm");
+    assert.ok(!(await page.locator("#text").textContent()).includes(value), `the name is not in the signed text: ${row}`);
+    await page.close();
+    shown += 1;
+  }
+  assert.ok(shown >= 7, `${shown} rows were shown`);
+  await context.close();
+});
+
+await check("without a live request the page says so, as a page with status 400", async () => {
+  const context = await person();
+  const page = await context.newPage();
+  const answer = await page.goto(`${BASE}/auth`);
+  assert.equal(answer.status(), 400);
+  await page.getByText("Missing or expired OAuth session").first().waitFor(SLOW);
+  await picture(page, "session-gone");
+  await context.close();
+});
+
+await check("an unknown client is told on a page, without a way to the address it named", async () => {
+  const context = await person();
+  const page = await context.newPage();
+  const unknown = { client_id: "00000000-0000-4000-8000-000000000000", redirect_uris: ["https://evil.example/cb"] };
+  const answer = await page.goto(authorizeUrl(unknown, { state: "x" }).href);
+  assert.equal(answer.status(), 400);
+  await page.getByText("Invalid client_id").first().waitFor(SLOW);
+  assert.equal(await page.locator('a[href*="evil.example"]').count(), 0);
+  await picture(page, "bad-client");
+  await context.close();
+});
+
+await check("B-065 the browser's Back after a sign-in gives no second code", async () => {
+  const wallet = new TestWallet();
+  const context = await person({ wallet, eip6963: true });
+  const visit = await arrive(context);
+  const { page } = visit;
+  await inState(page, "ready");
+  await page.locator("#wallet-list button").click();
+  await inState(page, "confirm");
+  await page.locator("#sign").click();
+  await arrivedAs(visit, wallet.key.address);
+  await page.goBack();
+  await page.getByText("Missing or expired OAuth session").first().waitFor(SLOW);
+  await context.close();
+});
+
+await check("the page fits a telephone (320 points wide), in the dark too", async () => {
+  for (const colorScheme of ["light", "dark"]) {
+    const context = await person({ wallet: new TestWallet(), eip6963: true, colorScheme, viewport: { width: 320, height: 640 } });
+    const { page } = await arrive(context);
+    await inState(page, "ready");
+    await page.locator("#wallet-list button").click();
+    await inState(page, "confirm");
+    await picture(page, `narrow-${colorScheme}`);
+    const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+    assert.ok(content <= window, `${content} points in ${window}`);
+    await context.close();
+  }
+});
+
+await check("the start page and the description of the interface come from this server alone", async () => {
+  const context = await person();
+  const page = await context.newPage();
+  assert.equal((await page.goto(`${BASE}/`, { waitUntil: "networkidle" })).status(), 200);
+  await picture(page, "home");
+  assert.equal((await page.goto(`${BASE}/docs`, { waitUntil: "networkidle" })).status(), 200);
+  for (const path of ["/oauth/clients", "/oauth/authorize", "/oauth/token", "/oauth/userinfo", "/oauth/revoke"]) {
+    await page.getByText(path).first().waitFor({ state: "attached", ...SLOW });
+  }
+  await picture(page, "docs");
+  await context.close();
+});
+
+// --- over all of the above -----------------------------------------------------------------------------------------------------------
+
+await check("in all of this: no request to another host", () => assert.deepEqual(foreign, []));
+await check("in all of this: no violation of the Content-Security-Policy", () => assert.deepEqual(violations, []));
+await check("in all of this: no dialog", () => assert.deepEqual(dialogs, []));
+await check("in all of this: no error in a script", () => assert.deepEqual(breakages, []));
+
+await browser.close();
+clientSite.close();
+finish();

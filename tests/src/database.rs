@@ -1,0 +1,174 @@
+//! A database for one test, looked into from outside.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use countersign_test_postgres::Cluster;
+use diesel::connection::SimpleConnection;
+use diesel::sql_types::Text;
+use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection, sql_query};
+use tempfile::TempDir;
+
+use crate::secrets::Secrets;
+use crate::server::{Server, Settings};
+
+/// A fresh database with a folder for whatever its servers write.
+#[derive(Clone, Debug)]
+pub struct Database(Arc<Inner>);
+
+struct Inner {
+    store: Store,
+    folder: TempDir,
+    secrets: Arc<Secrets>,
+}
+
+enum Store {
+    Sqlite,
+    Postgres { cluster: Owner, url: String },
+}
+
+enum Owner {
+    Everybody(&'static Cluster),
+    Test(Arc<Cluster>),
+}
+
+#[derive(QueryableByName)]
+struct Word {
+    #[diesel(sql_type = Text)]
+    word: String,
+}
+
+impl Database {
+    /// A file of SQLite's, which the first server makes.
+    pub fn sqlite() -> Self {
+        Self::of(Store::Sqlite)
+    }
+
+    /// A database in the cluster that all tests share.
+    pub fn postgres() -> Self {
+        let cluster = Cluster::shared();
+        Self::of(Store::Postgres { url: cluster.create_database(), cluster: Owner::Everybody(cluster) })
+    }
+
+    /// A database in a cluster of the test's own, which it may stop.
+    pub fn in_cluster(cluster: &Arc<Cluster>) -> Self {
+        Self::of(Store::Postgres {
+            url: cluster.create_database(),
+            cluster: Owner::Test(Arc::clone(cluster)),
+        })
+    }
+
+    /// Another fresh database of the same kind.
+    #[must_use]
+    pub fn sibling(&self) -> Self {
+        if self.is_postgres() { Self::postgres() } else { Self::sqlite() }
+    }
+
+    fn of(store: Store) -> Self {
+        Self(Arc::new(Inner { store, folder: tempfile::tempdir().unwrap(), secrets: Arc::default() }))
+    }
+
+    /// A server on this database, to be started.
+    pub fn server(&self) -> Settings {
+        Settings::new(self)
+    }
+
+    /// A server with the settings of most tests, started.
+    pub fn start(&self) -> Server {
+        self.server().start()
+    }
+
+    /// Is it PostgreSQL?
+    pub fn is_postgres(&self) -> bool {
+        matches!(self.0.store, Store::Postgres { .. })
+    }
+
+    /// `COUNTERSIGN_DATABASE_URL`.
+    pub fn url(&self) -> String {
+        match &self.0.store {
+            Store::Sqlite => format!("sqlite://{}", self.folder().join("countersign.db").display()),
+            Store::Postgres { url, .. } => url.clone(),
+        }
+    }
+
+    /// Where servers of this database run and write their logs.
+    pub fn folder(&self) -> &Path {
+        self.0.folder.path()
+    }
+
+    /// What passed by on any server of this database.
+    pub fn secrets(&self) -> Arc<Secrets> {
+        Arc::clone(&self.0.secrets)
+    }
+
+    /// How many rows each table has.
+    pub fn rows(&self) -> BTreeMap<String, i64> {
+        let tables = self.tables().into_iter();
+        tables.map(|table| (table.clone(), self.number(&format!("SELECT count(*) FROM {table}")))).collect()
+    }
+
+    /// One number that the database answers.
+    pub fn number(&self, sql: &str) -> i64 {
+        let answer = match &self.0.store {
+            Store::Sqlite => self.words(&format!("SELECT CAST(({sql}) AS TEXT) AS word")).concat(),
+            Store::Postgres { .. } => self.words(sql).concat(),
+        };
+        answer.parse().unwrap_or_else(|error| panic!("{sql}: {error} in {answer}"))
+    }
+
+    /// Everything that the database holds: of SQLite the bytes of its files, of PostgreSQL every row as text.
+    pub fn dump(&self) -> Vec<u8> {
+        if self.is_postgres() {
+            let rows = self
+                .tables()
+                .into_iter()
+                .flat_map(|table| self.words(&format!("SELECT t::text FROM {table} t")));
+            return rows.collect::<Vec<_>>().join("\n").into_bytes();
+        }
+        let files = ["countersign.db", "countersign.db-wal"].map(|name| self.folder().join(name));
+        files.iter().filter(|file| file.exists()).flat_map(|file| fs::read(file).unwrap()).collect()
+    }
+
+    fn tables(&self) -> Vec<String> {
+        self.words(match self.0.store {
+            Store::Sqlite => "SELECT name AS word FROM sqlite_master WHERE type = 'table' ORDER BY name",
+            Store::Postgres { .. } => {
+                "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename"
+            }
+        })
+    }
+
+    /// The first column of each row; for SQLite it must be called `word`.
+    fn words(&self, sql: &str) -> Vec<String> {
+        match &self.0.store {
+            Store::Sqlite => {
+                let path = self.folder().join("countersign.db");
+                let mut connection = SqliteConnection::establish(&path.display().to_string()).unwrap();
+                connection.batch_execute("PRAGMA busy_timeout = 10000").unwrap();
+                let words: Vec<Word> =
+                    sql_query(sql).load(&mut connection).unwrap_or_else(|error| panic!("{sql}: {error}"));
+                words.into_iter().map(|row| row.word).collect()
+            }
+            Store::Postgres { cluster, url } => {
+                let cluster = match cluster {
+                    Owner::Everybody(cluster) => cluster,
+                    Owner::Test(cluster) => cluster.as_ref(),
+                };
+                let name = url.rsplit('/').next().unwrap_or_default();
+                cluster.execute(name, sql).lines().map(ToOwned::to_owned).collect()
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.store {
+            Store::Sqlite => "sqlite",
+            Store::Postgres { .. } => "postgres",
+        })
+    }
+}

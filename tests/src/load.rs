@@ -1,0 +1,267 @@
+//! Many sign-ins at once, and a ledger of everything that was acknowledged.
+//!
+//! What a client has read a complete answer to must hold for ever. What it got no answer to, or a 503, may have happened
+//! or not; the ledger forgets nothing else.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crate::browser::Browser;
+use crate::http::{Parameters, Request, Response};
+use crate::site::{Client, Site, Tokens};
+use crate::wallet::Wallet;
+
+/// One sign-in, as far as it was acknowledged.
+#[derive(Debug)]
+pub struct Flow {
+    /// Whose.
+    pub client: Client,
+    /// The browser as it was before the login, and what it sent.
+    pub login: (Browser, Parameters),
+    /// The code that the login gave.
+    pub code: String,
+    /// The answers of the token endpoint, oldest first.
+    pub tokens: Vec<Tokens>,
+    /// Was the family revoked?
+    pub revoked: bool,
+    /// Was there a last request without an answer?
+    pub doubtful: bool,
+}
+
+/// What was acknowledged, and what else came.
+#[derive(Debug, Default)]
+pub struct Ledger {
+    /// Clients that were registered.
+    pub clients: Mutex<Vec<Client>>,
+    /// Sign-ins that reached a code.
+    pub flows: Mutex<Vec<Flow>>,
+    /// Requests that were answered as they should.
+    pub acknowledged: AtomicUsize,
+    /// Requests that were answered with 503.
+    pub unavailable: AtomicUsize,
+    /// Requests on whose connection something failed, and how.
+    pub broken: Mutex<Vec<(String, io::ErrorKind)>>,
+    /// Requests to the token endpoint that got no answer at all.
+    pub unanswered: Mutex<Vec<Request>>,
+}
+
+/// Threads that sign people in until they are told to stop.
+#[derive(Debug)]
+pub struct Load {
+    ledger: Arc<Ledger>,
+    over: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Load {
+    /// Starts so many threads, which share out these sites.
+    pub fn start(sites: &[Site], threads: usize) -> Self {
+        let (ledger, over) = (Arc::<Ledger>::default(), Arc::<AtomicBool>::default());
+        let threads = (0..threads).map(|number| {
+            let (site, ledger, over) =
+                (sites[number % sites.len()].clone(), Arc::clone(&ledger), Arc::clone(&over));
+            thread::spawn(move || {
+                let mut client = None;
+                for round in 0.. {
+                    if over.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    if round % 8 == 0 || client.is_none() {
+                        client = ledger.register(&site);
+                    }
+                    let done = client.as_ref().and_then(|client| ledger.sign_in(&site, client, round));
+                    if done.is_none() {
+                        // The server is gone for a moment; there is no use in asking as fast as one can.
+                        thread::sleep(Duration::from_millis(10));
+                    }
+                }
+            })
+        });
+        let threads = threads.collect();
+        Self { ledger, over, threads }
+    }
+
+    /// Waits until so many more requests were answered as they should.
+    #[track_caller]
+    pub fn wait_for(&self, more: usize) {
+        let (goal, deadline) = (self.ledger.acknowledged() + more, Instant::now() + Duration::from_secs(60));
+        while self.ledger.acknowledged() < goal {
+            assert!(
+                Instant::now() < deadline,
+                "{} of {goal} answers after a minute",
+                self.ledger.acknowledged()
+            );
+            assert!(!self.threads.iter().all(JoinHandle::is_finished), "every thread of the load has ended");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Ends the threads. A thread that saw an answer that must not be fails the test here.
+    pub fn stop(self) -> Arc<Ledger> {
+        self.over.store(true, Ordering::Relaxed);
+        for thread in self.threads {
+            if let Err(panic) = thread.join() {
+                std::panic::resume_unwind(panic);
+            }
+        }
+        self.ledger
+    }
+}
+
+impl Ledger {
+    fn register(&self, site: &Site) -> Option<Client> {
+        let registered = self.send(site, &Site::registration(&serde_json::json!({})), 201)?;
+        let client = Site::client(&registered);
+        lock(&self.clients).push(client.clone());
+        Some(client)
+    }
+
+    /// One whole flow; it ends where an answer is missing.
+    fn sign_in(&self, site: &Site, client: &Client, round: usize) -> Option<()> {
+        let (mut browser, wallet) = (site.browser(), Wallet::fresh());
+        let authorization = client.authorization();
+        let begun = self.send(site, &Request::query("/oauth/authorize", &authorization), 302)?;
+        browser.keep(&begun);
+        let request = browser.with_cookies(Browser::challenge_request(&authorization, &wallet.address()));
+        let issued = self.send(site, &request, 200)?;
+        browser.keep(&issued);
+        let body = Browser::login_body(&authorization, &wallet, &issued.field("challenge"));
+        let request = browser.with_cookies(Request::json("/oauth/login", &body.json()));
+        let signed_in = self.send(site, &request, 303)?;
+        let code = signed_in.answer("code").unwrap_or_else(|| panic!("a code in {signed_in:?}"));
+        let mut flow = Flow {
+            client: client.clone(),
+            login: (browser, body),
+            code,
+            tokens: Vec::new(),
+            revoked: false,
+            doubtful: false,
+        };
+        flow.doubtful = self.use_code(site, &mut flow, round).is_none();
+        lock(&self.flows).push(flow);
+        Some(())
+    }
+
+    fn use_code(&self, site: &Site, flow: &mut Flow, round: usize) -> Option<()> {
+        let request = Request::form("/oauth/token", &flow.client.exchange_form(&flow.code));
+        let exchanged = self.send(site, &request, 200)?;
+        flow.tokens.push(Tokens::of(exchanged));
+        for _ in 0..round % 3 {
+            let newest = &flow.tokens[flow.tokens.len() - 1];
+            let request = Request::form("/oauth/token", &flow.client.refresh_form(&newest.refresh));
+            let refreshed = self.send(site, &request, 200)?;
+            flow.tokens.push(Tokens::of(refreshed));
+        }
+        let newest = flow.tokens[flow.tokens.len() - 1].clone();
+        self.send(site, &Request::get("/oauth/userinfo").bearer(&newest.access), 200)?;
+        if round % 4 == 3 {
+            let body = flow.client.revocation(&newest.refresh).json();
+            self.send(site, &Request::json("/oauth/revoke", &body), 200)?;
+            flow.revoked = true;
+        }
+        Some(())
+    }
+
+    /// Sends a request; `None` if there was no answer or a 503. Any other status fails the test.
+    fn send(&self, site: &Site, request: &Request, status: u16) -> Option<Response> {
+        match site.try_send(request) {
+            Ok(response) if response.status == 503 => {
+                assert_eq!(response.error(), "temporarily_unavailable", "{response:?}");
+                self.unavailable.fetch_add(1, Ordering::Relaxed);
+                None
+            }
+            Ok(response) => {
+                self.acknowledged.fetch_add(1, Ordering::Relaxed);
+                Some(response.expect(status))
+            }
+            Err(error) => {
+                if request.target == "/oauth/token" {
+                    lock(&self.unanswered).push(request.clone());
+                }
+                lock(&self.broken)
+                    .push((request.target.split('?').next().unwrap_or_default().to_owned(), error.kind()));
+                None
+            }
+        }
+    }
+
+    /// How many requests were answered as they should.
+    pub fn acknowledged(&self) -> usize {
+        self.acknowledged.load(Ordering::Relaxed)
+    }
+
+    /// How many were answered with 503.
+    pub fn unavailable(&self) -> usize {
+        self.unavailable.load(Ordering::Relaxed)
+    }
+
+    /// What failed below HTTP.
+    pub fn broken(&self) -> Vec<(String, io::ErrorKind)> {
+        lock(&self.broken).clone()
+    }
+
+    /// Asks the server for everything that was acknowledged (D-01, D-03, D-27). Ends by presenting what was used, which
+    /// kills the families.
+    pub fn hold_against(&self, site: &Site) {
+        for client in lock(&self.clients).iter() {
+            let begun = site.browser().authorize(&client.authorization());
+            assert_eq!(begun.status, 302, "a registered client is gone: {begun:?}");
+            assert!(begun.answer("error").is_none(), "a registered client is gone: {begun:?}");
+        }
+        for flow in lock(&self.flows).iter() {
+            flow.hold_against(site);
+        }
+    }
+}
+
+impl Flow {
+    fn hold_against(&self, site: &Site) {
+        let (mut browser, body) = (self.login.0.clone(), &self.login.1);
+        browser.site = site.clone();
+        assert_eq!(browser.login(body).verdict(), "401 access_denied", "a used challenge was taken again");
+        let Some(newest) = self.tokens.last() else { return };
+        if self.revoked {
+            for tokens in &self.tokens {
+                assert_eq!(
+                    site.userinfo(&tokens.access).verdict(),
+                    "401 invalid_token",
+                    "a revocation is forgotten"
+                );
+            }
+            assert_eq!(
+                site.refresh(&self.client, &newest.refresh).verdict(),
+                "400 invalid_grant",
+                "a revocation is forgotten"
+            );
+        } else if !self.doubtful {
+            for tokens in &self.tokens {
+                assert_eq!(site.userinfo(&tokens.access).status, 200, "an acknowledged token is gone");
+            }
+            assert_eq!(
+                site.refresh(&self.client, &newest.refresh).status,
+                200,
+                "an acknowledged refresh token is gone"
+            );
+        }
+        let rotated = self.tokens.len().checked_sub(2).map(|before| &self.tokens[before].refresh);
+        if let Some(rotated) = rotated {
+            assert_eq!(
+                site.refresh(&self.client, rotated).verdict(),
+                "400 invalid_grant",
+                "a rotation is forgotten"
+            );
+        }
+        assert_eq!(
+            site.exchange(&self.client, &self.code).verdict(),
+            "400 invalid_grant",
+            "a used code is taken again"
+        );
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

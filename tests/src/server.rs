@@ -1,0 +1,273 @@
+//! Processes of the real binary.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::database::Database;
+use crate::http::{Connection, Request};
+use crate::site::Site;
+
+/// What the operator's secret is in tests: 32 bytes in base64url.
+pub const OPERATOR_SECRET: &str = "dGhpcyBpcyB0aGUgc2VjcmV0IG9mIGFsbCB0aGUgdGVzdHM";
+
+static NEXT_PORT: AtomicU16 = AtomicU16::new(0);
+
+/// A server to be started.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    database: Database,
+    environment: Vec<(String, String)>,
+    public_url: Option<String>,
+}
+
+/// A process, and where it answers. Gone with its log searched for secrets when it goes out of scope.
+#[derive(Debug)]
+pub struct Server {
+    settings: Settings,
+    site: Site,
+    process: Option<Child>,
+    log: PathBuf,
+}
+
+impl Settings {
+    pub(crate) fn new(database: &Database) -> Self {
+        Self { database: database.clone(), environment: Vec::new(), public_url: None }
+    }
+
+    /// With a setting.
+    #[must_use]
+    pub fn with_env(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// With this public URL; otherwise it is the server's own address.
+    #[must_use]
+    pub fn with_public_url(mut self, url: &str) -> Self {
+        self.public_url = Some(url.to_owned());
+        self
+    }
+
+    /// Starts the process and waits until it is ready.
+    #[track_caller]
+    pub fn start(self) -> Server {
+        let port = free_port();
+        let site = Site {
+            address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
+            public_url: self.public_url.clone().unwrap_or_else(|| format!("http://localhost:{port}")),
+            secrets: self.database.secrets(),
+        };
+        let log = self.database.folder().join(format!("server-{port}.log"));
+        let mut server = Server { settings: self, site, process: None, log };
+        server.restart();
+        server
+    }
+}
+
+impl Server {
+    /// A server on a SQLite file of its own.
+    pub fn sqlite() -> Self {
+        Database::sqlite().start()
+    }
+
+    /// A server on a PostgreSQL database of its own.
+    pub fn postgres() -> Self {
+        Database::postgres().start()
+    }
+
+    /// Another process on the same database, behind the same public URL.
+    #[track_caller]
+    pub fn replica(&self) -> Self {
+        self.settings.clone().with_public_url(&self.site.public_url).start()
+    }
+
+    /// The address, for threads.
+    pub fn site(&self) -> Site {
+        self.site.clone()
+    }
+
+    /// The database.
+    pub fn database(&self) -> &Database {
+        &self.settings.database
+    }
+
+    /// Starts the process again on its old port and waits until it is ready.
+    #[track_caller]
+    pub fn restart(&mut self) {
+        self.spawn();
+        self.wait_until_ready();
+    }
+
+    /// Starts the process without waiting.
+    pub fn spawn(&mut self) {
+        let log = OpenOptions::new().create(true).append(true).open(&self.log).unwrap();
+        let mut command = Command::new(binary());
+        command.arg("serve").current_dir(self.settings.database.folder()).env_clear();
+        for name in ["PATH", "HOME", "TMPDIR"] {
+            if let Some(value) = std::env::var_os(name) {
+                command.env(name, value);
+            }
+        }
+        command
+            .env("COUNTERSIGN_BIND", self.site.address.to_string())
+            .env("COUNTERSIGN_PUBLIC_URL", &self.site.public_url)
+            .env("COUNTERSIGN_DATABASE_URL", self.settings.database.url())
+            .env("COUNTERSIGN_LOG_FORMAT", "json")
+            .env("COUNTERSIGN_RATE_LIMIT", "off");
+        if self.settings.database.is_postgres() {
+            command.env("COUNTERSIGN_SECRET", OPERATOR_SECRET);
+        }
+        command.envs(self.settings.environment.iter().cloned());
+        command.stdin(Stdio::null()).stdout(clone(&log)).stderr(log);
+        let process = command.spawn().unwrap_or_else(|error| panic!("{}: {error}", binary().display()));
+        self.process = Some(process);
+    }
+
+    /// Waits until `/health/ready` says so.
+    #[track_caller]
+    pub fn wait_until_ready(&mut self) {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        loop {
+            if self.is_ready() {
+                return;
+            }
+            if let Some(status) = self.process.as_mut().and_then(|process| process.try_wait().unwrap()) {
+                panic!("the server ended with {status}:\n{}", self.log_tail());
+            }
+            assert!(
+                Instant::now() < deadline,
+                "the server is not ready after half a minute:\n{}",
+                self.log_tail()
+            );
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Does `/health/ready` answer 200?
+    pub fn is_ready(&self) -> bool {
+        let request = Request::get(&format!("{}/health/ready", self.base_path()));
+        let answer = |mut connection: Connection| connection.send_last(&self.authority(), &request);
+        Connection::open(self.address).and_then(answer).is_ok_and(|response| response.status == 200)
+    }
+
+    /// The process's id.
+    pub fn process_id(&self) -> u32 {
+        self.process.as_ref().expect("the server runs").id()
+    }
+
+    /// Has the process ended by itself?
+    pub fn has_ended(&mut self) -> bool {
+        self.process.as_mut().is_none_or(|process| process.try_wait().unwrap().is_some())
+    }
+
+    /// `kill -9`: nothing is finished, nothing is flushed.
+    pub fn kill9(&mut self) {
+        if let Some(mut process) = self.process.take() {
+            process.kill().unwrap();
+            process.wait().unwrap();
+        }
+    }
+
+    /// Asks the process to stop and waits for its end.
+    pub fn terminate(&mut self) -> ExitStatus {
+        self.signal("TERM");
+        self.process.take().expect("the server runs").wait().unwrap()
+    }
+
+    /// Sends a signal.
+    pub fn signal(&self, name: &str) {
+        signal(name, self.process_id());
+    }
+
+    /// Everything that it logged.
+    pub fn log(&self) -> Vec<u8> {
+        fs::read(&self.log).unwrap_or_default()
+    }
+
+    /// What the log says of panics, and its end.
+    fn log_tail(&self) -> String {
+        let log = String::from_utf8_lossy(&self.log()).into_owned();
+        let lines: Vec<&str> = log.lines().collect();
+        let panics = lines.iter().enumerate().filter(|(_, line)| line.contains("panicked"));
+        let panics = panics.flat_map(|(place, _)| lines.iter().skip(place).take(3)).take(12);
+        let end = lines.iter().skip(lines.len().saturating_sub(25));
+        panics
+            .chain(end)
+            .map(|line| line.chars().take(600).collect::<String>())
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+}
+
+impl Deref for Server {
+    type Target = Site;
+
+    fn deref(&self) -> &Site {
+        &self.site
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.kill9();
+        if thread::panicking() {
+            eprintln!("--- the end of {}:\n{}", self.log.display(), self.log_tail());
+            return;
+        }
+        let log = self.log();
+        let found = self.site.secrets.found_in(&log);
+        let places: Vec<String> =
+            found.iter().map(|(kind, place)| format!("{kind}: …{}…", around(&log, *place))).collect();
+        assert!(found.is_empty(), "A-010: the log holds secrets:\n{}", places.join("\n"));
+    }
+}
+
+/// Sends a signal to a process.
+pub fn signal(name: &str, process: u32) {
+    let status = Command::new("sh").args(["-c", &format!("kill -{name} {process}")]).status().unwrap();
+    assert!(status.success(), "kill -{name} {process}");
+}
+
+/// The binary that was built beside this test.
+pub fn binary() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let profile = test.ancestors().nth(2).expect("target/<profile>/deps/<test>");
+    let binary = profile.join("countersign");
+    assert!(
+        binary.is_file(),
+        "{} is missing: run `make test` or `cargo build -p countersign-app` first",
+        binary.display()
+    );
+    binary
+}
+
+/// The root of the project.
+pub fn project() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ is in the project")
+}
+
+/// A port below those that the system gives to outgoing connections, which could take it in between.
+pub fn free_port() -> u16 {
+    let start = u16::try_from(std::process::id() % 180 * 100).expect("at most 17,900");
+    loop {
+        let port = 12_000 + (start + NEXT_PORT.fetch_add(1, Ordering::Relaxed)) % 18_000;
+        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
+            return port;
+        }
+    }
+}
+
+fn clone(file: &File) -> File {
+    file.try_clone().map_err(|error: io::Error| error.to_string()).unwrap()
+}
+
+fn around(log: &[u8], place: usize) -> String {
+    String::from_utf8_lossy(&log[place.saturating_sub(200)..log.len().min(place + 60)]).into_owned()
+}

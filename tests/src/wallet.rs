@@ -1,0 +1,33 @@
+//! Who signs: a new wallet for everybody.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use countersign_conformance::fakes::TestWallet;
+
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// A wallet of the Ethereum family.
+pub struct Wallet(TestWallet);
+
+impl Wallet {
+    /// A wallet that nobody had before in this run.
+    pub fn fresh() -> Self {
+        Self(TestWallet::from_seed(NEXT.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// Its address, with the checksum of EIP-55.
+    pub fn address(&self) -> String {
+        self.0.address()
+    }
+
+    /// Signs a text by `personal_sign`.
+    pub fn sign(&self, text: &str) -> String {
+        self.0.sign(text)
+    }
+}
+
+impl std::fmt::Debug for Wallet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Wallet({})", self.address())
+    }
+}
