@@ -1,0 +1,231 @@
+# Everything that is done to this project has a target here; `make` alone lists them. `make run` and `make test` set up what
+# they need on a fresh Debian or Ubuntu with a Rust toolchain, as root or with sudo, and do nothing twice.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.ONESHELL:
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+export PATH := $(CURDIR)/.tools/bin:$(HOME)/.cargo/bin:$(PATH)
+export DEBIAN_FRONTEND := noninteractive
+
+PORT ?= 8080
+BASE := http://localhost:$(PORT)
+PEERS := tests/peers
+OLDEST_NODE := 18
+OLDEST_PYTHON := 3.11
+
+say = printf '\033[1m==> %s\033[0m\n'
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
+
+# Both are pieces of recipes: the first collects the packages that are missing, the second installs what was collected.
+define missing_for_build
+missing=()
+command -v cc >/dev/null || missing+=(gcc libc6-dev)
+command -v pkg-config >/dev/null || missing+=(pkg-config)
+command -v curl >/dev/null || missing+=(curl)
+command -v jq >/dev/null || missing+=(jq)
+pkg-config --exists openssl 2>/dev/null || missing+=(libssl-dev)
+pkg-config --exists libpq 2>/dev/null || missing+=(libpq-dev)
+endef
+
+define install_missing
+if (( $${#missing[@]} )); then
+	command -v apt-get >/dev/null || { echo "Please install: $${missing[*]} (there is no apt-get here)"; exit 1; }
+	[[ -z "$(SUDO)" ]] || command -v sudo >/dev/null || { echo "Please install as root: $${missing[*]}"; exit 1; }
+	$(say) "Installing $${missing[*]} (asks the package server; a minute or two)"
+	$(SUDO) apt-get update -qq
+	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$${missing[@]}"
+fi
+endef
+
+# --- what people call ------------------------------------------------------------------------------------------------------
+
+.PHONY: help
+help: ## List the targets
+	@echo "Countersign. Two commands do everything on a fresh machine: make run, make test."
+	echo
+	grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | awk -F ':.*## ' '{ printf "  %-12s %s\n", $$1, $$2 }'
+
+.PHONY: setup
+setup: setup-build setup-test ## Install all that building and testing need (run and test do it by themselves)
+
+.PHONY: run
+run: setup-build ## Build and start the server on the embedded database in ./data, and print a walk to paste (PORT=8080)
+	@$(say) "Building the release (the first time takes several minutes)"
+	cargo build --release --locked -p countersign-app
+	if (exec 3<>/dev/tcp/127.0.0.1/$(PORT)) 2>/dev/null; then
+		echo "Port $(PORT) is in use. Choose another one: make run PORT=8090"
+		exit 1
+	fi
+	mkdir -p data
+	export COUNTERSIGN_BIND=127.0.0.1:$(PORT) COUNTERSIGN_PUBLIC_URL=$(BASE) COUNTERSIGN_DATABASE_URL=sqlite://data/countersign.db
+	target/release/countersign serve & server=$$!
+	# Ctrl-C reaches the server too; it ends in peace by one signal, and at once by two.
+	trap 'wait $$server; exit 0' INT
+	trap 'kill -TERM $$server; wait $$server; exit 0' TERM
+	for try in {1..150}; do
+		curl -fsS -o /dev/null $(BASE)/health/ready 2>/dev/null && break
+		kill -0 $$server 2>/dev/null || { echo "The server did not start; its last lines above say why."; exit 1; }
+		(( try < 150 )) || { echo "The server is not ready after 30 seconds."; kill -TERM $$server; exit 1; }
+		sleep 0.2
+	done
+	echo
+	sed 's/^/    /' docs/eight-steps.sh
+	echo
+	$(say) "Countersign is running at $(BASE) (Ctrl-C stops it; the data stay in ./data)"
+	echo "The eight steps of an OAuth sign-in, with curl alone (the script is printed above). Paste this into another terminal:"
+	echo
+	echo "    cd $(CURDIR) && BASE=$(BASE) COUNTERSIGN=$(CURDIR)/target/release/countersign bash docs/eight-steps.sh"
+	echo
+	wait $$server
+
+.PHONY: test
+test: setup-build setup-test ## Run every test against every real part: both databases, a browser, other people's code
+	@$(say) "Building the server that the tests start"
+	cargo build --locked -p countersign-app
+	$(say) "Running the examples in the documentation"
+	cargo test --locked --workspace --doc --quiet
+	$(say) "Running all tests (the first build takes several minutes, the browser and schemathesis a few)"
+	if command -v cargo-nextest >/dev/null; then
+		cargo nextest run --locked --workspace --no-fail-fast --hide-progress-bar
+	else
+		cargo test --locked --workspace --all-targets --no-fail-fast
+	fi
+
+.PHONY: test-fast
+test-fast: setup-build ## Run the tests that need no service and no browser: seconds once built
+	@if command -v cargo-nextest >/dev/null; then
+		cargo nextest run --workspace --exclude countersign-tests --exclude countersign-adapters-postgres
+	else
+		cargo test --workspace --exclude countersign-tests --exclude countersign-adapters-postgres --all-targets
+	fi
+
+.PHONY: check
+check: fmt-check lint doc deny ## Run all that needs no running: format, lints, documentation, licences, advisories
+
+# --- parts ------------------------------------------------------------------------------------------------------------------
+
+.PHONY: build
+build: setup-build ## Build the server for development
+	cargo build --locked -p countersign-app
+
+.PHONY: fmt
+fmt: ## Format the code
+	cargo fmt --all
+
+.PHONY: fmt-check
+fmt-check: ## Look whether the code is formatted
+	@$(say) "Checking the format"
+	cargo fmt --all -- --check
+
+.PHONY: lint
+lint: setup-build ## Run clippy on all targets; a warning is an error
+	@$(say) "Linting (the first time takes minutes)"
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+
+.PHONY: doc
+doc: setup-build ## Build the documentation of the crates; a warning is an error
+	@$(say) "Building the documentation"
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps
+
+# The database of advisories comes from the network. When it cannot be fetched, that is said aloud and the denied version
+# ranges in deny.toml remain; when it can, its verdict counts.
+.PHONY: deny
+deny: .tools/cargo-deny ## Check licences, sources, denied crates and known vulnerabilities
+	@$(say) "Checking licences, sources and denied crates"
+	cargo deny --locked --log-level error check licenses bans sources
+	$(say) "Checking advisories (fetches their database)"
+	log=$$(mktemp)
+	trap 'rm -f $$log' EXIT
+	verdict=0
+	cargo deny --locked --log-level error check advisories 2> $$log || verdict=$$?
+	if (( verdict == 0 )); then
+		cat $$log
+	elif grep -q 'failed to fetch advisory database' $$log; then
+		echo "!!!"
+		echo "!!! ADVISORIES NOT CHECKED: the database cannot be reached from here"
+		echo "!!! Only the version ranges that deny.toml denies were looked at, above."
+		echo "!!!"
+	else
+		cat $$log
+		exit $$verdict
+	fi
+
+.PHONY: openapi
+openapi: setup-build ## Write the description of the HTTP interface to target/openapi.json
+	cargo run --locked --quiet -p countersign-app -- openapi > target/openapi.json
+	echo "target/openapi.json: $$(jq '.paths | length' target/openapi.json) paths"
+
+.PHONY: migration
+migration: ## Start a migration for both databases: make migration name=add_something
+	@[[ "$(name)" =~ ^[a-z][a-z0-9_]*$$ ]] || { echo "Say which: make migration name=add_something (small letters, digits, _)"; exit 1; }
+	at=$$(date -u +%Y-%m-%d-%H%M%S)
+	for database in sqlite postgres; do
+		folder=migrations/$$database/$${at}_$(name)
+		mkdir -p $$folder
+		for way in up down; do echo "-- $(name): $$way" > $$folder/$$way.sql; done
+		echo "$$folder/{up,down}.sql"
+	done
+
+.PHONY: clean
+clean: ## Remove what was built and installed here; ./data stays
+	cargo clean
+	rm -rf .tools $(PEERS)/node_modules $(PEERS)/.venv
+
+# --- set-up: each step looks first and does nothing when it is done ----------------------------------------------------------
+
+.PHONY: setup-build
+setup-build:
+	@command -v cargo >/dev/null || { echo "A Rust toolchain is needed: see rustup.rs"; exit 1; }
+	$(missing_for_build)
+	$(install_missing)
+
+.PHONY: setup-test
+setup-test: setup-services $(PEERS)/node_modules/.installed $(PEERS)/.venv/.installed setup-browser
+
+# A PostgreSQL server that the package starts on its own is stopped: the tests start theirs, in a folder that goes away.
+.PHONY: setup-services
+setup-services:
+	@missing=()
+	command -v node >/dev/null || missing+=(nodejs)
+	command -v npm >/dev/null || missing+=(npm)
+	python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3 python3-venv)
+	compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || missing+=(postgresql)
+	[[ -x /usr/bin/chromium ]] || grep -qs '^ID=ubuntu' /etc/os-release || missing+=(chromium)
+	$(install_missing)
+	if [[ " $${missing[*]:-} " == *" postgresql "* ]]; then
+		$(SUDO) service postgresql stop >/dev/null 2>&1 || true
+	fi
+	(( $$(node -p 'process.versions.node.split(".")[0]') >= $(OLDEST_NODE) )) \
+		|| { echo "Node $(OLDEST_NODE) or newer is needed; this is $$(node --version)."; exit 1; }
+	python3 -c 'import sys; sys.exit(sys.version_info < tuple(map(int, "$(OLDEST_PYTHON)".split("."))))' \
+		|| { echo "Python $(OLDEST_PYTHON) or newer is needed; this is $$(python3 --version)."; exit 1; }
+
+$(PEERS)/node_modules/.installed: $(PEERS)/package.json $(PEERS)/package-lock.json | setup-services
+	@$(say) "Installing the judges written in JavaScript: ethers, siwe, MetaMask's rules, playwright (about 80 MB)"
+	npm ci --prefix $(PEERS) --no-audit --no-fund --ignore-scripts
+	touch $@
+
+# Ubuntu has no chromium package that works without snap; there, playwright brings its own.
+.PHONY: setup-browser
+setup-browser: $(PEERS)/node_modules/.installed
+	@[[ -x /usr/bin/chromium ]] && exit 0
+	cd $(PEERS)
+	node -e 'process.exit(require("node:fs").existsSync(require("playwright-core").chromium.executablePath()) ? 0 : 1)' && exit 0
+	$(say) "Installing a browser (about 170 MB)"
+	node node_modules/playwright-core/cli.js install --with-deps chromium
+
+$(PEERS)/.venv/.installed: $(PEERS)/requirements.txt | setup-services
+	@$(say) "Installing the judges written in Python: eth-account, siwe, schemathesis (about 170 MB)"
+	rm -rf $(PEERS)/.venv
+	python3 -m venv $(PEERS)/.venv
+	$(PEERS)/.venv/bin/pip install --quiet --disable-pip-version-check -r $(PEERS)/requirements.txt
+	touch $@
+
+.PHONY: .tools/cargo-deny
+.tools/cargo-deny:
+	@command -v cargo-deny >/dev/null && exit 0
+	$(say) "Installing cargo-deny into ./.tools (it is compiled here: five to ten minutes, once)"
+	cargo install cargo-deny --locked --root .tools
