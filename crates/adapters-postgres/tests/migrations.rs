@@ -3,7 +3,7 @@
 
 use std::thread;
 
-use countersign_adapters_postgres::{MigrateError, PgOptions, PgStorage, migrate, revert_all};
+use countersign_adapters_postgres::{PgOptions, PgStorage, migrate, revert_all};
 use countersign_test_postgres::Cluster;
 
 /// Everything that the schema says, but for the migrations' own table.
