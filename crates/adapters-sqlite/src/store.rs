@@ -87,11 +87,18 @@ impl SqliteStorage {
         C::outcome(outcome).ok_or_else(|| StoreError::Failed("writer answered another command".into()))
     }
 
+    /// Looks something up. With a reader at hand the caller does it at once: a few rows by their keys cost less than
+    /// waking another thread. Only who must wait for a reader is given a thread that may block.
     async fn read<T: Send + 'static>(
         &self,
         look_up: impl FnOnce(&mut SqliteConnection) -> Result<T, SqliteError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let _admitted = self.admitted.try_acquire().map_err(|_| StoreError::Overloaded)?;
+        if let Ok(_turn) = self.reading.try_acquire()
+            && let Some(mut reader) = self.readers.try_get()
+        {
+            return look_up(&mut reader).map_err(|error| store_error(Arc::new(error)));
+        }
         let turn = Arc::clone(&self.reading)
             .acquire_owned()
             .await

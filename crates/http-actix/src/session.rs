@@ -82,6 +82,22 @@ impl Pendings {
         self.0.iter_mut().rfind(|pending| pending.is(client_id, redirect_uri, state))
     }
 
+    /// The request that is named, or the newest if nothing is.
+    pub(crate) fn named_or_newest(
+        &mut self,
+        client_id: Option<&str>,
+        redirect_uri: Option<&str>,
+        state: Option<&str>,
+    ) -> Result<&mut PendingAuthorization, ApiError> {
+        let found = match (client_id, redirect_uri) {
+            (None, None) => self.newest(),
+            (client_id, redirect_uri) => {
+                self.find(client_id.unwrap_or_default(), redirect_uri.unwrap_or_default(), state)
+            }
+        };
+        found.ok_or_else(ApiError::missing_session)
+    }
+
     /// Forgets a request that was answered.
     pub(crate) fn remove(&mut self, label: &str) {
         self.0.retain(|pending| pending.label() != label);

@@ -5,7 +5,6 @@ use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::challenge::iso8601;
-use countersign_domain::pending::PendingAuthorization;
 use countersign_usecases::issue_challenge::issue_challenge;
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
@@ -56,7 +55,11 @@ pub(crate) async fn issue(
     state.rate_limits.check(Limited::Challenge, &request)?;
     let asked: ChallengeRequest = body.either()?;
     let mut pendings = Pendings::require(&session, context.clock.now())?;
-    let pending = pick(&mut pendings, &asked)?;
+    let pending = pendings.named_or_newest(
+        asked.client_id.as_deref(),
+        asked.redirect_uri.as_deref(),
+        asked.state.as_deref(),
+    )?;
     let wallet_address = required(asked.wallet_address, "wallet_address")?;
     let address = if body.kind == Kind::Form { wallet_address.trim() } else { &wallet_address };
     let challenge = match issue_challenge(context, pending, address) {
@@ -79,19 +82,4 @@ pub(crate) async fn issue(
         chain: challenge.account.chain,
         expires_at: iso8601(challenge.expires_at),
     }))
-}
-
-fn pick<'a>(
-    pendings: &'a mut Pendings,
-    asked: &ChallengeRequest,
-) -> Result<&'a mut PendingAuthorization, ApiError> {
-    let found = match (&asked.client_id, &asked.redirect_uri) {
-        (None, None) => pendings.newest(),
-        (client_id, redirect_uri) => {
-            let client_id = client_id.as_deref().unwrap_or_default();
-            let redirect_uri = redirect_uri.as_deref().unwrap_or_default();
-            pendings.find(client_id, redirect_uri, asked.state.as_deref())
-        }
-    };
-    found.ok_or_else(ApiError::missing_session)
 }

@@ -36,15 +36,9 @@ pub(crate) async fn deny(
     require_ours(&request, &context.policy.public_url)?;
     let sent: DenyRequest = body.either()?;
     let mut pendings = Pendings::require(&session, context.clock.now())?;
-    let found = match (&sent.client_id, &sent.redirect_uri) {
-        (None, None) => pendings.newest(),
-        (client_id, redirect_uri) => pendings.find(
-            client_id.as_deref().unwrap_or_default(),
-            redirect_uri.as_deref().unwrap_or_default(),
-            sent.state.as_deref(),
-        ),
-    };
-    let pending = found.cloned().ok_or_else(ApiError::missing_session)?;
+    let pending = pendings
+        .named_or_newest(sent.client_id.as_deref(), sent.redirect_uri.as_deref(), sent.state.as_deref())?
+        .clone();
     let to = deny_authorization(context, &pending);
     pendings.remove(&pending.label());
     pendings.save(&session).map_err(ApiError::server_error)?;
