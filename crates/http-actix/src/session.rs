@@ -20,8 +20,9 @@ use crate::error::ApiError;
 
 const KEY: &str = "p";
 
-/// Browsers keep 4,096 bytes of a cookie. Sealing adds 28 bytes and base64 a third; the name and some air go off.
-const MAX_PLAIN: usize = 2_960;
+/// Browsers keep 4,096 bytes of a cookie. Sealing adds 28 bytes and base64 a third; about one character in 32 is then written
+/// as three; the name and some air go off.
+const MAX_PLAIN: usize = 2_740;
 
 /// The cookie's name. `__Host-` keeps sibling domains from setting it (B-062), but needs https.
 pub(crate) const fn cookie_name(https: bool) -> &'static str {

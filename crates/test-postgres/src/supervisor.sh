@@ -7,12 +7,12 @@ bin=$1
 dir=$(mktemp -d "${TMPDIR:-/tmp}/countersign-postgres.XXXXXX") || exit 1
 cd "$dir" || exit 1
 
-# The server and everybody whom it serves.
+# The server, and the processes in which it serves.
 server() {
   head -n 1 data/postmaster.pid 2>/dev/null
 }
-everybody() {
-  echo "$1 $(pgrep -P "$1" | tr '\n' ' ')"
+served() {
+  pgrep -P "$1" | tr '\n' ' '
 }
 
 answer() {
@@ -22,7 +22,7 @@ answer() {
 clean_up() {
   pid=$(server)
   if [ -n "$pid" ]; then
-    kill -CONT $(everybody "$pid") 2>/dev/null
+    kill -CONT "$pid" $(served "$pid") 2>/dev/null
     "$bin/pg_ctl" stop -D data -m immediate -w -t 20 >/dev/null 2>&1 </dev/null
   fi
   cd / && rm -rf "$dir"
@@ -52,9 +52,10 @@ while read -r command argument; do
     port) echo "port = $argument" >>data/postgresql.conf; echo ok ;;
     start) answer "$bin/pg_ctl" start -D data -w -t 60 -l server.log ;;
     stop) answer "$bin/pg_ctl" stop -D data -m "$argument" -w -t 60 ;;
-    # The server first: one that is frozen takes nobody in whom we would not freeze.
-    pause) pid=$(server); kill -STOP "$pid"; answer kill -STOP $(everybody "$pid") ;;
-    resume) answer kill -CONT $(everybody "$(server)") ;;
+    # The server first: one that is frozen takes nobody in whom we would not freeze. Of those whom it serves some may
+    # end before the signal reaches them, which is no failure.
+    pause) pid=$(server); answer kill -STOP "$pid"; kill -STOP $(served "$pid") 2>/dev/null ;;
+    resume) pid=$(server); kill -CONT $(served "$pid") 2>/dev/null; answer kill -CONT "$pid" ;;
     *) echo "no such command" ;;
   esac
 done

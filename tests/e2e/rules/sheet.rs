@@ -76,6 +76,8 @@ impl<'a> Sheet<'a> {
             }
         } else if let Ok(mut json) = serde_json::from_slice::<Value>(&response.body) {
             mask_fields(&mut json);
+            // Whether the library keeps the order of the names depends on what else is built.
+            json.sort_all_objects();
             let _ = writeln!(self.text, "{}", self.masked(&json.to_string()));
         } else if !response.body.is_empty() {
             let _ = writeln!(self.text, "{}", self.masked(&response.text()));
