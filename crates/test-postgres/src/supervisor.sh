@@ -54,7 +54,7 @@ while read -r command argument; do
     stop) answer "$bin/pg_ctl" stop -D data -m "$argument" -w -t 60 ;;
     # The server first: one that is frozen takes nobody in whom we would not freeze. Of those whom it serves some may
     # end before the signal reaches them, which is no failure.
-    pause) pid=$(server); answer kill -STOP "$pid"; kill -STOP $(served "$pid") 2>/dev/null ;;
+    pause) pid=$(server); kill -STOP "$pid"; kill -STOP $(served "$pid") 2>/dev/null; answer kill -STOP "$pid" ;;
     resume) pid=$(server); kill -CONT $(served "$pid") 2>/dev/null; answer kill -CONT "$pid" ;;
     *) echo "no such command" ;;
   esac
