@@ -159,6 +159,11 @@ fn log(response: &ServiceResponse<BoxBody>, status: StatusCode, started: Instant
     let status = status.as_u16();
     let error = response.response().error().and_then(|error| error.as_error::<ApiError>());
     let Some(error) = error else {
+        if response.request().path().contains("/health/") {
+            // Probes that are content would be most of the log.
+            tracing::debug!(status, duration_us, "answered");
+            return;
+        }
         tracing::info!(status, duration_us, "answered");
         return;
     };
