@@ -43,7 +43,7 @@ pub(crate) fn complete_login(
         let (code_hash, user): (Vec<u8>, Vec<u8>) = grants::table
             .find(id.as_bytes().as_slice())
             .select((grants::code_hash, grants::user_id))
-            .first(connection)?;
+            .get_result(connection)?;
         let is_repeated = code_hash == command.code_hash.as_bytes();
         return Ok(if is_repeated {
             LoginCompleted::CodeIssued { user: at.id("user_id", &user)? }
@@ -69,7 +69,7 @@ fn make_user(connection: &mut SqliteConnection, command: &CompleteLogin) -> Resu
     }
     // The proposed user exists. That is right if the wallet is theirs already, and nobody else's business otherwise.
     let owner: Option<Vec<u8>> =
-        wallets::table.find((family, address)).select(wallets::user_id).first(connection).optional()?;
+        wallets::table.find((family, address)).select(wallets::user_id).get_result(connection).optional()?;
     if owner.is_some() { Ok(()) } else { Err(SqliteError::UserIdTaken) }
 }
 

@@ -1,4 +1,7 @@
 //! The look-ups. Each is one statement, so that each sees one state of the database.
+//!
+//! They take the one row of a key with `get_result`, not with diesel's `first`: that adds `LIMIT ?`, and SQLite plans a
+//! statement anew whenever such a limit is bound, prepared or not.
 
 use countersign_domain::client::Client;
 use countersign_domain::grant::Grant;
@@ -23,7 +26,7 @@ pub(crate) fn find_client(
     let row = clients::table
         .find(id.as_bytes().as_slice())
         .select(ClientRow::as_select())
-        .first(connection)
+        .get_result(connection)
         .optional()?;
     row.map(Client::try_from).transpose()
 }
@@ -52,7 +55,7 @@ pub(crate) fn find_grant(
     let row = grants::table
         .find(id.as_bytes().as_slice())
         .select(GrantRow::as_select())
-        .first(connection)
+        .get_result(connection)
         .optional()?;
     row.map(Grant::try_from).transpose()
 }
@@ -73,7 +76,7 @@ pub(crate) fn find_refresh(
             GrantRow::as_select(),
             newest.fields((tokens::id, tokens::parent_id, tokens::issued_at)),
         ))
-        .first(connection)
+        .get_result(connection)
         .optional()?;
     let Some((token, grant, newest)) = row else { return Ok(None) };
     Ok(Some(RefreshSnapshot {
@@ -93,7 +96,7 @@ pub(crate) fn find_access(
         .inner_join(grants::table.on(grants::id.eq(tokens::grant_id)))
         .filter(tokens::id.eq(id.as_bytes().as_slice()))
         .select((TokenRow::as_select(), GrantedRow::as_select()))
-        .first(connection)
+        .get_result(connection)
         .optional()?;
     row.map(|(token, grant)| access_snapshot(token, grant)).transpose()
 }

@@ -29,7 +29,7 @@ pub(crate) fn redeem_code(
     let redeemed_at: Option<Option<i64>> = grants::table
         .find(grant.as_bytes().as_slice())
         .select(grants::redeemed_at)
-        .first(connection)
+        .get_result(connection)
         .optional()?;
     Ok(match redeemed_at {
         None => Redeemed::Unknown,

@@ -24,7 +24,7 @@ pub(crate) fn register_client(
     let present: Vec<u8> = clients::table
         .find(id.as_bytes().as_slice())
         .select(clients::registration_token_hash)
-        .first(connection)?;
+        .get_result(connection)?;
     let is_repeated = present == command.client.registration_token.as_bytes();
     Ok(if is_repeated { Registered::Stored } else { Registered::IdTaken })
 }

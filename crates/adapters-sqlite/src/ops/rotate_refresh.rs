@@ -34,7 +34,7 @@ pub(crate) fn rotate_refresh(
     let revoked_at: Option<Option<i64>> = grants::table
         .find(grant.as_bytes().as_slice())
         .select(grants::revoked_at)
-        .first(connection)
+        .get_result(connection)
         .optional()?;
     Ok(match revoked_at {
         None => Rotated::Unknown,

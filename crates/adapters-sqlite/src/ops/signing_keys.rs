@@ -15,7 +15,7 @@ pub(crate) fn add_signing_key(
     let present: Option<String> = signing_keys::table
         .filter(signing_keys::algorithm.eq(&command.key.algorithm))
         .select(signing_keys::kid)
-        .first(connection)
+        .get_result(connection)
         .optional()?;
     match present {
         Some(kid) if kid == command.key.kid => Ok(KeyAdded::Stored),
