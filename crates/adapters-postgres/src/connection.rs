@@ -8,9 +8,10 @@ use diesel::{Connection, ConnectionError, PgConnection};
 /// What libpq is told unless the URL says otherwise: how soon it notices that the server is not there.
 ///
 /// `tcp_user_timeout` is for a peer that stops acknowledging, the keepalives for one that vanishes while we listen. A
-/// URL may name several servers; `target_session_attrs` picks the one that takes writes.
+/// URL may name several servers; `target_session_attrs` picks the one that takes writes. Kerberos is left out: asking for
+/// it first costs each connection, and its library aborts a process that exits while a thread of the pool connects.
 const PARAMETERS: &str = "connect_timeout=2&tcp_user_timeout=3000&keepalives_idle=2&keepalives_interval=1\
-    &keepalives_count=2&target_session_attrs=read-write&application_name=countersign";
+    &keepalives_count=2&target_session_attrs=read-write&gssencmode=disable&application_name=countersign";
 
 /// What each pooled connection is told. An operation's caller has gone long before these fire; they free the connection.
 ///
