@@ -180,7 +180,8 @@ pub(crate) fn is_plain_uri_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()+,;=%".contains(&byte)
 }
 
-pub(crate) fn percent_escapes_are_whole(text: &str) -> bool {
+/// Is every `%` followed by two hexadecimal digits?
+pub fn percent_escapes_are_whole(text: &str) -> bool {
     let mut parts = text.split('%');
     parts.next();
     parts.all(|part| part.len() >= 2 && part.bytes().take(2).all(|byte| byte.is_ascii_hexdigit()))

@@ -19,7 +19,7 @@ use tracing::Instrument;
 use crate::error::ApiError;
 use crate::headers;
 use crate::state::AppState;
-use crate::templates::ErrorPage;
+use crate::templates::{ErrorPage, Name};
 
 const MAX_TARGET: usize = 16 * 1024;
 const MAX_HEAD: usize = 16 * 1024;
@@ -106,13 +106,16 @@ fn as_page_for_browsers(
     if !error.always_page && !prefers_html(response.request()) {
         return response;
     }
-    let page = state.templates.error_page(&ErrorPage {
-        status: error.status.as_u16(),
-        error: error.error.code.name(),
-        description: &error.error.description,
-        request_id: id,
-        host: state.context.policy.public_url.authority(),
-    });
+    let page = state.templates.render(
+        Name::Error,
+        &ErrorPage {
+            status: error.status.as_u16(),
+            error: error.error.code.name(),
+            description: &error.error.description,
+            request_id: id,
+            host: state.context.policy.public_url.authority(),
+        },
+    );
     let Ok(body) = page else { return response };
     let mut page = HttpResponse::build(error.status);
     page.content_type("text/html; charset=utf-8");

@@ -41,7 +41,7 @@ impl ApiError {
         Self::from_error(OAuthError::new(code, description))
     }
 
-    fn from_error(error: OAuthError) -> Self {
+    pub(crate) fn from_error(error: OAuthError) -> Self {
         let status = status_of(error.code);
         let mut this = Self { status, error, headers: Vec::new(), always_page: false, cause: None };
         if status == StatusCode::SERVICE_UNAVAILABLE {

@@ -21,6 +21,8 @@ const SHARED: [&str; 6] = [
 
 /// Adds the headers that an answer lacks. `path` is the path below the public URL's own.
 pub(crate) fn complete(headers: &mut HeaderMap, method: &Method, path: &str, https: bool) {
+    let is_page =
+        headers.get(header::CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"text/html"));
     let mut set = |name: HeaderName, value: &'static str| {
         if !headers.contains_key(&name) {
             headers.insert(name, HeaderValue::from_static(value));
@@ -40,13 +42,6 @@ pub(crate) fn complete(headers: &mut HeaderMap, method: &Method, path: &str, htt
             set(ACCESS_CONTROL_MAX_AGE, "86400");
         }
     }
-    let is_page =
-        headers.get(header::CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"text/html"));
-    let mut set = |name: HeaderName, value: &'static str| {
-        if !headers.contains_key(&name) {
-            headers.insert(name, HeaderValue::from_static(value));
-        }
-    };
     if is_page {
         set(header::CONTENT_SECURITY_POLICY, PAGE_POLICY);
         set(header::X_FRAME_OPTIONS, "DENY");

@@ -122,11 +122,6 @@ impl Templates {
         Ok(self.tera.render(name.file(), &context)?)
     }
 
-    /// Renders the error page.
-    pub(crate) fn error_page(&self, page: &ErrorPage<'_>) -> Result<String, TemplateError> {
-        self.render(Name::Error, page)
-    }
-
     /// Finds an asset by its hashed name.
     pub(crate) fn asset(&self, hashed: &str) -> Option<&Asset> {
         self.assets.get(hashed)

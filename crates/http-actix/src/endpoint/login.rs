@@ -108,7 +108,7 @@ async fn no_such_request(state: &AppState, client_id: &str, client_state: Option
     };
     match registered {
         Err(error) => error.into(),
-        Ok(None) => ApiError::new(unknown_client().code, unknown_client().description),
+        Ok(None) => ApiError::from_error(unknown_client()),
         Ok(Some(_)) if client_state.is_none_or(str::is_empty) => {
             ApiError::invalid_request("state is missing")
         }

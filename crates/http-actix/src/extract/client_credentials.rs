@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use countersign_domain::client_auth::ClientCredentials;
 use countersign_domain::error::OAuthErrorCode;
+use countersign_domain::redirect_uri::percent_escapes_are_whole;
 use countersign_domain::secret::Secret;
 
 use crate::error::ApiError;
@@ -71,9 +72,7 @@ fn parse_basic(value: &HeaderValue) -> Option<ClientCredentials> {
 }
 
 fn form_decode(text: &str) -> Option<String> {
-    let mut parts = text.split('%');
-    parts.next();
-    if !parts.all(|part| part.len() >= 2 && part.bytes().take(2).all(|byte| byte.is_ascii_hexdigit())) {
+    if !percent_escapes_are_whole(text) {
         return None;
     }
     let line = format!("v={text}").replace('&', "%26");
