@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 use countersign_domain::wallet::{WalletAccount, WalletProof};
-use countersign_ports::{Verdict, WalletVerifier};
+use countersign_ports::{RecognizedAccount, Verdict, WalletVerifier};
 
 use crate::fakes::TestWallet;
 
@@ -11,6 +11,11 @@ use crate::fakes::TestWallet;
 pub trait SigningWallet {
     /// The address in its canonical form.
     fn address(&self) -> String;
+
+    /// The chain by CAIP-2, where the address alone could mean several.
+    fn chain(&self) -> Option<String> {
+        None
+    }
 
     /// Other spellings of the same address that people use.
     fn other_spellings(&self) -> Vec<String> {
@@ -88,8 +93,19 @@ macro_rules! clauses_on_a_wallet {
 
 const TEXT: &str = "example.org wants you to sign in with your account.\n\nNonce: 7f3a9c\nVersion: 1";
 
+/// The one account that a spelling of the wallet's address means.
+fn recognized(
+    verifier: &dyn WalletVerifier,
+    wallet: &impl SigningWallet,
+    spelling: &str,
+) -> RecognizedAccount {
+    let mut accounts = verifier.recognize(spelling, wallet.chain().as_deref());
+    assert_eq!(accounts.len(), 1, "{spelling} means one account");
+    accounts.remove(0)
+}
+
 fn account_of(verifier: &dyn WalletVerifier, wallet: &impl SigningWallet) -> WalletAccount {
-    verifier.recognize(&wallet.address()).unwrap().account
+    recognized(verifier, wallet, &wallet.address()).account
 }
 
 async fn is_valid(
@@ -100,7 +116,7 @@ async fn is_valid(
 ) -> bool {
     let proof =
         WalletProof { account: account.clone(), text: text.to_owned(), signature: signature.to_owned() };
-    verifier.verify(&proof).await.unwrap() == Verdict::Valid
+    verifier.verify(&proof).await.unwrap() == Verdict::Valid(proof.account)
 }
 
 /// Whoever writes an address in another way is the same person.
@@ -110,9 +126,9 @@ pub async fn every_spelling_of_an_address_is_one_account<W: SigningWallet>(
 ) {
     for seed in 0..8 {
         let wallet = wallet(seed);
-        let canonical = verifier.recognize(&wallet.address()).unwrap();
+        let canonical = recognized(verifier, &wallet, &wallet.address());
         for spelling in wallet.other_spellings() {
-            assert_eq!(verifier.recognize(&spelling).as_ref(), Some(&canonical), "{spelling}");
+            assert_eq!(recognized(verifier, &wallet, &spelling), canonical, "{spelling}");
         }
     }
 }
@@ -123,11 +139,16 @@ pub async fn an_address_is_recognized_in_its_canonical_form<W: SigningWallet>(
     wallet: impl Fn(u64) -> W,
 ) {
     let [one, other] = [1, 2].map(wallet);
-    let recognized = verifier.recognize(&one.address()).unwrap();
+    let recognized = recognized(verifier, &one, &one.address());
     assert_eq!(recognized.account.address, one.address());
     assert!(recognized.account.chain.starts_with(&recognized.account.family));
     assert!(recognized.account.chain.contains(':'), "a chain is written by CAIP-2");
-    assert!(!recognized.kind.is_empty());
+    assert!(!recognized.kind.is_empty() && !recognized.chain_id.is_empty());
+    let on_its_chain = verifier.recognize(&one.address(), Some(&recognized.account.chain));
+    assert_eq!(on_its_chain, std::slice::from_ref(&recognized));
+    for chain in ["", ":", "no:such", "é", &format!("{} ", recognized.account.chain)] {
+        assert_eq!(verifier.recognize(&one.address(), Some(chain)), [], "{chain}");
+    }
     assert_ne!(account_of(verifier, &other), recognized.account);
 }
 
@@ -150,11 +171,11 @@ pub async fn what_is_not_an_address_is_not_recognized<W: SigningWallet>(
         "a".repeat(1 << 20),
     ];
     for text in changed {
-        assert_eq!(verifier.recognize(&text), None, "{:.60}", text);
+        assert_eq!(verifier.recognize(&text, None), [], "{:.60}", text);
     }
     for length in 0..address.chars().count() {
         let cut: String = address.chars().take(length).collect();
-        assert_eq!(verifier.recognize(&cut), None, "{cut}");
+        assert_eq!(verifier.recognize(&cut, None), [], "{cut}");
     }
 }
 

@@ -15,25 +15,27 @@ struct ShortVerifier;
 
 #[async_trait]
 impl WalletVerifier for ShortVerifier {
-    fn recognize(&self, address: &str) -> Option<RecognizedAccount> {
-        let digits = address.strip_prefix("0x").filter(|digits| digits.len() == 40)?;
-        let bytes = hex::decode(digits).ok()?;
-        let canonical = checksummed(&bytes);
-        let has_one_case = digits == digits.to_lowercase() || digits == digits.to_uppercase();
-        (has_one_case || canonical == address).then(|| RecognizedAccount {
-            account: WalletAccount {
-                family: "eip155".to_owned(),
-                chain: "eip155:1".to_owned(),
-                address: canonical,
-            },
-            kind: "Ethereum",
-        })
+    fn recognize(&self, address: &str, chain: Option<&str>) -> Vec<RecognizedAccount> {
+        let on_chain = |_: &String| chain.is_none_or(|chain| chain == "eip155:1");
+        let account = |address| RecognizedAccount {
+            account: WalletAccount { family: "eip155".to_owned(), chain: "eip155:1".to_owned(), address },
+            kind: "Ethereum".into(),
+            chain_id: "1".to_owned(),
+        };
+        canonical(address).filter(on_chain).map(account).into_iter().collect()
     }
 
     async fn verify(&self, proof: &WalletProof) -> Result<Verdict, VerifierError> {
         let is_valid = recover(&proof.text, &proof.signature).is_some_and(|who| who == proof.account.address);
-        Ok(if is_valid { Verdict::Valid } else { Verdict::Invalid("another signer") })
+        Ok(if is_valid { Verdict::Valid(proof.account.clone()) } else { Verdict::Invalid("another signer") })
     }
+}
+
+fn canonical(address: &str) -> Option<String> {
+    let digits = address.strip_prefix("0x").filter(|digits| digits.len() == 40)?;
+    let canonical = checksummed(&hex::decode(digits).ok()?);
+    let has_one_case = digits == digits.to_lowercase() || digits == digits.to_uppercase();
+    (has_one_case || canonical == address).then_some(canonical)
 }
 
 fn recover(text: &str, signature: &str) -> Option<String> {
@@ -65,12 +67,12 @@ struct Credulous;
 
 #[async_trait]
 impl WalletVerifier for Credulous {
-    fn recognize(&self, address: &str) -> Option<RecognizedAccount> {
-        ShortVerifier.recognize(address)
+    fn recognize(&self, address: &str, chain: Option<&str>) -> Vec<RecognizedAccount> {
+        ShortVerifier.recognize(address, chain)
     }
 
-    async fn verify(&self, _: &WalletProof) -> Result<Verdict, VerifierError> {
-        Ok(Verdict::Valid)
+    async fn verify(&self, proof: &WalletProof) -> Result<Verdict, VerifierError> {
+        Ok(Verdict::Valid(proof.account.clone()))
     }
 }
 

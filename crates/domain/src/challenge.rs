@@ -24,6 +24,8 @@ pub struct ChallengeText<'a> {
     pub account: &'a WalletAccount,
     /// What the family calls its accounts, for example `Ethereum`.
     pub account_kind: &'a str,
+    /// How the family names the chain, for example `1`.
+    pub chain_id: &'a str,
     /// Where the sign-in leads.
     pub redirect_uri: &'a RedirectUri,
     /// Which client asks.
@@ -64,7 +66,7 @@ impl ChallengeText<'_> {
             address = self.account.address,
             destination = self.redirect_uri.destination(),
             uri = self.public_url.join("/oauth/login"),
-            chain = self.account.chain.split_once(':').map_or("", |(_, reference)| reference),
+            chain = self.chain_id,
             nonce = hex::encode(self.nonce),
             issued_at = iso8601(self.issued_at),
             expires_at = iso8601(self.expires_at),
@@ -81,7 +83,7 @@ impl ChallengeText<'_> {
 }
 
 /// What we remember of an issued challenge, sealed in the session: enough to recognize its text, not the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IssuedChallenge {
     /// The sign-in that it would start.
     pub id: GrantId,
@@ -91,6 +93,22 @@ pub struct IssuedChallenge {
     pub expires_at: OffsetDateTime,
     /// How many signatures failed.
     pub failures: u8,
+    /// The chain, where the address alone does not say it.
+    pub chain: Option<String>,
+}
+
+/// Why a challenge is not taken. The outside hears one answer for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChallengeRejected {
+    /// Not issued for this session, request and account.
+    #[error("challenge was not issued for this session, request and account")]
+    Unknown,
+    /// Too old.
+    #[error("challenge has expired")]
+    Expired,
+    /// Answered wrongly too often.
+    #[error("challenge was answered wrongly too often")]
+    Exhausted,
 }
 
 impl IssuedChallenge {
@@ -100,8 +118,14 @@ impl IssuedChallenge {
     }
 
     /// May this challenge still be answered?
-    pub fn is_live(&self, now: OffsetDateTime) -> bool {
-        now < self.expires_at && self.tries_left() > 0
+    pub fn admit(&self, now: OffsetDateTime) -> Result<(), ChallengeRejected> {
+        if now >= self.expires_at {
+            Err(ChallengeRejected::Expired)
+        } else if self.tries_left() == 0 {
+            Err(ChallengeRejected::Exhausted)
+        } else {
+            Ok(())
+        }
     }
 }
 

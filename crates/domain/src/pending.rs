@@ -37,20 +37,6 @@ pub struct PendingAuthorization {
     pub challenges: Vec<IssuedChallenge>,
 }
 
-/// Why a challenge is not taken. The outside hears one answer for all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ChallengeRejected {
-    /// Not issued for this session, request and account.
-    #[error("challenge was not issued for this session, request and account")]
-    Unknown,
-    /// Too old.
-    #[error("challenge has expired")]
-    Expired,
-    /// Answered wrongly too often.
-    #[error("challenge was answered wrongly too often")]
-    Exhausted,
-}
-
 impl PendingAuthorization {
     /// Does the request still wait?
     pub fn is_live(&self, now: OffsetDateTime) -> bool {
@@ -84,30 +70,22 @@ impl PendingAuthorization {
         self.challenges.push(challenge);
     }
 
-    /// Finds the challenge whose text was presented for this account.
+    /// Finds the challenge whose text was presented, and the account that it was issued for, among the accounts that the
+    /// presented address may mean on a chain.
     ///
     /// The text that is presented is compared with the fingerprint of what we issued, never parsed: whatever else it
     /// says, wherever else its nonce stands, it is not ours (B-001 to B-006).
-    pub fn admit(
+    pub fn challenge(
         &self,
-        now: OffsetDateTime,
-        account: &WalletAccount,
         text: &str,
-    ) -> Result<GrantId, ChallengeRejected> {
-        let challenge = self.challenge(account, text).ok_or(ChallengeRejected::Unknown)?;
-        if challenge.is_live(now) {
-            Ok(challenge.id)
-        } else if now >= challenge.expires_at {
-            Err(ChallengeRejected::Expired)
-        } else {
-            Err(ChallengeRejected::Exhausted)
-        }
-    }
-
-    /// The challenge that has this text for this account, live or not.
-    pub fn challenge(&self, account: &WalletAccount, text: &str) -> Option<&IssuedChallenge> {
-        let presented = ChallengeDigest::of(account, text);
-        self.challenges.iter().find(|challenge| challenge.digest.is(&presented))
+        accounts: impl Fn(Option<&str>) -> Vec<WalletAccount>,
+    ) -> Option<(&IssuedChallenge, WalletAccount)> {
+        self.challenges.iter().rev().find_map(|challenge| {
+            let mut candidates = accounts(challenge.chain.as_deref()).into_iter();
+            let account =
+                candidates.find(|account| challenge.digest.is(&ChallengeDigest::of(account, text)))?;
+            Some((challenge, account))
+        })
     }
 
     /// Counts a signature that failed.

@@ -41,6 +41,36 @@ impl fmt::Debug for WalletAccount {
     }
 }
 
+/// How people name an account: its address, and the chain where they say it, beside it or in front of it by CAIP-10.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccountName<'a> {
+    /// The address as it was written.
+    pub address: &'a str,
+    /// The chain by CAIP-2, if one was named.
+    pub chain: Option<&'a str>,
+}
+
+/// The chain in front of the address is another one than the chain beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("wallet_address names another chain than chain does")]
+pub struct ChainsDiffer;
+
+impl<'a> AccountName<'a> {
+    /// Reads `address`, or `namespace:reference:address` (CAIP-10), and the chain beside it. No family's addresses have two
+    /// colons.
+    pub fn read(text: &'a str, chain: Option<&'a str>) -> Result<Self, ChainsDiffer> {
+        let Some((address, inner)) =
+            text.match_indices(':').nth(1).map(|(position, _)| (&text[position + 1..], &text[..position]))
+        else {
+            return Ok(Self { address: text, chain });
+        };
+        if chain.is_some_and(|chain| chain != inner) {
+            return Err(ChainsDiffer);
+        }
+        Ok(Self { address, chain: Some(inner) })
+    }
+}
+
 /// What somebody claims: that the holder of this account signed this text.
 #[derive(Clone)]
 pub struct WalletProof {
@@ -119,6 +149,19 @@ mod tests {
         for text in refused {
             assert_eq!(signature_bytes(&text, 65), None, "{}", text.chars().take(80).collect::<String>());
         }
+    }
+
+    #[test]
+    fn an_account_is_named_by_its_address_alone_or_with_its_chain() {
+        let named = |address, chain| Ok(AccountName { address, chain });
+        assert_eq!(AccountName::read("0xA", None), named("0xA", None));
+        assert_eq!(AccountName::read("0xA", Some("eip155:1")), named("0xA", Some("eip155:1")));
+        assert_eq!(AccountName::read("eip155:1:0xA", None), named("0xA", Some("eip155:1")));
+        assert_eq!(AccountName::read("eip155:1:0xA", Some("eip155:1")), named("0xA", Some("eip155:1")));
+        assert_eq!(AccountName::read("eip155:1:0xA", Some("eip155:2")), Err(ChainsDiffer));
+        assert_eq!(AccountName::read("one:two", None), named("one:two", None));
+        assert_eq!(AccountName::read("::", None), named("", Some(":")));
+        assert_eq!(AccountName::read("é:ü:ö:ß", None), named("ö:ß", Some("é:ü")));
     }
 
     #[test]

@@ -154,7 +154,13 @@ struct SealedPending(
 );
 
 #[derive(Serialize, Deserialize)]
-struct SealedChallenge(String, String, i64, u8);
+struct SealedChallenge(
+    String,
+    String,
+    i64,
+    u8,
+    #[serde(default, skip_serializing_if = "Option::is_none")] Option<String>,
+);
 
 impl SealedPending {
     fn seal(pending: &PendingAuthorization) -> Self {
@@ -208,6 +214,7 @@ impl SealedChallenge {
             URL_SAFE_NO_PAD.encode(challenge.digest.as_bytes()),
             challenge.expires_at.unix_timestamp(),
             challenge.failures,
+            challenge.chain.clone(),
         )
     }
 
@@ -217,6 +224,7 @@ impl SealedChallenge {
             digest: ChallengeDigest::from_bytes(decode(&self.1)?),
             expires_at: OffsetDateTime::from_unix_timestamp(self.2).ok()?,
             failures: self.3,
+            chain: self.4,
         })
     }
 }

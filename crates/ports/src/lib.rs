@@ -38,4 +38,4 @@ pub use token_store::{
     RedeemCode, Redeemed, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, TokenStore,
 };
 pub use upkeep::{PurgeExpired, Purged, Upkeep};
-pub use wallet_verifier::{RecognizedAccount, Verdict, WalletVerifier};
+pub use wallet_verifier::{AddressHint, PageModule, RecognizedAccount, SigningHint, Verdict, WalletVerifier};

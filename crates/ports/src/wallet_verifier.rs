@@ -1,36 +1,85 @@
-//! Checking that the holder of a wallet signed a text.
+//! Checking that the holder of a wallet signed a text, and what a wallet family brings with it.
+
+use std::borrow::Cow;
 
 use async_trait::async_trait;
 use countersign_domain::wallet::{WalletAccount, WalletProof};
 
 use crate::VerifierError;
 
-/// An address that some family recognizes.
+/// An account that an address may mean, and how a challenge speaks of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecognizedAccount {
     /// The account with its canonical address.
     pub account: WalletAccount,
     /// What the challenge calls such accounts, for example `Ethereum`.
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
+    /// How the challenge's line `Chain ID` names the chain: as the family's wallets expect it, for example `1`.
+    pub chain_id: String,
 }
 
 /// The judgement on a signature. The reason is for logs and terminals; the outside hears one answer for all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The holder of the account signed exactly this text.
-    Valid,
+    /// The holder of this account signed exactly the proof's text. It is the account of the proof; only where the proof's account
+    /// turns out to be another kind of wallet at the same address (a contract, whose owner may differ on every chain) is
+    /// its family the chain's own.
+    Valid(WalletAccount),
     /// Something else; in words after "signature is not valid: ".
     Invalid(&'static str),
+}
+
+/// A script for the sign-in page that finds the family's wallets in the browser and speaks to them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageModule {
+    /// A short name in lower case, for example `ethereum`.
+    pub name: &'static str,
+    /// An ECMAScript module; docs/adding-a-wallet-scheme.md says what it exports.
+    pub source: &'static str,
+}
+
+/// What addresses of a family look like, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddressHint {
+    /// The kind of account, for example `Ethereum`.
+    pub kind: Cow<'static, str>,
+    /// The look, for example `0x and 40 characters`.
+    pub look: Cow<'static, str>,
+}
+
+/// How a person signs the text by hand, with a tool that the family's people have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SigningHint {
+    /// The tool, for example `Foundry`.
+    pub tool: &'static str,
+    /// The command or the way through its menus. The text is in the file `sign-in.txt`.
+    pub how: String,
 }
 
 /// Knows one wallet family, or several. Total: no input makes it panic, and every input gets the one right verdict.
 #[async_trait]
 pub trait WalletVerifier: Send + Sync {
-    /// Reads an address as people write it. `None`: no address of this family. Two spellings of one account give
-    /// equal accounts.
-    fn recognize(&self, address: &str) -> Option<RecognizedAccount>;
+    /// Reads an address as people write it, on the chain that they name by CAIP-2, or on any when they name none. Gives
+    /// every account that it may mean: nothing for what is no address of this family, and more than one where several chains
+    /// write their addresses alike. Two spellings of one account give equal accounts.
+    fn recognize(&self, address: &str, chain: Option<&str>) -> Vec<RecognizedAccount>;
 
     /// Checks a signature. Async, because some wallets are contracts that a chain must be asked about. An error means that
     /// no verdict could be found, never that the signature is bad.
     async fn verify(&self, proof: &WalletProof) -> Result<Verdict, VerifierError>;
+
+    /// The scripts for the sign-in page; none for families that people sign for by hand.
+    fn page_modules(&self) -> Vec<PageModule> {
+        Vec::new()
+    }
+
+    /// What addresses look like.
+    fn address_hints(&self) -> Vec<AddressHint> {
+        Vec::new()
+    }
+
+    /// How to sign by hand with this account.
+    fn signing_hints(&self, _account: &WalletAccount) -> Vec<SigningHint> {
+        Vec::new()
+    }
 }

@@ -1,11 +1,13 @@
 //! A person presents a signed challenge: one guarded write spends it and stores user, grant and code.
 
+use countersign_domain::challenge::ChallengeRejected;
 use countersign_domain::id::UserId;
-use countersign_domain::pending::{ChallengeRejected, PendingAuthorization};
+use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::secret::{Secret, SecretHash};
-use countersign_domain::wallet::WalletProof;
+use countersign_domain::wallet::{AccountName, WalletProof};
 use countersign_ports::{CompleteLogin, EntropyExt, LoginCompleted, StoreError, Verdict, VerifierError};
 
+use crate::issue_challenge::find_issued;
 use crate::{Context, answer};
 
 /// What the page sends.
@@ -31,9 +33,6 @@ pub enum CompleteLoginError {
     /// The client was removed meanwhile.
     #[error("client is not registered any more")]
     ClientUnknown,
-    /// No family writes addresses like this, so no challenge was issued for it.
-    #[error("address is of no supported wallet")]
-    AddressUnknown,
     /// The text is not one that may be answered.
     #[error("challenge is refused")]
     Challenge(#[from] ChallengeRejected),
@@ -59,15 +58,20 @@ pub async fn complete_login(
     signed: SignedChallenge,
 ) -> Result<String, CompleteLoginError> {
     let now = context.clock.now();
-    let account =
-        context.wallets.recognize(&signed.wallet_address).ok_or(CompleteLoginError::AddressUnknown)?.account;
-    let id = pending.admit(now, &account, &signed.challenge)?;
+    let name = AccountName::read(&signed.wallet_address, None).map_err(|_| ChallengeRejected::Unknown)?;
+    let (issued, account) =
+        find_issued(context, pending, name, &signed.challenge).ok_or(ChallengeRejected::Unknown)?;
+    issued.admit(now)?;
+    let id = issued.id;
     context.storage.find_client(pending.client).await?.ok_or(CompleteLoginError::ClientUnknown)?;
-    let proof = WalletProof { account: account.clone(), text: signed.challenge, signature: signed.signature };
-    if let Verdict::Invalid(reason) = context.wallets.verify(&proof).await? {
-        pending.count_failure(id);
-        return Err(CompleteLoginError::Signature(reason));
-    }
+    let proof = WalletProof { account, text: signed.challenge, signature: signed.signature };
+    let account = match context.wallets.verify(&proof).await? {
+        Verdict::Valid(account) => account,
+        Verdict::Invalid(reason) => {
+            pending.count_failure(id);
+            return Err(CompleteLoginError::Signature(reason));
+        }
+    };
     let code = Secret::with_id(id.as_uuid(), context.entropy.bytes());
     let lifetimes = &context.policy.lifetimes;
     let login = CompleteLogin {

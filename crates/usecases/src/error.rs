@@ -14,7 +14,7 @@ use crate::complete_login::CompleteLoginError;
 use crate::delete_client::DeleteClientError;
 use crate::describe_sign_in::DescribeSignInError;
 use crate::exchange_code::ExchangeCodeError;
-use crate::issue_challenge::IssueChallengeError;
+use crate::issue_challenge::RecognizeError;
 use crate::read_client::ReadClientError;
 use crate::read_user_info::ReadUserInfoError;
 use crate::refresh_tokens::RefreshTokensError;
@@ -55,11 +55,9 @@ impl Refuse for DescribeSignInError {
     }
 }
 
-impl Refuse for IssueChallengeError {
+impl Refuse for RecognizeError {
     fn refusal(&self) -> OAuthError {
-        match self {
-            Self::AddressUnknown => OAuthError::new(Code::InvalidRequest, self.to_string()),
-        }
+        OAuthError::new(Code::InvalidRequest, self.to_string())
     }
 }
 
@@ -67,7 +65,7 @@ impl Refuse for CompleteLoginError {
     fn refusal(&self) -> OAuthError {
         match self {
             Self::ClientUnknown => unknown_client(),
-            Self::AddressUnknown | Self::Challenge(_) | Self::ChallengeSpent => {
+            Self::Challenge(_) | Self::ChallengeSpent => {
                 OAuthError::new(Code::AccessDenied, message::BAD_CHALLENGE)
             }
             Self::Signature(_) => OAuthError::new(Code::AccessDenied, message::BAD_SIGNATURE),

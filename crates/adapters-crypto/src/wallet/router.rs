@@ -4,12 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use countersign_domain::wallet::WalletProof;
-use countersign_ports::{RecognizedAccount, Verdict, VerifierError, WalletVerifier};
+use countersign_domain::wallet::{WalletAccount, WalletProof};
+use countersign_ports::{
+    AddressHint, PageModule, RecognizedAccount, SigningHint, Verdict, VerifierError, WalletVerifier,
+};
 
 use super::EthereumVerifier;
 
-/// Several wallet families behind one port. The first that recognizes an address has it.
+/// Several wallet families behind one port.
 #[derive(Clone)]
 pub struct WalletRouter {
     families: Vec<Arc<dyn WalletVerifier>>,
@@ -29,22 +31,40 @@ impl WalletRouter {
 
 #[async_trait]
 impl WalletVerifier for WalletRouter {
-    fn recognize(&self, address: &str) -> Option<RecognizedAccount> {
-        self.families.iter().find_map(|family| family.recognize(address))
+    fn recognize(&self, address: &str, chain: Option<&str>) -> Vec<RecognizedAccount> {
+        self.families.iter().flat_map(|family| family.recognize(address, chain)).collect()
     }
 
     /// Asks the family that makes exactly this account of the address, so that a proof for one chain can never be judged by
     /// the rules of another that happens to write its addresses alike.
     async fn verify(&self, proof: &WalletProof) -> Result<Verdict, VerifierError> {
+        let WalletAccount { address, chain, .. } = &proof.account;
         let family = self.families.iter().find(|family| {
-            family
-                .recognize(&proof.account.address)
-                .is_some_and(|recognized| recognized.account == proof.account)
+            let recognized = family.recognize(address, Some(chain));
+            recognized.iter().any(|recognized| recognized.account == proof.account)
         });
         match family {
             Some(family) => family.verify(proof).await,
             None => Ok(Verdict::Invalid("no wallet family knows the account")),
         }
+    }
+
+    fn page_modules(&self) -> Vec<PageModule> {
+        let mut modules: Vec<PageModule> = Vec::new();
+        for module in self.families.iter().flat_map(|family| family.page_modules()) {
+            if !modules.contains(&module) {
+                modules.push(module);
+            }
+        }
+        modules
+    }
+
+    fn address_hints(&self) -> Vec<AddressHint> {
+        self.families.iter().flat_map(|family| family.address_hints()).collect()
+    }
+
+    fn signing_hints(&self, account: &WalletAccount) -> Vec<SigningHint> {
+        self.families.iter().flat_map(|family| family.signing_hints(account)).collect()
     }
 }
 
@@ -56,33 +76,41 @@ impl fmt::Debug for WalletRouter {
 
 #[cfg(test)]
 mod tests {
-    use countersign_domain::wallet::WalletAccount;
-
     use super::*;
 
-    /// Recognizes addresses that begin with its letter, and calls every signature what it was told to.
-    struct Family(&'static str, Verdict);
+    /// Recognizes addresses that begin with an A, and calls every signature good or bad as it was told to.
+    struct Family(&'static str, Result<(), &'static str>);
 
     #[async_trait]
     impl WalletVerifier for Family {
-        fn recognize(&self, address: &str) -> Option<RecognizedAccount> {
+        fn recognize(&self, address: &str, chain: Option<&str>) -> Vec<RecognizedAccount> {
             let account = WalletAccount {
                 family: self.0.to_owned(),
                 chain: format!("{}:1", self.0),
                 address: address.to_lowercase(),
             };
-            address.to_lowercase().starts_with('a').then_some(RecognizedAccount { account, kind: self.0 })
+            if !account.address.starts_with('a') || chain.is_some_and(|chain| chain != account.chain) {
+                return Vec::new();
+            }
+            vec![RecognizedAccount { account, kind: self.0.into(), chain_id: "1".to_owned() }]
         }
 
-        async fn verify(&self, _: &WalletProof) -> Result<Verdict, VerifierError> {
-            Ok(self.1)
+        async fn verify(&self, proof: &WalletProof) -> Result<Verdict, VerifierError> {
+            Ok(match self.1 {
+                Ok(()) => Verdict::Valid(proof.account.clone()),
+                Err(reason) => Verdict::Invalid(reason),
+            })
+        }
+
+        fn page_modules(&self) -> Vec<PageModule> {
+            vec![PageModule { name: "shared", source: "" }]
         }
     }
 
     fn router() -> WalletRouter {
         WalletRouter::new(vec![
-            Arc::new(Family("first", Verdict::Invalid("the first was asked"))),
-            Arc::new(Family("second", Verdict::Valid)),
+            Arc::new(Family("first", Err("the first was asked"))),
+            Arc::new(Family("second", Ok(()))),
         ])
     }
 
@@ -96,9 +124,20 @@ mod tests {
     }
 
     #[test]
-    fn the_first_family_that_recognizes_an_address_has_it() {
-        assert_eq!(router().recognize("ABC").map(|recognized| recognized.kind), Some("first"));
-        assert_eq!(router().recognize("xyz"), None);
+    fn every_family_that_recognizes_an_address_is_named_and_the_chain_chooses() {
+        let kinds = |address, chain| {
+            let recognized = router().recognize(address, chain);
+            recognized.into_iter().map(|recognized| recognized.kind).collect::<Vec<_>>()
+        };
+        assert_eq!(kinds("ABC", None), ["first", "second"]);
+        assert_eq!(kinds("ABC", Some("second:1")), ["second"]);
+        assert!(kinds("ABC", Some("third:1")).is_empty());
+        assert!(kinds("xyz", None).is_empty());
+    }
+
+    #[test]
+    fn a_script_that_several_families_share_is_given_once() {
+        assert_eq!(router().page_modules().len(), 1);
     }
 
     #[tokio::test]
@@ -108,7 +147,8 @@ mod tests {
             router.verify(&proof("first", "abc")).await.unwrap(),
             Verdict::Invalid("the first was asked")
         );
-        assert_eq!(router.verify(&proof("second", "abc")).await.unwrap(), Verdict::Valid);
+        let second = proof("second", "abc");
+        assert_eq!(router.verify(&second).await.unwrap(), Verdict::Valid(second.account));
     }
 
     #[tokio::test]

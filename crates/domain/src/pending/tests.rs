@@ -1,7 +1,7 @@
 use time::Duration;
 
 use super::*;
-use crate::challenge::MAX_FAILURES;
+use crate::challenge::{ChallengeRejected, MAX_FAILURES};
 use crate::scope::Scope;
 
 const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
@@ -30,36 +30,52 @@ fn challenge(number: u8, account: &WalletAccount, text: &str) -> IssuedChallenge
         digest: ChallengeDigest::of(account, text),
         expires_at: NOW + Duration::minutes(5),
         failures: 0,
+        chain: None,
     }
+}
+
+fn admit(
+    pending: &PendingAuthorization,
+    now: OffsetDateTime,
+    address: &str,
+    text: &str,
+) -> Result<GrantId, ChallengeRejected> {
+    let found = pending.challenge(text, |chain| {
+        let chain = chain.unwrap_or("eip155:1").to_owned();
+        vec![account("0xOther"), WalletAccount { chain, ..account(address) }]
+    });
+    let (challenge, found) = found.ok_or(ChallengeRejected::Unknown)?;
+    assert_eq!(found.address, address);
+    challenge.admit(now).map(|()| challenge.id)
 }
 
 #[test]
 fn the_issued_text_is_admitted_for_its_account_only() {
     let mut pending = pending();
     let challenge = challenge(1, &account("0xA"), "text");
-    pending.remember(challenge);
-    assert_eq!(pending.admit(NOW, &account("0xA"), "text"), Ok(challenge.id));
-    assert_eq!(pending.admit(NOW, &account("0xB"), "text"), Err(ChallengeRejected::Unknown), "B-005");
-    assert_eq!(pending.admit(NOW, &account("0xA"), "text "), Err(ChallengeRejected::Unknown), "B-002");
+    pending.remember(challenge.clone());
+    assert_eq!(admit(&pending, NOW, "0xA", "text"), Ok(challenge.id));
+    assert_eq!(admit(&pending, NOW, "0xB", "text"), Err(ChallengeRejected::Unknown), "B-005");
+    assert_eq!(admit(&pending, NOW, "0xA", "text "), Err(ChallengeRejected::Unknown), "B-002");
 }
 
 #[test]
 fn b_012_an_older_live_challenge_is_still_admitted() {
     let mut pending = pending();
     let older = challenge(1, &account("0xA"), "older");
-    pending.remember(older);
+    pending.remember(older.clone());
     pending.remember(challenge(2, &account("0xA"), "newer"));
-    assert_eq!(pending.admit(NOW, &account("0xA"), "older"), Ok(older.id));
+    assert_eq!(admit(&pending, NOW, "0xA", "older"), Ok(older.id));
 }
 
 #[test]
 fn a_049_a_challenge_ends_at_its_exact_second() {
     let mut pending = pending();
     let challenge = challenge(1, &account("0xA"), "text");
-    pending.remember(challenge);
+    pending.remember(challenge.clone());
     let end = challenge.expires_at;
-    assert!(pending.admit(end - Duration::seconds(1), &account("0xA"), "text").is_ok());
-    assert_eq!(pending.admit(end, &account("0xA"), "text"), Err(ChallengeRejected::Expired));
+    assert!(admit(&pending, end - Duration::seconds(1), "0xA", "text").is_ok());
+    assert_eq!(admit(&pending, end, "0xA", "text"), Err(ChallengeRejected::Expired));
 }
 
 #[test]
@@ -68,12 +84,21 @@ fn a_050_five_failures_burn_a_challenge_and_six_challenges_push_out_the_first() 
     for number in 0..=u8::try_from(MAX_CHALLENGES).unwrap() {
         pending.remember(challenge(number, &account("0xA"), &number.to_string()));
     }
-    assert_eq!(pending.admit(NOW, &account("0xA"), "0"), Err(ChallengeRejected::Unknown));
-    let id = pending.admit(NOW, &account("0xA"), "1").unwrap();
+    assert_eq!(admit(&pending, NOW, "0xA", "0"), Err(ChallengeRejected::Unknown));
+    let id = admit(&pending, NOW, "0xA", "1").unwrap();
     for _ in 0..MAX_FAILURES {
-        assert!(pending.admit(NOW, &account("0xA"), "1").is_ok());
+        assert!(admit(&pending, NOW, "0xA", "1").is_ok());
         pending.count_failure(id);
     }
-    assert_eq!(pending.admit(NOW, &account("0xA"), "1"), Err(ChallengeRejected::Exhausted));
-    assert!(pending.admit(NOW, &account("0xA"), "2").is_ok(), "the others stay good");
+    assert_eq!(admit(&pending, NOW, "0xA", "1"), Err(ChallengeRejected::Exhausted));
+    assert!(admit(&pending, NOW, "0xA", "2").is_ok(), "the others stay good");
+}
+
+#[test]
+fn a_challenge_for_a_named_chain_is_found_without_naming_it_again() {
+    let mut pending = pending();
+    let on_base = WalletAccount { chain: "eip155:8453".to_owned(), ..account("0xA") };
+    let named = IssuedChallenge { chain: Some(on_base.chain.clone()), ..challenge(1, &on_base, "text") };
+    pending.remember(named.clone());
+    assert_eq!(admit(&pending, NOW, "0xA", "text"), Ok(named.id));
 }

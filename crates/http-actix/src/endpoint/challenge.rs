@@ -5,7 +5,8 @@ use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::challenge::iso8601;
-use countersign_usecases::issue_challenge::issue_challenge;
+use countersign_domain::wallet::AccountName;
+use countersign_usecases::issue_challenge::{RecognizeError, issue_challenge};
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
 
@@ -20,8 +21,10 @@ use crate::state::AppState;
 /// Who wants to sign, and for which of several pending requests.
 #[derive(Deserialize, Apiv2Schema)]
 pub(crate) struct ChallengeRequest {
-    /// The wallet's address.
+    /// The wallet's address, alone or behind its chain (CAIP-10).
     wallet_address: Option<String>,
+    /// The chain by CAIP-2; needed only where several chains write such an address, or for a contract wallet.
+    chain: Option<String>,
     /// The client of the pending request; without it the newest request is meant.
     client_id: Option<String>,
     /// Its redirect URI.
@@ -41,6 +44,17 @@ pub(crate) struct ChallengeAnswer {
     chain: String,
     /// When the text stops being good.
     expires_at: String,
+    /// How to sign the text by hand.
+    how_to_sign: Vec<HowToSign>,
+}
+
+/// One way to sign by hand.
+#[derive(Serialize, Apiv2Schema)]
+pub(crate) struct HowToSign {
+    /// The tool.
+    tool: String,
+    /// The command, or the way through its menus. The text is in the file `sign-in.txt`.
+    how: String,
 }
 
 /// Issues a challenge for one of the session's pending requests.
@@ -62,7 +76,11 @@ pub(crate) async fn issue(
     )?;
     let wallet_address = required(asked.wallet_address, "wallet_address")?;
     let address = if body.kind == Kind::Form { wallet_address.trim() } else { &wallet_address };
-    let challenge = match issue_challenge(context, pending, address) {
+    let chain = asked.chain.as_deref().map(str::trim).filter(|chain| !chain.is_empty());
+    let issued = AccountName::read(address, chain)
+        .map_err(RecognizeError::from)
+        .and_then(|name| issue_challenge(context, pending, name));
+    let challenge = match issued {
         Ok(challenge) => challenge,
         Err(error) if body.kind == Kind::Form => {
             let step = Step { notice: Some(error.to_string()), ..Step::default() };
@@ -81,5 +99,10 @@ pub(crate) async fn issue(
         wallet_address: challenge.account.address,
         chain: challenge.account.chain,
         expires_at: iso8601(challenge.expires_at),
+        how_to_sign: challenge
+            .signing_hints
+            .into_iter()
+            .map(|hint| HowToSign { tool: hint.tool.to_owned(), how: hint.how })
+            .collect(),
     }))
 }

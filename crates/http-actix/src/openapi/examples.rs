@@ -71,6 +71,7 @@ pub(super) fn challenge(public_url: &PublicUrl) -> String {
             address: WALLET.to_owned(),
         },
         account_kind: "Ethereum",
+        chain_id: "1",
         redirect_uri: &RedirectUri::from_trusted(REDIRECT_URI.to_owned()),
         client: ClientId::parse(CLIENT_ID).unwrap_or(ClientId::from_uuid(Uuid::nil())),
         scope: ScopeSet::of(&[Scope::Profile, Scope::Email]),

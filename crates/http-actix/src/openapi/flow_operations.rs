@@ -125,6 +125,7 @@ fn challenge(public_url: &PublicUrl) -> Operation {
         "wallet_address": WALLET,
         "chain": "eip155:1",
         "expires_at": examples::challenge_expires_at(),
+        "how_to_sign": [{"tool": "Foundry", "how": "cast wallet sign --interactive \"$(cat sign-in.txt)\""}],
     });
     Operation::new(
         "POST",
@@ -143,7 +144,13 @@ fn challenge(public_url: &PublicUrl) -> Operation {
     .shows(200, "The text.", HTML, PAGE)
     .refuses(
         400,
-        &[NO_SESSION, ("invalid_request", "wallet_address is missing"), UNKNOWN_CLIENT],
+        &[
+            NO_SESSION,
+            ("invalid_request", "wallet_address is missing"),
+            ("invalid_request", "wallet_address could belong to several chains; name one in chain: \
+              bip122:000000000019d6689c085ae165831e93 (Bitcoin), bip122:12a765e31ffd4059bada1e25190f6e98 (Litecoin)"),
+            UNKNOWN_CLIENT,
+        ],
     )
     .kept_to_our_pages()
     .counted()

@@ -29,6 +29,7 @@ pub(super) fn all() -> Map<String, Value> {
                 &[
                     ("expires_at", json!({"format": "date-time"})),
                     ("chain", json!({"pattern": "^[a-z0-9]+:.+$"})),
+                    ("how_to_sign", json!({"items": derived::<challenge::HowToSign>(&[])})),
                 ],
             ),
         ),

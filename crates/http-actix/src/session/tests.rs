@@ -19,6 +19,7 @@ fn ordinary(number: u8) -> PendingAuthorization {
         digest: ChallengeDigest::of(&account, &format!("{number} {challenge}")),
         expires_at: NOW + Duration::minutes(5),
         failures: 4,
+        chain: None,
     };
     PendingAuthorization {
         client: ClientId::at(NOW, [number; 10]),

@@ -7,7 +7,7 @@ use serde_json::Value;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::world::World;
+use super::world::{World, named};
 use crate::issue_challenge::issue_challenge;
 
 /// The fields of a text, if it is one.
@@ -167,7 +167,7 @@ async fn b_016_every_issued_text_says_who_where_why_and_until_when() {
         let more = [("redirect_uri", redirect_uri), ("scope", scope), ("state", "a\nb: <c>")];
         let mut pending = world.pending(&client, &more).await;
         let address = format!("toy-{number}");
-        let text = issue_challenge(&world.context, &mut pending, &address).unwrap().text;
+        let text = issue_challenge(&world.context, &mut pending, named(&address)).unwrap().text;
         let siwe = parse(&text, "Toy").unwrap_or_else(|| panic!("{text}"));
         assert_eq!((siwe.domain, siwe.address), ("auth.example.com", address.as_str()), "B-013");
         assert_eq!((siwe.uri, siwe.chain), ("https://auth.example.com/oauth/login", "1"), "A-049");

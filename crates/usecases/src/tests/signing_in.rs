@@ -1,10 +1,10 @@
-use countersign_domain::pending::ChallengeRejected;
+use countersign_domain::challenge::ChallengeRejected;
 use time::Duration;
 
-use super::world::{World, code_of, parameter, sign};
+use super::world::{World, code_of, named, parameter, sign};
 use crate::Refuse;
 use crate::complete_login::{CompleteLoginError, SignedChallenge, complete_login};
-use crate::issue_challenge::{IssueChallengeError, issue_challenge};
+use crate::issue_challenge::{RecognizeError, issue_challenge};
 
 fn signed(address: &str, text: &str, signature: String) -> SignedChallenge {
     SignedChallenge { wallet_address: address.to_owned(), challenge: text.to_owned(), signature }
@@ -39,7 +39,7 @@ async fn b_001_a_used_challenge_is_refused_whatever_copy_of_the_session_comes_ba
     let world = World::new();
     let client = world.client().await;
     let mut pending = world.pending(&client, &[]).await;
-    let text = issue_challenge(&world.context, &mut pending, "toy-ann").unwrap().text;
+    let text = issue_challenge(&world.context, &mut pending, named("toy-ann")).unwrap().text;
     let mut copy = pending.clone();
     let good = signed("toy-ann", &text, sign("toy-ann", &text));
     assert!(complete_login(&world.context, &mut pending, good.clone()).await.is_ok());
@@ -53,7 +53,7 @@ async fn b_001_a_challenge_is_remembered_as_used_as_long_as_its_text_is_good() {
     let world = World::new();
     let client = world.client().await;
     let mut pending = world.pending(&client, &[]).await;
-    let text = issue_challenge(&world.context, &mut pending, "toy-ann").unwrap().text;
+    let text = issue_challenge(&world.context, &mut pending, named("toy-ann")).unwrap().text;
     let good = signed("toy-ann", &text, sign("toy-ann", &text));
     let copy = pending.clone();
     complete_login(&world.context, &mut pending, good.clone()).await.unwrap();
@@ -70,9 +70,9 @@ async fn b_002_to_b_005_only_the_text_issued_for_this_request_and_address_is_tak
     let client = world.client().await;
     let mut mine = world.pending(&client, &[("state", "mine")]).await;
     let mut yours = world.pending(&client, &[("state", "yours")]).await;
-    let text = issue_challenge(&world.context, &mut mine, "toy-ann").unwrap().text;
-    let other = issue_challenge(&world.context, &mut yours, "toy-ann").unwrap().text;
-    let for_bob = issue_challenge(&world.context, &mut mine, "toy-bob").unwrap().text;
+    let text = issue_challenge(&world.context, &mut mine, named("toy-ann")).unwrap().text;
+    let other = issue_challenge(&world.context, &mut yours, named("toy-ann")).unwrap().text;
+    let for_bob = issue_challenge(&world.context, &mut mine, named("toy-bob")).unwrap().text;
     let longer = format!("{text}\n");
     let refused = [
         signed("toy-ann", "free text", sign("toy-ann", "free text")),
@@ -95,7 +95,7 @@ async fn a_050_a_bad_signature_may_be_tried_five_times() {
     let world = World::new();
     let client = world.client().await;
     let mut pending = world.pending(&client, &[]).await;
-    let text = issue_challenge(&world.context, &mut pending, "toy-ann").unwrap().text;
+    let text = issue_challenge(&world.context, &mut pending, named("toy-ann")).unwrap().text;
     for _ in 0..5 {
         let bad = signed("toy-ann", &text, "nonsense".to_owned());
         let error = complete_login(&world.context, &mut pending, bad).await.unwrap_err();
@@ -111,7 +111,7 @@ async fn b_008_a_challenge_expires_by_our_clock() {
     let world = World::new();
     let client = world.client().await;
     let mut pending = world.pending(&client, &[]).await;
-    let text = issue_challenge(&world.context, &mut pending, "toy-ann").unwrap().text;
+    let text = issue_challenge(&world.context, &mut pending, named("toy-ann")).unwrap().text;
     world.advance(Duration::minutes(5));
     let late = signed("toy-ann", &text, sign("toy-ann", &text));
     let error = complete_login(&world.context, &mut pending, late).await.unwrap_err();
@@ -123,7 +123,7 @@ async fn a_048_an_address_of_no_family_gets_no_challenge() {
     let world = World::new();
     let client = world.client().await;
     let mut pending = world.pending(&client, &[]).await;
-    let refused = issue_challenge(&world.context, &mut pending, "0xnothing").unwrap_err();
-    assert_eq!(refused, IssueChallengeError::AddressUnknown);
+    let refused = issue_challenge(&world.context, &mut pending, named("0xnothing")).unwrap_err();
+    assert_eq!(refused, RecognizeError::AddressUnknown);
     assert!(pending.challenges.is_empty());
 }

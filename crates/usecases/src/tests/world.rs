@@ -14,7 +14,7 @@ use countersign_domain::public_url::PublicUrl;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::secret::Secret;
 use countersign_domain::user_info::UserInfo;
-use countersign_domain::wallet::{WalletAccount, WalletProof};
+use countersign_domain::wallet::{AccountName, WalletAccount, WalletProof};
 use countersign_ports::{RecognizedAccount, Storage, Verdict, VerifierError, WalletVerifier};
 use time::Duration;
 use url::Url;
@@ -38,20 +38,28 @@ struct ToyWallets;
 
 #[async_trait]
 impl WalletVerifier for ToyWallets {
-    fn recognize(&self, address: &str) -> Option<RecognizedAccount> {
-        address.strip_prefix("toy-").filter(|name| !name.is_empty())?;
+    fn recognize(&self, address: &str, chain: Option<&str>) -> Vec<RecognizedAccount> {
+        let is_toy = address.strip_prefix("toy-").is_some_and(|name| !name.is_empty());
+        if !is_toy || chain.is_some_and(|chain| chain != "toy:1") {
+            return Vec::new();
+        }
         let account = WalletAccount {
             family: "toy".to_owned(),
             chain: "toy:1".to_owned(),
             address: address.to_owned(),
         };
-        Some(RecognizedAccount { account, kind: "Toy" })
+        vec![RecognizedAccount { account, kind: "Toy".into(), chain_id: "1".to_owned() }]
     }
 
     async fn verify(&self, proof: &WalletProof) -> Result<Verdict, VerifierError> {
         let good = proof.signature == sign(&proof.account.address, &proof.text);
-        Ok(if good { Verdict::Valid } else { Verdict::Invalid("another sentence") })
+        Ok(if good { Verdict::Valid(proof.account.clone()) } else { Verdict::Invalid("another sentence") })
     }
+}
+
+/// An account by its address alone.
+pub(super) fn named(address: &str) -> AccountName<'_> {
+    AccountName::read(address, None).unwrap()
 }
 
 /// What the toy wallet of an address signs.
@@ -145,7 +153,7 @@ impl World {
         pending: &mut PendingAuthorization,
         address: &str,
     ) -> Result<String, CompleteLoginError> {
-        let challenge = issue_challenge(&self.context, pending, address).unwrap();
+        let challenge = issue_challenge(&self.context, pending, named(address)).unwrap();
         let signed = SignedChallenge {
             wallet_address: address.to_owned(),
             signature: sign(address, &challenge.text),

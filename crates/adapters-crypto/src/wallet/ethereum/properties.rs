@@ -136,14 +136,23 @@ fn b_005_another_wallets_signature_is_refused_both_ways() {
 #[test]
 fn b_027_an_account_that_recognizing_would_not_give_is_refused_with_its_own_reason() {
     let wallet = wallet();
-    let account = EthereumVerifier.recognize(&wallet.address()).unwrap().account;
+    let account = EthereumVerifier.recognize(&wallet.address(), None).remove(0).account;
     let judged = |account: WalletAccount| {
         judge(&WalletProof { account, text: TEXT.to_owned(), signature: wallet.sign(TEXT) })
     };
     assert_eq!(judged(account.clone()), Ok(()));
     let not_ethereum = Err("the account is not of the Ethereum family");
     assert_eq!(judged(WalletAccount { family: "solana".to_owned(), ..account.clone() }), not_ethereum);
-    assert_eq!(judged(WalletAccount { chain: "eip155:5".to_owned(), ..account.clone() }), not_ethereum);
+    for chain in
+        ["solana:5", "eip155:", "eip155:0", "eip155:01", "eip155:+1", "eip155:18446744073709551616", ""]
+    {
+        assert_eq!(
+            judged(WalletAccount { chain: chain.to_owned(), ..account.clone() }),
+            not_ethereum,
+            "{chain}"
+        );
+    }
+    assert_eq!(judged(WalletAccount { chain: "eip155:8453".to_owned(), ..account.clone() }), Ok(()));
     let not_canonical = Err("the account's address is not in its canonical form");
     for address in [account.address.to_lowercase(), format!("0x{}", "0".repeat(40)), String::new()] {
         assert_eq!(judged(WalletAccount { address, ..account.clone() }), not_canonical);
@@ -160,8 +169,12 @@ fn b_030_three_spellings_of_an_address_are_one_account() {
     for spelling in
         [&address, &format!("0x{}", digits.to_lowercase()), &format!("0x{}", digits.to_uppercase())]
     {
-        let recognized = router.recognize(spelling).unwrap();
-        assert_eq!((recognized.account, recognized.kind), (account.clone(), "Ethereum"), "{spelling}");
+        let recognized = router.recognize(spelling, None).remove(0);
+        assert_eq!(
+            (recognized.account, recognized.kind.as_ref()),
+            (account.clone(), "Ethereum"),
+            "{spelling}"
+        );
         assert!(is_valid(spelling, TEXT, &wallet().sign(TEXT)), "{spelling}");
     }
 }
@@ -205,7 +218,7 @@ fn b_031_b_032_what_only_looks_like_an_address_is_refused() {
     for text in refused {
         assert_ne!(text, lower);
         assert_eq!(
-            WalletRouter::standard().recognize(&text),
+            WalletRouter::standard().recognize(&text, None).pop(),
             None,
             "{:?}",
             text.chars().take(80).collect::<String>()
@@ -307,6 +320,6 @@ proptest! {
         // Without any letter of the other case left, there is no checksum to be wrong.
         let digits = &changed[2..];
         prop_assume!(digits != digits.to_lowercase() && digits != digits.to_uppercase());
-        prop_assert_eq!(WalletRouter::standard().recognize(&changed), None);
+        prop_assert_eq!(WalletRouter::standard().recognize(&changed, None), []);
     }
 }
