@@ -15,4 +15,7 @@ pub use demo_wallet::DemoWallet;
 pub use entropy::OsEntropy;
 pub use secret::{OperatorSecret, SecretRejected};
 pub use signer::{JosekitSigner, KeyError, SigningKey, load_or_create};
-pub use wallet::{EthereumVerifier, WalletRouter};
+pub use wallet::{
+    Coin, CoinRejected, CoinVerifier, CosmosVerifier, EthereumVerifier, RpcEndpoint, RpcEndpointRejected,
+    RpcUrl, RpcUrlRejected, SolanaVerifier, TronVerifier, WalletRouter, WalletSettings,
+};

@@ -1,21 +1,32 @@
-//! Ethereum accounts that a key owns: EIP-55 addresses and EIP-191 `personal_sign`.
+//! Ethereum accounts: EIP-55 addresses, keys by EIP-191 `personal_sign`, contracts by ERC-1271 and ERC-6492.
 //!
-//! Contract wallets (ERC-1271, ERC-6492) need a chain to be asked and are no part of this module: offline, their
-//! signatures are refused like any others that do not fit.
+//! A key's signature is judged by arithmetic and asks nobody, also where the account lets a contract act for it (EIP-7702):
+//! its key stays its root. Only what no key can have signed is asked of the chain, where one is configured.
 
+mod abi;
 mod address;
+mod contract;
 mod eip191;
+mod erc1271;
+mod erc6492;
+mod rpc;
+mod spelling;
+
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use countersign_domain::wallet::{WalletAccount, WalletProof, signature_bytes};
+use countersign_domain::wallet::{WalletAccount, WalletProof};
 use countersign_ports::{
-    AddressHint, RecognizedAccount, SigningHint, Verdict, VerifierError, WalletVerifier,
+    AddressHint, PageModule, RecognizedAccount, SigningHint, Verdict, VerifierError, WalletVerifier,
 };
 
 pub(crate) use address::Address;
 pub(crate) use eip191::digest as personal_sign_digest;
+pub use rpc::{RpcEndpoint, RpcEndpointRejected, RpcUrl, RpcUrlRejected};
 
+use contract::{ContractClaim, Said};
 use eip191::{SIGNATURE_LENGTH, recover};
+use rpc::Chains;
 
 /// One user on every EVM chain.
 const FAMILY: &str = "eip155";
@@ -26,9 +37,29 @@ const USUAL_CHAIN: &str = "eip155:1";
 /// What the challenge calls these accounts.
 const KIND: &str = "Ethereum";
 
-/// Knows Ethereum accounts. Verification is pure arithmetic and runs where it is called.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct EthereumVerifier;
+/// Knows Ethereum accounts. Keys are verified where it is called; contracts are asked of the chains that it was given.
+#[derive(Clone, Debug)]
+pub struct EthereumVerifier {
+    chains: Arc<Chains>,
+}
+
+impl EthereumVerifier {
+    /// Knows keys only.
+    pub fn offline() -> Self {
+        Self::with_rpc(Vec::new())
+    }
+
+    /// Knows contracts on these chains too. Of two endpoints for one chain, the later is asked.
+    pub fn with_rpc(endpoints: Vec<RpcEndpoint>) -> Self {
+        Self { chains: Arc::new(Chains::new(endpoints)) }
+    }
+}
+
+impl Default for EthereumVerifier {
+    fn default() -> Self {
+        Self::offline()
+    }
+}
 
 #[async_trait]
 impl WalletVerifier for EthereumVerifier {
@@ -47,11 +78,31 @@ impl WalletVerifier for EthereumVerifier {
         vec![RecognizedAccount { account, kind: KIND.into(), chain_id: chain_id.to_string() }]
     }
 
+    /// A key's account is valid as it was asked for. A contract's is an account of its own chain: at the same address of
+    /// another chain there may be somebody else's contract (P-10).
     async fn verify(&self, proof: &WalletProof) -> Result<Verdict, VerifierError> {
-        Ok(match judge(proof) {
-            Ok(()) => Verdict::Valid(proof.account.clone()),
-            Err(reason) => Verdict::Invalid(reason),
+        let question = match judge(proof) {
+            Judged::Valid => return Ok(Verdict::Valid(proof.account.clone())),
+            Judged::Invalid(reason) => return Ok(Verdict::Invalid(reason)),
+            Judged::NotAKeys(question) => question,
+        };
+        let Question { chain, claim, why_not_a_keys } = question;
+        if !self.chains.know(chain) {
+            return Ok(Verdict::Invalid(why_not_a_keys.unwrap_or(NOBODY_TO_ASK)));
+        }
+        let said = self.chains.ask(chain, move |conversation| claim.judge(conversation)).await?;
+        Ok(match said {
+            Said::Yes => {
+                let family = proof.account.chain.clone();
+                Verdict::Valid(WalletAccount { family, ..proof.account.clone() })
+            }
+            Said::No => Verdict::Invalid("the contract does not take it"),
+            Said::NoContract => Verdict::Invalid(why_not_a_keys.unwrap_or(NO_CONTRACT)),
         })
+    }
+
+    fn page_modules(&self) -> Vec<PageModule> {
+        vec![PageModule { name: "ethereum", source: include_str!("ethereum/page.js") }]
     }
 
     fn address_hints(&self) -> Vec<AddressHint> {
@@ -74,22 +125,61 @@ fn chain_id(chain: &str) -> Option<u64> {
     (number > 0 && number.to_string() == reference).then_some(number)
 }
 
-fn judge(proof: &WalletProof) -> Result<(), &'static str> {
+const NOBODY_TO_ASK: &str =
+    "it is not a key's 65 bytes, and no RPC address is configured to ask a contract on its chain";
+const NO_CONTRACT: &str = "it is not a key's 65 bytes, and there is no contract at the address (yet)";
+
+/// What arithmetic alone says.
+#[derive(Debug)]
+enum Judged {
+    /// The account's key made it.
+    Valid,
+    /// Nobody can have made it.
+    Invalid(&'static str),
+    /// The account's key did not make it; a contract may still take it.
+    NotAKeys(Question),
+}
+
+#[derive(Debug)]
+struct Question {
+    chain: u64,
+    claim: ContractClaim,
+    /// Why it is not the key's, where it looks like a key's.
+    why_not_a_keys: Option<&'static str>,
+}
+
+fn judge(proof: &WalletProof) -> Judged {
     let WalletAccount { family, chain, address } = &proof.account;
-    if family != FAMILY || chain_id(chain).is_none() {
-        return Err("the account is not of the Ethereum family");
-    }
-    let Some(claimed) = Address::parse(address).filter(|parsed| parsed.checksummed() == *address) else {
-        return Err("the account's address is not in its canonical form");
+    let Some(chain) = chain_id(chain).filter(|_| family == FAMILY) else {
+        return Judged::Invalid("the account is not of the Ethereum family");
     };
-    let Some(signature) = signature_bytes(&proof.signature, SIGNATURE_LENGTH) else {
-        return Err("it is not 65 bytes in hex, base64 or base64url");
+    let Some(wallet) = Address::parse(address).filter(|parsed| parsed.checksummed() == *address) else {
+        return Judged::Invalid("the account's address is not in its canonical form");
     };
-    let signer = recover(&personal_sign_digest(proof.text.as_bytes()), &signature)?;
-    if !signer.is(&claimed) {
-        return Err("it is another key's, or of another text");
+    let signature = match spelling::decode(&proof.signature) {
+        Ok(signature) => signature,
+        Err(reason) => return Judged::Invalid(reason),
+    };
+    let hash = personal_sign_digest(proof.text.as_bytes());
+    if erc6492::is_wrapped(&signature) {
+        // Before anything else: it is never a key's, whatever its length (B-045).
+        let Some((deployment, signature)) = erc6492::unwrap(&signature) else {
+            return Judged::Invalid("it ends like one of ERC-6492 and is none");
+        };
+        let claim = ContractClaim { wallet, hash, signature, deployment: Some(deployment) };
+        return Judged::NotAKeys(Question { chain, claim, why_not_a_keys: None });
     }
-    Ok(())
+    let why_not_a_keys = if signature.len() == SIGNATURE_LENGTH {
+        match recover(&hash, &signature) {
+            Ok(signer) if signer.is(&wallet) => return Judged::Valid,
+            Ok(_) => Some("it is another key's, or of another text"),
+            Err(reason) => Some(reason),
+        }
+    } else {
+        None
+    };
+    let claim = ContractClaim { wallet, hash, signature, deployment: None };
+    Judged::NotAKeys(Question { chain, claim, why_not_a_keys })
 }
 
 #[cfg(test)]

@@ -9,7 +9,18 @@ use countersign_ports::{
     AddressHint, PageModule, RecognizedAccount, SigningHint, Verdict, VerifierError, WalletVerifier,
 };
 
-use super::EthereumVerifier;
+use super::{
+    Coin, CoinVerifier, CosmosVerifier, EthereumVerifier, RpcEndpoint, SolanaVerifier, TronVerifier,
+};
+
+/// What the operator decided about wallets. The default is what needs no decision.
+#[derive(Clone, Debug, Default)]
+pub struct WalletSettings {
+    /// Who is asked about contract wallets, for each chain that has them; none: only keys sign in.
+    pub ethereum_rpc: Vec<RpcEndpoint>,
+    /// Coins that sign messages as Bitcoin does, besides those of this build.
+    pub coins: Vec<Coin>,
+}
 
 /// Several wallet families behind one port.
 #[derive(Clone)]
@@ -23,9 +34,22 @@ impl WalletRouter {
         Self { families }
     }
 
-    /// Asks all families of this build.
+    /// Asks all families of this build, as they are without settings.
     pub fn standard() -> Self {
-        Self::new(vec![Arc::new(EthereumVerifier)])
+        Self::configured(WalletSettings::default())
+    }
+
+    /// Asks all families of this build, as the operator wants them.
+    pub fn configured(settings: WalletSettings) -> Self {
+        let mut families: Vec<Arc<dyn WalletVerifier>> =
+            vec![Arc::new(EthereumVerifier::with_rpc(settings.ethereum_rpc))];
+        for coin in Coin::standard().into_iter().chain(settings.coins) {
+            families.push(Arc::new(CoinVerifier::new(coin)));
+        }
+        families.push(Arc::new(SolanaVerifier));
+        families.push(Arc::new(CosmosVerifier));
+        families.push(Arc::new(TronVerifier));
+        Self::new(families)
     }
 }
 

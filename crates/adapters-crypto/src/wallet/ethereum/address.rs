@@ -4,8 +4,10 @@ use k256::ecdsa::VerifyingKey;
 use sha3::{Digest, Keccak256};
 use subtle::ConstantTimeEq;
 
+use crate::wallet::secp256k1;
+
 /// How many bytes an address has.
-const LENGTH: usize = 20;
+const LENGTH: usize = secp256k1::ADDRESS_LENGTH;
 
 /// An address that is not the zero address.
 #[derive(Clone, Copy, Debug)]
@@ -30,11 +32,7 @@ impl Address {
 
     /// The address that belongs to a public key: the last twenty bytes of the hash of its coordinates.
     pub(crate) fn of_key(key: &VerifyingKey) -> Self {
-        let point = key.to_sec1_point(false);
-        let hash = Keccak256::digest(&point.as_bytes()[1..]);
-        let mut bytes = [0; LENGTH];
-        bytes.copy_from_slice(&hash[hash.len() - LENGTH..]);
-        Self(bytes)
+        Self(secp256k1::keccak_of_key(key))
     }
 
     /// Writes the address with the checksum of EIP-55: a letter is upper case where the hash of the lower-case
@@ -50,6 +48,11 @@ impl Address {
             text.push(if nibble >= 8 { digit.to_ascii_uppercase() } else { digit });
         }
         text
+    }
+
+    /// The twenty bytes.
+    pub(crate) fn bytes(&self) -> &[u8; LENGTH] {
+        &self.0
     }
 
     /// Compares the twenty bytes in a time that does not depend on the answer (B-027).

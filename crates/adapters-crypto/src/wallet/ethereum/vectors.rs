@@ -1,6 +1,6 @@
 //! The vectors of `tests/vectors` that concern Ethereum, case by case, through the router as the server uses it.
 //!
-//! `erc1271_erc6492.json` is not here: contract wallets need a chain to be asked.
+//! `erc1271_erc6492.json` and `siwe/eip1271.json` are in tests/contract_wallets.rs: contracts need a chain to be asked.
 
 use std::future::Future;
 use std::pin::pin;

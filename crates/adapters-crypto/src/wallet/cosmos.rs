@@ -1,0 +1,119 @@
+//! Accounts of Cosmos chains: bech32 addresses and signatures by ADR-036, which Keplr, Leap and others call
+//! `signArbitrary`.
+//!
+//! Accounts of several keys (multisig), of modules and of contracts are no part of this: the first would need every
+//! member's key, and the others have none.
+
+mod address;
+mod adr036;
+mod answer;
+mod chains;
+
+use async_trait::async_trait;
+use countersign_domain::wallet::{WalletAccount, WalletProof, signature_bytes};
+use countersign_ports::{
+    AddressHint, PageModule, RecognizedAccount, SigningHint, Verdict, VerifierError, WalletVerifier,
+};
+use subtle::Choice;
+
+use super::secp256k1::{SCALARS_LENGTH, candidates};
+use address::Address;
+use chains::{CHAINS, Chain};
+
+/// Knows accounts of Cosmos chains. Verification is pure arithmetic and runs where it is called.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CosmosVerifier;
+
+#[async_trait]
+impl WalletVerifier for CosmosVerifier {
+    /// Reads bech32 in lower case or in upper case, never in both, of twenty bytes after the beginning of a chain that we
+    /// know. The same key has an account on each chain; these are different accounts, because nothing on one chain tells
+    /// that the other is the same person's.
+    fn recognize(&self, address: &str, chain: Option<&str>) -> Vec<RecognizedAccount> {
+        let Some(address) = Address::parse(address) else {
+            return Vec::new();
+        };
+        let known = CHAINS.iter().filter(|known| known.prefix == address.prefix());
+        known
+            .filter(|known| chain.is_none_or(|chain| chain == known.id))
+            .map(|known| RecognizedAccount {
+                account: account(&address, known),
+                kind: known.kind.into(),
+                chain_id: known.reference().to_owned(),
+            })
+            .collect()
+    }
+
+    async fn verify(&self, proof: &WalletProof) -> Result<Verdict, VerifierError> {
+        Ok(match judge(proof) {
+            Ok(()) => Verdict::Valid(proof.account.clone()),
+            Err(reason) => Verdict::Invalid(reason),
+        })
+    }
+
+    fn page_modules(&self) -> Vec<PageModule> {
+        vec![PageModule { name: "cosmos", source: include_str!("cosmos/page.js") }]
+    }
+
+    fn address_hints(&self) -> Vec<AddressHint> {
+        let look = "cosmos1, osmo1, celestia1, noble1 and the like, and 38 characters";
+        vec![AddressHint { kind: "Cosmos".into(), look: look.into() }]
+    }
+
+    fn signing_hints(&self, account: &WalletAccount) -> Vec<SigningHint> {
+        let Some(chain) = CHAINS.iter().find(|known| known.id == account.chain && known.id == account.family)
+        else {
+            return Vec::new();
+        };
+        [("Keplr", "keplr"), ("Leap", "leap")]
+            .into_iter()
+            .map(|(tool, object)| {
+                let (reference, address) = (chain.reference(), &account.address);
+                let how = format!(
+                    "in the browser's console, the text between the backticks: copy(JSON.stringify(await \
+                     {object}.signArbitrary(\"{reference}\", \"{address}\", `…`)))"
+                );
+                SigningHint { tool, how }
+            })
+            .collect()
+    }
+}
+
+fn account(address: &Address, chain: &Chain) -> WalletAccount {
+    WalletAccount {
+        family: chain.id.to_owned(),
+        chain: chain.id.to_owned(),
+        address: address.canonical().to_owned(),
+    }
+}
+
+fn judge(proof: &WalletProof) -> Result<(), &'static str> {
+    let Some(chain) = CHAINS.iter().find(|known| known.id == proof.account.chain) else {
+        return Err("the account is not on a Cosmos chain that we know");
+    };
+    let Some(claimed) = Address::parse(&proof.account.address)
+        .filter(|parsed| parsed.prefix() == chain.prefix && account(parsed, chain) == proof.account)
+    else {
+        return Err("the account's address is not in its canonical form");
+    };
+    let signature = if proof.signature.starts_with('{') {
+        answer::signature_in(&proof.signature, &claimed)?
+    } else {
+        signature_bytes(&proof.signature, SCALARS_LENGTH)
+            .ok_or("it is neither 64 bytes in hex, base64 or base64url, nor a wallet's answer in JSON")?
+    };
+    let keys = candidates(&adr036::digest(claimed.canonical(), &proof.text), &signature)?;
+    let is_the_holders = keys
+        .iter()
+        .flatten()
+        .fold(Choice::from(0), |found, key| found | claimed.is_of_key(key.to_sec1_point(true).as_bytes()));
+    if !bool::from(is_the_holders) {
+        return Err("it is another key's, or of another text");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod vectors;

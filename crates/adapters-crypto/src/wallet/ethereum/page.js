@@ -1,0 +1,65 @@
+// Ethereum wallets: found by EIP-6963 and as window.ethereum, spoken to by EIP-1193, signing with personal_sign.
+
+const CHAIN_WITHIN_MS = 1000;
+
+export function find(add, { utf8, hex }) {
+  const listed = new Map(); // Each provider, and what takes it off the list.
+  let legacy;
+
+  function list(provider, wallet) {
+    if (!listed.has(provider)) listed.set(provider, add({ ...wallet, kind: "Ethereum", ...speakTo(provider) }));
+  }
+
+  function announced(event) {
+    const { info, provider } = event.detail ?? {};
+    if (typeof provider?.request !== "function" || typeof info?.name !== "string") return;
+    // The same wallet may stand in the list as window.ethereum, without its name.
+    if (provider === legacy && listed.get(provider)()) {
+      listed.delete(provider);
+      legacy = undefined;
+    }
+    list(provider, { id: info.rdns, name: info.name, icon: info.icon });
+  }
+
+  function addLegacy() {
+    const provider = window.ethereum;
+    if (typeof provider?.request !== "function" || listed.has(provider)) return;
+    legacy = provider;
+    list(provider, { name: "Browser wallet", legacy: true });
+  }
+
+  function again() {
+    window.dispatchEvent(new Event("eip6963:requestProvider"));
+    addLegacy();
+  }
+
+  function speakTo(provider) {
+    const ask = async (method, params) => provider.request(params ? { method, params } : { method });
+    const told = (addresses) => onItsChain(addresses, () => ask("eth_chainId"));
+    return {
+      connect: () => ask("eth_requestAccounts").then(told),
+      sign: (text, { address }) => ask("personal_sign", [hex(utf8(text)), address]),
+      changeAccount: () => ask("wallet_requestPermissions", [{ eth_accounts: {} }]).then(() => undefined),
+      onAccounts: (changed) => {
+        if (typeof provider.on !== "function") return;
+        provider.on("accountsChanged", (addresses) => told(addresses).then(changed));
+        provider.on("chainChanged", () => ask("eth_accounts").then(told).then(changed, () => undefined));
+      },
+    };
+  }
+
+  window.addEventListener("eip6963:announceProvider", announced);
+  window.addEventListener("ethereum#initialized", addLegacy);
+  again();
+  return { again };
+}
+
+// The chain matters to contract wallets only. A wallet that does not tell it soon is taken for one on the usual chain, and for
+// that no chain is named.
+async function onItsChain(addresses, ask) {
+  if (!Array.isArray(addresses) || addresses.length === 0) return [];
+  const tooLate = new Promise((done) => setTimeout(done, CHAIN_WITHIN_MS));
+  const id = Number(await Promise.race([ask(), tooLate]).catch(() => undefined));
+  const chain = Number.isSafeInteger(id) && id > 1 ? `eip155:${id}` : undefined;
+  return addresses.map((address) => ({ address, chain }));
+}

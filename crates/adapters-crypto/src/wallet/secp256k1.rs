@@ -1,0 +1,77 @@
+//! What the families with keys on secp256k1 share: the one accepted form of a signature, the keys that may have made it,
+//! and the prefixed text and the key's twenty bytes of the families that hash with Keccak-256.
+
+use k256::ecdsa::{RecoveryId, Signature, VerifyingKey};
+use k256::elliptic_curve::scalar::IsHigh;
+use sha3::{Digest, Keccak256};
+
+/// The two scalars of 32 bytes.
+pub(super) const SCALARS_LENGTH: usize = 64;
+
+/// The two scalars and the recovery byte.
+pub(super) const RECOVERABLE_LENGTH: usize = SCALARS_LENGTH + 1;
+
+/// How many bytes of the hash of a key are its address.
+pub(super) const ADDRESS_LENGTH: usize = 20;
+
+/// Hashes a text behind its prefix. The length between them counts bytes, not characters (B-026).
+pub(super) fn keccak_of_prefixed(prefix: &str, message: &[u8]) -> [u8; 32] {
+    let mut hash = Keccak256::new();
+    hash.update(prefix.as_bytes());
+    hash.update(message.len().to_string().as_bytes());
+    hash.update(message);
+    hash.finalize().into()
+}
+
+/// The last twenty bytes of the hash of a key's coordinates.
+pub(super) fn keccak_of_key(key: &VerifyingKey) -> [u8; ADDRESS_LENGTH] {
+    let point = key.to_sec1_point(false);
+    let hash = Keccak256::digest(&point.as_bytes()[1..]);
+    let mut bytes = [0; ADDRESS_LENGTH];
+    bytes.copy_from_slice(&hash[hash.len() - ADDRESS_LENGTH..]);
+    bytes
+}
+
+/// Finds the key that made a signature whose last byte tells the two candidates apart.
+///
+/// A recovery byte says nothing about chains, because those belong to transactions (B-021).
+pub(super) fn recover(digest: &[u8; 32], signature: &[u8]) -> Result<VerifyingKey, &'static str> {
+    let Some((recovery, scalars)) = signature.split_last() else {
+        return Err("it is empty");
+    };
+    let y_is_odd = match recovery {
+        0 | 27 => false,
+        1 | 28 => true,
+        _ => return Err("its recovery byte is none of 0, 1, 27 and 28"),
+    };
+    candidate(digest, &with_low_s(scalars)?, y_is_odd).ok_or("no key could have made it")
+}
+
+/// Finds the keys, two at most, that may have made a signature without a recovery byte.
+pub(super) fn candidates(
+    digest: &[u8; 32],
+    scalars: &[u8],
+) -> Result<[Option<VerifyingKey>; 2], &'static str> {
+    let scalars = with_low_s(scalars)?;
+    match [false, true].map(|y_is_odd| candidate(digest, &scalars, y_is_odd)) {
+        [None, None] => Err("no key could have made it"),
+        keys => Ok(keys),
+    }
+}
+
+/// Reads the scalars. They have one accepted form: `s` in the lower half of the order, so that nobody can make a second
+/// signature of one (B-022).
+fn with_low_s(scalars: &[u8]) -> Result<Signature, &'static str> {
+    let Ok(scalars) = Signature::from_slice(scalars) else {
+        return Err("r or s is zero, or not below the order of the group");
+    };
+    if scalars.s().is_high().into() {
+        return Err("s is in the upper half of the order");
+    }
+    Ok(scalars)
+}
+
+/// An `r` that was reduced modulo the order is not tried: nobody can bring it about.
+fn candidate(digest: &[u8; 32], scalars: &Signature, y_is_odd: bool) -> Option<VerifyingKey> {
+    VerifyingKey::recover_from_prehash(digest, scalars, RecoveryId::new(y_is_odd, false)).ok()
+}

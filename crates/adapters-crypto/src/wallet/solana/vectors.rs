@@ -1,0 +1,231 @@
+//! The vectors of `tests/vectors` that concern Solana, case by case, through the router as the server uses it.
+//!
+//! What is said about whole texts there (grammar, expiry) is judged in `issued_texts.rs`.
+
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use countersign_domain::wallet::WalletProof;
+use countersign_ports::{Verdict, WalletVerifier};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::signed_bytes::{Form, version_zero};
+use super::{Address, SolanaVerifier, base58, signature};
+use crate::WalletRouter;
+
+/// The cases of a file, which are a list or a map from names.
+pub(super) fn cases(file: &str) -> Vec<Value> {
+    let document: Value = serde_json::from_str(file).unwrap();
+    let cases = &document["cases"];
+    let list = cases.as_array().map(|list| list.to_vec());
+    let cases = list.unwrap_or_else(|| cases.as_object().unwrap().values().cloned().collect());
+    assert!(!cases.is_empty());
+    cases
+}
+
+pub(super) fn text<'a>(case: &'a Value, member: &str) -> &'a str {
+    case[member].as_str().unwrap_or_else(|| panic!("{member} is missing in {case}"))
+}
+
+pub(super) fn ran(name: &str, count: usize) {
+    println!("{name}: {count} cases ran");
+    assert!(count > 0);
+}
+
+/// What the server does with an address, a text and a signature.
+pub(super) fn verdict(address: &str, message: &str, signature: &str) -> Verdict {
+    let router = WalletRouter::standard();
+    let Some(recognized) = router.recognize(address, None).pop() else {
+        return Verdict::Invalid("the address is not recognized");
+    };
+    let proof = WalletProof {
+        account: recognized.account,
+        text: message.to_owned(),
+        signature: signature.to_owned(),
+    };
+    let verification = pin!(router.verify(&proof));
+    // One poll is enough: verification waits for nothing.
+    match verification.poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(verdict) => verdict.unwrap(),
+        Poll::Pending => panic!("verification of a key's signature must not wait"),
+    }
+}
+
+pub(super) fn is_valid(address: &str, message: &str, signature: &str) -> bool {
+    matches!(verdict(address, message, signature), Verdict::Valid(_))
+}
+
+/// The forms under which a signature is one of this text.
+fn forms(address: &str, message: &str, signature: &str) -> Vec<Form> {
+    let address = Address::parse(address).unwrap();
+    let signature = signature::readings(signature).next().unwrap();
+    let signed = |form: &Form| address.signed(&form.bytes(message, address.as_bytes()).unwrap(), &signature);
+    Form::ALL.into_iter().filter(signed).collect()
+}
+
+#[test]
+fn b_041_b_042_signature_forms_are_judged_as_the_vectors_and_the_decisions_say() {
+    let cases = cases(include_str!("../../../../../tests/vectors/solana/login_signature_forms.json"));
+    let (mut accepted, mut pinned, mut other_texts) = (0, 0, 0);
+    for case in &cases {
+        let (name, _) = text(case, "name").rsplit_once(" #").unwrap();
+        let form = match name {
+            "raw UTF-8, base58" | "raw UTF-8, base64" | "raw UTF-8, hex" => Some(Form::Raw),
+            "off-chain v0, application domain = ASCII host padded (Ledger through Phantom)" => {
+                Some(Form::LedgerWithHost)
+            }
+            "off-chain v0, zero application domain, format 1 (UTF-8)" => Some(Form::Specification),
+            "off-chain v0 short header (solana-offchain-message crate)" => Some(Form::CommandLine),
+            "off-chain v1 (sRFC 3, @solana/kit)" => Some(Form::VersionOne),
+            // The signature is good and the text is not: no line of ours can be made of a client's words. That our writer
+            // never writes such a text is shown in `issued_texts.rs`; a verifier gets no other texts than issued ones.
+            "statement carries forged fields before the real ones" => {
+                other_texts += 1;
+                Some(Form::Raw)
+            }
+            _ => None,
+        };
+        let (address, message, signature) =
+            (text(case, "address"), text(case, "message"), text(case, "signature"));
+        match text(case, "expect") {
+            "accept" => assert!(form.is_some(), "{case}"),
+            "reject" => assert!(form.is_none() || name.starts_with("statement"), "{case}"),
+            // P-06 and P-08; for the short header the command line needs it.
+            "policy" => pinned += 1,
+            other => panic!("unknown expectation {other}"),
+        }
+        assert_eq!(is_valid(address, message, signature), form.is_some(), "{case}");
+        if let Some(form) = form {
+            assert_eq!(forms(address, message, signature), [form], "{case}");
+            accepted += 1;
+        }
+    }
+    ran("login_signature_forms", cases.len());
+    ran("login_signature_forms accepted", accepted);
+    ran("login_signature_forms that are policy", pinned);
+    ran("login_signature_forms over a text that is not ours", other_texts);
+}
+
+#[test]
+fn b_033_b_040_b_044_keys_that_nobody_or_everybody_can_sign_for_are_no_accounts() {
+    let cases = cases(include_str!("../../../../../tests/vectors/solana/degenerate_keys.json"));
+    let mut forgeries = 0;
+    for case in &cases {
+        assert_eq!(text(case, "expect"), "reject", "{case}");
+        let address = text(case, "address");
+        assert_eq!(SolanaVerifier.recognize(address, None), [], "{case}");
+        assert!(!is_valid(address, text(case, "message"), text(case, "signature")), "{case}");
+        // Where the plain check of the library lets the forgery pass, the strict one does not.
+        if case["cofactorless_equation_holds"] == true {
+            let key = ed25519_dalek::VerifyingKey::from_bytes(&base58(address).unwrap()).unwrap();
+            let signature = signature::readings(text(case, "signature")).next().unwrap();
+            let signature = ed25519_dalek::Signature::from_bytes(&signature);
+            assert!(key.verify_strict(text(case, "message").as_bytes(), &signature).is_err(), "{case}");
+            forgeries += 1;
+        }
+    }
+    ran("degenerate_keys", cases.len());
+    ran("degenerate_keys with a forged signature", forgeries);
+}
+
+#[test]
+fn b_041_published_signatures_cover_the_bytes_that_they_are_said_to_cover() {
+    let cases = cases(include_str!("../../../../../tests/vectors/solana/supabase_siws_signed.json"));
+    for case in &cases {
+        let (address, message, signature) =
+            (text(case, "address"), text(case, "message"), text(case, "signature_b64"));
+        let form = match text(case, "signed_bytes_form") {
+            "raw" => Some(Form::Raw),
+            "offchain_v0_full_header_appdomain_is_ascii_domain_padded_fmt0" => Some(Form::LedgerWithHost),
+            "none" => None,
+            other => panic!("unknown form {other}"),
+        };
+        assert_eq!(is_valid(address, message, signature), form.is_some(), "{case}");
+        if let Some(form) = form {
+            assert_eq!(forms(address, message, signature), [form], "{case}");
+        }
+    }
+    ran("supabase_siws_signed", cases.len());
+}
+
+/// A published message with the second of its two signers left out, because ours have one signer.
+fn with_the_first_signer_only(bytes: &[u8]) -> Vec<u8> {
+    let count = if bytes[16] == 0 { 16 + 1 + 32 + 1 } else { 16 + 1 };
+    assert_eq!(bytes[count], 2);
+    let mut bytes = bytes.to_vec();
+    bytes[count] = 1;
+    bytes.drain(count + 1 + 32..count + 1 + 64);
+    bytes
+}
+
+/// There is no decoder here: for messages that decode, we write the same bytes; the others we never write.
+#[test]
+fn b_041_the_published_layouts_are_the_ones_that_we_write() {
+    let cases = cases(include_str!("../../../../../tests/vectors/solana/offchain_message_bytes.json"));
+    let nobody = [0x0c; 32];
+    let mut short = 0;
+    for case in &cases {
+        let bytes = hex::decode(text(case, "bytes")).unwrap();
+        let utf8 = |start: usize| std::str::from_utf8(&bytes[start..]).unwrap();
+        match text(case, "expect") {
+            "decodes" if bytes[16] == 1 => {
+                let message = utf8(16 + 1 + 1 + 64);
+                let signer = bytes[18..50].try_into().unwrap();
+                let ours = Form::VersionOne.bytes(message, signer).unwrap();
+                assert_eq!(*ours, with_the_first_signer_only(&bytes), "{case}");
+            }
+            "decodes" => {
+                let message = utf8(16 + 1 + 32 + 1 + 1 + 64 + 2);
+                let domain = bytes[17..49].try_into().unwrap();
+                let signer = bytes[51..83].try_into().unwrap();
+                let ours = version_zero(domain, bytes[49], signer, message).unwrap();
+                assert_eq!(ours, with_the_first_signer_only(&bytes), "{case}");
+                // The format is the one that we would have found.
+                let specified = Form::Specification.bytes(message, signer).unwrap();
+                assert_eq!(specified[49], bytes[49], "{case}");
+            }
+            "decodes (short layout)" => {
+                let ours = Form::CommandLine.bytes(utf8(20), &nobody).unwrap();
+                assert_eq!(*ours, bytes, "{case}");
+                let hash = bs58::encode(Sha256::digest(&ours)).into_string();
+                assert_eq!(hash, text(case, "sha256_base58"), "{case}");
+                short += 1;
+            }
+            "error" => {
+                let signer = base58(&bs58::encode(&bytes[18..50]).into_string()).unwrap_or(nobody);
+                for message in ["", "Hello world", "Hello\nworld", "!!!!!!!!!!!!"] {
+                    for ours in Form::ALL.into_iter().filter_map(|form| form.bytes(message, &signer)) {
+                        assert_ne!(*ours, bytes, "{case}");
+                    }
+                }
+            }
+            other => panic!("unknown expectation {other}"),
+        }
+    }
+    ran("offchain_message_bytes", cases.len());
+    ran("offchain_message_bytes with the short header", short);
+}
+
+#[test]
+fn b_040_wycheproof_ed25519_gets_equal_verdicts() {
+    let file = include_str!("../../../../../tests/vectors/wycheproof/ed25519_test.json");
+    let document: Value = serde_json::from_str(file).unwrap();
+    let (mut all, mut valid) = (0, 0);
+    for group in document["testGroups"].as_array().unwrap() {
+        let key = hex::decode(text(&group["publicKey"], "pk")).unwrap();
+        let address = Address::parse(&bs58::encode(key).into_string()).unwrap();
+        for test in group["tests"].as_array().unwrap() {
+            all += 1;
+            let message = hex::decode(text(test, "msg")).unwrap();
+            let verified =
+                signature::readings(text(test, "sig")).any(|signature| address.signed(&message, &signature));
+            assert_eq!(verified, text(test, "result") == "valid", "{test}");
+            valid += usize::from(verified);
+        }
+    }
+    assert_eq!(all as u64, document["numberOfTests"].as_u64().unwrap());
+    ran("wycheproof ed25519", all);
+    ran("wycheproof ed25519, valid", valid);
+}

@@ -1,0 +1,324 @@
+//! Contract wallets, against RPC services that do what they should and such that do not. A real chain is asked in
+//! `tests/peers/evm.mjs`.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
+
+#[path = "contract_wallets/services.rs"]
+mod services;
+#[path = "contract_wallets/stub.rs"]
+mod stub;
+
+use std::time::{Duration, Instant};
+
+use countersign_adapters_crypto::{DemoWallet, EthereumVerifier, RpcEndpoint, RpcUrl};
+use countersign_domain::wallet::{WalletAccount, WalletProof};
+use countersign_ports::{Verdict, VerifierError, WalletVerifier};
+use serde_json::{Value, json};
+use sha3::{Digest, Keccak256};
+use stub::{Reply, Stub};
+
+const CHAIN: u64 = 8453;
+const TEXT: &str = "auth.example wants you to sign in with your Ethereum account";
+const CONTRACT: &str = "0x4836A472ab1dd406ECb8d0F933A985541ee3921f";
+const FACTORY: &str = "bf07a0df119ca234634588fbdb5625594e2a5bca";
+const YES: &str = "0x1626ba7e00000000000000000000000000000000000000000000000000000000";
+const WRAPPER_END: &str = "6492649264926492649264926492649264926492649264926492649264926492";
+const CODE: &str = "0x6001";
+
+/// A service that says nothing wrong about itself.
+fn service(code: &'static str, call: impl Fn(&Value) -> Reply + Send + Sync + 'static) -> Stub {
+    Stub::start(move |method, params| match method {
+        "eth_chainId" => Reply::Result(json!("0x2105")),
+        "eth_getCode" => Reply::Result(json!(code)),
+        "eth_call" => call(params),
+        other => panic!("{other} must not be asked"),
+    })
+}
+
+/// A service whose contracts say yes to everything.
+fn content() -> Stub {
+    service(CODE, |_| Reply::Result(json!(YES)))
+}
+
+fn asking(stub: &Stub) -> EthereumVerifier {
+    asking_at(CHAIN, &stub.url)
+}
+
+fn asking_at(chain: u64, url: &str) -> EthereumVerifier {
+    let url = RpcUrl::parse(url).unwrap();
+    EthereumVerifier::with_rpc(vec![RpcEndpoint::new(chain, url, false).unwrap()])
+}
+
+fn proof(chain: u64, address: &str, text: &str, signature: &str) -> WalletProof {
+    let chain = format!("eip155:{chain}");
+    let account =
+        EthereumVerifier::offline().recognize(&address.to_lowercase(), Some(&chain)).remove(0).account;
+    WalletProof { account, text: text.to_owned(), signature: signature.to_owned() }
+}
+
+/// A claim that only a contract can take.
+fn of_contract() -> WalletProof {
+    proof(CHAIN, CONTRACT, TEXT, "0x0102")
+}
+
+fn demo() -> DemoWallet {
+    DemoWallet::from_bytes([0x42; 32]).unwrap()
+}
+
+/// The account of a contract: one of its own chain (P-10).
+fn own_account(proof: &WalletProof) -> Verdict {
+    Verdict::Valid(WalletAccount { family: proof.account.chain.clone(), ..proof.account.clone() })
+}
+
+/// Why no verdict was found.
+async fn unavailable(verifier: &EthereumVerifier) -> String {
+    let VerifierError::Unavailable(source) = verifier.verify(&of_contract()).await.unwrap_err();
+    source.to_string()
+}
+
+async fn is_refused(verifier: &EthereumVerifier, proof: &WalletProof) -> bool {
+    matches!(verifier.verify(proof).await.unwrap(), Verdict::Invalid(_))
+}
+
+fn words(words: [&str; 3]) -> Value {
+    json!(format!("0x{}", words.map(|word| format!("{word:0>64}")).concat()))
+}
+
+/// What the constructor of ERC-6492 returns when the contract said yes, and when it did not.
+fn made(said_yes: bool) -> Reply {
+    Reply::Result(if said_yes { words(["1", "20", &YES[2..]]) } else { words(["1", "0", "0"]) })
+}
+
+fn wrapped(factory: &str, calldata: &[u8], inner: &[u8]) -> String {
+    let bytes = |content: &[u8]| {
+        let mut padded = content.to_vec();
+        padded.resize(content.len().div_ceil(32) * 32, 0);
+        format!("{:064x}{}", content.len(), hex::encode(padded))
+    };
+    let (first, second) = (bytes(calldata), bytes(inner));
+    let offset = 96 + first.len() / 2;
+    format!("0x{factory:0>64}{:064x}{offset:064x}{first}{second}{WRAPPER_END}", 96)
+}
+
+/// EIP-191, in other words than ours.
+fn hash_of(text: &str) -> String {
+    let prefixed = format!("\u{19}Ethereum Signed Message:\n{}{text}", text.len());
+    hex::encode(Keccak256::digest(prefixed.as_bytes()))
+}
+
+#[expect(clippy::print_stdout, reason = "the count belongs into the runner's record")]
+fn ran(name: &str, count: usize) {
+    println!("{name}: {count} cases ran");
+    assert!(count > 0);
+}
+
+/// The cases of a file, which are a list or a map from names.
+fn cases(file: &str, member: &str) -> Vec<Value> {
+    let document: Value = serde_json::from_str(file).unwrap();
+    let cases = &document[member];
+    let list = cases.as_array().map(|list| list.to_vec());
+    list.unwrap_or_else(|| cases.as_object().unwrap().values().cloned().collect())
+}
+
+fn text<'a>(case: &'a Value, member: &str) -> &'a str {
+    case[member].as_str().unwrap_or_else(|| panic!("{member} is missing in {case}"))
+}
+
+const VECTORS: &str = include_str!("../../../tests/vectors/ethereum/erc1271_erc6492.json");
+
+mod keys {
+    //! The contract suite for keys, where contracts could be asked but are none.
+
+    use countersign_conformance::fakes::TestWallet;
+
+    fn verifier() -> countersign_adapters_crypto::EthereumVerifier {
+        let stub = super::Stub::start(|method, _| match method {
+            "eth_chainId" => super::Reply::Result(super::json!("0x1")),
+            _ => super::Reply::Result(super::json!("0x")),
+        });
+        super::asking_at(1, &stub.url)
+    }
+
+    countersign_conformance::wallet_contract!(verifier(), TestWallet::from_seed);
+}
+
+#[tokio::test]
+async fn b_045_the_published_and_the_broken_wrappers_are_judged_as_the_vectors_say() {
+    let cases = cases(VECTORS, "cases");
+    for case in &cases {
+        let name = text(case, "name");
+        let signature = case["signature"]
+            .as_str()
+            .map_or_else(|| wrapped(FACTORY, &vec![0; 262_144], &[0; 65]), str::to_owned);
+        let signer = case["signer"].as_str().unwrap_or(CONTRACT);
+        let message = hex::decode(&case["message_hex"].as_str().unwrap_or("0x78")[2..]).unwrap();
+        let proof = proof(CHAIN, signer, &String::from_utf8(message).unwrap(), &signature);
+        assert!(is_refused(&EthereumVerifier::offline(), &proof).await, "without an RPC: {name}");
+
+        // A chain on which the published factory makes a contract that takes the published text and no other.
+        let stub = service("0x", |params| {
+            let code = text(&params[0], "data");
+            assert!(params[0].get("to").is_none(), "what is not there is not called");
+            assert!(code.contains(FACTORY) && code.contains(&CONTRACT[2..].to_lowercase()));
+            made(code.contains(&hash_of("xqw")))
+        });
+        let verdict = asking(&stub).verify(&proof).await.unwrap();
+        let expected = text(case, "expect_with_rpc");
+        if expected.starts_with("valid") {
+            assert_eq!(verdict, own_account(&proof), "{name}");
+        } else {
+            assert!(expected.contains("invalid") || expected.contains("refused"), "{expected}");
+            assert!(matches!(verdict, Verdict::Invalid(_)), "{name}");
+        }
+        let may_ask = name.starts_with("ERC-");
+        assert_eq!(stub.connections() > 0, may_ask, "what is no wrapper asks nobody: {name}");
+    }
+    ran("erc1271_erc6492, cases", cases.len());
+}
+
+#[tokio::test]
+async fn b_047_answers_of_services_are_judged_as_the_vectors_say() {
+    let cases = cases(VECTORS, "rpc_answers");
+    for case in cases.clone() {
+        let name = text(&case, "name").to_owned();
+        let expected = text(&case, "expect").to_owned();
+        let is_another_chain = name.starts_with("eth_chainId differs");
+        let stub = Stub::start(move |method, params| match method {
+            "eth_chainId" => Reply::Result(json!(if is_another_chain { "0x1" } else { "0x2105" })),
+            "eth_getCode" => Reply::Result(case["eth_getCode"].clone()),
+            _ => {
+                assert_eq!(params[0]["from"], format!("0x{}", "0".repeat(40)));
+                assert_eq!(
+                    (&params[0]["to"], &params[1]),
+                    (&json!(CONTRACT.to_lowercase()), &json!("latest"))
+                );
+                assert!(params[0]["gas"].is_string() && params.get(2).is_none());
+                match text(&case, "eth_call_result") {
+                    "timeout" => Reply::Hang,
+                    "error -32005" => Reply::Error(-32005, "rate limited"),
+                    result => Reply::Result(json!(result)),
+                }
+            }
+        });
+        let begun = Instant::now();
+        let verdict = asking(&stub).verify(&of_contract()).await;
+        assert!(begun.elapsed() < Duration::from_millis(3500), "D-25: {name}");
+        if expected.starts_with("valid") {
+            assert_eq!(verdict.unwrap(), own_account(&of_contract()), "{name}");
+        } else if expected.starts_with("invalid") {
+            assert!(matches!(verdict, Ok(Verdict::Invalid(_))), "{name}");
+        } else {
+            assert!(expected.starts_with("temporarily_unavailable") || is_another_chain, "{expected}");
+            assert!(verdict.is_err(), "{name}");
+        }
+    }
+    ran("erc1271_erc6492, rpc_answers", cases.len());
+}
+
+#[tokio::test]
+async fn a_published_contract_signature_is_no_keys_and_the_contract_decides() {
+    let cases = cases(include_str!("../../../tests/vectors/siwe/eip1271.json"), "cases");
+    for case in &cases {
+        let message = text(case, "message");
+        let address = message.lines().nth(1).unwrap();
+        let proof = proof(CHAIN, address, message, text(case, "signature"));
+        assert!(
+            is_refused(&EthereumVerifier::offline(), &proof).await,
+            "offline it must not pass for a key's"
+        );
+        assert!(is_refused(&asking(&service("0x", |_| unreachable!())), &proof).await);
+        assert!(is_refused(&asking(&service(CODE, |_| Reply::Result(json!("0x")))), &proof).await);
+        let asked_for = [hash_of(message), text(case, "signature")[2..].to_owned()];
+        let stub = service(CODE, move |params| {
+            let data = text(&params[0], "data");
+            assert!(data.starts_with("0x1626ba7e") && asked_for.iter().all(|part| data.contains(part)));
+            Reply::Result(json!(YES))
+        });
+        assert_eq!(asking(&stub).verify(&proof).await.unwrap(), own_account(&proof));
+    }
+    ran("siwe/eip1271", cases.len());
+}
+
+#[tokio::test]
+async fn b_052_a_key_signs_in_without_any_service() {
+    let hanging = Stub::start(|_, _| Reply::Hang);
+    let verifier = asking(&hanging);
+    for chain in [1, CHAIN] {
+        let proof = proof(chain, &demo().address(), TEXT, &demo().sign(TEXT));
+        let begun = Instant::now();
+        assert_eq!(verifier.verify(&proof).await.unwrap(), Verdict::Valid(proof.account));
+        assert!(begun.elapsed() < Duration::from_secs(1));
+    }
+    assert_eq!(hanging.connections(), 0);
+}
+
+#[tokio::test]
+async fn b_053_the_key_of_an_account_that_delegates_stays_its_key_and_the_delegate_is_a_contract() {
+    let stub = service("0xef01001111111111111111111111111111111111111111", |_| Reply::Result(json!(YES)));
+    let by_key = proof(CHAIN, &demo().address(), TEXT, &demo().sign(TEXT));
+    assert_eq!(asking(&stub).verify(&by_key).await.unwrap(), Verdict::Valid(by_key.account.clone()));
+    assert_eq!(stub.connections(), 0);
+    let by_delegate = WalletProof { signature: "0x0102".to_owned(), ..by_key };
+    assert_eq!(asking(&stub).verify(&by_delegate).await.unwrap(), own_account(&by_delegate));
+}
+
+#[tokio::test]
+async fn p_15_b_046_a_chain_without_a_service_has_no_contract_wallets() {
+    let stub = content();
+    let elsewhere = proof(10, CONTRACT, TEXT, "0x0102");
+    assert!(is_refused(&asking(&stub), &elsewhere).await);
+    assert_eq!(stub.connections(), 0, "another chain's service is not asked");
+    assert!(is_refused(&EthereumVerifier::default(), &of_contract()).await);
+}
+
+#[tokio::test]
+async fn b_045_a_wrapper_is_never_a_keys_and_asks_what_is_there_first() {
+    let signature = hex::decode(&demo().sign(TEXT)[2..]).unwrap();
+    let proof = proof(CHAIN, &demo().address(), TEXT, &wrapped(FACTORY, &[1, 2, 3], &signature));
+    assert!(is_refused(&EthereumVerifier::offline(), &proof).await);
+
+    let takes_it = content();
+    assert_eq!(asking(&takes_it).verify(&proof).await.unwrap(), own_account(&proof));
+    assert_eq!(takes_it.methods(), ["eth_chainId", "eth_getCode", "eth_call"]);
+
+    // One that is there and must be made ready first.
+    let ready_later = service(CODE, |params| match params[0].get("to") {
+        Some(_) => Reply::Error(3, "execution reverted"),
+        None => made(true),
+    });
+    assert_eq!(asking(&ready_later).verify(&proof).await.unwrap(), own_account(&proof));
+    assert_eq!(ready_later.methods(), ["eth_chainId", "eth_getCode", "eth_call", "eth_call"]);
+
+    for answer in [json!("0x"), json!(YES), words(["0", "20", &YES[2..]]), words(["1", "4", &YES[2..]])] {
+        let stub = service("0x", move |_| Reply::Result(answer.clone()));
+        assert!(is_refused(&asking(&stub), &proof).await);
+    }
+}
+
+#[tokio::test]
+async fn e_10_a_signature_of_16_kib_reaches_the_contract_and_a_longer_one_nobody() {
+    let stub = content();
+    let verifier = asking(&stub);
+    let long = proof(CHAIN, CONTRACT, TEXT, &format!("0x{}", "ab".repeat(16 * 1024)));
+    assert_eq!(verifier.verify(&long).await.unwrap(), own_account(&long));
+    let asked = stub.methods().len();
+    let longer = proof(CHAIN, CONTRACT, TEXT, &format!("0x{}", "ab".repeat(16 * 1024 + 1)));
+    assert!(is_refused(&verifier, &longer).await);
+    assert_eq!(stub.methods().len(), asked);
+}
+
+#[tokio::test]
+async fn what_becomes_of_a_contract_is_its_no_and_other_errors_are_the_services() {
+    for (code, message) in
+        [(3, "execution reverted: no"), (-32000, "out of gas"), (-32015, "VM execution error.")]
+    {
+        assert!(
+            is_refused(&asking(&service(CODE, move |_| Reply::Error(code, message))), &of_contract()).await
+        );
+    }
+    for (code, message) in
+        [(-32005, "limit exceeded"), (-32603, "internal error"), (-32601, "no such method")]
+    {
+        let said = unavailable(&asking(&service(CODE, move |_| Reply::Error(code, message)))).await;
+        assert!(said.contains(&code.to_string()) && said.contains(message), "{said}");
+    }
+}

@@ -1,0 +1,205 @@
+//! Services that are of another chain, broken, slow, or gone.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::*;
+
+#[tokio::test]
+async fn b_046_a_service_of_another_chain_is_not_believed_and_both_numbers_are_told() {
+    let stub = Stub::start(|method, _| match method {
+        "eth_chainId" => Reply::Result(json!("0x1")),
+        _ => Reply::Result(json!(YES)),
+    });
+    let said = unavailable(&asking(&stub)).await;
+    assert!(said.contains("chain 8453") && said.contains("chain 1"), "{said}");
+    assert_eq!(stub.methods(), ["eth_chainId"]);
+    let checked = RpcEndpoint::new(CHAIN, RpcUrl::parse(&stub.url).unwrap(), false).unwrap().check().await;
+    assert!(checked.is_err());
+    let right = RpcEndpoint::new(1, RpcUrl::parse(&stub.url).unwrap(), false).unwrap().check().await;
+    assert!(right.is_ok());
+}
+
+#[tokio::test]
+async fn b_046_the_chain_is_asked_for_once() {
+    let stub = content();
+    let verifier = asking(&stub);
+    for _ in 0..3 {
+        verifier.verify(&of_contract()).await.unwrap();
+    }
+    assert_eq!(stub.methods().iter().filter(|method| *method == "eth_chainId").count(), 1);
+    assert_eq!(stub.connections(), 1, "the connection is kept");
+}
+
+#[tokio::test]
+async fn b_048_a_redirect_is_not_followed() {
+    let elsewhere = content();
+    for status in [301, 302, 303, 307, 308] {
+        let location = format!("Location: {}\r\n", elsewhere.url);
+        let stub = Stub::start(move |_, _| Reply::Status(status, location.clone()));
+        let said = unavailable(&asking(&stub)).await;
+        assert!(said.contains(&status.to_string()), "{said}");
+    }
+    assert_eq!(elsewhere.connections(), 0);
+}
+
+/// What a service does instead of an answer.
+type Breakage = dyn Fn() -> Reply + Send + Sync;
+
+#[tokio::test]
+async fn d_25_whatever_a_broken_service_does_there_is_an_answer_in_time_and_it_is_no_verdict() {
+    let body = |text: &'static str| move || Reply::Body(text.as_bytes().to_vec());
+    let breakages: Vec<(&str, Box<Breakage>)> = vec![
+        ("did not answer in time", Box::new(|| Reply::Hang)),
+        ("did not answer in time", Box::new(|| Reply::Trickle)),
+        ("cannot be used", Box::new(|| Reply::Close)),
+        ("HTTP status 500", Box::new(|| Reply::Status(500, String::new()))),
+        ("HTTP status 429", Box::new(|| Reply::Status(429, String::new()))),
+        ("longer than 64 KiB", Box::new(|| Reply::Body(vec![b' '; 1 << 20]))),
+        ("longer than 64 KiB", Box::new(|| Reply::Result(json!("0".repeat(1 << 20))))),
+        ("something else", Box::new(|| Reply::Result(Value::Null))),
+        ("something else", Box::new(|| Reply::Result(json!(7)))),
+        ("something else", Box::new(|| Reply::Result(json!("0x123")))),
+        ("JSON object", Box::new(body(""))),
+        ("JSON object", Box::new(body("<html>"))),
+        ("JSON object", Box::new(body(r#"[{"jsonrpc":"2.0","id":0,"result":"0x"}]"#))),
+        ("another request", Box::new(body(r#"{"jsonrpc":"2.0","result":"0x"}"#))),
+        ("another request", Box::new(body(r#"{"jsonrpc":"2.0","id":77,"result":"0x"}"#))),
+        ("neither", Box::new(body(r#"{"jsonrpc":"2.0","id":1}"#))),
+        ("no code or no message", Box::new(body(r#"{"jsonrpc":"2.0","id":1,"error":null}"#))),
+    ];
+    let count = breakages.len();
+    let judgements = breakages.into_iter().enumerate().map(|(number, (expected, breakage))| {
+        // Each breaks at the second question, so that it is believed to be of the right chain.
+        let stub = Stub::start(move |method, _| match method {
+            "eth_chainId" => Reply::Result(json!("0x2105")),
+            _ => breakage(),
+        });
+        tokio::spawn(async move {
+            let begun = Instant::now();
+            let said = unavailable(&asking(&stub)).await;
+            assert!(said.contains(expected), "{number}: {said}");
+            assert!(begun.elapsed() < Duration::from_millis(3500), "{number}: {said}");
+            let key = proof(CHAIN, &demo().address(), TEXT, &demo().sign(TEXT));
+            assert!(matches!(asking(&stub).verify(&key).await, Ok(Verdict::Valid(_))), "B-052: {number}");
+        })
+    });
+    for judgement in judgements.collect::<Vec<_>>() {
+        judgement.await.unwrap();
+    }
+    ran("broken services", count);
+}
+
+#[tokio::test]
+async fn nobody_who_listens_is_no_verdict_either() {
+    let said = unavailable(&asking_at(CHAIN, "http://127.0.0.1:1")).await;
+    assert!(said.contains("http://127.0.0.1:1"), "{said}");
+}
+
+#[tokio::test]
+async fn d_25_after_five_failures_a_service_is_left_alone_for_ten_seconds_and_then_asked_for_its_chain_again()
+{
+    let is_well = Arc::new(AtomicUsize::new(0));
+    let well = Arc::clone(&is_well);
+    let stub = Stub::start(move |method, _| match (well.load(Ordering::SeqCst), method) {
+        (0, _) => Reply::Close,
+        (_, "eth_chainId") => Reply::Result(json!("0x2105")),
+        (_, "eth_getCode") => Reply::Result(json!(CODE)),
+        _ => Reply::Result(json!(YES)),
+    });
+    let verifier = asking(&stub);
+    for _ in 0..5 {
+        unavailable(&verifier).await;
+    }
+    let connected = stub.connections();
+    let begun = Instant::now();
+    is_well.store(1, Ordering::SeqCst);
+    for _ in 0..20 {
+        let said = unavailable(&verifier).await;
+        assert!(said.contains("left alone"), "{said}");
+    }
+    assert_eq!(stub.connections(), connected);
+    assert!(begun.elapsed() < Duration::from_secs(1), "who is not asked costs no time");
+    tokio::time::sleep(Duration::from_millis(10_100)).await;
+    assert_eq!(verifier.verify(&of_contract()).await.unwrap(), own_account(&of_contract()));
+    assert!(stub.methods().ends_with(&["eth_chainId", "eth_getCode", "eth_call"].map(str::to_owned)));
+}
+
+#[tokio::test]
+async fn a_contract_cannot_make_others_wait_by_failing() {
+    // Whoever owns a contract can make it fail in ways that a node tells in its own words, or return too much.
+    for provoked in
+        [|| Reply::Error(-32000, "a halt in words unheard of"), || Reply::Result(json!("0".repeat(1 << 17)))]
+    {
+        let stub = service(CODE, move |params| {
+            if text(&params[0], "data").contains("0102") { Reply::Result(json!(YES)) } else { provoked() }
+        });
+        let verifier = asking(&stub);
+        for _ in 0..12 {
+            assert!(verifier.verify(&proof(CHAIN, CONTRACT, "", "0xee")).await.is_err());
+        }
+        assert_eq!(verifier.verify(&of_contract()).await.unwrap(), own_account(&of_contract()));
+    }
+}
+
+#[tokio::test]
+async fn b_083_ten_verdicts_are_asked_for_at_a_time_and_all_are_found() {
+    let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (counted, peak) = (Arc::clone(&now), Arc::clone(&most));
+    let stub = service(CODE, move |_| {
+        peak.fetch_max(counted.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        thread::sleep(Duration::from_millis(200));
+        counted.fetch_sub(1, Ordering::SeqCst);
+        Reply::Result(json!(YES))
+    });
+    let verifier = asking(&stub);
+    let logins: Vec<_> = (0..40)
+        .map(|_| {
+            let verifier = verifier.clone();
+            tokio::spawn(async move { verifier.verify(&of_contract()).await.unwrap() })
+        })
+        .collect();
+    for login in logins {
+        assert_eq!(login.await.unwrap(), own_account(&of_contract()));
+    }
+    assert_eq!(most.load(Ordering::SeqCst), 10);
+}
+
+#[tokio::test]
+async fn b_083_who_would_wait_too_long_is_told_so_in_time() {
+    let stub = service(CODE, |_| {
+        thread::sleep(Duration::from_millis(1_500));
+        Reply::Result(json!(YES))
+    });
+    let verifier = asking(&stub);
+    let begun = Instant::now();
+    let logins: Vec<_> = (0..40)
+        .map(|_| {
+            let verifier = verifier.clone();
+            tokio::spawn(async move { verifier.verify(&of_contract()).await })
+        })
+        .collect();
+    let mut found = 0;
+    for login in logins {
+        found += usize::from(login.await.unwrap().is_ok());
+    }
+    assert!(begun.elapsed() < Duration::from_millis(3_500), "D-25");
+    assert!((10..40).contains(&found), "{found}");
+}
+
+#[tokio::test]
+async fn a_user_in_the_url_is_sent_by_http_basic_and_nothing_of_the_url_is_told() {
+    let stub = content();
+    let url = stub.url.replace("http://", "http://ann:hunter2@") + "/v3/hunter2?key=hunter2";
+    let verifier = asking_at(CHAIN, &url);
+    assert_eq!(verifier.verify(&of_contract()).await.unwrap(), own_account(&of_contract()));
+    let heads = stub.heads();
+    assert!(heads.contains("POST /v3/hunter2?key=hunter2 HTTP/1.1"), "{heads}");
+    assert!(heads.to_lowercase().contains("authorization: basic"), "{heads}");
+    assert!(!format!("{verifier:?}").contains("hunter2"), "{verifier:?}");
+    let broken = Stub::start(|_, _| Reply::Status(401, String::new()));
+    let said = unavailable(&asking_at(CHAIN, &(broken.url.clone() + "/v3/hunter2"))).await;
+    assert!(said.contains(&broken.url) && !said.contains("hunter2"), "{said}");
+}
