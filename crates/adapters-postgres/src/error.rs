@@ -26,13 +26,14 @@ impl OpError {
     /// A server that takes reads only was the primary before a failover.
     pub(crate) fn is_about_the_connection(&self) -> bool {
         use DatabaseErrorKind::{ClosedConnection, ReadOnlyTransaction, UnableToSendCommand};
-        use diesel::result::Error::{BrokenTransactionManager, DatabaseError};
+        use diesel::result::Error::{BrokenTransactionManager, DatabaseError, RollbackErrorOnCommit};
+        let Self::Database(error) = self else { return false };
+        // A transaction that could be neither committed nor rolled back has its reason in the commit.
+        let error = if let RollbackErrorOnCommit { commit_error, .. } = error { commit_error } else { error };
         matches!(
-            self,
-            Self::Database(
-                BrokenTransactionManager
-                    | DatabaseError(ClosedConnection | UnableToSendCommand | ReadOnlyTransaction, _)
-            )
+            error,
+            BrokenTransactionManager
+                | DatabaseError(ClosedConnection | UnableToSendCommand | ReadOnlyTransaction, _)
         )
     }
 

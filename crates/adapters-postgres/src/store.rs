@@ -3,24 +3,27 @@
 use async_trait::async_trait;
 use countersign_domain::client::Client;
 use countersign_domain::grant::Grant;
-use countersign_domain::id::{ClientId, GrantId, TokenId};
+use countersign_domain::id::{ClientId, GrantId, TokenId, UserId};
 use countersign_domain::refresh::RefreshSnapshot;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
 use countersign_ports::{
-    AddSigningKey, ClientStore, CompleteLogin, KeyAdded, KeyStore, LoginCompleted, LoginStore, PurgeExpired,
-    Purged, RedeemCode, Redeemed, RegisterClient, Registered, RevokeGrant, RevokeToken, Revoked,
-    RotateRefresh, Rotated, StoreError, TokenStore, Upkeep,
+    AddSigningKey, ClientStore, CompleteLogin, KeyAdded, KeyStore, LinkWallet, LinkedWallet, LoginCompleted,
+    LoginStore, PurgeExpired, Purged, RedeemCode, Redeemed, RegisterClient, Registered, RevokeGrant,
+    RevokeToken, Revoked, RotateRefresh, Rotated, StoreError, TokenStore, UnlinkWallet, Upkeep, WalletLinked,
+    WalletStore, WalletUnlinked,
 };
 
 use crate::PgStorage;
 use crate::ops::complete_login::complete_login;
 use crate::ops::keys::{add_signing_key, signing_keys};
-use crate::ops::read::{find_access, find_client, find_grant, find_refresh, list_clients};
+use crate::ops::link_wallet::link_wallet;
+use crate::ops::read::{find_access, find_client, find_grant, find_refresh, list_clients, wallets_of};
 use crate::ops::redeem_code::redeem_code;
 use crate::ops::register_client::{delete_client, register_client, update_client};
 use crate::ops::revoke::{revoke_grant, revoke_token};
 use crate::ops::rotate_refresh::rotate_refresh;
+use crate::ops::unlink_wallet::unlink_wallet;
 use crate::ops::upkeep::{ping, purge_expired};
 
 #[async_trait]
@@ -50,6 +53,21 @@ impl ClientStore for PgStorage {
 impl LoginStore for PgStorage {
     async fn complete_login(&self, command: CompleteLogin) -> Result<LoginCompleted, StoreError> {
         self.pool.run(move |connection| complete_login(connection, &command)).await
+    }
+}
+
+#[async_trait]
+impl WalletStore for PgStorage {
+    async fn link_wallet(&self, command: LinkWallet) -> Result<WalletLinked, StoreError> {
+        self.pool.run(move |connection| link_wallet(connection, &command)).await
+    }
+
+    async fn unlink_wallet(&self, command: UnlinkWallet) -> Result<WalletUnlinked, StoreError> {
+        self.pool.run(move |connection| unlink_wallet(connection, &command)).await
+    }
+
+    async fn wallets_of(&self, user: UserId) -> Result<Vec<LinkedWallet>, StoreError> {
+        self.pool.run(move |connection| wallets_of(connection, user)).await
     }
 }
 

@@ -10,7 +10,10 @@ use diesel::{QueryableByName, sql_query};
 
 use crate::connection::ConnectionUrl;
 use crate::migrate;
-use crate::ops::{complete_login, keys, read, redeem_code, register_client, revoke, rotate_refresh, upkeep};
+use crate::ops::{
+    complete_login, keys, link_wallet, read, redeem_code, register_client, revoke, rotate_refresh,
+    unlink_wallet, upkeep,
+};
 
 fn migrated() -> (ConnectionUrl, PgConnection) {
     let url = Cluster::shared().create_database();
@@ -67,6 +70,16 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     revoke::revoke_grant(connection, revoke_grant).unwrap();
     revoke::revoke_grant(connection, revoke_grant).unwrap();
 
+    let other = fixtures::wallet_account();
+    let link = fixtures::link_wallet(&login.account, &other);
+    link_wallet::link_wallet(connection, &link).unwrap();
+    link_wallet::link_wallet(connection, &link).unwrap();
+    link_wallet::link_wallet(connection, &fixtures::link_wallet(&other, &other)).unwrap();
+    read::wallets_of(connection, login.new_user).unwrap();
+    let unlink = fixtures::unlink_wallet(&other, &login.account);
+    unlink_wallet::unlink_wallet(connection, &unlink).unwrap();
+    unlink_wallet::unlink_wallet(connection, &unlink).unwrap();
+
     let key = fixtures::add_signing_key();
     keys::add_signing_key(connection, &key).unwrap();
     keys::add_signing_key(connection, &key).unwrap();
@@ -82,7 +95,7 @@ fn every_statement_is_prepared_once_for_each_connection() {
     every_operation(&mut connection, true);
     let prepared = count(&mut connection, "pg_prepared_statements WHERE name <> ''");
     // diesel caches no update that it wrote itself; the one of clients is the only one left, and is rare.
-    assert!(prepared >= 24, "{prepared} statements are prepared");
+    assert!(prepared >= 31, "{prepared} statements are prepared");
     every_operation(&mut connection, false);
     every_operation(&mut connection, true);
     assert_eq!(count(&mut connection, "pg_prepared_statements WHERE name <> ''"), prepared);

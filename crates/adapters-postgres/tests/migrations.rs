@@ -4,7 +4,11 @@
 use std::thread;
 
 use countersign_adapters_postgres::{PgOptions, PgStorage, migrate, revert_all};
+use countersign_conformance::fixtures;
+use countersign_domain::id::UserId;
+use countersign_ports::{WalletStore, WalletUnlinked};
 use countersign_test_postgres::Cluster;
+use uuid::Uuid;
 
 /// Everything that the schema says, but for the migrations' own table.
 fn schema(url: &str) -> String {
@@ -60,6 +64,63 @@ fn d_30_a_schema_that_is_newer_than_the_program_still_serves_it() {
     execute(&url, "INSERT INTO __diesel_schema_migrations (version) VALUES ('99991231000001')");
     assert_eq!(migrate(&url).unwrap(), Vec::<String>::new());
     PgStorage::connect(&url, PgOptions::default()).unwrap();
+}
+
+/// Exactly what the first release writes for a new wallet and its login, and one more wallet.
+const OLD_LOGIN: &str = "\
+    WITH known AS ( \
+      SELECT user_id FROM wallets WHERE family = 'eip155' AND address = '0xa' \
+    ), granted AS ( \
+      INSERT INTO grants (id, client_id, user_id, family, chain, address, redirect_uri, scope, nonce, \
+        code_challenge, code_hash, authenticated_at, code_expires_at, forget_after) \
+      VALUES (uuid_nil, uuid_nil, COALESCE((SELECT user_id FROM known), uuid_nil), 'eip155', 'eip155:137', '0xa', \
+        'https://client.example', 'profile', NULL, NULL, decode(repeat('00', 32), 'hex'), now(), now(), now()) \
+      ON CONFLICT (id) DO NOTHING \
+      RETURNING user_id \
+    ), linked AS ( \
+      INSERT INTO wallets (family, address, user_id, linked_at) \
+      SELECT 'eip155', '0xa', user_id, now() FROM granted WHERE NOT EXISTS (SELECT FROM known) \
+      RETURNING user_id \
+    ), born AS ( \
+      INSERT INTO users (id, created_at) SELECT user_id, now() FROM linked \
+    ) \
+    SELECT user_id FROM granted; \
+    INSERT INTO wallets (family, address, user_id, linked_at) VALUES ('solana:5eykt', 'b', uuid_nil, now())";
+
+#[tokio::test]
+async fn d_16_d_30_what_the_release_before_writes_is_read_with_the_chain_of_its_family() {
+    let url = Cluster::shared().create_database();
+    let storage = PgStorage::connect(&url, PgOptions::default()).unwrap();
+    execute(&url, &OLD_LOGIN.replace("uuid_nil", "'00000000-0000-0000-0000-000000000000'::uuid"));
+    let wallets = storage.wallets_of(UserId::from_uuid(Uuid::nil())).await.unwrap();
+    let accounts: Vec<_> = wallets.iter().map(|wallet| wallet.account.caip10()).collect();
+    assert_eq!(accounts, ["eip155:1:0xa", "solana:5eykt:b"]);
+
+    let command = fixtures::unlink_wallet(&wallets[1].account, &wallets[0].account);
+    assert!(matches!(storage.unlink_wallet(command).await.unwrap(), WalletUnlinked::Unlinked { .. }));
+    assert_eq!(execute(&url, "SELECT revocation_reason FROM grants"), "wallet_unlinked");
+}
+
+#[test]
+fn an_index_that_was_made_before_the_release_is_found() {
+    let url = Cluster::shared().create_database();
+    migrate(&url).unwrap();
+    let first = schema(&url);
+    execute(&url, "DELETE FROM __diesel_schema_migrations WHERE version = '20261122000002'");
+    assert_eq!(migrate(&url).unwrap(), ["2026-11-22-000002_grants_by_user"]);
+    assert_eq!(schema(&url), first);
+}
+
+#[test]
+fn unlinking_finds_grants_by_their_index() {
+    let url = Cluster::shared().create_database();
+    migrate(&url).unwrap();
+    let plan = execute(
+        &url,
+        "SET enable_seqscan = off; EXPLAIN UPDATE grants SET revoked_at = now(), revocation_reason = '' \
+         WHERE user_id = '00000000-0000-0000-0000-000000000000' AND family = '' AND address = '' AND revoked_at IS NULL",
+    );
+    assert!(plan.contains("grants_by_user"), "{plan}");
 }
 
 #[test]

@@ -4,8 +4,9 @@ use countersign_domain::client::Client;
 use countersign_domain::id::ClientId;
 use countersign_group_commit::Executor;
 use countersign_ports::{
-    AddSigningKey, CompleteLogin, KeyAdded, LoginCompleted, PurgeExpired, Purged, RedeemCode, Redeemed,
-    RegisterClient, Registered, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated,
+    AddSigningKey, CompleteLogin, KeyAdded, LinkWallet, LoginCompleted, PurgeExpired, Purged, RedeemCode,
+    Redeemed, RegisterClient, Registered, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated,
+    UnlinkWallet, WalletLinked, WalletUnlinked,
 };
 use diesel::SqliteConnection;
 use diesel::connection::SimpleConnection;
@@ -64,6 +65,8 @@ commands! {
     UpdateClient: Client => bool, ops::manage_clients::update_client;
     DeleteClient: ClientId => bool, ops::manage_clients::delete_client;
     CompleteLogin: CompleteLogin => LoginCompleted, ops::complete_login::complete_login;
+    LinkWallet: LinkWallet => WalletLinked, ops::link_wallet::link_wallet;
+    UnlinkWallet: UnlinkWallet => WalletUnlinked, ops::unlink_wallet::unlink_wallet;
     RedeemCode: RedeemCode => Redeemed, ops::redeem_code::redeem_code;
     RotateRefresh: RotateRefresh => Rotated, ops::rotate_refresh::rotate_refresh;
     RevokeToken: RevokeToken => Revoked, ops::revoke::revoke_token;

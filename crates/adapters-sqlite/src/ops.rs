@@ -3,6 +3,7 @@
 //! A refusal is an outcome and changes nothing; an error means that the whole transaction must go.
 
 pub(crate) mod complete_login;
+pub(crate) mod link_wallet;
 pub(crate) mod manage_clients;
 pub(crate) mod purge_expired;
 pub(crate) mod read;
@@ -13,3 +14,5 @@ pub(crate) mod rotate_refresh;
 pub(crate) mod signing_keys;
 pub(crate) mod statement;
 pub(crate) mod tokens;
+pub(crate) mod unlink_wallet;
+pub(crate) mod wallets;

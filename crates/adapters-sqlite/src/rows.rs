@@ -6,3 +6,4 @@ pub(crate) mod field;
 pub(crate) mod grant;
 pub(crate) mod signing_key;
 pub(crate) mod token;
+pub(crate) mod wallet;

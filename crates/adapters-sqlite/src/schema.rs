@@ -38,6 +38,7 @@ diesel::table! {
         address -> Text,
         user_id -> Binary,
         linked_at -> BigInt,
+        chain -> Nullable<Text>,
     }
 }
 
@@ -89,4 +90,19 @@ diesel::table! {
     }
 }
 
-diesel::allow_tables_to_appear_in_same_query!(clients, users, wallets, grants, tokens, signing_keys);
+diesel::table! {
+    spent_challenges (id) {
+        id -> Binary,
+        forget_after -> BigInt,
+    }
+}
+
+diesel::allow_tables_to_appear_in_same_query!(
+    clients,
+    users,
+    wallets,
+    grants,
+    tokens,
+    signing_keys,
+    spent_challenges
+);

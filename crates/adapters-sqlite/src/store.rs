@@ -7,15 +7,16 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use countersign_domain::client::Client;
 use countersign_domain::grant::Grant;
-use countersign_domain::id::{ClientId, GrantId, TokenId};
+use countersign_domain::id::{ClientId, GrantId, TokenId, UserId};
 use countersign_domain::refresh::RefreshSnapshot;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
 use countersign_group_commit::{GroupCommit, Limits};
 use countersign_ports::{
-    AddSigningKey, ClientStore, CompleteLogin, KeyAdded, KeyStore, LoginCompleted, LoginStore, PurgeExpired,
-    Purged, RedeemCode, Redeemed, RegisterClient, Registered, RevokeGrant, RevokeToken, Revoked,
-    RotateRefresh, Rotated, StoreError, TokenStore, Upkeep,
+    AddSigningKey, ClientStore, CompleteLogin, KeyAdded, KeyStore, LinkWallet, LinkedWallet, LoginCompleted,
+    LoginStore, PurgeExpired, Purged, RedeemCode, Redeemed, RegisterClient, Registered, RevokeGrant,
+    RevokeToken, Revoked, RotateRefresh, Rotated, StoreError, TokenStore, UnlinkWallet, Upkeep, WalletLinked,
+    WalletStore, WalletUnlinked,
 };
 use diesel::SqliteConnection;
 use tokio::sync::Semaphore;
@@ -153,6 +154,21 @@ impl ClientStore for SqliteStorage {
 impl LoginStore for SqliteStorage {
     async fn complete_login(&self, command: CompleteLogin) -> Result<LoginCompleted, StoreError> {
         self.write(command).await
+    }
+}
+
+#[async_trait]
+impl WalletStore for SqliteStorage {
+    async fn link_wallet(&self, command: LinkWallet) -> Result<WalletLinked, StoreError> {
+        self.write(command).await
+    }
+
+    async fn unlink_wallet(&self, command: UnlinkWallet) -> Result<WalletUnlinked, StoreError> {
+        self.write(command).await
+    }
+
+    async fn wallets_of(&self, user: UserId) -> Result<Vec<LinkedWallet>, StoreError> {
+        self.read(move |reader| read::wallets_of(reader, user)).await
     }
 }
 

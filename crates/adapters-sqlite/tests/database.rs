@@ -8,7 +8,11 @@ use std::thread;
 
 use countersign_adapters_sqlite::{FileError, OpenError, SqliteOptions, SqliteStorage, migrate, revert_all};
 use countersign_conformance::fixtures;
-use countersign_ports::{ClientStore, LoginStore, Redeemed, RegisterClient, StoreError, TokenStore, Upkeep};
+use countersign_domain::id::{GrantId, UserId};
+use countersign_ports::{
+    ClientStore, LoginStore, Redeemed, RegisterClient, StoreError, TokenStore, Upkeep, WalletStore,
+    WalletUnlinked,
+};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{Nullable, Text};
@@ -79,6 +83,47 @@ fn d_30_a_schema_that_is_newer_than_the_program_still_serves_it() {
         .unwrap();
     assert_eq!(migrate(&path).unwrap(), Vec::<String>::new());
     SqliteStorage::open(&path, SqliteOptions::default()).unwrap();
+}
+
+/// Exactly what the first release writes for a new wallet and its first login.
+const OLD_LOGIN: &str = "\
+    INSERT INTO grants (id, client_id, user_id, family, chain, address, redirect_uri, scope, nonce, code_challenge, \
+      code_hash, authenticated_at, code_expires_at, forget_after) \
+    VALUES (zeroblob(16), zeroblob(16), coalesce((SELECT user_id FROM wallets WHERE family = 'eip155' \
+      AND address = '0xa'), zeroblob(16)), 'eip155', 'eip155:137', '0xa', 'https://client.example', 'profile', NULL, \
+      NULL, zeroblob(32), 0, 0, 0) \
+    ON CONFLICT (id) DO NOTHING; \
+    INSERT INTO users (id, created_at) VALUES (zeroblob(16), 0) ON CONFLICT (id) DO NOTHING; \
+    INSERT INTO wallets (family, address, user_id, linked_at) VALUES ('eip155', '0xa', zeroblob(16), 0); \
+    INSERT INTO wallets (family, address, user_id, linked_at) VALUES ('solana:5eykt', 'b', zeroblob(16), 1);";
+
+#[tokio::test]
+async fn d_16_d_30_what_the_release_before_writes_is_read_with_the_chain_of_its_family() {
+    let (_folder, path) = place();
+    let storage = open(&path);
+    connect(&path).batch_execute(OLD_LOGIN).unwrap();
+    let wallets = storage.wallets_of(UserId::from_uuid(uuid::Uuid::nil())).await.unwrap();
+    let accounts: Vec<_> = wallets.iter().map(|wallet| wallet.account.caip10()).collect();
+    assert_eq!(accounts, ["eip155:1:0xa", "solana:5eykt:b"]);
+
+    let command = fixtures::unlink_wallet(&wallets[1].account, &wallets[0].account);
+    assert!(matches!(storage.unlink_wallet(command).await.unwrap(), WalletUnlinked::Unlinked { .. }));
+    let grant = storage.find_grant(GrantId::from_uuid(uuid::Uuid::nil())).await.unwrap();
+    assert!(grant.is_some_and(|grant| grant.revoked));
+}
+
+#[tokio::test]
+async fn why_the_grants_of_an_unlinked_wallet_were_revoked_is_written_down() {
+    let (_folder, path) = place();
+    let storage = open(&path);
+    let login = fixtures::complete_login();
+    let other = fixtures::wallet_account();
+    storage.complete_login(login.clone()).await.unwrap();
+    storage.link_wallet(fixtures::link_wallet(&login.account, &other)).await.unwrap();
+    storage.unlink_wallet(fixtures::unlink_wallet(&other, &login.account)).await.unwrap();
+    let query = "SELECT 'reason' AS name, revocation_reason AS sql FROM grants";
+    let reason: Definition = diesel::sql_query(query).get_result(&mut connect(&path)).unwrap();
+    assert_eq!(reason.sql.as_deref(), Some("wallet_unlinked"));
 }
 
 #[test]

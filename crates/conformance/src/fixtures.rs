@@ -19,7 +19,8 @@ use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::{AccessClaims, RefreshToken, Token};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    AddSigningKey, CompleteLogin, RedeemCode, RegisterClient, RevokeGrant, RevokeToken, RotateRefresh,
+    AddSigningKey, CompleteLogin, LinkWallet, RedeemCode, RegisterClient, RevokeGrant, RevokeToken,
+    RotateRefresh, UnlinkWallet,
 };
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
@@ -179,6 +180,28 @@ pub fn complete_login_of(account: WalletAccount) -> CompleteLogin {
         code_hash: secret_hash(),
         now: NOW,
         code_expires_at: NOW + Duration::seconds(60),
+        forget_after: NOW + Duration::minutes(5),
+    }
+}
+
+/// The command that links a wallet to the user of the signer.
+pub fn link_wallet(signer: &WalletAccount, wallet: &WalletAccount) -> LinkWallet {
+    LinkWallet {
+        id: grant_id(),
+        signer: signer.clone(),
+        wallet: wallet.clone(),
+        now: NOW,
+        forget_after: NOW + Duration::minutes(5),
+    }
+}
+
+/// The command that unlinks a wallet from the user of the signer.
+pub fn unlink_wallet(signer: &WalletAccount, wallet: &WalletAccount) -> UnlinkWallet {
+    UnlinkWallet {
+        id: grant_id(),
+        signer: signer.clone(),
+        wallet: wallet.clone(),
+        now: NOW,
         forget_after: NOW + Duration::minutes(5),
     }
 }

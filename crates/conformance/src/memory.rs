@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use countersign_domain::client::Client;
 use countersign_domain::grant::{Grant, RevocationReason};
-use countersign_domain::id::{ClientId, GrantId, TokenId, UserId};
+use countersign_domain::id::{ClientId, GrantId, TokenId};
 use countersign_domain::refresh::{NewestToken, RefreshSnapshot};
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::{AccessSnapshot, Token};
@@ -18,6 +18,10 @@ use countersign_ports::{
 };
 use time::OffsetDateTime;
 
+mod wallets;
+
+use wallets::{WalletKey, WalletRow, key_of};
+
 /// A store in memory, as simple as it can be.
 #[derive(Debug, Default)]
 pub struct MemoryStorage {
@@ -27,8 +31,9 @@ pub struct MemoryStorage {
 #[derive(Debug, Default)]
 struct Tables {
     clients: BTreeMap<ClientId, Client>,
-    /// By family and address.
-    wallets: BTreeMap<(String, String), UserId>,
+    wallets: BTreeMap<WalletKey, WalletRow>,
+    /// When each may be forgotten.
+    spent_challenges: BTreeMap<GrantId, OffsetDateTime>,
     grants: BTreeMap<GrantId, GrantRow>,
     tokens: BTreeMap<TokenId, TokenRow>,
     /// By algorithm.
@@ -121,8 +126,12 @@ impl LoginStore for MemoryStorage {
                 LoginCompleted::ChallengeSpent
             });
         }
-        let wallet = (command.account.family.clone(), command.account.address.clone());
-        let user = *tables.wallets.entry(wallet).or_insert(command.new_user);
+        let wallet = tables.wallets.entry(key_of(&command.account)).or_insert_with(|| WalletRow {
+            user: command.new_user,
+            chain: command.account.chain.clone(),
+            linked_at: command.now,
+        });
+        let user = wallet.user;
         let grant = Grant {
             id: command.id,
             client: command.client,
@@ -279,10 +288,15 @@ impl Upkeep for MemoryStorage {
             oldest_first(tables.grants.iter().map(|(id, row)| (row.forget_after, *id)), command);
         let (tokens, more_tokens) =
             oldest_first(tables.tokens.iter().map(|(id, row)| (row.token.forget_after(), *id)), command);
+        let (spent, more_spent) = oldest_first(
+            tables.spent_challenges.iter().map(|(id, forget_after)| (*forget_after, *id)),
+            command,
+        );
         tables.grants.retain(|id, _| !grants.contains(id));
         tables.tokens.retain(|id, _| !tokens.contains(id));
-        let rows = u64::try_from(grants.len() + tokens.len()).unwrap_or(u64::MAX);
-        Ok(Purged { rows, more: more_grants || more_tokens })
+        tables.spent_challenges.retain(|id, _| !spent.contains(id));
+        let rows = u64::try_from(grants.len() + tokens.len() + spent.len()).unwrap_or(u64::MAX);
+        Ok(Purged { rows, more: more_grants || more_tokens || more_spent })
     }
 
     async fn ping(&self) -> Result<(), StoreError> {
@@ -307,8 +321,24 @@ fn count(limit: u32) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use countersign_ports::WalletStore;
+
     use super::*;
     use crate::fixtures;
+
+    #[tokio::test]
+    async fn an_unlinked_wallet_is_why_its_grants_are_revoked() {
+        let store = MemoryStorage::default();
+        let login = fixtures::complete_login();
+        let other = fixtures::wallet_account();
+        store.complete_login(login.clone()).await.unwrap();
+        store.link_wallet(fixtures::link_wallet(&login.account, &other)).await.unwrap();
+        let unlink = fixtures::unlink_wallet(&other, &login.account);
+        let at = unlink.now;
+        store.unlink_wallet(unlink).await.unwrap();
+        let reason = RevocationReason::WalletUnlinked;
+        assert_eq!(store.revocation(login.id), Some(Revocation { at, reason }));
+    }
 
     #[tokio::test]
     async fn when_and_why_a_grant_was_revoked_stays_as_it_was_first() {

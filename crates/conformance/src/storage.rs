@@ -15,6 +15,8 @@ pub mod replicas;
 pub mod revocation;
 mod steps;
 pub mod upkeep;
+pub mod wallet_races;
+pub mod wallets;
 
 /// Makes one test of each clause about what the operations do.
 ///
@@ -117,6 +119,32 @@ macro_rules! storage_contract {
                 a_purge_keeps_to_its_limit_oldest_first,
                 a_purge_that_is_repeated_ends,
                 a_purge_forgets_no_client_no_key_and_no_wallet,
+                a_spent_challenge_is_forgotten_in_its_time,
+                spent_challenges_are_purged_oldest_first_up_to_the_limit,
+            ],
+            wallets: [
+                the_wallet_of_a_first_login_is_its_users,
+                nobody_has_no_wallets,
+                a_linked_wallet_signs_in_as_its_user,
+                wallets_are_read_oldest_link_first,
+                a_wallet_is_linked_whatever_its_chain,
+                a_wallet_that_is_theirs_already_changes_nothing,
+                another_users_wallet_is_refused,
+                an_unknown_signer_links_and_unlinks_nothing,
+                b_001_a_challenge_links_once,
+                b_001_a_challenge_unlinks_once,
+                a_challenge_that_linked_does_not_unlink,
+                a_refusal_spends_nothing,
+                an_unlinked_wallet_is_gone_and_the_user_stays,
+                a_wallet_unlinks_itself,
+                the_last_wallet_is_refused,
+                a_wallet_of_another_or_of_nobody_is_not_unlinked,
+                what_an_unlinked_wallet_granted_is_dead_and_the_rest_lives,
+                a_grant_that_was_revoked_before_its_wallet_was_unlinked_stays_revoked,
+                an_unlinked_wallet_signs_in_as_a_new_user,
+                an_unlinked_wallet_may_be_linked_again,
+                an_unlinked_wallet_may_be_linked_by_another,
+                a_wallet_is_linked_and_unlinked_many_times,
             ],
         }
     };
@@ -143,6 +171,14 @@ macro_rules! storage_races {
                 many_families_at_once_do_not_disturb_each_other,
                 an_operation_that_nobody_waits_for_happens_wholly_or_not_at_all,
             ],
+            wallet_races: [
+                one_wallet_is_linked_by_one_of_many_users,
+                one_challenge_links_one_of_many_wallets,
+                a_first_login_and_a_link_agree_on_the_user,
+                many_unlinks_at_once_leave_a_user_one_wallet,
+                no_grant_outlives_the_link_of_its_wallet,
+                links_unlinks_and_logins_at_once_leave_one_owner,
+            ],
         }
     };
 }
@@ -168,6 +204,8 @@ macro_rules! storage_durability {
                 a_revoked_grant_stays_revoked,
                 a_signing_key_outlives_the_process,
                 a_purge_stays,
+                a_link_outlives_the_process,
+                an_unlink_outlives_the_process,
             ],
         }
     };
@@ -188,6 +226,9 @@ macro_rules! storage_replicas {
                 d_06_one_refresh_token_is_rotated_once_on_two_replicas,
                 d_08_one_challenge_gives_one_code_on_two_replicas,
                 two_replicas_agree_on_one_signing_key,
+                an_unlink_is_seen_by_the_other_replica,
+                one_wallet_is_linked_once_on_two_replicas,
+                two_replicas_leave_a_user_one_wallet,
             ],
         }
     };

@@ -26,12 +26,8 @@ pub struct ChallengeText<'a> {
     pub account_kind: &'a str,
     /// How the family names the chain, for example `1`.
     pub chain_id: &'a str,
-    /// Where the sign-in leads.
-    pub redirect_uri: &'a RedirectUri,
-    /// Which client asks.
-    pub client: ClientId,
-    /// What it asks for.
-    pub scope: ScopeSet,
+    /// What signing it does.
+    pub purpose: Purpose<'a>,
     /// Fresh randomness: 128 bits.
     pub nonce: [u8; 16],
     /// The sign-in.
@@ -42,6 +38,71 @@ pub struct ChallengeText<'a> {
     pub expires_at: OffsetDateTime,
 }
 
+/// What signing a text does.
+#[derive(Clone, Copy, Debug)]
+pub enum Purpose<'a> {
+    /// The signer signs in to a client.
+    SignIn {
+        /// Where the sign-in leads.
+        redirect_uri: &'a RedirectUri,
+        /// Which client asks.
+        client: ClientId,
+        /// What it asks for.
+        scope: ScopeSet,
+    },
+    /// The signer's user gets another wallet.
+    Link {
+        /// The other wallet.
+        wallet: &'a WalletAccount,
+    },
+    /// The signer becomes a wallet of another wallet's user.
+    Join {
+        /// The other wallet.
+        wallet: &'a WalletAccount,
+    },
+    /// The signer's user loses one of the wallets.
+    Unlink {
+        /// Which one.
+        wallet: &'a WalletAccount,
+    },
+}
+
+impl Purpose<'_> {
+    /// The path that takes the signature.
+    pub const fn path(&self) -> &'static str {
+        match self {
+            Self::SignIn { .. } => "/oauth/login",
+            Self::Link { .. } | Self::Join { .. } => "/account/wallets/link",
+            Self::Unlink { .. } => "/account/wallets/unlink",
+        }
+    }
+
+    /// What the person agrees to, in one sentence.
+    fn statement(&self) -> String {
+        match self {
+            Self::SignIn { redirect_uri, .. } => format!("Sign in to {}.", redirect_uri.destination()),
+            Self::Link { wallet } => format!("Let the wallet {} sign in as me here.", wallet.caip10()),
+            Self::Join { wallet } => format!("Join the account of the wallet {} here.", wallet.caip10()),
+            Self::Unlink { wallet } => format!("Take the wallet {} off my account here.", wallet.caip10()),
+        }
+    }
+
+    /// The same for programs.
+    fn resources(&self) -> Vec<String> {
+        match self {
+            Self::SignIn { redirect_uri, client, scope } => {
+                let mut resources = vec![redirect_uri.origin(), format!("urn:countersign:client:{client}")];
+                let scopes = scope.iter().map(|scope| format!("urn:countersign:scope:{}", scope.name()));
+                resources.extend(scopes);
+                resources
+            }
+            Self::Link { wallet } => vec![format!("urn:countersign:link:{}", wallet.caip10())],
+            Self::Join { wallet } => vec![format!("urn:countersign:join:{}", wallet.caip10())],
+            Self::Unlink { wallet } => vec![format!("urn:countersign:unlink:{}", wallet.caip10())],
+        }
+    }
+}
+
 impl ChallengeText<'_> {
     /// Writes the text: printable ASCII and line feeds only, 1,500 bytes at most (A-055).
     pub fn render(&self) -> String {
@@ -49,7 +110,7 @@ impl ChallengeText<'_> {
             "{domain} wants you to sign in with your {kind} account:\n\
              {address}\n\
              \n\
-             Sign in to {destination}. This costs nothing and cannot move funds.\n\
+             {statement} This costs nothing and cannot move funds.\n\
              \n\
              URI: {uri}\n\
              Version: 1\n\
@@ -58,25 +119,21 @@ impl ChallengeText<'_> {
              Issued At: {issued_at}\n\
              Expiration Time: {expires_at}\n\
              Request ID: {id}\n\
-             Resources:\n\
-             - {redirect_origin}\n\
-             - urn:countersign:client:{client}",
+             Resources:",
             domain = self.public_url.authority(),
             kind = self.account_kind,
             address = self.account.address,
-            destination = self.redirect_uri.destination(),
-            uri = self.public_url.join("/oauth/login"),
+            statement = self.purpose.statement(),
+            uri = self.public_url.join(self.purpose.path()),
             chain = self.chain_id,
             nonce = hex::encode(self.nonce),
             issued_at = iso8601(self.issued_at),
             expires_at = iso8601(self.expires_at),
             id = self.id,
-            redirect_origin = self.redirect_uri.origin(),
-            client = self.client,
         );
-        for scope in self.scope.iter() {
-            text.push_str("\n- urn:countersign:scope:");
-            text.push_str(scope.name());
+        for resource in self.purpose.resources() {
+            text.push_str("\n- ");
+            text.push_str(&resource);
         }
         text
     }

@@ -25,6 +25,8 @@ pub enum OAuthErrorCode {
     IncompleteForm,
     /// `invalid_request` from a page of another site.
     ForeignOrigin,
+    /// `invalid_request` that what is stored stands against.
+    Conflict,
     /// RFC 6749: client authentication failed.
     InvalidClient,
     /// `invalid_client` where no authentication was asked for: the client is not registered.
@@ -65,7 +67,9 @@ impl OAuthErrorCode {
     /// The registered code.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::InvalidRequest | Self::IncompleteForm | Self::ForeignOrigin => "invalid_request",
+            Self::InvalidRequest | Self::IncompleteForm | Self::ForeignOrigin | Self::Conflict => {
+                "invalid_request"
+            }
             Self::InvalidClient | Self::UnknownClient => "invalid_client",
             Self::UnauthorizedClient => "unauthorized_client",
             Self::InvalidGrant => "invalid_grant",

@@ -51,6 +51,8 @@ pub enum RevocationReason {
     VerifierMismatch,
     /// A rotated refresh token was presented again.
     RefreshReused,
+    /// The wallet that signed was unlinked from the user.
+    WalletUnlinked,
 }
 
 impl RevocationReason {
@@ -61,6 +63,7 @@ impl RevocationReason {
             Self::CodeReplayed => "code_replayed",
             Self::VerifierMismatch => "verifier_mismatch",
             Self::RefreshReused => "refresh_reused",
+            Self::WalletUnlinked => "wallet_unlinked",
         }
     }
 }

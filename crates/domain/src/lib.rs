@@ -38,6 +38,7 @@ pub mod signing_key;
 pub mod token;
 pub mod user_info;
 pub mod wallet;
+pub mod wallet_change;
 
 #[cfg(test)]
 mod vectors;

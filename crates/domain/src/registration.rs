@@ -135,7 +135,7 @@ fn judge_redirect_uris(uris: Vec<String>) -> Result<Vec<RedirectUri>, Registrati
 }
 
 fn judge_scopes(list: Option<&[String]>, text: Option<&str>) -> Result<ScopeSet, RegistrationRejected> {
-    const RULE: &str = "must name one or more of openid, profile, email, offline_access";
+    const RULE: &str = "must name one or more of openid, profile, email, offline_access, wallets";
     let list = list
         .map(|names| ScopeSet::from_names(names.iter().map(String::as_str)))
         .transpose()

@@ -13,11 +13,13 @@ pub enum Scope {
     Email,
     /// Access while the user is away.
     OfflineAccess,
+    /// All wallets of the user.
+    Wallets,
 }
 
 impl Scope {
     /// All scopes, in the order in which sets are printed.
-    pub const ALL: [Self; 4] = [Self::OpenId, Self::Profile, Self::Email, Self::OfflineAccess];
+    pub const ALL: [Self; 5] = [Self::OpenId, Self::Profile, Self::Email, Self::OfflineAccess, Self::Wallets];
 
     /// The name on the wire.
     pub const fn name(self) -> &'static str {
@@ -26,6 +28,7 @@ impl Scope {
             Self::Profile => "profile",
             Self::Email => "email",
             Self::OfflineAccess => "offline_access",
+            Self::Wallets => "wallets",
         }
     }
 

@@ -18,17 +18,25 @@ pub struct UserInfo {
     pub wallet_address: String,
     /// `wallet_account`, by CAIP-10
     pub wallet_account: String,
+    /// `wallets`: every wallet that the user has linked, by CAIP-10.
+    pub wallets: Option<Vec<String>>,
 }
 
 impl UserInfo {
-    /// Chooses the claims.
-    pub fn release(user: UserId, account: &WalletAccount, scope: ScopeSet) -> Self {
+    /// Chooses the claims. The wallets of the user are known only where the scopes release them.
+    pub fn release(
+        user: UserId,
+        account: &WalletAccount,
+        scope: ScopeSet,
+        wallets: Option<&[WalletAccount]>,
+    ) -> Self {
         Self {
             subject: user,
             preferred_username: user.preferred_username(),
             address: (!scope.contains(Scope::OpenId)).then(|| account.address.clone()),
             wallet_address: account.address.clone(),
             wallet_account: account.caip10(),
+            wallets: wallets.map(|wallets| wallets.iter().map(WalletAccount::caip10).collect()),
         }
     }
 

@@ -5,7 +5,7 @@
 //! 1. An operation is atomic, and it **answers only after it is durable**.
 //! 2. A refusal is an outcome, never an error: a batch of commands is never rolled back for a business reason.
 //! 3. Commands own their data and carry every id and hash that they create, and the caller's `now`. A command that is
-//!    repeated after a lost answer is recognized by those ids and gives the same outcome.
+//!    repeated after a lost answer is recognized by those ids and gives the same outcome ([`WalletStore`] is the exception).
 //! 4. Dropping the future of a submitted operation does not cancel it.
 //! 5. A full queue is [`StoreError::Overloaded`], never an unbounded wait.
 //! 6. Secrets arrive hashed.
@@ -24,6 +24,7 @@ pub mod storage;
 pub mod token_signer;
 pub mod token_store;
 pub mod upkeep;
+pub mod wallet_store;
 pub mod wallet_verifier;
 
 pub use client_store::{ClientStore, RegisterClient, Registered};
@@ -38,4 +39,5 @@ pub use token_store::{
     RedeemCode, Redeemed, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, TokenStore,
 };
 pub use upkeep::{PurgeExpired, Purged, Upkeep};
+pub use wallet_store::{LinkWallet, LinkedWallet, UnlinkWallet, WalletLinked, WalletStore, WalletUnlinked};
 pub use wallet_verifier::{AddressHint, PageModule, RecognizedAccount, SigningHint, Verdict, WalletVerifier};

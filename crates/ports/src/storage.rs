@@ -1,8 +1,8 @@
 //! The whole storage port.
 
-use crate::{ClientStore, KeyStore, LoginStore, TokenStore, Upkeep};
+use crate::{ClientStore, KeyStore, LoginStore, TokenStore, Upkeep, WalletStore};
 
-/// Everything that a storage adapter offers. Implement the five traits; this one follows.
-pub trait Storage: ClientStore + LoginStore + TokenStore + KeyStore + Upkeep {}
+/// Everything that a storage adapter offers. Implement the six traits; this one follows.
+pub trait Storage: ClientStore + LoginStore + WalletStore + TokenStore + KeyStore + Upkeep {}
 
-impl<T: ClientStore + LoginStore + TokenStore + KeyStore + Upkeep> Storage for T {}
+impl<T: ClientStore + LoginStore + WalletStore + TokenStore + KeyStore + Upkeep> Storage for T {}

@@ -26,9 +26,9 @@ pub struct Purged {
 /// Upkeep.
 #[async_trait]
 pub trait Upkeep: Send + Sync {
-    /// Removes grants whose `forget_after` and tokens whose [`Token::forget_after`] has passed, oldest first, grants and
-    /// tokens each up to the limit. What could still be presented and mean something stays: a used challenge while its text is
-    /// good, a rotated refresh token while it has not expired.
+    /// Removes grants and spent challenges whose `forget_after` and tokens whose [`Token::forget_after`] has passed, oldest
+    /// first, each of the three up to the limit. What could still be presented and mean something stays: a used challenge
+    /// while its text is good, a rotated refresh token while it has not expired.
     ///
     /// [`Token::forget_after`]: countersign_domain::token::Token::forget_after
     async fn purge_expired(&self, command: PurgeExpired) -> Result<Purged, StoreError>;

@@ -10,6 +10,8 @@ use countersign_ports::StoreError;
 
 use crate::AuthenticateClientError;
 use crate::begin_authorization::BeginAuthorizationError;
+use crate::begin_wallet_change::BeginWalletChangeError;
+use crate::change_wallets::ChangeWalletsError;
 use crate::complete_login::CompleteLoginError;
 use crate::delete_client::DeleteClientError;
 use crate::describe_sign_in::DescribeSignInError;
@@ -69,6 +71,34 @@ impl Refuse for CompleteLoginError {
                 OAuthError::new(Code::AccessDenied, message::BAD_CHALLENGE)
             }
             Self::Signature(_) => OAuthError::new(Code::AccessDenied, message::BAD_SIGNATURE),
+            Self::Verifier(_) => unavailable(),
+            Self::Store(error) => error.refusal(),
+        }
+    }
+}
+
+impl Refuse for BeginWalletChangeError {
+    fn refusal(&self) -> OAuthError {
+        OAuthError::new(Code::InvalidRequest, self.to_string())
+    }
+}
+
+impl Refuse for ChangeWalletsError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::Challenge(_) | Self::ChallengeSpent => {
+                OAuthError::new(Code::AccessDenied, message::BAD_CHALLENGE)
+            }
+            Self::Signature(_) => OAuthError::new(Code::AccessDenied, message::BAD_SIGNATURE),
+            Self::OtherSignature(_) => {
+                OAuthError::new(Code::AccessDenied, format!("{} of the other wallet", message::BAD_SIGNATURE))
+            }
+            Self::SignerUnknown => OAuthError::new(Code::Conflict, "wallet_address has never signed in here"),
+            Self::BelongsToAnother => {
+                OAuthError::new(Code::Conflict, "the other wallet belongs to another user")
+            }
+            Self::NotTheirs => OAuthError::new(Code::Conflict, "the other wallet is not one of this user's"),
+            Self::LastWallet => OAuthError::new(Code::Conflict, "the last wallet cannot be unlinked"),
             Self::Verifier(_) => unavailable(),
             Self::Store(error) => error.refusal(),
         }

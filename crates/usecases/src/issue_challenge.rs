@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use countersign_domain::challenge::{ChallengeDigest, ChallengeText, IssuedChallenge};
+use countersign_domain::challenge::{ChallengeDigest, ChallengeText, IssuedChallenge, Purpose};
 use countersign_domain::id::GrantId;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::wallet::{AccountName, ChainsDiffer, WalletAccount};
@@ -100,9 +100,11 @@ pub fn issue_challenge(
         account: &account,
         account_kind: &kind,
         chain_id: &chain_id,
-        redirect_uri: &pending.redirect_uri,
-        client: pending.client,
-        scope: pending.scope,
+        purpose: Purpose::SignIn {
+            redirect_uri: &pending.redirect_uri,
+            client: pending.client,
+            scope: pending.scope,
+        },
         nonce: context.entropy.bytes(),
         id,
         issued_at: now,

@@ -5,6 +5,8 @@
 //! another; what they share is a function.
 
 pub mod begin_authorization;
+pub mod begin_wallet_change;
+pub mod change_wallets;
 pub mod complete_login;
 pub mod context;
 pub mod delete_client;

@@ -1,5 +1,6 @@
-//! A client asks who signed in: one read.
+//! A client asks who signed in: one read, and a second one where all wallets of the user are released.
 
+use countersign_domain::scope::Scope;
 use countersign_domain::secret::Secret;
 use countersign_domain::user_info::UserInfo;
 use countersign_ports::StoreError;
@@ -34,5 +35,11 @@ pub async fn read_user_info(context: &Context, access_token: &Secret) -> Result<
     if !UserInfo::is_reached_by(found.token.scope) {
         return Err(ReadUserInfoError::ScopeInsufficient);
     }
-    Ok(UserInfo::release(found.user, &found.account, found.token.scope))
+    let wallets = if found.token.scope.contains(Scope::Wallets) {
+        let linked = context.storage.wallets_of(found.user).await?;
+        Some(linked.into_iter().map(|linked| linked.account).collect::<Vec<_>>())
+    } else {
+        None
+    };
+    Ok(UserInfo::release(found.user, &found.account, found.token.scope, wallets.as_deref()))
 }

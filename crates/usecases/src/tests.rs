@@ -5,6 +5,7 @@ mod broken_store;
 mod challenge_text;
 mod exchanging;
 mod invariants;
+mod linking_wallets;
 mod managing_clients;
 mod refreshing;
 mod revoking;

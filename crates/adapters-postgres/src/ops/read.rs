@@ -6,7 +6,10 @@ use countersign_domain::id::{ClientId, GrantId, TokenId, UserId};
 use countersign_domain::refresh::{NewestToken, RefreshSnapshot};
 use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_domain::wallet::WalletAccount;
+use countersign_ports::LinkedWallet;
+use countersign_ports::wallet_store::chain_of_old_wallet;
 use diesel::prelude::*;
+use diesel::sql_types::{Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -15,6 +18,7 @@ use crate::rows::client::ClientRow;
 use crate::rows::grant::{GrantRow, HolderRow};
 use crate::rows::token::TokenRow;
 use crate::schema::{clients, grants, tokens};
+use crate::statement::statement;
 
 /// Id, parent and time of issue.
 type NewestRow = (Uuid, Option<Uuid>, OffsetDateTime);
@@ -78,4 +82,21 @@ pub(crate) fn find_access(connection: &mut PgConnection, id: TokenId) -> OpResul
         account: WalletAccount { family: holder.family, chain: holder.chain, address: holder.address },
         authenticated_at: holder.authenticated_at,
     }))
+}
+
+statement! {
+    /// The order of a database's own language is none that other stores know.
+    WalletsOf { user: Uuid as SqlUuid } -> (Text, Nullable<Text>, Text, Timestamptz) = "\
+        SELECT family, chain, address, linked_at FROM wallets WHERE user_id = :user \
+        ORDER BY linked_at, family COLLATE \"C\", address COLLATE \"C\""
+}
+
+pub(crate) fn wallets_of(connection: &mut PgConnection, user: UserId) -> OpResult<Vec<LinkedWallet>> {
+    let rows: Vec<(String, Option<String>, String, OffsetDateTime)> =
+        WalletsOf { user: user.as_uuid() }.load(connection)?;
+    let wallets = rows.into_iter().map(|(family, chain, address, linked_at)| {
+        let chain = chain.unwrap_or_else(|| chain_of_old_wallet(&family));
+        LinkedWallet { account: WalletAccount { family, chain, address }, linked_at }
+    });
+    Ok(wallets.collect())
 }

@@ -21,14 +21,22 @@ statement! {
         ), old_tokens AS MATERIALIZED ( \
           SELECT id FROM tokens WHERE forget_after < :before \
           ORDER BY forget_after, id LIMIT :limit FOR UPDATE SKIP LOCKED \
+        ), old_spent AS MATERIALIZED ( \
+          SELECT id FROM spent_challenges WHERE forget_after < :before \
+          ORDER BY forget_after, id LIMIT :limit FOR UPDATE SKIP LOCKED \
         ), gone_grants AS ( \
           DELETE FROM grants USING old_grants WHERE grants.id = old_grants.id RETURNING grants.id \
         ), gone_tokens AS ( \
           DELETE FROM tokens USING old_tokens WHERE tokens.id = old_tokens.id RETURNING tokens.id \
+        ), gone_spent AS ( \
+          DELETE FROM spent_challenges USING old_spent WHERE spent_challenges.id = old_spent.id \
+          RETURNING spent_challenges.id \
         ) \
-        SELECT (SELECT count(*) FROM gone_grants) + (SELECT count(*) FROM gone_tokens), \
+        SELECT (SELECT count(*) FROM gone_grants) + (SELECT count(*) FROM gone_tokens) \
+            + (SELECT count(*) FROM gone_spent), \
           EXISTS (SELECT FROM grants WHERE forget_after < :before OFFSET :limit) \
-          OR EXISTS (SELECT FROM tokens WHERE forget_after < :before OFFSET :limit)"
+          OR EXISTS (SELECT FROM tokens WHERE forget_after < :before OFFSET :limit) \
+          OR EXISTS (SELECT FROM spent_challenges WHERE forget_after < :before OFFSET :limit)"
 }
 
 statement! {

@@ -1,16 +1,16 @@
 //! A signature was good: the challenge is spent, and its grant is there.
 
 use countersign_domain::id::UserId;
-use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{CompleteLogin, LoginCompleted};
 use diesel::prelude::*;
 use diesel::query_builder::Query;
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 
 use super::statement::statement;
+use super::wallets;
 use crate::error::SqliteError;
 use crate::rows::field::{Row, micros};
-use crate::schema::{grants, wallets};
+use crate::schema::grants;
 
 /// Guard: no grant has this id. The grant comes first, so that a spent challenge leaves neither user nor wallet
 /// behind; the transaction makes it one step.
@@ -61,15 +61,12 @@ pub(crate) fn complete_login(
 /// Makes the user of a wallet that signs for the first time.
 fn make_user(connection: &mut SqliteConnection, command: &CompleteLogin) -> Result<(), SqliteError> {
     let user = command.new_user.as_uuid();
-    let WalletAccount { family, address, .. } = &command.account;
-    let now = micros(command.now);
-    if (InsertUser { id: user.as_bytes(), created_at: now }).execute(connection)? == 1 {
-        InsertWallet { family, address, user_id: user.as_bytes(), linked_at: now }.execute(connection)?;
-        return Ok(());
+    let insert = InsertUser { id: user.as_bytes(), created_at: micros(command.now) };
+    if insert.execute(connection)? == 1 {
+        return wallets::insert(connection, &command.account, user.as_bytes(), command.now);
     }
     // The proposed user exists. That is right if the wallet is theirs already, and nobody else's business otherwise.
-    let owner: Option<Vec<u8>> =
-        wallets::table.find((family, address)).select(wallets::user_id).get_result(connection).optional()?;
+    let owner = wallets::owner_of(connection, &command.account)?;
     if owner.is_some() { Ok(()) } else { Err(SqliteError::UserIdTaken) }
 }
 
@@ -110,14 +107,4 @@ statement! {
         created_at: i64 as BigInt,
     }
     "INSERT INTO users (id, created_at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING"
-}
-
-statement! {
-    struct InsertWallet<'a> {
-        family: &'a str as Text,
-        address: &'a str as Text,
-        user_id: &'a [u8] as Binary,
-        linked_at: i64 as BigInt,
-    }
-    "INSERT INTO wallets (family, address, user_id, linked_at) VALUES (?, ?, ?, ?)"
 }

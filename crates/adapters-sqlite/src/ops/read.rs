@@ -5,10 +5,11 @@
 
 use countersign_domain::client::Client;
 use countersign_domain::grant::Grant;
-use countersign_domain::id::{ClientId, GrantId, TokenId};
+use countersign_domain::id::{ClientId, GrantId, TokenId, UserId};
 use countersign_domain::refresh::RefreshSnapshot;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
+use countersign_ports::LinkedWallet;
 use diesel::prelude::*;
 
 use crate::error::SqliteError;
@@ -16,7 +17,8 @@ use crate::rows::client::ClientRow;
 use crate::rows::grant::GrantRow;
 use crate::rows::signing_key::SigningKeyRow;
 use crate::rows::token::{GrantedRow, NewestRow, TokenRow, access_snapshot, newest_token};
-use crate::schema::{clients, grants, signing_keys, tokens};
+use crate::rows::wallet::WalletRow;
+use crate::schema::{clients, grants, signing_keys, tokens, wallets};
 
 pub(crate) fn find_client(
     connection: &mut SqliteConnection,
@@ -99,6 +101,19 @@ pub(crate) fn find_access(
         .get_result(connection)
         .optional()?;
     row.map(|(token, grant)| access_snapshot(token, grant)).transpose()
+}
+
+pub(crate) fn wallets_of(
+    connection: &mut SqliteConnection,
+    user: UserId,
+) -> Result<Vec<LinkedWallet>, SqliteError> {
+    let user = user.as_uuid();
+    let rows = wallets::table
+        .filter(wallets::user_id.eq(user.as_bytes().as_slice()))
+        .order((wallets::linked_at, wallets::family, wallets::address))
+        .select(WalletRow::as_select())
+        .load(connection)?;
+    rows.into_iter().map(LinkedWallet::try_from).collect()
 }
 
 pub(crate) fn signing_keys(connection: &mut SqliteConnection) -> Result<Vec<SealedKey>, SqliteError> {

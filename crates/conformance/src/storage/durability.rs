@@ -6,6 +6,7 @@ use std::sync::Arc;
 use countersign_domain::client::Client;
 use countersign_ports::{
     KeyAdded, LoginCompleted, PurgeExpired, Redeemed, RegisterClient, Revoked, Rotated, Storage,
+    WalletLinked, WalletUnlinked,
 };
 use time::Duration;
 
@@ -125,4 +126,32 @@ pub async fn a_purge_stays(open: impl AsyncFn() -> Arc<dyn Storage>) {
     assert_eq!(store.purge_expired(PurgeExpired { before, limit: 10 }).await.unwrap().rows, 1);
     drop(store);
     assert_eq!(open().await.find_grant(login.id).await.unwrap(), None);
+}
+
+/// A linked wallet stays its user's, and its challenge stays spent.
+pub async fn a_link_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let store = open().await;
+    let login = steps::sign_in(&*store).await;
+    let link = fixtures::link_wallet(&login.account, &fixtures::wallet_account());
+    let user = login.new_user;
+    assert_eq!(store.link_wallet(link.clone()).await.unwrap(), WalletLinked::Linked { user });
+    drop(store);
+    let store = open().await;
+    assert_eq!(store.link_wallet(link.clone()).await.unwrap(), WalletLinked::ChallengeSpent);
+    let login = fixtures::complete_login_of(link.wallet);
+    assert_eq!(steps::user_of(&*store, &login).await, user);
+}
+
+/// An unlinked wallet does not come back, its grants stay dead, and its challenge stays spent.
+pub async fn an_unlink_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let store = open().await;
+    let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
+    let token = steps::redeem_by(&*store, &second).await;
+    let unlink = fixtures::unlink_wallet(&first, &second);
+    assert_eq!(store.unlink_wallet(unlink.clone()).await.unwrap(), WalletUnlinked::Unlinked { user });
+    drop(store);
+    let store = open().await;
+    assert_eq!(store.unlink_wallet(unlink).await.unwrap(), WalletUnlinked::ChallengeSpent);
+    assert_eq!(steps::accounts_of(&*store, user).await, [first]);
+    assert!(!steps::is_live(&*store, &token).await);
 }

@@ -7,7 +7,7 @@ use countersign_domain::client::Client;
 use countersign_domain::signing_key::SealedKey;
 use countersign_ports::{
     AddSigningKey, CompleteLogin, KeyAdded, LoginCompleted, Redeemed, RegisterClient, Revoked, Rotated,
-    Storage,
+    Storage, WalletLinked, WalletUnlinked,
 };
 
 use super::races::{at_once, count};
@@ -136,4 +136,49 @@ pub async fn two_replicas_agree_on_one_signing_key(open: impl AsyncFn() -> Arc<d
     assert_eq!(count(&outcomes, &KeyAdded::Stored), 1);
     let [here, there] = &replicas;
     assert_eq!(here.signing_keys().await.unwrap(), there.signing_keys().await.unwrap());
+}
+
+/// From the answer on, the wallet is nobody's and its tokens are dead everywhere.
+pub async fn an_unlink_is_seen_by_the_other_replica(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let [here, there] = replicas(open).await;
+    for _ in 0..8 {
+        let (user, [first, second]) = steps::user_with_two_wallets(&*here).await;
+        let token = steps::redeem_by(&*there, &second).await;
+        assert!(steps::is_live(&*there, &token).await);
+        assert_eq!(steps::unlink(&*here, &first, &second).await, user);
+        assert!(!steps::is_live(&*there, &token).await);
+        assert_eq!(steps::accounts_of(&*there, user).await, [first]);
+        let back = fixtures::complete_login_of(second);
+        assert_eq!(steps::user_of(&*there, &back).await, back.new_user);
+    }
+}
+
+/// Exactly one of many, wherever they come.
+pub async fn one_wallet_is_linked_once_on_two_replicas(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let replicas = replicas(open).await;
+    let wallet = fixtures::wallet_account();
+    let outcomes = at_once(in_turns(&replicas).map(|store| {
+        let wallet = wallet.clone();
+        async move {
+            let login = steps::sign_in(&*store).await;
+            store.link_wallet(fixtures::link_wallet(&login.account, &wallet)).await.unwrap()
+        }
+    }))
+    .await;
+    assert_eq!(count(&outcomes, &WalletLinked::BelongsToAnother), TASKS - 1);
+}
+
+/// Each side unlinks another wallet, and neither the last one.
+pub async fn two_replicas_leave_a_user_one_wallet(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let replicas = replicas(open).await;
+    for _ in 0..8 {
+        let (user, wallets) = steps::user_with_two_wallets(&*replicas[0]).await;
+        let outcomes = at_once(replicas.iter().zip(wallets).map(|(store, wallet)| {
+            let (store, command) = (Arc::clone(store), fixtures::unlink_wallet(&wallet, &wallet));
+            async move { store.unlink_wallet(command).await.unwrap() }
+        }))
+        .await;
+        assert_eq!(count(&outcomes, &WalletUnlinked::Unlinked { user }), 1);
+        assert_eq!(count(&outcomes, &WalletUnlinked::LastWallet), 1);
+    }
 }

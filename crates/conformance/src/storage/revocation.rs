@@ -90,6 +90,7 @@ pub async fn every_reason_revokes(store: Arc<dyn Storage>) {
         RevocationReason::CodeReplayed,
         RevocationReason::VerifierMismatch,
         RevocationReason::RefreshReused,
+        RevocationReason::WalletUnlinked,
     ];
     for reason in reasons {
         let first = steps::redeem(&*store).await;

@@ -2,7 +2,10 @@
 
 use countersign_domain::id::UserId;
 use countersign_domain::token::{AccessSnapshot, Token};
-use countersign_ports::{CompleteLogin, LoginCompleted, Redeemed, Rotated, Storage};
+use countersign_domain::wallet::WalletAccount;
+use countersign_ports::{
+    CompleteLogin, LoginCompleted, Redeemed, Rotated, Storage, WalletLinked, WalletUnlinked,
+};
 
 use crate::fixtures;
 
@@ -49,4 +52,43 @@ pub(crate) async fn is_live(store: &dyn Storage, token: &Token) -> bool {
 /// The newest token of the family.
 pub(crate) async fn newest(store: &dyn Storage, token: &Token) -> countersign_domain::id::TokenId {
     store.find_refresh(token.id).await.unwrap().unwrap().newest.id
+}
+
+/// A wallet signs in, and a new one is linked to its user.
+pub(crate) async fn user_with_two_wallets(store: &dyn Storage) -> (UserId, [WalletAccount; 2]) {
+    let login = sign_in(store).await;
+    let second = fixtures::wallet_account();
+    link(store, &login.account, &second).await;
+    (login.new_user, [login.account, second])
+}
+
+/// Links a wallet, which must succeed, and tells whose it is.
+pub(crate) async fn link(store: &dyn Storage, signer: &WalletAccount, wallet: &WalletAccount) -> UserId {
+    let outcome = store.link_wallet(fixtures::link_wallet(signer, wallet)).await.unwrap();
+    let WalletLinked::Linked { user } = outcome else { panic!("{wallet:?} was not linked: {outcome:?}") };
+    user
+}
+
+/// Unlinks a wallet, which must succeed, and tells whose it was.
+pub(crate) async fn unlink(store: &dyn Storage, signer: &WalletAccount, wallet: &WalletAccount) -> UserId {
+    let outcome = store.unlink_wallet(fixtures::unlink_wallet(signer, wallet)).await.unwrap();
+    let WalletUnlinked::Unlinked { user } = outcome else {
+        panic!("{wallet:?} was not unlinked: {outcome:?}")
+    };
+    user
+}
+
+/// The accounts of a user, the oldest link first.
+pub(crate) async fn accounts_of(store: &dyn Storage, user: UserId) -> Vec<WalletAccount> {
+    let wallets = store.wallets_of(user).await.unwrap();
+    wallets.into_iter().map(|wallet| wallet.account).collect()
+}
+
+/// A wallet signs in and its code is redeemed.
+pub(crate) async fn redeem_by(store: &dyn Storage, account: &WalletAccount) -> Token {
+    let login = fixtures::complete_login_of(account.clone());
+    user_of(store, &login).await;
+    let command = fixtures::redeem_code(login.id);
+    assert_eq!(store.redeem_code(command.clone()).await.unwrap(), Redeemed::Stored);
+    command.token
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use countersign_domain::token::{RefreshToken, Token};
 use countersign_ports::{
-    CompleteLogin, KeyAdded, PurgeExpired, Purged, RedeemCode, Redeemed, RegisterClient, RotateRefresh,
-    Rotated, Storage,
+    CompleteLogin, KeyAdded, LinkWallet, PurgeExpired, Purged, RedeemCode, Redeemed, RegisterClient,
+    RotateRefresh, Rotated, Storage, UnlinkWallet, WalletLinked, WalletUnlinked,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -185,4 +185,49 @@ pub async fn a_purge_forgets_no_client_no_key_and_no_wallet(store: Arc<dyn Stora
     assert_eq!(store.signing_keys().await.unwrap(), [key.key]);
     let again = fixtures::complete_login_of(login.account);
     assert_eq!(steps::user_of(&*store, &again).await, login.new_user);
+}
+
+/// Not before, so that a text that is still good works once.
+pub async fn a_spent_challenge_is_forgotten_in_its_time(store: Arc<dyn Storage>) {
+    let login = steps::sign_in(&*store).await;
+    let before = login.forget_after + SECOND;
+    assert_eq!(purge(&*store, before, 10).await.rows, 1);
+    let wallet = fixtures::wallet_account();
+    let linking = fixtures::link_wallet(&login.account, &wallet);
+    let forget_after = linking.forget_after + Duration::hours(1);
+    let linking = LinkWallet { forget_after, ..linking };
+    let unlinking = fixtures::unlink_wallet(&login.account, &wallet);
+    let unlinking = UnlinkWallet { forget_after: forget_after + SECOND, ..unlinking };
+    assert!(matches!(store.link_wallet(linking.clone()).await.unwrap(), WalletLinked::Linked { .. }));
+    assert!(matches!(store.unlink_wallet(unlinking.clone()).await.unwrap(), WalletUnlinked::Unlinked { .. }));
+    for (before, rows) in [(forget_after, 0), (forget_after + SECOND, 1)] {
+        assert_eq!(store.link_wallet(linking.clone()).await.unwrap(), WalletLinked::ChallengeSpent);
+        assert_eq!(store.unlink_wallet(unlinking.clone()).await.unwrap(), WalletUnlinked::ChallengeSpent);
+        assert_eq!(purge(&*store, before, 10).await, Purged { rows, more: false });
+    }
+    assert_eq!(store.unlink_wallet(unlinking.clone()).await.unwrap(), WalletUnlinked::ChallengeSpent);
+    let before = forget_after + SECOND * 2;
+    assert_eq!(purge(&*store, before, 10).await, Purged { rows: 1, more: false });
+}
+
+/// A limit of their own, beside those of grants and tokens.
+pub async fn spent_challenges_are_purged_oldest_first_up_to_the_limit(store: Arc<dyn Storage>) {
+    let login = steps::sign_in(&*store).await;
+    let end = login.forget_after + SECOND;
+    assert_eq!(purge(&*store, end, 10).await.rows, 1);
+    let mut links = Vec::new();
+    for seconds in [3, 1, 5, 2, 4] {
+        let command = fixtures::link_wallet(&login.account, &fixtures::wallet_account());
+        let command = LinkWallet { forget_after: end + SECOND * seconds, ..command };
+        assert!(matches!(store.link_wallet(command.clone()).await.unwrap(), WalletLinked::Linked { .. }));
+        links.push(command);
+    }
+    links.sort_by_key(|command| command.forget_after);
+    let later = end + SECOND * 10;
+    assert_eq!(purge(&*store, later, 2).await, Purged { rows: 2, more: true });
+    for (place, command) in links.iter().enumerate() {
+        let is_spent = store.link_wallet(command.clone()).await.unwrap() == WalletLinked::ChallengeSpent;
+        assert_eq!(is_spent, place >= 2);
+    }
+    assert_eq!(purge(&*store, later, 3).await, Purged { rows: 3, more: false });
 }

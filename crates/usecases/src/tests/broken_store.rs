@@ -7,14 +7,15 @@ use async_trait::async_trait;
 use countersign_conformance::memory::MemoryStorage;
 use countersign_domain::client::Client;
 use countersign_domain::grant::Grant;
-use countersign_domain::id::{ClientId, GrantId, TokenId};
+use countersign_domain::id::{ClientId, GrantId, TokenId, UserId};
 use countersign_domain::refresh::RefreshSnapshot;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
 use countersign_ports::{
-    AddSigningKey, ClientStore, CompleteLogin, KeyAdded, KeyStore, LoginCompleted, LoginStore, PurgeExpired,
-    Purged, RedeemCode, Redeemed, RegisterClient, Registered, RevokeGrant, RevokeToken, Revoked,
-    RotateRefresh, Rotated, StoreError, TokenStore, Upkeep,
+    AddSigningKey, ClientStore, CompleteLogin, KeyAdded, KeyStore, LinkWallet, LinkedWallet, LoginCompleted,
+    LoginStore, PurgeExpired, Purged, RedeemCode, Redeemed, RegisterClient, Registered, RevokeGrant,
+    RevokeToken, Revoked, RotateRefresh, Rotated, StoreError, TokenStore, UnlinkWallet, Upkeep, WalletLinked,
+    WalletStore, WalletUnlinked,
 };
 
 use super::world::World;
@@ -81,6 +82,11 @@ impl ClientStore for Breakable {
 }
 
 breakable!(LoginStore { complete_login(command: CompleteLogin) -> LoginCompleted; });
+breakable!(WalletStore {
+    link_wallet(command: LinkWallet) -> WalletLinked;
+    unlink_wallet(command: UnlinkWallet) -> WalletUnlinked;
+    wallets_of(user: UserId) -> Vec<LinkedWallet>;
+});
 breakable!(TokenStore {
     find_grant(id: GrantId) -> Option<Grant>;
     redeem_code(command: RedeemCode) -> Redeemed;

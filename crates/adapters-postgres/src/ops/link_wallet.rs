@@ -1,0 +1,52 @@
+//! A user gets one more wallet.
+
+use countersign_domain::id::UserId;
+use countersign_ports::{LinkWallet, WalletLinked};
+use diesel::prelude::*;
+use diesel::sql_types::{Text, Timestamptz, Uuid as SqlUuid};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::wallets::{Undone, all_or_nothing, lock_user_of, owner_of, spend};
+use crate::error::OpResult;
+use crate::statement::statement;
+
+statement! {
+    /// One row if nobody had the wallet, none otherwise. Waits for another link and for a first login of it.
+    InsertWallet<'a> {
+        family: &'a str as Text,
+        address: &'a str as Text,
+        user: Uuid as SqlUuid,
+        now: OffsetDateTime as Timestamptz,
+        chain: &'a str as Text,
+    } = "\
+        INSERT INTO wallets (family, address, user_id, linked_at, chain) \
+        VALUES (:family, :address, :user, :now, :chain) \
+        ON CONFLICT (family, address) DO NOTHING"
+}
+
+pub(crate) fn link_wallet(connection: &mut PgConnection, command: &LinkWallet) -> OpResult<WalletLinked> {
+    all_or_nothing(connection, |connection| {
+        if !spend(connection, command.id, command.forget_after)? {
+            return Err(Undone::Refused(WalletLinked::ChallengeSpent));
+        }
+        let Some(user) = lock_user_of(connection, &command.signer)? else {
+            return Err(Undone::Refused(WalletLinked::SignerUnknown));
+        };
+        let insert = InsertWallet {
+            family: &command.wallet.family,
+            address: &command.wallet.address,
+            user,
+            now: command.now,
+            chain: &command.wallet.chain,
+        };
+        if insert.execute(connection)? == 1 {
+            return Ok(WalletLinked::Linked { user: UserId::from_uuid(user) });
+        }
+        // Only we can give this user a wallet or take one, so whoever had the wallet and lost it since was another.
+        Err(Undone::Refused(match owner_of(connection, &command.wallet)? {
+            Some(owner) if owner == user => WalletLinked::AlreadyTheirs { user: UserId::from_uuid(user) },
+            Some(_) | None => WalletLinked::BelongsToAnother,
+        }))
+    })
+}

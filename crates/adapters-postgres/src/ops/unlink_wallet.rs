@@ -1,0 +1,70 @@
+//! A user loses a wallet, and the wallet everything that was granted with it.
+
+use countersign_domain::grant::RevocationReason;
+use countersign_domain::id::UserId;
+use countersign_ports::{UnlinkWallet, WalletUnlinked};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool, Text, Timestamptz, Uuid as SqlUuid};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::wallets::{Undone, all_or_nothing, lock_user_of, spend};
+use crate::error::OpResult;
+use crate::statement::statement;
+
+statement! {
+    /// How many wallets the user has, and whether this is one of them.
+    Holdings<'a> {
+        user: Uuid as SqlUuid,
+        family: &'a str as Text,
+        address: &'a str as Text,
+    } -> (BigInt, Bool) = "\
+        SELECT count(*), COALESCE(bool_or(family = :family AND address = :address), false) \
+        FROM wallets WHERE user_id = :user"
+}
+
+statement! {
+    /// Waits for logins of the wallet that are under way, and keeps later ones waiting: each holds its key.
+    DeleteWallet<'a> { family: &'a str as Text, address: &'a str as Text } = "\
+        DELETE FROM wallets WHERE family = :family AND address = :address"
+}
+
+statement! {
+    /// Finds the grants by the index `grants_by_user`, which has those that live.
+    KillGrants<'a> {
+        user: Uuid as SqlUuid,
+        family: &'a str as Text,
+        address: &'a str as Text,
+        now: OffsetDateTime as Timestamptz,
+        reason: &'static str as Text,
+    } = "\
+        UPDATE grants SET revoked_at = :now, revocation_reason = :reason \
+        WHERE user_id = :user AND family = :family AND address = :address AND revoked_at IS NULL"
+}
+
+pub(crate) fn unlink_wallet(
+    connection: &mut PgConnection,
+    command: &UnlinkWallet,
+) -> OpResult<WalletUnlinked> {
+    let (family, address) = (&*command.wallet.family, &*command.wallet.address);
+    all_or_nothing(connection, |connection| {
+        if !spend(connection, command.id, command.forget_after)? {
+            return Err(Undone::Refused(WalletUnlinked::ChallengeSpent));
+        }
+        let Some(user) = lock_user_of(connection, &command.signer)? else {
+            return Err(Undone::Refused(WalletUnlinked::SignerUnknown));
+        };
+        let (wallets, is_theirs): (i64, bool) = Holdings { user, family, address }.get_result(connection)?;
+        if !is_theirs {
+            return Err(Undone::Refused(WalletUnlinked::NotTheirs));
+        }
+        if wallets == 1 {
+            return Err(Undone::Refused(WalletUnlinked::LastWallet));
+        }
+        DeleteWallet { family, address }.execute(connection)?;
+        // A statement of its own: it sees the grants of the logins that the one before waited for.
+        let reason = RevocationReason::WalletUnlinked.name();
+        KillGrants { user, family, address, now: command.now, reason }.execute(connection)?;
+        Ok(WalletUnlinked::Unlinked { user: UserId::from_uuid(user) })
+    })
+}

@@ -1,0 +1,84 @@
+//! What linking and unlinking have in common: a transaction that a refusal undoes, the challenge, and the turn.
+//!
+//! They lock in one order, so that they never wait for each other in a circle: the challenge, the user, the wallet, and then
+//! grants.
+
+use countersign_domain::id::GrantId;
+use countersign_domain::wallet::WalletAccount;
+use diesel::prelude::*;
+use diesel::sql_types::{Text, Timestamptz, Uuid as SqlUuid};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::error::{OpError, OpResult};
+use crate::statement::statement;
+
+/// Why a transaction leaves nothing behind.
+pub(crate) enum Undone<T> {
+    /// Its outcome is a refusal.
+    Refused(T),
+    /// It has no outcome.
+    Failed(OpError),
+}
+
+impl<T> From<diesel::result::Error> for Undone<T> {
+    fn from(error: diesel::result::Error) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// Carries out several statements as one transaction.
+pub(crate) fn all_or_nothing<T>(
+    connection: &mut PgConnection,
+    steps: impl FnOnce(&mut PgConnection) -> Result<T, Undone<T>>,
+) -> OpResult<T> {
+    match connection.transaction(steps) {
+        Ok(outcome) | Err(Undone::Refused(outcome)) => Ok(outcome),
+        Err(Undone::Failed(error)) => Err(error),
+    }
+}
+
+statement! {
+    /// One row if the challenge was not spent, none otherwise. Waits for whoever else is spending it.
+    Spend { id: Uuid as SqlUuid, forget_after: OffsetDateTime as Timestamptz } = "\
+        INSERT INTO spent_challenges (id, forget_after) VALUES (:id, :forget_after) ON CONFLICT (id) DO NOTHING"
+}
+
+statement! {
+    /// Waits until nobody else links or unlinks for this user.
+    LockUser<'a> { family: &'a str as Text, address: &'a str as Text } -> (SqlUuid) = "\
+        SELECT users.id FROM wallets JOIN users ON users.id = wallets.user_id \
+        WHERE family = :family AND address = :address FOR UPDATE OF users"
+}
+
+statement! {
+    OwnerOf<'a> { family: &'a str as Text, address: &'a str as Text } -> (SqlUuid) = "\
+        SELECT user_id FROM wallets WHERE family = :family AND address = :address"
+}
+
+/// Spends a challenge; the answer says whether it was good.
+pub(crate) fn spend(
+    connection: &mut PgConnection,
+    id: GrantId,
+    forget_after: OffsetDateTime,
+) -> QueryResult<bool> {
+    Ok(Spend { id: id.as_uuid(), forget_after }.execute(connection)? == 1)
+}
+
+/// Locks the user of the signer until the transaction ends. A statement does not see what happened while it waited, so
+/// the next one asks whether the signer is still theirs; from then on it stays, because unlinking it takes the lock.
+pub(crate) fn lock_user_of(
+    connection: &mut PgConnection,
+    signer: &WalletAccount,
+) -> QueryResult<Option<Uuid>> {
+    let lock = LockUser { family: &signer.family, address: &signer.address };
+    let Some((user,)) = lock.get_result::<(Uuid,)>(connection).optional()? else { return Ok(None) };
+    let owner = owner_of(connection, signer)?;
+    Ok(owner.filter(|owner| *owner == user))
+}
+
+/// The user of a wallet.
+pub(crate) fn owner_of(connection: &mut PgConnection, account: &WalletAccount) -> QueryResult<Option<Uuid>> {
+    let owner = OwnerOf { family: &account.family, address: &account.address };
+    Ok(owner.get_result::<(Uuid,)>(connection).optional()?.map(|(user,)| user))
+}

@@ -1,0 +1,32 @@
+//! A user gets one more wallet.
+
+use countersign_ports::{LinkWallet, WalletLinked};
+use diesel::prelude::*;
+
+use super::wallets;
+use crate::error::SqliteError;
+use crate::rows::field::Row;
+
+/// Guards: the challenge is not spent, the signer has a user, nobody has the wallet. They are looked at before anything is
+/// written, because a refusal rolls nothing back; the one writer keeps them true until the commit.
+pub(crate) fn link_wallet(
+    connection: &mut SqliteConnection,
+    command: &LinkWallet,
+) -> Result<WalletLinked, SqliteError> {
+    if wallets::is_spent(connection, command.id)? {
+        return Ok(WalletLinked::ChallengeSpent);
+    }
+    let Some(user_id) = wallets::owner_of(connection, &command.signer)? else {
+        return Ok(WalletLinked::SignerUnknown);
+    };
+    let at = Row { table: "wallets", key: command.signer.address.as_bytes() };
+    let user = at.id("user_id", &user_id)?;
+    match wallets::owner_of(connection, &command.wallet)? {
+        Some(owner) if owner == user_id => return Ok(WalletLinked::AlreadyTheirs { user }),
+        Some(_) => return Ok(WalletLinked::BelongsToAnother),
+        None => {}
+    }
+    wallets::spend(connection, command.id, command.forget_after)?;
+    wallets::insert(connection, &command.wallet, &user_id, command.now)?;
+    Ok(WalletLinked::Linked { user })
+}

@@ -1,0 +1,69 @@
+//! A user loses a wallet, and the wallet everything that was granted with it.
+
+use countersign_domain::grant::RevocationReason;
+use countersign_ports::{UnlinkWallet, WalletUnlinked};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Binary, Text};
+
+use super::statement::statement;
+use super::wallets;
+use crate::error::SqliteError;
+use crate::rows::field::{Row, micros};
+use crate::schema;
+
+/// Guards: the challenge is not spent, the signer has a user, the wallet is theirs and not their last. They are looked
+/// at before anything is written, because a refusal rolls nothing back; the one writer keeps them true until the commit.
+pub(crate) fn unlink_wallet(
+    connection: &mut SqliteConnection,
+    command: &UnlinkWallet,
+) -> Result<WalletUnlinked, SqliteError> {
+    if wallets::is_spent(connection, command.id)? {
+        return Ok(WalletUnlinked::ChallengeSpent);
+    }
+    let Some(user_id) = wallets::owner_of(connection, &command.signer)? else {
+        return Ok(WalletUnlinked::SignerUnknown);
+    };
+    let at = Row { table: "wallets", key: command.signer.address.as_bytes() };
+    let user = at.id("user_id", &user_id)?;
+    if wallets::owner_of(connection, &command.wallet)?.as_ref() != Some(&user_id) {
+        return Ok(WalletUnlinked::NotTheirs);
+    }
+    let theirs = schema::wallets::table.filter(schema::wallets::user_id.eq(&user_id));
+    let count: i64 = theirs.count().get_result(connection)?;
+    if count == 1 {
+        return Ok(WalletUnlinked::LastWallet);
+    }
+    let (family, address) = (&command.wallet.family, &command.wallet.address);
+    wallets::spend(connection, command.id, command.forget_after)?;
+    DeleteWallet { family, address }.execute(connection)?;
+    let end = EndGrants {
+        revoked_at: micros(command.now),
+        revocation_reason: RevocationReason::WalletUnlinked.name(),
+        user_id: &user_id,
+        family,
+        address,
+    };
+    end.execute(connection)?;
+    Ok(WalletUnlinked::Unlinked { user })
+}
+
+statement! {
+    struct DeleteWallet<'a> {
+        family: &'a str as Text,
+        address: &'a str as Text,
+    }
+    "DELETE FROM wallets WHERE family = ? AND address = ?"
+}
+
+statement! {
+    /// Finds the grants by the index `grants_by_user`, which has those that live.
+    struct EndGrants<'a> {
+        revoked_at: i64 as BigInt,
+        revocation_reason: &'a str as Text,
+        user_id: &'a [u8] as Binary,
+        family: &'a str as Text,
+        address: &'a str as Text,
+    }
+    "UPDATE grants SET revoked_at = ?, revocation_reason = ? \
+     WHERE user_id = ? AND family = ? AND address = ? AND revoked_at IS NULL"
+}

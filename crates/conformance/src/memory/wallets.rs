@@ -1,0 +1,97 @@
+//! One user, many wallets.
+
+use async_trait::async_trait;
+use countersign_domain::grant::RevocationReason;
+use countersign_domain::id::UserId;
+use countersign_domain::wallet::WalletAccount;
+use countersign_ports::{
+    LinkWallet, LinkedWallet, StoreError, UnlinkWallet, WalletLinked, WalletStore, WalletUnlinked,
+};
+use time::OffsetDateTime;
+
+use super::{MemoryStorage, Revocation, Tables};
+
+/// Family and address: what makes a wallet one.
+pub(super) type WalletKey = (String, String);
+
+#[derive(Debug)]
+pub(super) struct WalletRow {
+    pub(super) user: UserId,
+    pub(super) chain: String,
+    pub(super) linked_at: OffsetDateTime,
+}
+
+pub(super) fn key_of(account: &WalletAccount) -> WalletKey {
+    (account.family.clone(), account.address.clone())
+}
+
+impl Tables {
+    /// The user of a wallet.
+    fn owner_of(&self, account: &WalletAccount) -> Option<UserId> {
+        self.wallets.get(&key_of(account)).map(|wallet| wallet.user)
+    }
+}
+
+#[async_trait]
+impl WalletStore for MemoryStorage {
+    async fn link_wallet(&self, command: LinkWallet) -> Result<WalletLinked, StoreError> {
+        let mut tables = self.tables();
+        if tables.spent_challenges.contains_key(&command.id) {
+            return Ok(WalletLinked::ChallengeSpent);
+        }
+        let Some(user) = tables.owner_of(&command.signer) else { return Ok(WalletLinked::SignerUnknown) };
+        match tables.owner_of(&command.wallet) {
+            Some(owner) if owner == user => return Ok(WalletLinked::AlreadyTheirs { user }),
+            Some(_) => return Ok(WalletLinked::BelongsToAnother),
+            None => {}
+        }
+        let key = key_of(&command.wallet);
+        tables.spent_challenges.insert(command.id, command.forget_after);
+        tables.wallets.insert(key, WalletRow { user, chain: command.wallet.chain, linked_at: command.now });
+        Ok(WalletLinked::Linked { user })
+    }
+
+    async fn unlink_wallet(&self, command: UnlinkWallet) -> Result<WalletUnlinked, StoreError> {
+        let mut tables = self.tables();
+        if tables.spent_challenges.contains_key(&command.id) {
+            return Ok(WalletUnlinked::ChallengeSpent);
+        }
+        let Some(user) = tables.owner_of(&command.signer) else { return Ok(WalletUnlinked::SignerUnknown) };
+        if tables.owner_of(&command.wallet) != Some(user) {
+            return Ok(WalletUnlinked::NotTheirs);
+        }
+        if tables.wallets.values().filter(|wallet| wallet.user == user).count() == 1 {
+            return Ok(WalletUnlinked::LastWallet);
+        }
+        let key = key_of(&command.wallet);
+        tables.spent_challenges.insert(command.id, command.forget_after);
+        tables.wallets.remove(&key);
+        for row in tables.grants.values_mut() {
+            let is_theirs = row.grant.user == user && key_of(&row.grant.account) == key;
+            if is_theirs && !row.grant.revoked {
+                row.grant.revoked = true;
+                row.revocation =
+                    Some(Revocation { at: command.now, reason: RevocationReason::WalletUnlinked });
+            }
+        }
+        Ok(WalletUnlinked::Unlinked { user })
+    }
+
+    async fn wallets_of(&self, user: UserId) -> Result<Vec<LinkedWallet>, StoreError> {
+        let tables = self.tables();
+        let theirs = tables.wallets.iter().filter(|(_, wallet)| wallet.user == user);
+        let mut wallets: Vec<_> = theirs
+            .map(|((family, address), wallet)| LinkedWallet {
+                account: WalletAccount {
+                    family: family.clone(),
+                    chain: wallet.chain.clone(),
+                    address: address.clone(),
+                },
+                linked_at: wallet.linked_at,
+            })
+            .collect();
+        // The sort is stable: wallets of one moment stay in the order of family and address.
+        wallets.sort_by_key(|wallet| wallet.linked_at);
+        Ok(wallets)
+    }
+}

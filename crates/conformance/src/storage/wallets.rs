@@ -1,0 +1,370 @@
+//! A user gets more wallets, and loses all but the last.
+
+use std::sync::Arc;
+
+use countersign_domain::wallet::WalletAccount;
+use countersign_ports::{
+    LinkWallet, LinkedWallet, Redeemed, Revoked, Rotated, Storage, UnlinkWallet, WalletLinked, WalletUnlinked,
+};
+use time::Duration;
+
+use super::steps;
+use crate::fixtures;
+
+async fn link(store: &dyn Storage, command: &LinkWallet) -> WalletLinked {
+    store.link_wallet(command.clone()).await.unwrap()
+}
+
+async fn unlink(store: &dyn Storage, command: &UnlinkWallet) -> WalletUnlinked {
+    store.unlink_wallet(command.clone()).await.unwrap()
+}
+
+/// With the chain that it signed in on first, and the time of that.
+pub async fn the_wallet_of_a_first_login_is_its_users(store: Arc<dyn Storage>) {
+    let account = WalletAccount { chain: "eip155:137".to_owned(), ..fixtures::wallet_account() };
+    let mut login = fixtures::complete_login_of(account.clone());
+    login.now += Duration::hours(1);
+    let user = steps::user_of(&*store, &login).await;
+    let elsewhere = WalletAccount { chain: "eip155:10".to_owned(), ..account.clone() };
+    steps::user_of(&*store, &fixtures::complete_login_of(elsewhere)).await;
+    let wallets = store.wallets_of(user).await.unwrap();
+    assert_eq!(wallets, [LinkedWallet { account, linked_at: login.now }]);
+}
+
+/// Whoever is not there has no wallets.
+pub async fn nobody_has_no_wallets(store: Arc<dyn Storage>) {
+    steps::sign_in(&*store).await;
+    assert_eq!(store.wallets_of(fixtures::user_id()).await.unwrap(), []);
+}
+
+/// The user's id never changes, whichever wallet signs.
+pub async fn a_linked_wallet_signs_in_as_its_user(store: Arc<dyn Storage>) {
+    let login = steps::sign_in(&*store).await;
+    let wallet = fixtures::wallet_account();
+    let command = fixtures::link_wallet(&login.account, &wallet);
+    let user = login.new_user;
+    assert_eq!(link(&*store, &command).await, WalletLinked::Linked { user });
+    for account in [&login.account, &wallet] {
+        let again = fixtures::complete_login_of(account.clone());
+        assert_eq!(steps::user_of(&*store, &again).await, user);
+        let grant = store.find_grant(again.id).await.unwrap().unwrap();
+        assert_eq!((grant.user, &grant.account), (user, account));
+    }
+    let token = steps::redeem_by(&*store, &wallet).await;
+    assert_eq!(steps::access(&*store, &token).await.user, user);
+    // A wallet that was linked may link the next one.
+    assert_eq!(steps::link(&*store, &wallet, &fixtures::wallet_account()).await, user);
+}
+
+/// By the time of the link; wallets of one moment by family and address, byte for byte.
+pub async fn wallets_are_read_oldest_link_first(store: Arc<dyn Storage>) {
+    let login = steps::sign_in(&*store).await;
+    let mut linked = vec![(Duration::ZERO, login.account.clone())];
+    let families = ["eip155", "Z:1", "a:1"];
+    for (hours, family, address) in
+        [(2, 0, "0xb"), (1, 1, "B"), (1, 1, "a"), (1, 2, "_"), (1, 0, "0xc"), (3, 0, "0xa")]
+    {
+        let account = WalletAccount {
+            family: families[family].to_owned(),
+            chain: format!("{}:chain", families[family]),
+            address: format!("{address}{}", fixtures::wallet_account().address),
+        };
+        let now = fixtures::NOW + Duration::hours(hours);
+        let command = LinkWallet { now, ..fixtures::link_wallet(&login.account, &account) };
+        assert!(matches!(link(&*store, &command).await, WalletLinked::Linked { .. }));
+        linked.push((Duration::hours(hours), account));
+    }
+    steps::user_with_two_wallets(&*store).await;
+    linked.sort_by(|(one_at, one), (other_at, other)| {
+        (one_at, &one.family, &one.address).cmp(&(other_at, &other.family, &other.address))
+    });
+    let expected: Vec<_> = linked
+        .into_iter()
+        .map(|(hours, account)| LinkedWallet { account, linked_at: fixtures::NOW + hours })
+        .collect();
+    assert_eq!(store.wallets_of(login.new_user).await.unwrap(), expected);
+}
+
+/// Family and address are the wallet; the chain of the first link is kept.
+pub async fn a_wallet_is_linked_whatever_its_chain(store: Arc<dyn Storage>) {
+    let login = steps::sign_in(&*store).await;
+    let wallet = fixtures::wallet_account();
+    let elsewhere = WalletAccount { chain: "eip155:137".to_owned(), ..wallet.clone() };
+    let signer = WalletAccount { chain: "eip155:8453".to_owned(), ..login.account.clone() };
+    let user = login.new_user;
+    assert_eq!(steps::link(&*store, &signer, &elsewhere).await, user);
+    let again = fixtures::link_wallet(&signer, &wallet);
+    assert_eq!(link(&*store, &again).await, WalletLinked::AlreadyTheirs { user });
+    assert_eq!(steps::accounts_of(&*store, user).await.len(), 2);
+    assert!(steps::accounts_of(&*store, user).await.contains(&elsewhere));
+    assert_eq!(steps::unlink(&*store, &signer, &wallet).await, user);
+}
+
+/// Also where signer and wallet are the same; since when it is theirs stays.
+pub async fn a_wallet_that_is_theirs_already_changes_nothing(store: Arc<dyn Storage>) {
+    let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
+    let before = store.wallets_of(user).await.unwrap();
+    for (signer, wallet) in [(&first, &second), (&second, &first), (&first, &first)] {
+        let command = fixtures::link_wallet(signer, wallet);
+        let later = LinkWallet { now: command.now + Duration::hours(1), ..command };
+        assert_eq!(link(&*store, &later).await, WalletLinked::AlreadyTheirs { user });
+    }
+    assert_eq!(store.wallets_of(user).await.unwrap(), before);
+}
+
+/// Nobody takes a wallet from its user, be it the last one or one of several.
+pub async fn another_users_wallet_is_refused(store: Arc<dyn Storage>) {
+    let thief = steps::sign_in(&*store).await;
+    let only = steps::sign_in(&*store).await;
+    let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
+    for wallet in [&only.account, &first, &second] {
+        let command = fixtures::link_wallet(&thief.account, wallet);
+        assert_eq!(link(&*store, &command).await, WalletLinked::BelongsToAnother);
+    }
+    assert_eq!(steps::accounts_of(&*store, thief.new_user).await, [thief.account]);
+    assert_eq!(steps::accounts_of(&*store, only.new_user).await, [only.account]);
+    assert_eq!(steps::accounts_of(&*store, user).await.len(), 2);
+}
+
+/// A signature alone makes no user; the same address in another family is another wallet.
+pub async fn an_unknown_signer_links_and_unlinks_nothing(store: Arc<dyn Storage>) {
+    let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
+    let namesake = WalletAccount { family: "cosmos:hub".to_owned(), ..first.clone() };
+    let wallet = fixtures::wallet_account();
+    for signer in [fixtures::wallet_account(), namesake, wallet.clone()] {
+        for wallet in [&wallet, &first] {
+            let command = fixtures::link_wallet(&signer, wallet);
+            assert_eq!(link(&*store, &command).await, WalletLinked::SignerUnknown);
+        }
+        for wallet in [&wallet, &second] {
+            let command = fixtures::unlink_wallet(&signer, wallet);
+            assert_eq!(unlink(&*store, &command).await, WalletUnlinked::SignerUnknown);
+        }
+    }
+    assert_eq!(steps::accounts_of(&*store, user).await.len(), 2);
+    let login = fixtures::complete_login_of(wallet);
+    assert_eq!(steps::user_of(&*store, &login).await, login.new_user);
+}
+
+/// A used challenge is refused before anything else is looked at, also if it comes from the one who used it.
+pub async fn b_001_a_challenge_links_once(store: Arc<dyn Storage>) {
+    let login = steps::sign_in(&*store).await;
+    let command = fixtures::link_wallet(&login.account, &fixtures::wallet_account());
+    assert!(matches!(link(&*store, &command).await, WalletLinked::Linked { .. }));
+    let again = LinkWallet { wallet: fixtures::wallet_account(), ..command.clone() };
+    let unknown = LinkWallet { signer: fixtures::wallet_account(), ..command.clone() };
+    for spent in [&command, &again, &unknown] {
+        assert_eq!(link(&*store, spent).await, WalletLinked::ChallengeSpent);
+    }
+    let wallets = steps::accounts_of(&*store, login.new_user).await;
+    assert!(wallets.len() == 2 && wallets.contains(&command.wallet));
+    // Nor does it bring back what was undone.
+    steps::unlink(&*store, &login.account, &command.wallet).await;
+    assert_eq!(link(&*store, &command).await, WalletLinked::ChallengeSpent);
+    assert_eq!(steps::accounts_of(&*store, login.new_user).await, [login.account]);
+}
+
+/// As with linking.
+pub async fn b_001_a_challenge_unlinks_once(store: Arc<dyn Storage>) {
+    let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
+    let third = fixtures::wallet_account();
+    steps::link(&*store, &first, &third).await;
+    let command = fixtures::unlink_wallet(&first, &second);
+    assert_eq!(unlink(&*store, &command).await, WalletUnlinked::Unlinked { user });
+    let another = UnlinkWallet { wallet: third.clone(), ..command.clone() };
+    let unknown = UnlinkWallet { signer: fixtures::wallet_account(), ..command.clone() };
+    steps::link(&*store, &third, &second).await;
+    for spent in [&command, &another, &unknown] {
+        assert_eq!(unlink(&*store, spent).await, WalletUnlinked::ChallengeSpent);
+    }
+    assert_eq!(steps::accounts_of(&*store, user).await.len(), 3);
+}
+
+/// Both kinds of challenges are spent in one place.
+pub async fn a_challenge_that_linked_does_not_unlink(store: Arc<dyn Storage>) {
+    let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
+    let linking = fixtures::link_wallet(&first, &fixtures::wallet_account());
+    assert_eq!(link(&*store, &linking).await, WalletLinked::Linked { user });
+    let unlinking = UnlinkWallet { id: linking.id, ..fixtures::unlink_wallet(&first, &second) };
+    assert_eq!(unlink(&*store, &unlinking).await, WalletUnlinked::ChallengeSpent);
+    let unlinking = fixtures::unlink_wallet(&first, &second);
+    assert_eq!(unlink(&*store, &unlinking).await, WalletUnlinked::Unlinked { user });
+    let linking = LinkWallet { id: unlinking.id, ..fixtures::link_wallet(&first, &second) };
+    assert_eq!(link(&*store, &linking).await, WalletLinked::ChallengeSpent);
+}
+
+/// One challenge is refused for every reason there is, and then works.
+pub async fn a_refusal_spends_nothing(store: Arc<dyn Storage>) {
+    let login = steps::sign_in(&*store).await;
+    let stranger = steps::sign_in(&*store).await;
+    let nobody = fixtures::wallet_account();
+    let user = login.new_user;
+
+    let good = fixtures::link_wallet(&login.account, &fixtures::wallet_account());
+    let refusals = [
+        (&nobody, &good.wallet, WalletLinked::SignerUnknown),
+        (&login.account, &stranger.account, WalletLinked::BelongsToAnother),
+        (&login.account, &login.account, WalletLinked::AlreadyTheirs { user }),
+    ];
+    for (signer, wallet, refusal) in refusals {
+        let refused = LinkWallet { id: good.id, ..fixtures::link_wallet(signer, wallet) };
+        assert_eq!(link(&*store, &refused).await, refusal);
+    }
+    let alone = fixtures::unlink_wallet(&login.account, &login.account);
+    assert_eq!(unlink(&*store, &alone).await, WalletUnlinked::LastWallet);
+    assert_eq!(link(&*store, &good).await, WalletLinked::Linked { user });
+
+    let refusals = [
+        (&nobody, &good.wallet, WalletUnlinked::SignerUnknown),
+        (&login.account, &stranger.account, WalletUnlinked::NotTheirs),
+        (&login.account, &nobody, WalletUnlinked::NotTheirs),
+    ];
+    for (signer, wallet, refusal) in refusals {
+        let refused = UnlinkWallet { id: alone.id, ..fixtures::unlink_wallet(signer, wallet) };
+        assert_eq!(unlink(&*store, &refused).await, refusal);
+    }
+    assert_eq!(unlink(&*store, &alone).await, WalletUnlinked::Unlinked { user });
+}
+
+/// It is in nobody's list any more, and a signer no more.
+pub async fn an_unlinked_wallet_is_gone_and_the_user_stays(store: Arc<dyn Storage>) {
+    let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
+    assert_eq!(steps::unlink(&*store, &second, &first).await, user);
+    assert_eq!(steps::accounts_of(&*store, user).await, std::slice::from_ref(&second));
+    let command = fixtures::link_wallet(&first, &fixtures::wallet_account());
+    assert_eq!(link(&*store, &command).await, WalletLinked::SignerUnknown);
+    let login = fixtures::complete_login_of(second);
+    assert_eq!(steps::user_of(&*store, &login).await, user);
+}
+
+/// The signer may be the one that goes.
+pub async fn a_wallet_unlinks_itself(store: Arc<dyn Storage>) {
+    let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
+    assert_eq!(steps::unlink(&*store, &first, &first).await, user);
+    assert_eq!(steps::accounts_of(&*store, user).await, [second]);
+}
+
+/// A user without a wallet could never come back.
+pub async fn the_last_wallet_is_refused(store: Arc<dyn Storage>) {
+    let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
+    steps::unlink(&*store, &first, &second).await;
+    let token = steps::redeem_by(&*store, &first).await;
+    let command = fixtures::unlink_wallet(&first, &first);
+    for _ in 0..2 {
+        assert_eq!(unlink(&*store, &command).await, WalletUnlinked::LastWallet);
+    }
+    assert_eq!(steps::accounts_of(&*store, user).await, [first]);
+    assert!(steps::is_live(&*store, &token).await);
+}
+
+/// A user decides about their own wallets only, and is told no more than that.
+pub async fn a_wallet_of_another_or_of_nobody_is_not_unlinked(store: Arc<dyn Storage>) {
+    let alone = steps::sign_in(&*store).await;
+    let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
+    let token = steps::redeem_by(&*store, &second).await;
+    for wallet in [&first, &second, &fixtures::wallet_account()] {
+        let command = fixtures::unlink_wallet(&alone.account, wallet);
+        assert_eq!(unlink(&*store, &command).await, WalletUnlinked::NotTheirs);
+    }
+    assert_eq!(steps::accounts_of(&*store, user).await.len(), 2);
+    assert!(steps::is_live(&*store, &token).await);
+}
+
+/// Codes, refresh tokens and access tokens of that wallet are dead; those of the user's other wallets are not.
+pub async fn what_an_unlinked_wallet_granted_is_dead_and_the_rest_lives(store: Arc<dyn Storage>) {
+    let (_, [first, second]) = steps::user_with_two_wallets(&*store).await;
+    let bystander = steps::redeem(&*store).await;
+    let alive = steps::redeem_by(&*store, &first).await;
+    let on_another_chain = WalletAccount { chain: "eip155:137".to_owned(), ..second.clone() };
+    let dead = [steps::redeem_by(&*store, &second).await, steps::redeem_by(&*store, &on_another_chain).await];
+    let rotated = steps::rotate(&*store, &dead[0]).await;
+    let code = fixtures::complete_login_of(second.clone());
+    steps::user_of(&*store, &code).await;
+
+    steps::unlink(&*store, &first, &second).await;
+
+    for token in dead.iter().chain([&rotated]) {
+        let snapshot = steps::access(&*store, token).await;
+        assert!(snapshot.grant_revoked && !snapshot.is_live(fixtures::NOW));
+        assert!(store.find_refresh(token.id).await.unwrap().unwrap().grant.revoked);
+    }
+    let rotation = fixtures::rotate_refresh(&rotated);
+    assert_eq!(store.rotate_refresh(rotation).await.unwrap(), Rotated::Revoked);
+    let redemption = fixtures::redeem_code(code.id);
+    assert_eq!(store.redeem_code(redemption).await.unwrap(), Redeemed::Revoked);
+    for token in [&alive, &bystander] {
+        assert!(steps::is_live(&*store, token).await);
+        steps::rotate(&*store, token).await;
+    }
+    let revocation = fixtures::revoke_grant(dead[0].grant);
+    assert_eq!(store.revoke_grant(revocation).await.unwrap(), Revoked::AlreadyRevoked);
+}
+
+/// Dead stays dead, and does not keep the wallet.
+pub async fn a_grant_that_was_revoked_before_its_wallet_was_unlinked_stays_revoked(store: Arc<dyn Storage>) {
+    let (_, [first, second]) = steps::user_with_two_wallets(&*store).await;
+    let token = steps::redeem_by(&*store, &second).await;
+    assert_eq!(store.revoke_grant(fixtures::revoke_grant(token.grant)).await.unwrap(), Revoked::Revoked);
+    steps::unlink(&*store, &first, &second).await;
+    assert!(!steps::is_live(&*store, &token).await);
+}
+
+/// It comes back as anybody who was never here; what it granted before stays dead.
+pub async fn an_unlinked_wallet_signs_in_as_a_new_user(store: Arc<dyn Storage>) {
+    let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
+    let dead = steps::redeem_by(&*store, &second).await;
+    steps::unlink(&*store, &first, &second).await;
+    let login = fixtures::complete_login_of(second.clone());
+    assert_eq!(steps::user_of(&*store, &login).await, login.new_user);
+    assert_ne!(login.new_user, user);
+    assert_eq!(steps::accounts_of(&*store, login.new_user).await, std::slice::from_ref(&second));
+    assert!(!steps::is_live(&*store, &dead).await);
+    let command = fixtures::link_wallet(&first, &second);
+    assert_eq!(link(&*store, &command).await, WalletLinked::BelongsToAnother);
+}
+
+/// With a new time; what it granted before stays dead, what it grants now lives.
+pub async fn an_unlinked_wallet_may_be_linked_again(store: Arc<dyn Storage>) {
+    let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
+    let dead = steps::redeem_by(&*store, &second).await;
+    steps::unlink(&*store, &first, &second).await;
+    let now = fixtures::NOW + Duration::hours(1);
+    let again = LinkWallet { now, ..fixtures::link_wallet(&first, &second) };
+    assert_eq!(link(&*store, &again).await, WalletLinked::Linked { user });
+    let expected = [
+        LinkedWallet { account: first, linked_at: fixtures::NOW },
+        LinkedWallet { account: second.clone(), linked_at: now },
+    ];
+    assert_eq!(store.wallets_of(user).await.unwrap(), expected);
+    let alive = steps::redeem_by(&*store, &second).await;
+    assert!(steps::is_live(&*store, &alive).await);
+    assert!(!steps::is_live(&*store, &dead).await);
+}
+
+/// Whoever has its signature.
+pub async fn an_unlinked_wallet_may_be_linked_by_another(store: Arc<dyn Storage>) {
+    let other = steps::sign_in(&*store).await;
+    let (_, [first, second]) = steps::user_with_two_wallets(&*store).await;
+    steps::unlink(&*store, &first, &second).await;
+    assert_eq!(steps::link(&*store, &other.account, &second).await, other.new_user);
+    let login = fixtures::complete_login_of(second);
+    assert_eq!(steps::user_of(&*store, &login).await, other.new_user);
+}
+
+/// Back and forth between two users, with grants of both.
+pub async fn a_wallet_is_linked_and_unlinked_many_times(store: Arc<dyn Storage>) {
+    let homes = [steps::sign_in(&*store).await, steps::sign_in(&*store).await];
+    let wanderer = fixtures::wallet_account();
+    let mut dead = Vec::new();
+    for home in homes.iter().cycle().take(6) {
+        assert_eq!(steps::link(&*store, &home.account, &wanderer).await, home.new_user);
+        let token = steps::redeem_by(&*store, &wanderer).await;
+        assert_eq!(steps::access(&*store, &token).await.user, home.new_user);
+        assert!(steps::is_live(&*store, &token).await);
+        assert_eq!(steps::unlink(&*store, &home.account, &wanderer).await, home.new_user);
+        dead.push(token);
+    }
+    for token in &dead {
+        assert!(!steps::is_live(&*store, token).await);
+    }
+}

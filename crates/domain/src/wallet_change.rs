@@ -1,0 +1,141 @@
+//! A change to the wallets of a user that waits for its signatures.
+
+use time::OffsetDateTime;
+
+use crate::challenge::{ChallengeDigest, ChallengeRejected, MAX_FAILURES};
+use crate::id::GrantId;
+use crate::wallet::WalletAccount;
+
+/// What a person wants to change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WalletChange {
+    /// Another wallet comes to the ones that the user has; it must sign too.
+    Link {
+        /// The fingerprint of the text that the other wallet signs.
+        other_digest: ChallengeDigest,
+    },
+    /// One of the user's wallets goes.
+    Unlink,
+}
+
+/// A change whose texts were issued. It lives sealed in the session and nowhere else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PendingWalletChange {
+    /// Works once; spent with the change.
+    pub id: GrantId,
+    /// What changes.
+    pub change: WalletChange,
+    /// The wallet that signs for the user.
+    pub signer: WalletAccount,
+    /// The fingerprint of the text that it signs.
+    pub signer_digest: ChallengeDigest,
+    /// The wallet that comes or goes.
+    pub other: WalletAccount,
+    /// When the texts stop being good.
+    pub expires_at: OffsetDateTime,
+    /// How many signatures failed.
+    pub failures: u8,
+}
+
+impl PendingWalletChange {
+    /// May a link be completed with these texts?
+    pub fn admit_link(
+        &self,
+        now: OffsetDateTime,
+        signer_text: &str,
+        other_text: &str,
+    ) -> Result<(), ChallengeRejected> {
+        let WalletChange::Link { other_digest } = self.change else {
+            return Err(ChallengeRejected::Unknown);
+        };
+        if !other_digest.is(&ChallengeDigest::of(&self.other, other_text)) {
+            return Err(ChallengeRejected::Unknown);
+        }
+        self.admit(now, signer_text)
+    }
+
+    /// May a wallet be unlinked with this text?
+    pub fn admit_unlink(&self, now: OffsetDateTime, signer_text: &str) -> Result<(), ChallengeRejected> {
+        match self.change {
+            WalletChange::Unlink => self.admit(now, signer_text),
+            WalletChange::Link { .. } => Err(ChallengeRejected::Unknown),
+        }
+    }
+
+    fn admit(&self, now: OffsetDateTime, signer_text: &str) -> Result<(), ChallengeRejected> {
+        if !self.signer_digest.is(&ChallengeDigest::of(&self.signer, signer_text)) {
+            Err(ChallengeRejected::Unknown)
+        } else if now >= self.expires_at {
+            Err(ChallengeRejected::Expired)
+        } else if self.failures >= MAX_FAILURES {
+            Err(ChallengeRejected::Exhausted)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Counts a signature that failed.
+    pub const fn count_failure(&mut self) {
+        self.failures = self.failures.saturating_add(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use time::Duration;
+
+    use super::*;
+
+    const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
+
+    fn account(address: &str) -> WalletAccount {
+        WalletAccount {
+            family: "eip155".to_owned(),
+            chain: "eip155:1".to_owned(),
+            address: address.to_owned(),
+        }
+    }
+
+    fn pending(change: WalletChange) -> PendingWalletChange {
+        PendingWalletChange {
+            id: GrantId::at(NOW, [1; 10]),
+            change,
+            signer: account("0xA"),
+            signer_digest: ChallengeDigest::of(&account("0xA"), "mine"),
+            other: account("0xB"),
+            expires_at: NOW + Duration::minutes(5),
+            failures: 0,
+        }
+    }
+
+    fn link() -> PendingWalletChange {
+        pending(WalletChange::Link { other_digest: ChallengeDigest::of(&account("0xB"), "theirs") })
+    }
+
+    #[test]
+    fn b_002_a_link_needs_both_texts_as_they_were_issued() {
+        assert_eq!(link().admit_link(NOW, "mine", "theirs"), Ok(()));
+        for (signer, other) in [("mine", "mine"), ("theirs", "theirs"), ("theirs", "mine"), ("mine", "")] {
+            assert_eq!(link().admit_link(NOW, signer, other), Err(ChallengeRejected::Unknown));
+        }
+    }
+
+    #[test]
+    fn the_text_of_one_change_does_not_make_the_other() {
+        assert_eq!(link().admit_unlink(NOW, "mine"), Err(ChallengeRejected::Unknown));
+        let unlink = pending(WalletChange::Unlink);
+        assert_eq!(unlink.admit_unlink(NOW, "mine"), Ok(()));
+        assert_eq!(unlink.admit_link(NOW, "mine", "theirs"), Err(ChallengeRejected::Unknown));
+    }
+
+    #[test]
+    fn a_050_a_change_ends_at_its_exact_second_and_after_five_failures() {
+        let mut pending = pending(WalletChange::Unlink);
+        assert_eq!(pending.admit_unlink(pending.expires_at, "mine"), Err(ChallengeRejected::Expired));
+        for _ in 0..MAX_FAILURES {
+            assert_eq!(pending.admit_unlink(NOW, "mine"), Ok(()));
+            pending.count_failure();
+        }
+        assert_eq!(pending.admit_unlink(NOW, "mine"), Err(ChallengeRejected::Exhausted));
+    }
+}

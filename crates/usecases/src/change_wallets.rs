@@ -1,0 +1,163 @@
+//! A person presents the signatures of a change: they are verified, and one guarded write makes the change.
+
+use countersign_domain::challenge::ChallengeRejected;
+use countersign_domain::id::UserId;
+use countersign_domain::wallet::{WalletAccount, WalletProof};
+use countersign_domain::wallet_change::PendingWalletChange;
+use countersign_ports::{
+    LinkWallet, StoreError, UnlinkWallet, Verdict, VerifierError, WalletLinked, WalletUnlinked,
+};
+
+use crate::Context;
+
+/// A text and its signature.
+#[derive(Clone)]
+pub struct SignedText {
+    /// The text.
+    pub text: String,
+    /// The signature, in any of its spellings.
+    pub signature: String,
+}
+
+impl std::fmt::Debug for SignedText {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SignedText").finish_non_exhaustive()
+    }
+}
+
+/// A user and all wallets that are theirs now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WalletsOfUser {
+    /// The user.
+    pub user: UserId,
+    /// The wallets, the longest linked first.
+    pub wallets: Vec<WalletAccount>,
+}
+
+/// Why nothing changed.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangeWalletsError {
+    /// The texts are not ones that may be answered.
+    #[error("challenge is refused")]
+    Challenge(#[from] ChallengeRejected),
+    /// The challenge was used before.
+    #[error("challenge was used before")]
+    ChallengeSpent,
+    /// The signature of the user's wallet is not good.
+    #[error("signature is not valid: {0}")]
+    Signature(&'static str),
+    /// The signature of the other wallet is not good.
+    #[error("signature of the other wallet is not valid: {0}")]
+    OtherSignature(&'static str),
+    /// The wallet that signs for the user has none.
+    #[error("signing wallet belongs to nobody")]
+    SignerUnknown,
+    /// The other wallet is somebody's.
+    #[error("other wallet belongs to another user")]
+    BelongsToAnother,
+    /// The other wallet is not the user's.
+    #[error("other wallet is not one of the user's")]
+    NotTheirs,
+    /// Nobody could sign in any more.
+    #[error("other wallet is the user's last")]
+    LastWallet,
+    /// No verdict could be found.
+    #[error("signature could not be judged")]
+    Verifier(#[from] VerifierError),
+    /// The change could not be stored.
+    #[error("change could not be stored")]
+    Store(#[from] StoreError),
+}
+
+/// Links the other wallet to the signer's user. Needs fresh signatures of both.
+pub async fn link_wallet(
+    context: &Context,
+    pending: &mut PendingWalletChange,
+    signer: SignedText,
+    other: SignedText,
+) -> Result<WalletsOfUser, ChangeWalletsError> {
+    let now = context.clock.now();
+    pending.admit_link(now, &signer.text, &other.text)?;
+    let signer = proven(context, pending, Whose::Signer, signer).await?;
+    let wallet = proven(context, pending, Whose::Other, other).await?;
+    let command = LinkWallet { id: pending.id, signer, wallet, now, forget_after: pending.expires_at };
+    let user = match context.storage.link_wallet(command).await? {
+        WalletLinked::Linked { user } => {
+            tracing::info!(user.id = %user, wallet = %pending.other.shortened(), "wallet linked");
+            user
+        }
+        WalletLinked::AlreadyTheirs { user } => user,
+        WalletLinked::BelongsToAnother => return Err(ChangeWalletsError::BelongsToAnother),
+        WalletLinked::SignerUnknown => return Err(ChangeWalletsError::SignerUnknown),
+        WalletLinked::ChallengeSpent => return Err(ChangeWalletsError::ChallengeSpent),
+    };
+    wallets_of(context, user).await
+}
+
+/// Takes a wallet off the signer's user, and with it whatever was granted by signing in with it.
+pub async fn unlink_wallet(
+    context: &Context,
+    pending: &mut PendingWalletChange,
+    signer: SignedText,
+) -> Result<WalletsOfUser, ChangeWalletsError> {
+    let now = context.clock.now();
+    pending.admit_unlink(now, &signer.text)?;
+    let signer = proven(context, pending, Whose::Signer, signer).await?;
+    let named = &pending.other;
+    // A contract's wallet belongs to its chain; by its address alone it looks like a key's.
+    let as_contract = WalletAccount { family: named.chain.clone(), ..named.clone() };
+    let mut outcome = WalletUnlinked::NotTheirs;
+    for wallet in [named.clone(), as_contract] {
+        if outcome == WalletUnlinked::NotTheirs {
+            let (signer, forget_after) = (signer.clone(), pending.expires_at);
+            let command = UnlinkWallet { id: pending.id, signer, wallet, now, forget_after };
+            outcome = context.storage.unlink_wallet(command).await?;
+        }
+    }
+    let user = match outcome {
+        WalletUnlinked::Unlinked { user } => {
+            tracing::info!(user.id = %user, wallet = %pending.other.shortened(), "wallet unlinked");
+            user
+        }
+        WalletUnlinked::NotTheirs => return Err(ChangeWalletsError::NotTheirs),
+        WalletUnlinked::LastWallet => return Err(ChangeWalletsError::LastWallet),
+        WalletUnlinked::SignerUnknown => return Err(ChangeWalletsError::SignerUnknown),
+        WalletUnlinked::ChallengeSpent => return Err(ChangeWalletsError::ChallengeSpent),
+    };
+    wallets_of(context, user).await
+}
+
+#[derive(Clone, Copy)]
+enum Whose {
+    Signer,
+    Other,
+}
+
+/// The account that signed. A signature that fails is counted.
+async fn proven(
+    context: &Context,
+    pending: &mut PendingWalletChange,
+    whose: Whose,
+    signed: SignedText,
+) -> Result<WalletAccount, ChangeWalletsError> {
+    let account = match whose {
+        Whose::Signer => pending.signer.clone(),
+        Whose::Other => pending.other.clone(),
+    };
+    let proof = WalletProof { account, text: signed.text, signature: signed.signature };
+    match context.wallets.verify(&proof).await? {
+        Verdict::Valid(account) => Ok(account),
+        Verdict::Invalid(reason) => {
+            pending.count_failure();
+            Err(match whose {
+                Whose::Signer => ChangeWalletsError::Signature(reason),
+                Whose::Other => ChangeWalletsError::OtherSignature(reason),
+            })
+        }
+    }
+}
+
+async fn wallets_of(context: &Context, user: UserId) -> Result<WalletsOfUser, ChangeWalletsError> {
+    let linked = context.storage.wallets_of(user).await?;
+    Ok(WalletsOfUser { user, wallets: linked.into_iter().map(|linked| linked.account).collect() })
+}

@@ -1,0 +1,2 @@
+DROP TABLE spent_challenges;
+ALTER TABLE wallets DROP COLUMN chain;

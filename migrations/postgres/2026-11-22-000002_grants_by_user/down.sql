@@ -1,0 +1,1 @@
+DROP INDEX grants_by_user;
