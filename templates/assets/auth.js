@@ -3,6 +3,34 @@
 // messages, and writes what others chose (names, texts, errors) as text only.
 //
 // `state` below is the sign-in's state as people see it; it stands in data-state on <main>.
+//
+// It knows no kind of wallet itself. Each wallet family brings a module, and all of them are found in data-wallet-modules:
+//
+//   export function find(add, tools) is called once, and finds the family's wallets for as long as the page lives. What it
+//   returns may have a function again(), which is called whenever the page gets the focus.
+//
+//   add(wallet) puts a wallet into the list, and returns a function that takes it off again: that one gives true, or false
+//   for the wallet that the person is signing in with, which stays. A wallet has
+//     name, kind                   how it is called, and of which kind its accounts are, both for people
+//     id, icon, legacy             a lasting name for itself, an image as a data: URI, and whether it stands in for a wallet
+//                                  that did not say its name; all of them may be missing
+//     connect()                    resolves to the accounts that the person shares, the current one first; none: it is locked
+//     sign(text, account)          resolves to the signature, as the family's verifier on the server takes it
+//     changeAccount(account)       lets the person choose; resolves to the accounts, or to nothing: connect() tells them
+//     onAccounts(changed)          is called once, and calls changed(accounts) whenever the wallet has other ones
+//   where the last two may be missing. An account has an address, and the chain by CAIP-2 where the wallet knows it; what a
+//   module adds to it comes back with it. connect, sign and changeAccount ask the wallet before they await anything: wallets
+//   open windows, and browsers allow that only then.
+//
+//   What they throw has the wallet's code by EIP-1193 and EIP-1474: 4001 the person said no, 4100 locked, 4200 and -32601 it
+//   cannot do that, -32002 it is busy with an earlier request. `tools` help with this and other things that families share:
+//     ask(question, codes)         calls question() at once and awaits it. An error gets the code that `codes` has in place of
+//                                  the wallet's own, and 4001 where only its words say that the person said no
+//     standardWallets(found)       calls found(wallet) for each wallet of the Wallet Standard, now and later; it returns what
+//                                  add returned, or nothing
+//     utf8(text), hex(bytes), base64(bytes)
+//
+//   A module that cannot be loaded or throws is left out; nothing else changes.
 
 const main = document.querySelector("main");
 const page = { ...main.dataset };
@@ -15,6 +43,7 @@ const ui = {
   manual: byId("manual"),
   addressForm: byId("address-form"),
   address: byId("address"),
+  chain: byId("chain"),
   loginForm: byId("login-form"),
   signature: byId("signature"),
 };
@@ -29,6 +58,7 @@ const BAD_SIGNATURE =
 const NO_WALLET =
   "No wallet found in this browser yet. Unlock or install one and it appears here, " +
   "open this page in your wallet's browser, or copy and paste below.";
+const CODES = new Set([4001, 4100, 4200, -32601, -32002]); // What the page has words of its own for.
 const LAST_WALLET = "countersign.last-wallet";
 
 // In these states somebody else has the word (the wallet, the server, or nobody any more): nothing may be signed meanwhile.
@@ -40,8 +70,9 @@ let blocked = false;
 let turn = 0; // Every step takes a new number; an answer to an older step is dropped.
 let wait = null; // The countdown of a rate limit.
 
-const wallets = []; // {name, icon, rdns, provider, legacy, button, item, asking, heard}
-const walletFlow = { entry: null, account: null, challenge: null, valid: byId("valid") };
+const wallets = []; // {wallet, name, key, button, item, asking, heard}
+const modules = []; // What find() of each of them returned.
+const walletFlow = { entry: null, accounts: [], account: null, picked: false, challenge: null, valid: byId("valid") };
 const manualFlow = { challenge: null, valid: byId("manual-valid") };
 
 /** What went wrong, as a state of the page and a sentence for people. */
@@ -221,9 +252,10 @@ function secondsToWait(header) {
   return Number.isNaN(at) ? 30 : Math.min(Math.max(Math.ceil((at - Date.now()) / 1000), 1), 3600);
 }
 
-async function issue(address) {
-  const { answer, serverTime } = await post("/oauth/challenge", { wallet_address: address });
-  return challengeOf(answer.challenge, answer.wallet_address, answer.expires_at, serverTime);
+async function issue({ address, chain }) {
+  const { answer, serverTime } = await post("/oauth/challenge", { wallet_address: address, chain });
+  const issued = challengeOf(answer.challenge, answer.wallet_address, answer.expires_at, serverTime);
+  return { ...issued, asked: { address, chain }, howToSign: answer.how_to_sign };
 }
 
 // The end is counted by the server's clock: this computer's may be wrong.
@@ -263,28 +295,70 @@ function isWebAddress(text) {
   return /^https?:\/\//i.test(text);
 }
 
-// --- wallets: finding them (EIP-6963, window.ethereum) ----------------------------------------------------------------------
+// --- wallets: finding them --------------------------------------------------------------------------------------------------
 
-function announced(event) {
-  const info = event.detail?.info;
-  const provider = event.detail?.provider;
-  if (typeof provider?.request !== "function" || typeof info?.name !== "string") return;
-  const legacy = wallets.find((entry) => entry.legacy && entry.provider === provider);
-  if (legacy && walletFlow.entry !== legacy) forget(legacy);
-  if (wallets.some((entry) => entry.provider === provider)) return;
-  const rdns = typeof info.rdns === "string" ? info.rdns : "";
-  add({ name: plainName(info.name), icon: safeIcon(info.icon), rdns, provider, legacy: false });
+async function findWallets(path) {
+  try {
+    const { find } = await import(path);
+    modules.push((await find(add, tools)) ?? {});
+  } catch (error) {
+    console.warn(`${path} does not work:`, error);
+  }
 }
 
-function askForWallets() {
-  window.dispatchEvent(new Event("eip6963:requestProvider"));
-  addLegacy();
+function askAgain() {
+  for (const module of modules) attempt(() => module.again?.());
 }
 
-function addLegacy() {
-  const provider = window.ethereum;
-  if (typeof provider?.request !== "function" || wallets.some((entry) => entry.provider === provider)) return;
-  add({ name: "Browser wallet", icon: null, rdns: "", provider, legacy: true });
+// What wallets and modules do wrong is theirs alone.
+function attempt(action) {
+  try {
+    return action();
+  } catch (error) {
+    console.warn(error);
+    return undefined;
+  }
+}
+
+const tools = {
+  utf8: (text) => new TextEncoder().encode(text),
+  hex: (bytes) => `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`,
+  base64: (bytes) => btoa(String.fromCharCode(...bytes)),
+  standardWallets,
+  async ask(question, codes = {}) {
+    try {
+      return await question();
+    } catch (error) {
+      const words = String(error?.message ?? error);
+      const given = codeOf(error);
+      const code = codes[given] ?? given;
+      const saidNo = !CODES.has(code) && /reject|denied|declin|cancel/i.test(words);
+      throw Object.assign(new Error(words), { code: saidNo ? 4001 : code });
+    }
+  },
+};
+
+const standard = { registered: new Map(), listeners: [] };
+
+function standardWallets(found) {
+  standard.listeners.push(found);
+  for (const [wallet, removers] of standard.registered) removers.push(attempt(() => found(wallet)));
+  if (standard.listeners.length > 1) return;
+  const register = (...given) => {
+    const fresh = given.filter((wallet) => !standard.registered.has(wallet));
+    for (const wallet of fresh) {
+      standard.registered.set(wallet, standard.listeners.map((listener) => attempt(() => listener(wallet))));
+    }
+    return () => {
+      for (const wallet of fresh) {
+        for (const remove of standard.registered.get(wallet) ?? []) remove?.();
+        standard.registered.delete(wallet);
+      }
+    };
+  };
+  const api = Object.freeze({ register });
+  window.addEventListener("wallet-standard:register-wallet", (event) => attempt(() => event.detail(api)));
+  window.dispatchEvent(new CustomEvent("wallet-standard:app-ready", { detail: api }));
 }
 
 function plainName(name) {
@@ -295,30 +369,40 @@ function safeIcon(icon) {
   return typeof icon === "string" && icon.length < 500_000 && /^data:image\/[a-z+.-]+[;,]/i.test(icon) ? icon : null;
 }
 
-function add(entry) {
+function add(wallet) {
+  const { id, kind, legacy } = wallet;
+  if (typeof wallet.name !== "string" || typeof wallet.connect !== "function" || typeof wallet.sign !== "function") return () => false;
+  const entry = { wallet, name: plainName(wallet.name), key: typeof id === "string" && id ? `${kind} ${id}` : "" };
   entry.button = element("button", undefined, "wallet");
   entry.button.type = "button";
-  entry.button.append(picture(entry.icon), element("bdi", entry.name), element("span", entry.legacy ? "Legacy" : "Detected", "tag"));
+  const tag = element("span", legacy ? `${kind}, legacy` : kind, "tag");
+  entry.button.append(picture(safeIcon(wallet.icon), entry.name), element("bdi", entry.name), tag);
   entry.button.addEventListener("click", () => isEnabled(entry.button) && connect(entry));
   entry.item = element("li");
   entry.item.append(entry.button);
   wallets.push(entry);
-  if (entry.rdns && entry.rdns === lastWallet()) ui.list.prepend(entry.item);
+  if (entry.key && entry.key === lastWallet()) ui.list.prepend(entry.item);
   else ui.list.append(entry.item);
   byId("wallets-empty").hidden = true;
   if (state === "boot" || state === "no-wallet") show(surfaces.wallet, "ready");
   else refreshButtons();
+  return () => forget(entry);
 }
 
 function forget(entry) {
+  if (entry === walletFlow.entry || !wallets.includes(entry)) return false;
   wallets.splice(wallets.indexOf(entry), 1);
   entry.item.remove();
+  return true;
 }
 
-function picture(icon) {
-  if (icon === null) return element("span", undefined, "no-icon");
+function picture(icon, name) {
+  const letter = element("span", Array.from(name)[0].toUpperCase(), "no-icon");
+  letter.ariaHidden = "true";
+  if (icon === null) return letter;
   const image = element("img");
   image.alt = "";
+  image.addEventListener("error", () => image.replaceWith(letter));
   image.src = icon;
   return image;
 }
@@ -334,7 +418,7 @@ function lastWallet() {
 
 function remember(entry) {
   try {
-    if (entry.rdns) localStorage.setItem(LAST_WALLET, entry.rdns.slice(0, 100));
+    if (entry.key) localStorage.setItem(LAST_WALLET, entry.key.slice(0, 100));
   } catch {
     // Only the order of the list is lost.
   }
@@ -343,10 +427,10 @@ function remember(entry) {
 // --- wallets: connecting and signing ----------------------------------------------------------------------------------------
 
 // Called before any await of the click, because some wallets open a window and browsers allow that only then.
-async function ask(entry, method, params) {
+async function ask(entry, question) {
   entry.asking = true;
   try {
-    return await entry.provider.request(params ? { method, params } : { method });
+    return await question(entry.wallet);
   } finally {
     entry.asking = false;
   }
@@ -358,13 +442,12 @@ async function connect(entry, { again = false } = {}) {
   choose(entry);
   if (entry.asking && !again) return pending(entry, () => connect(entry, { again: true }));
   try {
-    const asked = ask(entry, "eth_requestAccounts");
+    const asked = ask(entry, (wallet) => wallet.connect());
     show(surfaces.wallet, "connecting", `Approve the connection in ${entry.name}.`, { busy: true, cancel: cancelConnect });
-    const account = firstOf(await asked);
+    const accounts = usable(await asked);
     if (mine !== turn) return;
-    if (account === null) return locked(entry);
-    remember(entry);
-    await prepare(account, "confirm", "Check the text, then sign.", true);
+    if (accounts.length > 0) remember(entry);
+    await connected(entry, accounts);
   } catch (error) {
     if (mine === turn) walletProblem(entry, error, false);
   }
@@ -372,39 +455,54 @@ async function connect(entry, { again = false } = {}) {
 
 function choose(entry) {
   if (walletFlow.entry !== entry) walletFlow.account = null;
-  walletFlow.entry = entry;
-  walletFlow.challenge = null;
+  Object.assign(walletFlow, { entry, accounts: [], picked: false, challenge: null });
   byId("check-body").hidden = true;
   byId("check-empty").hidden = false;
   for (const each of wallets) {
     if (each === entry) each.button.setAttribute("aria-current", "true");
     else each.button.removeAttribute("aria-current");
   }
-  if (!entry.heard && typeof entry.provider.on === "function") {
-    entry.heard = true;
-    entry.provider.on("accountsChanged", (accounts) => accountsChanged(entry, accounts));
-  }
+  if (entry.heard) return;
+  entry.heard = true;
+  attempt(() => entry.wallet.onAccounts?.((accounts) => accountsChanged(entry, usable(accounts))));
 }
 
-function firstOf(accounts) {
-  const first = Array.isArray(accounts) ? accounts[0] : undefined;
-  return typeof first === "string" && first.trim() !== "" ? first.trim() : null;
+function connected(entry, accounts) {
+  if (accounts.length === 0) return locked(entry);
+  walletFlow.accounts = accounts;
+  return prepare(accounts[0], "confirm", "Check the text, then sign.", true);
+}
+
+function usable(accounts) {
+  const named = Array.isArray(accounts) ? accounts.filter((each) => typeof each?.address === "string") : [];
+  return named.map((each) => ({ ...each, address: each.address.trim() })).filter((each) => each.address !== "");
 }
 
 function accountsChanged(entry, accounts) {
   if (blocked || entry !== walletFlow.entry || OVER.has(state) || state === "connecting") return;
-  const account = firstOf(accounts);
+  const [account] = accounts;
   const before = walletFlow.account;
-  if (account === null) {
+  if (account === undefined) {
     turn += 1;
     choose(entry);
     walletFlow.account = null;
     locked(entry);
-  } else if (before === null) {
-    prepare(account, "confirm", "Check the text, then sign.", true);
-  } else if (account.toLowerCase() !== before.toLowerCase()) {
-    prepare(account, "account-changed", `You switched accounts. We prepared a new text for ${account}.`, false);
+    return;
   }
+  if (walletFlow.picked && accounts.some((each) => same(each, before))) return;
+  walletFlow.accounts = accounts;
+  walletFlow.picked = false;
+  if (before === null) {
+    prepare(account, "confirm", "Check the text, then sign.", true);
+  } else if (!same(account, before)) {
+    prepare(account, "account-changed", `You switched accounts. We prepared a new text for ${account.address}.`, false);
+  } else if (account.chain !== before.chain) {
+    prepare(account, "account-changed", "Your wallet switched networks. We prepared a new text.", false);
+  }
+}
+
+function same(one, other) {
+  return one.address.toLowerCase() === other?.address.toLowerCase();
 }
 
 /** Gets the text for an account and shows it; the state after that is the caller's. */
@@ -430,7 +528,8 @@ async function prepare(account, id, text, takesFocus) {
 }
 
 function showAddress(address) {
-  byId("account").replaceChildren(...(address.match(/^0x|.{1,4}/g) ?? []).map((group) => element("span", group)));
+  const groups = address.match(/^0x|^[a-z]+:|.{1,4}/g) ?? [];
+  byId("account").replaceChildren(...groups.map((group) => element("span", group)));
 }
 
 async function sign({ again = false } = {}) {
@@ -440,7 +539,7 @@ async function sign({ again = false } = {}) {
   if (entry.asking && !again) return pending(entry, () => sign({ again: true }));
   let signature;
   try {
-    const asked = ask(entry, "personal_sign", [hexOf(challenge.text), account]);
+    const asked = ask(entry, (wallet) => wallet.sign(challenge.text, account));
     const text = `Check your wallet: the request must come from ${page.host}.`;
     show(surfaces.wallet, "signing", text, { busy: true, cancel: cancelSign });
     signature = await asked;
@@ -452,12 +551,6 @@ async function sign({ again = false } = {}) {
   if (typeof signature !== "string") return walletProblem(entry, null, true);
   const renew = () => prepare(account, "expired", "This text is too old. We made a new one.", true);
   await handIn(surfaces.wallet, challenge, signature, renew);
-}
-
-function hexOf(text) {
-  let hex = "0x";
-  for (const byte of new TextEncoder().encode(text)) hex += byte.toString(16).padStart(2, "0");
-  return hex;
 }
 
 async function handIn(on, challenge, signature, renew, field) {
@@ -529,38 +622,67 @@ function codeOf(error) {
 }
 
 function changeAccount() {
-  const { entry } = walletFlow;
+  const { entry, accounts, account } = walletFlow;
   if (!entry || !isEnabled(entry.button)) return;
-  const mine = ++turn;
-  const asked = ask(entry, "wallet_requestPermissions", [{ eth_accounts: {} }]);
-  show(surfaces.wallet, "connecting", `Choose another account in ${entry.name}.`, { busy: true, cancel: cancelSign });
-  asked.then(
-    () => mine === turn && connect(entry, { again: true }),
-    () => mine === turn && show(surfaces.wallet, "confirm", `Switch the account in ${entry.name}; this page follows.`),
-  );
+  const { wallet, name } = entry;
+  const byWallet = () => show(surfaces.wallet, "confirm", `Switch the account in ${name}; this page follows.`);
+  if (wallet.changeAccount) {
+    const mine = ++turn;
+    const asked = ask(entry, () => wallet.changeAccount(account));
+    show(surfaces.wallet, "connecting", `Choose another account in ${name}.`, { busy: true, cancel: cancelSign });
+    asked.then(
+      (chosen) => mine === turn && (chosen ? connected(entry, usable(chosen)) : connect(entry, { again: true })),
+      () => mine === turn && byWallet(),
+    );
+  } else if (accounts.length > 1) {
+    const next = (accounts.findIndex((each) => same(each, account)) + 1) % accounts.length;
+    walletFlow.picked = true;
+    prepare(accounts[next], "account-changed", `This is account ${next + 1} of ${accounts.length} in ${name}.`, true);
+  } else if (wallet.onAccounts) {
+    byWallet();
+  } else {
+    connect(entry, { again: true });
+  }
 }
 
 // --- without connecting: copy and paste -------------------------------------------------------------------------------------
 
-async function issueManually(address, id, text, takesFocus) {
+async function issueManually(account, id, text, takesFocus) {
   const mine = ++turn;
   manualFlow.challenge = null;
   ui.addressForm.after(byId("manual-messages"));
   show(surfaces.manual, "preparing", "Preparing the text to sign…", { busy: true });
   try {
-    const challenge = await issue(address);
+    const challenge = await issue(account);
     if (mine !== turn) return;
     ui.signature.value = "";
     showManually(challenge);
     show(surfaces.manual, id, text, { focus: takesFocus ? byId("manual-heading") : undefined, heading: "Sign the text" });
   } catch (problem) {
-    if (mine === turn) report(surfaces.manual, problem, () => issueManually(address, id, text, true), ui.address);
+    if (mine !== turn) return;
+    const chains = problem.id === "refused" ? chainsIn(problem.message) : [];
+    offerChains(chains);
+    // A chain that is chosen must not meet another one in front of the address.
+    if (chains.length > 0) ui.address.value = account.address.replace(/^[^:]*:[^:]*:/, "");
+    report(surfaces.manual, problem, () => issueManually(account, id, text, true), chains.length > 0 ? ui.chain : ui.address);
   }
+}
+
+// The server names the chains that an address can belong to: "bip122:… (Bitcoin), …".
+function chainsIn(text) {
+  return Array.from(text.matchAll(/([-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}) \(([^)]*)\)/g), ([, chain, kind]) => ({ chain, kind }));
+}
+
+function offerChains(chains) {
+  byId("chain-choice").hidden = chains.length === 0;
+  const options = chains.map(({ chain, kind }) => new Option(`${kind} (${chain})`, chain));
+  ui.chain.replaceChildren(new Option("Choose one", ""), ...options);
 }
 
 function showManually(challenge) {
   manualFlow.challenge = challenge;
   byId("manual-text").textContent = challenge.text;
+  showHowToSign(challenge.howToSign);
   byId("manual-tools").hidden = false;
   byId("get-text").textContent = "Get a new text";
   byId("get-text").classList.remove("primary");
@@ -569,12 +691,30 @@ function showManually(challenge) {
   tick();
 }
 
+// What the page came with stays when the answer says nothing about it.
+function showHowToSign(ways) {
+  if (!Array.isArray(ways)) return;
+  byId("commands").hidden = ways.length === 0;
+  const shown = ways.map(({ tool, how }) => {
+    const command = element("pre", how);
+    command.tabIndex = 0;
+    command.role = "region";
+    command.ariaLabel = tool;
+    const definition = element("dd");
+    definition.append(command);
+    return [element("dt", tool), definition];
+  });
+  byId("ways").replaceChildren(...shown.flat());
+}
+
 function addressSubmitted(event) {
   event.preventDefault();
   if (!isEnabled(byId("get-text"))) return;
   ui.address.value = withoutSpaces(ui.address.value);
   clearError(ui.address);
-  issueManually(ui.address.value, "confirm", "The text is ready. Sign it and paste the signature.", true);
+  clearError(ui.chain);
+  const account = { address: ui.address.value, chain: ui.chain.value || undefined };
+  issueManually(account, "confirm", "The text is ready. Sign it and paste the signature.", true);
 }
 
 function signatureSubmitted(event) {
@@ -593,7 +733,7 @@ function clearError(field) {
 }
 
 function renewManually(challenge) {
-  issueManually(challenge.address, "expired", "This text is too old. We made a new one: sign it again.", false);
+  issueManually(challenge.asked, "expired", "This text is too old. We made a new one: sign it again.", false);
 }
 
 async function copy(pre, on) {
@@ -660,9 +800,7 @@ function start() {
   byId("avatar").hidden = false;
   ui.manual.open = page.step === "sign" || page.notice !== undefined;
 
-  window.addEventListener("eip6963:announceProvider", announced);
-  window.addEventListener("ethereum#initialized", addLegacy);
-  window.addEventListener("focus", askForWallets);
+  window.addEventListener("focus", askAgain);
   window.addEventListener("pageshow", (event) => event.persisted && location.reload());
   document.addEventListener("visibilitychange", tick);
   ui.sign.addEventListener("click", () => sign());
@@ -671,6 +809,7 @@ function start() {
   byId("manual-copy").addEventListener("click", () => copy(byId("manual-text"), surfaces.manual));
   byId("manual-download").addEventListener("click", download);
   ui.addressForm.addEventListener("submit", addressSubmitted);
+  ui.address.addEventListener("input", () => offerChains([]));
   ui.loginForm.addEventListener("submit", signatureSubmitted);
   byId("deny").addEventListener("submit", denied);
   setInterval(tick, 1000);
@@ -683,10 +822,10 @@ function start() {
   }
   if (page.step === "sign") {
     const challenge = challengeOf(page.challenge, page.walletAddress, page.expiresAt, Date.now());
-    showManually({ ...challenge, came: 0 });
+    showManually({ ...challenge, asked: { address: page.walletAddress, chain: page.chain }, came: 0 });
     show(surfaces.manual, "confirm");
   }
-  askForWallets();
+  for (const path of (page.walletModules ?? "").split(" ").filter(Boolean)) findWallets(path);
   setTimeout(() => {
     if (wallets.length > 0) return;
     byId("wallets-empty").textContent = NO_WALLET;

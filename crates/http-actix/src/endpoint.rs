@@ -14,3 +14,4 @@ pub(crate) mod login;
 pub(crate) mod revoke;
 pub(crate) mod token;
 pub(crate) mod userinfo;
+pub(crate) mod wallets;

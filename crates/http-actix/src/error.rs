@@ -133,6 +133,7 @@ impl ResponseError for ApiError {
 const fn status_of(code: Code) -> StatusCode {
     match code {
         Code::IncompleteForm => StatusCode::UNPROCESSABLE_ENTITY,
+        Code::Conflict => StatusCode::CONFLICT,
         Code::ForeignOrigin | Code::InsufficientScope => StatusCode::FORBIDDEN,
         Code::InvalidClient | Code::AccessDenied | Code::InvalidToken => StatusCode::UNAUTHORIZED,
         Code::ServerError => StatusCode::INTERNAL_SERVER_ERROR,

@@ -11,6 +11,7 @@ mod other_operations;
 mod schemas;
 #[cfg(test)]
 mod tests;
+mod wallet_operations;
 
 use countersign_domain::public_url::PublicUrl;
 use serde_json::{Map, Value, json};
@@ -57,6 +58,7 @@ fn document(public_url: &PublicUrl) -> Value {
         "servers": [{"url": public_url.as_str()}],
         "tags": [
             {"name": "Sign-in", "description": "The eight steps from a registration to a revoked token."},
+            {"name": "Wallets", "description": "One user, many wallets."},
             {"name": "Clients", "description": "What a client does with its own registration (RFC 7592)."},
             {"name": "Discovery", "description": "What libraries read first."},
             {"name": "Pages", "description": "What people see, and this description."},
@@ -74,6 +76,7 @@ fn document(public_url: &PublicUrl) -> Value {
 /// The table: everything that the server answers.
 fn operations(public_url: &PublicUrl) -> Vec<Operation> {
     let mut all = flow_operations::table(public_url);
+    all.extend(wallet_operations::table(public_url));
     all.extend(client_operations::table(public_url));
     all.extend(other_operations::table(public_url));
     all
@@ -116,6 +119,7 @@ fn security_schemes(public_url: &PublicUrl) -> Value {
         "profile": "your wallet address and a user id",
         "email": "your e-mail address, if you gave one",
         "offline_access": "access while you are away",
+        "wallets": "all wallets of the user",
     });
     json!({
         (ACCESS_TOKEN): {
@@ -143,7 +147,7 @@ fn security_schemes(public_url: &PublicUrl) -> Value {
             "type": "apiKey",
             "in": "cookie",
             "name": session::cookie_name(public_url.is_https()),
-            "description": "Set by `/oauth/authorize`.",
+            "description": "Set by `/oauth/authorize` and `/account/wallets/challenge`.",
         },
     })
 }

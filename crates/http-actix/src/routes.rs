@@ -6,7 +6,7 @@ use actix_web::{HttpResponse, Resource, Route, guard};
 
 use crate::endpoint::{
     assets, auth_page, authorize, challenge, clients, deny, discovery, docs, health, home, login, revoke,
-    token, userinfo,
+    token, userinfo, wallets,
 };
 use crate::error::ApiError;
 use crate::state::AppState;
@@ -19,7 +19,7 @@ pub(crate) struct Endpoint {
     routes: fn() -> Vec<Route>,
 }
 
-pub(crate) const ENDPOINTS: [Endpoint; 20] = [
+pub(crate) const ENDPOINTS: [Endpoint; 23] = [
     Endpoint { path: "/", allow: "GET, HEAD", routes: || vec![read().to(home::show)] },
     Endpoint { path: "/oauth/clients", allow: "POST", routes: || vec![web::post().to(clients::register)] },
     Endpoint {
@@ -56,6 +56,17 @@ pub(crate) const ENDPOINTS: [Endpoint; 20] = [
         path: "/oauth/revoke",
         allow: "POST, OPTIONS",
         routes: || vec![web::post().to(revoke::revoke), preflight()],
+    },
+    Endpoint {
+        path: "/account/wallets/challenge",
+        allow: "POST",
+        routes: || vec![web::post().to(wallets::begin)],
+    },
+    Endpoint { path: "/account/wallets/link", allow: "POST", routes: || vec![web::post().to(wallets::link)] },
+    Endpoint {
+        path: "/account/wallets/unlink",
+        allow: "POST",
+        routes: || vec![web::post().to(wallets::unlink)],
     },
     Endpoint {
         path: "/oauth/jwks",

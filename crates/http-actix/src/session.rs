@@ -1,4 +1,5 @@
-//! The session: pending authorizations and the fingerprints of their challenges, sealed in the cookie.
+//! The session: pending authorizations, the fingerprints of their challenges, and one change of wallets, sealed in the
+//! cookie.
 //!
 //! Nothing of it is stored by us, so nobody can fill the store by asking. Because the browser keeps it, an old copy can
 //! come back: what must happen once is guarded in storage, and an old copy can only ask for a new challenge.
@@ -12,6 +13,8 @@ use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::pkce::CodeChallenge;
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::scope::ScopeSet;
+use countersign_domain::wallet::WalletAccount;
+use countersign_domain::wallet_change::{PendingWalletChange, WalletChange};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -19,6 +22,7 @@ use uuid::Uuid;
 use crate::error::ApiError;
 
 const KEY: &str = "p";
+const CHANGE_KEY: &str = "w";
 
 /// Browsers keep 4,096 bytes of a cookie. Sealing adds 28 bytes and base64 a third; about one character in 32 is then written
 /// as three; the name and some air go off.
@@ -112,17 +116,18 @@ impl Pendings {
     /// Writes the cookie.
     pub(crate) fn save(mut self, session: &Session) -> Result<(), TooLarge> {
         if self.0.is_empty() {
-            session.purge();
+            forget(session, KEY);
             return Ok(());
         }
-        session.insert(KEY, self.fit()?).map_err(|_| TooLarge)
+        let taken = session.entries().get(CHANGE_KEY).map_or(0, |change| escaped_size(change));
+        session.insert(KEY, self.fit(MAX_PLAIN.saturating_sub(taken))?).map_err(|_| TooLarge)
     }
 
     /// What the cookie will hold. If not all fits, the oldest request gives way, but never the newest.
-    fn fit(&mut self) -> Result<Vec<SealedPending>, TooLarge> {
+    fn fit(&mut self, room: usize) -> Result<Vec<SealedPending>, TooLarge> {
         loop {
             let sealed: Vec<SealedPending> = self.0.iter().map(SealedPending::seal).collect();
-            if plain_size(&sealed) <= MAX_PLAIN {
+            if plain_size(&sealed) <= room {
                 return Ok(sealed);
             }
             if self.0.len() == 1 {
@@ -133,9 +138,45 @@ impl Pendings {
     }
 }
 
+/// Takes something out of the session; an empty one takes the cookie with it.
+fn forget(session: &Session, key: &str) {
+    session.remove(key);
+    if session.entries().is_empty() {
+        session.purge();
+    }
+}
+
+/// Remembers the texts of a change of wallets; a later change takes its place. Pending authorizations give way to it, the
+/// oldest first.
+pub(crate) fn save_change(
+    session: &Session,
+    change: &PendingWalletChange,
+    now: OffsetDateTime,
+) -> Result<(), TooLarge> {
+    session.insert(CHANGE_KEY, SealedChange::seal(change)).map_err(|_| TooLarge)?;
+    let pendings = Pendings::load(session, now);
+    if pendings.len() == 0 { Ok(()) } else { pendings.save(session) }
+}
+
+/// The change of wallets that waits for its signatures.
+pub(crate) fn load_change(session: &Session) -> Result<PendingWalletChange, ApiError> {
+    let sealed: Option<SealedChange> = session.get(CHANGE_KEY).ok().flatten();
+    sealed.and_then(SealedChange::open).ok_or_else(ApiError::missing_session)
+}
+
+/// The change was made.
+pub(crate) fn forget_change(session: &Session) {
+    forget(session, CHANGE_KEY);
+}
+
 /// What actix-session is going to seal: a JSON map of JSON texts, so that every quote is escaped once more.
 fn plain_size(sealed: &[SealedPending]) -> usize {
     let text = serde_json::to_string(sealed).unwrap_or_default();
+    escaped_size(&text)
+}
+
+/// The size of one entry of the map.
+fn escaped_size(text: &str) -> usize {
     serde_json::to_string(&[(KEY, text)]).map_or(usize::MAX, |text| text.len())
 }
 
@@ -226,6 +267,59 @@ impl SealedChallenge {
             failures: self.3,
             chain: self.4,
         })
+    }
+}
+
+/// A change as the cookie has it.
+#[derive(Serialize, Deserialize)]
+struct SealedChange(String, Option<String>, SealedAccount, String, SealedAccount, i64, u8);
+
+#[derive(Serialize, Deserialize)]
+struct SealedAccount(String, String, String);
+
+impl SealedChange {
+    fn seal(change: &PendingWalletChange) -> Self {
+        let other_digest = match change.change {
+            WalletChange::Link { other_digest } => Some(URL_SAFE_NO_PAD.encode(other_digest.as_bytes())),
+            WalletChange::Unlink => None,
+        };
+        Self(
+            URL_SAFE_NO_PAD.encode(change.id.as_uuid()),
+            other_digest,
+            SealedAccount::seal(&change.signer),
+            URL_SAFE_NO_PAD.encode(change.signer_digest.as_bytes()),
+            SealedAccount::seal(&change.other),
+            change.expires_at.unix_timestamp(),
+            change.failures,
+        )
+    }
+
+    fn open(self) -> Option<PendingWalletChange> {
+        let Self(id, other_digest, signer, signer_digest, other, expires_at, failures) = self;
+        let change = match other_digest {
+            Some(text) => WalletChange::Link { other_digest: ChallengeDigest::from_bytes(decode(&text)?) },
+            None => WalletChange::Unlink,
+        };
+        Some(PendingWalletChange {
+            id: GrantId::from_uuid(Uuid::from_bytes(decode(&id)?)),
+            change,
+            signer: signer.open(),
+            signer_digest: ChallengeDigest::from_bytes(decode(&signer_digest)?),
+            other: other.open(),
+            expires_at: OffsetDateTime::from_unix_timestamp(expires_at).ok()?,
+            failures,
+        })
+    }
+}
+
+impl SealedAccount {
+    fn seal(account: &WalletAccount) -> Self {
+        Self(account.family.clone(), account.chain.clone(), account.address.clone())
+    }
+
+    fn open(self) -> WalletAccount {
+        let Self(family, chain, address) = self;
+        WalletAccount { family, chain, address }
     }
 }
 

@@ -28,6 +28,7 @@ impl AppState {
             templates: Templates::load(
                 settings.template_directory.as_deref(),
                 context.policy.public_url.path(),
+                &context.wallets.page_modules(),
             )?,
             rate_limits: RateLimits::new(settings.rate_limits, settings.trusted_proxies),
             metadata: discovery::metadata(&context.policy.public_url, may_register).into(),

@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 
 use actix_web::web::Bytes;
+use countersign_ports::PageModule;
 use rust_embed::RustEmbed;
 use serde::Serialize;
 use tera::{Context, Tera};
@@ -58,6 +59,8 @@ pub(crate) struct Templates {
     tera: Tera,
     assets: BTreeMap<String, Asset>,
     paths: BTreeMap<String, String>,
+    /// The scripts that the wallet families bring for the sign-in page.
+    wallet_modules: Vec<String>,
     /// The public URL's own path, before every path of ours.
     base: String,
 }
@@ -87,8 +90,13 @@ pub(crate) struct ContinuePage<'a> {
 }
 
 impl Templates {
-    /// Compiles everything; whatever the operator's folder has takes the place of ours.
-    pub(crate) fn load(folder: Option<&Path>, base: &str) -> Result<Self, TemplateError> {
+    /// Compiles everything; whatever the operator's folder has takes the place of ours. The script of a wallet family is
+    /// the asset `wallet-NAME.js`.
+    pub(crate) fn load(
+        folder: Option<&Path>,
+        base: &str,
+        modules: &[PageModule],
+    ) -> Result<Self, TemplateError> {
         let mut pages = Vec::new();
         let mut assets = BTreeMap::new();
         let mut paths = BTreeMap::new();
@@ -97,27 +105,29 @@ impl Templates {
             match file.strip_prefix("assets/") {
                 None => pages.push((file.to_string(), String::from_utf8_lossy(&bytes).into_owned())),
                 Some(name) => {
-                    let hashed = hashed_name(name, &bytes);
-                    paths.insert(variable(name), hashed.clone());
-                    assets.insert(
-                        hashed,
-                        Asset { content_type: content_type(name), bytes: Bytes::from(bytes.into_owned()) },
-                    );
+                    let hashed = add(&mut assets, name, bytes);
+                    paths.insert(variable(name), format!("{base}/assets/{hashed}"));
                 }
             }
+        }
+        let mut wallet_modules = Vec::new();
+        for PageModule { name, source } in modules {
+            let name = format!("wallet-{name}.js");
+            let ours = Cow::Borrowed(source.as_bytes());
+            let bytes = replacement(&format!("assets/{name}"), folder)?.unwrap_or(ours);
+            wallet_modules.push(format!("{base}/assets/{}", add(&mut assets, &name, bytes)));
         }
         let mut tera = Tera::default();
         tera.autoescape_on(vec![".html"]);
         tera.add_raw_templates(pages.iter().map(|(name, text)| (name.as_str(), text.as_str())))?;
-        let paths =
-            paths.into_iter().map(|(name, hashed)| (name, format!("{base}/assets/{hashed}"))).collect();
-        Ok(Self { tera, assets, paths, base: base.to_owned() })
+        Ok(Self { tera, assets, paths, wallet_modules, base: base.to_owned() })
     }
 
     /// Renders a page.
     pub(crate) fn render(&self, name: Name, page: &impl Serialize) -> Result<String, TemplateError> {
         let mut context = Context::from_serialize(page)?;
         context.insert("assets", &self.paths);
+        context.insert("wallet_modules", &self.wallet_modules);
         context.insert("base", &self.base);
         Ok(self.tera.render(name.file(), &context)?)
     }
@@ -135,15 +145,26 @@ impl Templates {
 }
 
 fn content(file: &str, folder: Option<&Path>) -> Result<Option<Cow<'static, [u8]>>, TemplateError> {
-    if let Some(folder) = folder {
-        let path = folder.join(file);
-        match std::fs::read(&path) {
-            Ok(bytes) => return Ok(Some(Cow::Owned(bytes))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(source) => return Err(TemplateError::Folder { path: path.display().to_string(), source }),
-        }
+    Ok(replacement(file, folder)?.or_else(|| Embedded::get(file).map(|file| file.data)))
+}
+
+/// What the operator's folder has in place of our file.
+fn replacement(file: &str, folder: Option<&Path>) -> Result<Option<Cow<'static, [u8]>>, TemplateError> {
+    let Some(folder) = folder else { return Ok(None) };
+    let path = folder.join(file);
+    match std::fs::read(&path) {
+        Ok(bytes) => Ok(Some(Cow::Owned(bytes))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(TemplateError::Folder { path: path.display().to_string(), source }),
     }
-    Ok(Embedded::get(file).map(|file| file.data))
+}
+
+/// Keeps an asset and gives its hashed name.
+fn add(assets: &mut BTreeMap<String, Asset>, name: &str, bytes: Cow<'static, [u8]>) -> String {
+    let hashed = hashed_name(name, &bytes);
+    let bytes = Bytes::from(bytes.into_owned());
+    assets.insert(hashed.clone(), Asset { content_type: content_type(name), bytes });
+    hashed
 }
 
 /// `auth.js` becomes `auth.0123456789abcdef.js`.
@@ -176,3 +197,6 @@ fn content_type(name: &str) -> &'static str {
         _ => "application/octet-stream",
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,8 +7,10 @@ use actix_web::web::{Data, Query};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::scope::Scope;
+use countersign_domain::wallet::WalletAccount;
+use countersign_ports::{AddressHint, SigningHint, WalletVerifier};
 use countersign_usecases::describe_sign_in::describe_sign_in;
-use countersign_usecases::issue_challenge::Challenge;
+use countersign_usecases::issue_challenge::{Challenge, NamedChain};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ApiError;
@@ -29,6 +31,10 @@ pub(crate) struct Step {
     pub(crate) challenge: Option<Challenge>,
     /// What went wrong before.
     pub(crate) notice: Option<String>,
+    /// The address that was written, to be put right.
+    pub(crate) address: Option<String>,
+    /// The chains that it can belong to, to be chosen from.
+    pub(crate) chains: Vec<NamedChain>,
 }
 
 #[derive(Serialize)]
@@ -40,12 +46,16 @@ struct PageContext<'a> {
     client_id: String,
     redirect_uri: &'a str,
     state: Option<&'a str>,
-    login_hint: Option<&'a str>,
+    /// What stands in the field of the address.
+    address: Option<String>,
+    address_hints: Vec<HintContext<'a>>,
+    chains: Vec<HintContext<'a>>,
     step: &'static str,
     challenge: Option<&'a str>,
     wallet_address: Option<&'a str>,
     chain: Option<&'a str>,
     expires_at: Option<String>,
+    how_to_sign: Vec<HintContext<'a>>,
     tries_left: Option<u8>,
     notice: Option<String>,
 }
@@ -61,6 +71,13 @@ struct ClientContext {
 struct ScopeContext {
     name: &'static str,
     text: &'static str,
+}
+
+/// A name and what there is to say about it: a kind of address and its look, a chain and its accounts, a tool and its use.
+#[derive(Serialize)]
+struct HintContext<'a> {
+    name: &'a str,
+    text: &'a str,
 }
 
 /// Shows the page for the newest request, or for the one that is named.
@@ -86,7 +103,10 @@ pub(crate) async fn render(
     status: StatusCode,
 ) -> Result<HttpResponse, ApiError> {
     let sign_in = describe_sign_in(&state.context, pending).await?;
+    let wallets = &*state.context.wallets;
+    let address_hints = wallets.address_hints();
     let issued = step.challenge;
+    let login_hint = || pending.login_hint.clone();
     let context = PageContext {
         client: ClientContext {
             name: sign_in.client_name,
@@ -103,17 +123,44 @@ pub(crate) async fn render(
         client_id: pending.client.to_string(),
         redirect_uri: pending.redirect_uri.as_str(),
         state: pending.state.as_deref(),
-        login_hint: pending.login_hint.as_deref(),
+        address: issued
+            .as_ref()
+            .map(|issued| name_of(wallets, &issued.account))
+            .or(step.address)
+            .or_else(login_hint),
+        address_hints: address_hints
+            .iter()
+            .map(|AddressHint { kind, look }| HintContext { name: kind, text: look })
+            .collect(),
+        chains: step
+            .chains
+            .iter()
+            .map(|NamedChain { chain, kind }| HintContext { name: chain, text: kind })
+            .collect(),
         step: if issued.is_some() { "sign" } else { "address" },
         expires_at: issued.as_ref().map(|issued| iso8601(issued.expires_at)),
         tries_left: issued.as_ref().filter(|_| step.notice.is_some()).map(|issued| issued.tries_left),
         challenge: issued.as_ref().map(|issued| issued.text.as_str()),
         wallet_address: issued.as_ref().map(|issued| issued.account.address.as_str()),
         chain: issued.as_ref().map(|issued| issued.account.chain.as_str()),
+        how_to_sign: issued
+            .iter()
+            .flat_map(|issued| &issued.signing_hints)
+            .map(|SigningHint { tool, how }| HintContext { name: tool, text: how })
+            .collect(),
         notice: step.notice,
     };
     let page = state.templates.render(Name::Auth, &context).map_err(ApiError::server_error)?;
     Ok(HttpResponse::build(status).content_type("text/html; charset=utf-8").body(page))
+}
+
+/// The shortest name that means exactly this account when it is written again: the address alone, or behind its chain
+/// (CAIP-10).
+fn name_of(wallets: &dyn WalletVerifier, account: &WalletAccount) -> String {
+    match wallets.recognize(&account.address, None).as_slice() {
+        [only] if only.account == *account => account.address.clone(),
+        _ => account.caip10(),
+    }
 }
 
 const fn in_words(scope: Scope) -> &'static str {
@@ -122,5 +169,6 @@ const fn in_words(scope: Scope) -> &'static str {
         Scope::Profile => "your wallet address and a user id",
         Scope::Email => "your e-mail address, if you gave one",
         Scope::OfflineAccess => "access while you are away",
+        Scope::Wallets => "all wallets that you linked to your account here",
     }
 }

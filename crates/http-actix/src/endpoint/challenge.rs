@@ -6,7 +6,8 @@ use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::wallet::AccountName;
-use countersign_usecases::issue_challenge::{RecognizeError, issue_challenge};
+use countersign_ports::SigningHint;
+use countersign_usecases::issue_challenge::{NamedChain, RecognizeError, issue_challenge};
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +58,13 @@ pub(crate) struct HowToSign {
     how: String,
 }
 
+impl HowToSign {
+    /// The hints of a wallet family, for the wire.
+    pub(crate) fn list(hints: Vec<SigningHint>) -> Vec<Self> {
+        hints.into_iter().map(|hint| Self { tool: hint.tool.to_owned(), how: hint.how }).collect()
+    }
+}
+
 /// Issues a challenge for one of the session's pending requests.
 pub(crate) async fn issue(
     state: Data<AppState>,
@@ -83,7 +91,12 @@ pub(crate) async fn issue(
     let challenge = match issued {
         Ok(challenge) => challenge,
         Err(error) if body.kind == Kind::Form => {
-            let step = Step { notice: Some(error.to_string()), ..Step::default() };
+            let notice = Some(error.to_string());
+            let chains = chains_of(error);
+            // A chain that is chosen from the list must not meet another one in front of the address.
+            let bare = AccountName::read(address, None).map_or(address, |name| name.address);
+            let address = Some(if chains.is_empty() { address } else { bare }.to_owned());
+            let step = Step { notice, address, chains, challenge: None };
             return auth_page::render(&state, pending, step, StatusCode::BAD_REQUEST).await;
         }
         Err(error) => return Err(error.into()),
@@ -91,7 +104,7 @@ pub(crate) async fn issue(
     let pending = pending.clone();
     pendings.save(&session).map_err(ApiError::server_error)?;
     if body.kind == Kind::Form {
-        let step = Step { challenge: Some(challenge), notice: None };
+        let step = Step { challenge: Some(challenge), ..Step::default() };
         return auth_page::render(&state, &pending, step, StatusCode::OK).await;
     }
     Ok(HttpResponse::Ok().json(ChallengeAnswer {
@@ -99,10 +112,14 @@ pub(crate) async fn issue(
         wallet_address: challenge.account.address,
         chain: challenge.account.chain,
         expires_at: iso8601(challenge.expires_at),
-        how_to_sign: challenge
-            .signing_hints
-            .into_iter()
-            .map(|hint| HowToSign { tool: hint.tool.to_owned(), how: hint.how })
-            .collect(),
+        how_to_sign: HowToSign::list(challenge.signing_hints),
     }))
+}
+
+/// The chains that the person can choose from, where that is all that is missing.
+fn chains_of(error: RecognizeError) -> Vec<NamedChain> {
+    match error {
+        RecognizeError::Ambiguous(chains) | RecognizeError::ChainUnknown(chains) => chains,
+        RecognizeError::AddressUnknown | RecognizeError::ChainsDiffer(_) => Vec::new(),
+    }
 }

@@ -28,7 +28,7 @@ pub(crate) struct LoginRequest {
     wallet_address: Option<String>,
     /// The exact text that was issued.
     challenge: Option<String>,
-    /// The wallet's signature: hex, base64 or base64url.
+    /// The wallet's signature: hex, base64, base64url or base58, whichever its family writes.
     signature: Option<String>,
     /// The client of the pending request.
     client_id: Option<String>,
@@ -91,7 +91,8 @@ pub(crate) async fn complete(
         }
         Err(error) if is_form && prefers_html(&request) => {
             let challenge = recall_challenge(context, &pending, &signed.wallet_address, &signed.challenge);
-            let step = Step { challenge, notice: Some(error.refusal().description.into_owned()) };
+            let step =
+                Step { challenge, notice: Some(error.refusal().description.into_owned()), ..Step::default() };
             let status = ApiError::from(error).status;
             auth_page::render(&state, &pending, step, status).await
         }

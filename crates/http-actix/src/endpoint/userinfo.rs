@@ -28,6 +28,9 @@ pub(crate) struct UserInfoBody {
     wallet_address: String,
     /// The wallet's account by CAIP-10.
     wallet_account: String,
+    /// All wallets of the user by CAIP-10, with scope `wallets`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wallets: Option<Vec<String>>,
 }
 
 /// A token in a form, for `POST` (RFC 6750 section 2.2).
@@ -101,6 +104,7 @@ impl From<UserInfo> for UserInfoBody {
             preferred_username: info.preferred_username,
             wallet_address: info.wallet_address,
             wallet_account: info.wallet_account,
+            wallets: info.wallets,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The values that the examples share, so that they tell one story from the registration to the revocation.
 
-use countersign_domain::challenge::{ChallengeText, iso8601};
+use countersign_domain::challenge::{ChallengeText, Purpose, iso8601};
 use countersign_domain::id::{ClientId, GrantId};
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::redirect_uri::RedirectUri;
@@ -15,6 +15,8 @@ pub(super) const CLIENT_SECRET: &str = "Zk3uX0pQv7sW2yB9dF4hJ6kL8mN1rT5vC0eG3iO7
 pub(super) const REDIRECT_URI: &str = "https://app.example/callback";
 pub(super) const STATE: &str = "af0ifjsldkj";
 pub(super) const WALLET: &str = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
+/// Another wallet of the same user.
+pub(super) const OTHER_WALLET: &str = "4deXwQjwooLs7UximXrtvPpP5ZmvwBaGLgaM2mzjxQB4";
 pub(super) const SIGNATURE: &str = "0x2c5a1d0f4f1f3c8e6b7a9d2e4c6f8091a3b5c7d9e1f20314253647586970a1b2\
                                     6d7c8b9a0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a697887960718\
                                     1b";
@@ -24,7 +26,7 @@ pub(super) const ACCESS_TOKEN: &str =
     "eyJ0eXAiOiJhdCtqd3QiLCJhbGciOiJFUzI1NiIsImtpZCI6IjEifQ.eyJzdWIiOiIwMTk3YTJiNCJ9.c2lnbmF0dXJl";
 pub(super) const REGISTRATION_TOKEN: &str = "h8Jq2Lw5Xn9Rb3Tc7Vf1Zm4Kd6Pg0SyUeAiOoQrWtYx";
 const ISSUED_AT: i64 = 1_750_846_381;
-const USER: &str = "0197a2b6-1f04-7be2-8c3d-5a1e9d7c4b20";
+pub(super) const USER: &str = "0197a2b6-1f04-7be2-8c3d-5a1e9d7c4b20";
 
 /// A new client's answer; without the secrets it is what later reads say.
 pub(super) fn client(public_url: &PublicUrl, with_secrets: bool) -> Value {
@@ -60,21 +62,56 @@ pub(super) fn registration() -> Value {
     })
 }
 
-/// The text that a wallet signs, written by the code that writes the real ones.
+/// The text that a wallet signs to sign in.
 pub(super) fn challenge(public_url: &PublicUrl) -> String {
-    let issued_at = OffsetDateTime::from_unix_timestamp(ISSUED_AT).unwrap_or(OffsetDateTime::UNIX_EPOCH);
-    ChallengeText {
-        public_url,
-        account: &WalletAccount {
-            family: "eip155".to_owned(),
-            chain: "eip155:1".to_owned(),
-            address: WALLET.to_owned(),
-        },
-        account_kind: "Ethereum",
-        chain_id: "1",
+    let purpose = Purpose::SignIn {
         redirect_uri: &RedirectUri::from_trusted(REDIRECT_URI.to_owned()),
         client: ClientId::parse(CLIENT_ID).unwrap_or(ClientId::from_uuid(Uuid::nil())),
         scope: ScopeSet::of(&[Scope::Profile, Scope::Email]),
+    };
+    text(public_url, &ethereum_account(), ("Ethereum", "1"), purpose)
+}
+
+/// The two texts of a link: for the user's wallet, and for the one that joins it.
+pub(super) fn link_texts(public_url: &PublicUrl) -> (String, String) {
+    let (signer, other) = (ethereum_account(), solana_account());
+    (
+        text(public_url, &signer, ("Ethereum", "1"), Purpose::Link { wallet: &other }),
+        text(public_url, &other, ("Solana", "mainnet"), Purpose::Join { wallet: &signer }),
+    )
+}
+
+/// The text of an unlink.
+pub(super) fn unlink_text(public_url: &PublicUrl) -> String {
+    let purpose = Purpose::Unlink { wallet: &solana_account() };
+    text(public_url, &ethereum_account(), ("Ethereum", "1"), purpose)
+}
+
+/// The wallet that signs in.
+pub(super) fn ethereum_account() -> WalletAccount {
+    WalletAccount { family: "eip155".to_owned(), chain: "eip155:1".to_owned(), address: WALLET.to_owned() }
+}
+
+/// The wallet that is linked.
+pub(super) fn solana_account() -> WalletAccount {
+    const CHAIN: &str = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
+    WalletAccount { family: CHAIN.to_owned(), chain: CHAIN.to_owned(), address: OTHER_WALLET.to_owned() }
+}
+
+/// A text, written by the code that writes the real ones.
+fn text(
+    public_url: &PublicUrl,
+    account: &WalletAccount,
+    (account_kind, chain_id): (&str, &str),
+    purpose: Purpose<'_>,
+) -> String {
+    let issued_at = OffsetDateTime::from_unix_timestamp(ISSUED_AT).unwrap_or(OffsetDateTime::UNIX_EPOCH);
+    ChallengeText {
+        public_url,
+        account,
+        account_kind,
+        chain_id,
+        purpose,
         nonce: *b"sixteen of them.",
         id: GrantId::from_uuid(Uuid::from_u128(0x0197_a2b4_dd20_7a41_b6f2_90c1_e3d5_a784)),
         issued_at,
@@ -118,6 +155,6 @@ pub(super) fn user_info() -> Value {
         "address": WALLET,
         "preferred_username": "User_0197a2b6",
         "wallet_address": WALLET,
-        "wallet_account": format!("eip155:1:{WALLET}"),
+        "wallet_account": ethereum_account().caip10(),
     })
 }

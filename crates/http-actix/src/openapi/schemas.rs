@@ -4,7 +4,7 @@
 use paperclip::v2::schema::Apiv2Schema;
 use serde_json::{Map, Value, json};
 
-use crate::endpoint::{challenge, clients, deny, discovery, health, login, revoke, token, userinfo};
+use crate::endpoint::{challenge, clients, deny, discovery, health, login, revoke, token, userinfo, wallets};
 use crate::error::ErrorBody;
 
 /// A host that others can reach by https, or this machine by http; what stands behind it needs no dot segments.
@@ -13,7 +13,8 @@ const WEB_ADDRESS: &str = r"(https://([a-z0-9]+(-[a-z0-9]+)*\.)*[a-z]([a-z0-9]|-
 const APP_ADDRESS: &str = r"[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+";
 /// Text that people can read: no control, invisible or bidirectional characters, and not only spaces.
 const READABLE: &str = r"^[^\u0000-\u001F\u007F-\u009F\u061C\u200B\u200E\u200F\u2028-\u202E\u2060\u2066-\u2069\uFEFF]*[^\s\u0000-\u001F\u007F-\u009F\u061C\u200B\u200E\u200F\u2028-\u202E\u2060\u2066-\u2069\uFEFF][^\u0000-\u001F\u007F-\u009F\u061C\u200B\u200E\u200F\u2028-\u202E\u2060\u2066-\u2069\uFEFF]*$";
-const SCOPES: &str = "^(openid|profile|email|offline_access)( (openid|profile|email|offline_access))*$";
+const SCOPES: &str =
+    "^(openid|profile|email|offline_access|wallets)( (openid|profile|email|offline_access|wallets))*$";
 
 /// All schemas by their names.
 pub(super) fn all() -> Map<String, Value> {
@@ -40,6 +41,26 @@ pub(super) fn all() -> Map<String, Value> {
                 &[],
             ),
         ),
+        (
+            "WalletChangeRequest",
+            request::<wallets::WalletChangeRequest>(
+                &["change", "wallet_address", "other_wallet_address"],
+                &[("change", json!({"enum": ["link", "unlink"]}))],
+            ),
+        ),
+        (
+            "WalletChange",
+            answer::<wallets::WalletChangeAnswer>(
+                &[],
+                &[
+                    ("expires_at", json!({"format": "date-time"})),
+                    ("how_to_sign", json!({"items": derived::<challenge::HowToSign>(&[])})),
+                    ("other_how_to_sign", json!({"items": derived::<challenge::HowToSign>(&[])})),
+                ],
+            ),
+        ),
+        ("SignedWalletChange", request::<wallets::SignedChange>(&["challenge", "signature"], &[])),
+        ("Wallets", answer::<wallets::WalletsAnswer>(&[], &[])),
         ("Redirect", answer::<login::RedirectAnswer>(&[], &[("redirect_to", json!({"format": "uri"}))])),
         ("DenyRequest", request::<deny::DenyRequest>(&[], &[])),
         ("TokenRequest", token_request()),
@@ -125,7 +146,8 @@ fn redirect_uri() -> Value {
 
 fn client_request() -> Value {
     let web_address = json!({"maxLength": 2048, "pattern": format!("^{WEB_ADDRESS}$")});
-    let scope = json!({"type": "string", "enum": ["openid", "profile", "email", "offline_access"]});
+    let scope =
+        json!({"type": "string", "enum": ["openid", "profile", "email", "offline_access", "wallets"]});
     let mut schema = request::<clients::ClientRequest>(
         &["client_name", "redirect_uris"],
         &[

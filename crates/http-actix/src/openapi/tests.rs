@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{document, openapi_json};
-use crate::endpoint::{challenge, clients, deny, login, revoke, token, userinfo};
+use crate::endpoint::{challenge, clients, deny, login, revoke, token, userinfo, wallets};
 use crate::routes::ENDPOINTS;
 
 fn made() -> Value {
@@ -130,6 +130,8 @@ fn the_examples_of_requests_are_read_by_the_endpoints() {
                 "#/components/schemas/ClientRequest" => reads::<clients::ClientRequest>,
                 "#/components/schemas/ChallengeRequest" => reads::<challenge::ChallengeRequest>,
                 "#/components/schemas/LoginRequest" => reads::<login::LoginRequest>,
+                "#/components/schemas/WalletChangeRequest" => reads::<wallets::WalletChangeRequest>,
+                "#/components/schemas/SignedWalletChange" => reads::<wallets::SignedChange>,
                 "#/components/schemas/DenyRequest" => reads::<deny::DenyRequest>,
                 "#/components/schemas/TokenRequest" => reads::<token::TokenForm>,
                 "#/components/schemas/UserInfoForm" => reads::<userinfo::UserInfoForm>,

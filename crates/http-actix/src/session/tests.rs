@@ -56,9 +56,9 @@ fn what_was_sealed_opens_as_it_was() {
 #[test]
 fn a_038_four_ordinary_requests_fit_and_the_oldest_gives_way_to_more() {
     let mut pendings = Pendings((1..=4).map(ordinary).collect());
-    assert_eq!(pendings.fit().unwrap().len(), 4);
+    assert_eq!(pendings.fit(MAX_PLAIN).unwrap().len(), 4);
     let mut pendings = Pendings((1..=20).map(ordinary).collect());
-    let kept = pendings.fit().unwrap();
+    let kept = pendings.fit(MAX_PLAIN).unwrap();
     assert!((4..20).contains(&kept.len()));
     let newest = kept.into_iter().next_back().and_then(SealedPending::open);
     assert_eq!(newest, Some(ordinary(20)));
@@ -67,9 +67,12 @@ fn a_038_four_ordinary_requests_fit_and_the_oldest_gives_way_to_more() {
 #[test]
 fn a_030_a_long_state_fits_with_its_challenges_and_one_that_cannot_is_refused() {
     let long = PendingAuthorization { challenges: ordinary(0).challenges, ..with_state("a".repeat(2_048)) };
-    assert!(Pendings(vec![long]).fit().is_ok());
-    assert!(Pendings(vec![with_state("a".repeat(4_000))]).fit().is_err());
-    assert!(Pendings(vec![with_state("\\0".repeat(2_048))]).fit().is_err(), "escaped, it is much longer");
+    assert!(Pendings(vec![long]).fit(MAX_PLAIN).is_ok());
+    assert!(Pendings(vec![with_state("a".repeat(4_000))]).fit(MAX_PLAIN).is_err());
+    assert!(
+        Pendings(vec![with_state("\\0".repeat(2_048))]).fit(MAX_PLAIN).is_err(),
+        "escaped, it is much longer"
+    );
 }
 
 #[test]

@@ -1,0 +1,126 @@
+//! How people link and unlink wallets.
+
+use countersign_domain::public_url::PublicUrl;
+use serde_json::{Value, json};
+
+use super::examples::{self, OTHER_WALLET, SIGNATURE, USER, WALLET};
+use super::operation::{Example, JSON, Operation};
+
+pub(super) fn table(public_url: &PublicUrl) -> Vec<Operation> {
+    let operations = [begin(public_url), link(public_url), unlink(public_url)];
+    operations
+        .into_iter()
+        .map(|operation| operation.tag("Wallets").kept_to_our_pages().counted().stores())
+        .collect()
+}
+
+fn begin(public_url: &PublicUrl) -> Operation {
+    let example = |name, summary, change| Example {
+        name,
+        summary,
+        value: json!({"change": change, "wallet_address": WALLET, "other_wallet_address": OTHER_WALLET}),
+    };
+    let how = json!([{"tool": "Foundry", "how": "cast wallet sign --interactive \"$(cat sign-in.txt)\""}]);
+    let other_how = json!([{"tool": "Phantom", "how": "paste the text where the page asks for it"}]);
+    let (challenge, other_challenge) = examples::link_texts(public_url);
+    let answer = json!({
+        "challenge": challenge,
+        "wallet_account": examples::ethereum_account().caip10(),
+        "how_to_sign": how,
+        "other_challenge": other_challenge,
+        "other_wallet_account": examples::solana_account().caip10(),
+        "other_how_to_sign": other_how,
+        "expires_at": examples::challenge_expires_at(),
+    });
+    Operation::new(
+        "POST",
+        "/account/wallets/challenge",
+        ("beginWalletChange", "Ask for the texts of a change of wallets"),
+        "To link a wallet, a wallet of the user and the new one each sign a text that names the other. To unlink one, any \
+         wallet of the user signs. The texts work once, in the session that asked for them.",
+    )
+    .takes(
+        &[JSON],
+        "WalletChangeRequest",
+        vec![example("link", "Link another wallet", "link"), example("unlink", "Unlink it", "unlink")],
+    )
+    .answers(200, "The texts.", "WalletChange", answer)
+    .refuses(
+        400,
+        &[
+            ("invalid_request", "change must be link or unlink"),
+            ("invalid_request", "other_wallet_address is not an address of a supported wallet"),
+            ("invalid_request", "other_wallet_address is the same wallet as wallet_address"),
+        ],
+    )
+}
+
+fn link(public_url: &PublicUrl) -> Operation {
+    let (challenge, other_challenge) = examples::link_texts(public_url);
+    let value = json!({
+        "challenge": challenge,
+        "signature": SIGNATURE,
+        "other_challenge": other_challenge,
+        "other_signature":
+            "3YT5WU6ATbK3hgMcnYtpt8m7AvNTriAqgep7eQQyLea1YmzxgTA1XXaoSTpbcyjkNxuTdyTq3sRmFBVF2RnE9KDQ",
+    });
+    completion(
+        Operation::new(
+            "POST",
+            "/account/wallets/link",
+            ("linkWallet", "Link a wallet"),
+            "The other wallet then signs in as the same user: the same sub. A wallet belongs to one user at a time.",
+        ),
+        Example { name: "link", summary: "Both signatures", value },
+        json!([examples::ethereum_account().caip10(), examples::solana_account().caip10()]),
+        &[
+            ("invalid_request", "the other wallet belongs to another user"),
+            ("invalid_request", "wallet_address has never signed in here"),
+        ],
+    )
+}
+
+fn unlink(public_url: &PublicUrl) -> Operation {
+    let value = json!({"challenge": examples::unlink_text(public_url), "signature": SIGNATURE});
+    completion(
+        Operation::new(
+            "POST",
+            "/account/wallets/unlink",
+            ("unlinkWallet", "Unlink a wallet"),
+            "Everything that was granted by signing in with it ends. It may sign in again as a new user, or be linked again.",
+        ),
+        Example { name: "unlink", summary: "The signature of a wallet of the user", value },
+        json!([examples::ethereum_account().caip10()]),
+        &[
+            ("invalid_request", "the last wallet cannot be unlinked"),
+            ("invalid_request", "the other wallet is not one of this user's"),
+        ],
+    )
+}
+
+fn completion(
+    operation: Operation,
+    example: Example,
+    wallets: Value,
+    conflicts: &[(&'static str, &'static str)],
+) -> Operation {
+    operation
+        .takes(&[JSON], "SignedWalletChange", vec![example])
+        .answers(200, "The user's wallets now.", "Wallets", json!({"sub": USER, "wallets": wallets}))
+        .refuses(
+            400,
+            &[
+                ("invalid_request", "Missing or expired OAuth session"),
+                ("invalid_request", "signature is missing"),
+            ],
+        )
+        .refuses(
+            401,
+            &[
+                ("access_denied", "Failed to verify signature"),
+                ("access_denied", "Challenge is not valid or has expired"),
+            ],
+        )
+        .refuses(409, conflicts)
+        .opened_by(&[super::SESSION])
+}
