@@ -33,6 +33,11 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ClientCommand,
     },
+    /// Check what wallets signed.
+    Challenge {
+        #[command(subcommand)]
+        command: ChallengeCommand,
+    },
     /// Print the OpenAPI description as JSON.
     Openapi,
     /// A throw-away wallet for trying out a sign-in without a browser extension.
@@ -116,6 +121,51 @@ pub(crate) enum Output {
     /// One JSON document.
     Json,
 }
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ChallengeCommand {
+    /// Check offline whether the holder of an address signed a text.
+    #[command(after_help = VERIFY_EXAMPLES)]
+    Verify(VerifySignature),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct VerifySignature {
+    /// The address as people write it, or with its chain by CAIP-10.
+    #[arg(long, value_name = "ADDR", required_unless_present = "batch")]
+    pub(crate) address: Option<String>,
+    /// The chain, where several write their addresses alike.
+    #[arg(long, value_name = "CAIP-2")]
+    pub(crate) chain: Option<String>,
+    /// The file with the exact bytes of the text; `-` is standard input.
+    #[arg(long, value_name = "FILE", required_unless_present = "batch")]
+    pub(crate) text_file: Option<PathBuf>,
+    /// The signature as the wallet gave it.
+    #[arg(long, value_name = "SIG", allow_hyphen_values = true)]
+    #[arg(required_unless_present_any = ["signature_file", "batch"])]
+    pub(crate) signature: Option<String>,
+    /// Take the signature from this file; line breaks at its end are left out.
+    #[arg(long, value_name = "FILE", conflicts_with = "signature")]
+    pub(crate) signature_file: Option<PathBuf>,
+    /// Read one JSON object with `address`, `text`, `signature` and maybe `chain` from each line of standard input, and
+    /// answer each with one line.
+    #[arg(long, conflicts_with_all = ["address", "chain", "text_file", "signature", "signature_file"])]
+    pub(crate) batch: bool,
+}
+
+/// What the help of `challenge verify` shows.
+const VERIFY_EXAMPLES: &str = "\
+Examples:
+  countersign challenge verify --address 0x2c7536E3605D9C16a7a3D7b1898e529396a65c23 \\
+      --text-file sign-in.txt --signature 0xb914…1c
+  countersign challenge verify --address bc1q… --text-file sign-in.txt --signature-file signature.txt
+  printf %s \"$challenge\" | countersign challenge verify --address \"$address\" --text-file - --signature \"$signature\"
+  countersign challenge verify --batch < signatures.jsonl
+      {\"address\":\"0x2c75…\",\"text\":\"Some data\",\"signature\":\"0xb914…1c\"}
+   -> {\"valid\":true,\"family\":\"ethereum\",\"reason\":\"signature is good\"}
+
+Every byte of the file is the text: a line break at its end too. Contract wallets cannot be judged offline.
+Exit code: 0 every signature is valid, 1 one is not, 2 bad usage or an unreadable file.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DemoWalletCommand {

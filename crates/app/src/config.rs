@@ -17,7 +17,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::thread;
 
-use countersign_adapters_crypto::OperatorSecret;
+use countersign_adapters_crypto::{OperatorSecret, RpcEndpoint, WalletSettings};
 use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::secret::Secret;
@@ -43,6 +43,7 @@ pub(crate) struct Config {
     pub(crate) lifetimes: Lifetimes,
     pub(crate) rate_limit: bool,
     pub(crate) trusted_proxies: Vec<IpNet>,
+    pub(crate) wallets: WalletSettings,
     pub(crate) template_directory: Option<PathBuf>,
     pub(crate) workers: usize,
     pub(crate) log: String,
@@ -117,6 +118,9 @@ impl Config {
         let grace = reader.read(&settings::REFRESH_GRACE);
         let rate_limit = reader.read(&settings::RATE_LIMIT);
         let trusted_proxies = reader.read(&settings::TRUSTED_PROXIES).unwrap_or_default();
+        let ethereum_rpc = reader.read(&settings::ETHEREUM_RPC).unwrap_or_default();
+        let ethereum_rpc_private = reader.read(&settings::ETHEREUM_RPC_PRIVATE).unwrap_or_default();
+        let coins = reader.read(&settings::COINS);
         let template_directory = reader.read(&settings::TEMPLATE_DIRECTORY);
         let workers = reader.read(&settings::WORKERS);
         let log = reader.read(&settings::LOG);
@@ -161,6 +165,17 @@ impl Config {
                 "it would not be asked for while registration is open; set registration to token",
             );
         }
+        let coins = coins.unwrap_or_default();
+        let mut wallets = WalletSettings { coins, ..WalletSettings::default() };
+        for (chain, url) in ethereum_rpc {
+            match RpcEndpoint::new(chain, url, ethereum_rpc_private) {
+                Ok(endpoint) => wallets.ethereum_rpc.push(endpoint),
+                Err(rejected) => {
+                    reader
+                        .mistaken(&settings::ETHEREUM_RPC, &format!("the URL for chain {chain}: {rejected}"));
+                }
+            }
+        }
         let workers = workers.unwrap_or_else(|| {
             let count = thread::available_parallelism().map_or(1, usize::from);
             reader.derive(&settings::WORKERS, &count.to_string(), "default, one for each CPU");
@@ -188,6 +203,7 @@ impl Config {
                 },
                 rate_limit: rate_limit?,
                 trusted_proxies,
+                wallets,
                 template_directory,
                 workers,
                 log: log?,

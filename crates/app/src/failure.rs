@@ -15,6 +15,8 @@ pub(crate) enum Failure {
     Usage(String),
     /// It was tried and did not work.
     Failed(String),
+    /// The command was asked a question, and what it wrote says no. There is nothing to add.
+    AnswerIsNo,
 }
 
 impl Failure {
@@ -25,7 +27,7 @@ impl Failure {
 
     pub(crate) const fn exit_code(&self) -> u8 {
         match self {
-            Self::Failed(_) => 1,
+            Self::Failed(_) | Self::AnswerIsNo => 1,
             Self::Settings(_) | Self::Usage(_) => 2,
         }
     }
@@ -38,6 +40,7 @@ impl fmt::Display for Failure {
                 mistakes.iter().try_for_each(|mistake| writeln!(f, "countersign: {mistake}"))
             }
             Self::Usage(text) | Self::Failed(text) => writeln!(f, "countersign: {}", text.trim_end()),
+            Self::AnswerIsNo => Ok(()),
         }
     }
 }

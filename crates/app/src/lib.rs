@@ -12,6 +12,7 @@
 //! }
 //! ```
 
+mod challenge_command;
 mod check_config;
 mod cli;
 mod client_command;
@@ -33,6 +34,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::FromArgMatches;
+use countersign_adapters_crypto::WalletSettings;
 
 use crate::cli::{Cli, Command};
 use crate::config::{Config, Purpose, Sources};
@@ -85,6 +87,12 @@ fn dispatch(cli: Cli, sources: &Sources, wiring: Wiring) -> Result<(), Failure> 
             let config = load(Purpose::Administer)?;
             let _flushed = telemetry::start(&config, Audience::Command);
             block_on(client_command::client(command, &config, &wiring, &mut out))
+        }
+        Command::Challenge { command } => {
+            // The operator's coins are known here too, but no chain is asked: the answer is the same on every machine.
+            let settings = load(Purpose::Administer)?.wallets;
+            let wallets = (wiring.wallets)(WalletSettings { ethereum_rpc: Vec::new(), ..settings });
+            block_on(challenge_command::challenge(command, wallets.as_ref(), &mut out))
         }
         Command::Openapi => {
             let config = load(Purpose::Administer)?;

@@ -1,5 +1,6 @@
 //! `countersign serve`: start, run, stop.
 
+mod contract_chains;
 pub(crate) mod opening;
 
 use std::io::{self, IsTerminal, Write};
@@ -43,6 +44,7 @@ pub(crate) async fn serve(config: Config, wiring: Wiring) -> Result<(), Failure>
     let Started { context, mut running, storage } = started;
     let upkeep = tokio::spawn(upkeep::keep(context));
     say_where(&config, &running);
+    contract_chains::introduce(&config.wallets.ethereum_rpc);
 
     let ended = tokio::select! {
         ended = running.wait() => Some(ended),

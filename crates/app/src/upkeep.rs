@@ -50,6 +50,7 @@ fn jittered(period: Duration, random: [u8; 2]) -> Duration {
 mod tests {
     use std::sync::Arc;
 
+    use countersign_adapters_crypto::WalletSettings;
     use countersign_conformance::fakes::{FakeSigner, ManualClock, SeededEntropy};
     use countersign_conformance::fixtures;
     use countersign_conformance::memory::MemoryStorage;
@@ -73,7 +74,7 @@ mod tests {
         let shared: Arc<dyn Storage> = Arc::<MemoryStorage>::clone(&storage);
         let context = Context {
             storage: shared,
-            wallets: Wiring::standard().wallets,
+            wallets: (Wiring::standard().wallets)(WalletSettings::default()),
             signer: Arc::new(FakeSigner),
             clock: Arc::<ManualClock>::clone(&clock),
             entropy: Arc::new(SeededEntropy::default()),

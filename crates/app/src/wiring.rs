@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use countersign_adapters_crypto::{OsEntropy, SystemClock, WalletRouter};
+use countersign_adapters_crypto::{OsEntropy, SystemClock, WalletRouter, WalletSettings};
 use countersign_ports::error::Source;
 use countersign_ports::{Clock, Entropy, Storage, TokenSigner, WalletVerifier};
 use countersign_usecases::{Context, Policy};
@@ -25,13 +25,16 @@ pub use sqlite::SqliteScheme;
 pub struct Wiring {
     /// The storages; the scheme of the database's URL chooses one.
     pub storage: Vec<Box<dyn StorageScheme>>,
-    /// Who checks wallets.
-    pub wallets: Arc<dyn WalletVerifier>,
+    /// Makes who checks wallets, once the settings are read.
+    pub wallets: MakeWallets,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Chance.
     pub entropy: Arc<dyn Entropy>,
 }
+
+/// Makes who checks wallets. A binary with wallets of its own takes what it needs of the settings.
+pub type MakeWallets = Box<dyn Fn(WalletSettings) -> Arc<dyn WalletVerifier> + Send + Sync>;
 
 /// Storage behind one or more URL schemes.
 #[async_trait]
@@ -83,7 +86,7 @@ impl Wiring {
     pub fn standard() -> Self {
         Self {
             storage: vec![Box::new(SqliteScheme), Box::new(PostgresScheme)],
-            wallets: Arc::new(WalletRouter::standard()),
+            wallets: Box::new(|settings| Arc::new(WalletRouter::configured(settings))),
             clock: Arc::new(SystemClock),
             entropy: Arc::new(OsEntropy),
         }
@@ -108,7 +111,7 @@ impl Wiring {
     ) -> Context {
         Context {
             storage,
-            wallets: Arc::clone(&self.wallets),
+            wallets: (self.wallets)(config.wallets.clone()),
             signer,
             clock: Arc::clone(&self.clock),
             entropy: Arc::clone(&self.entropy),

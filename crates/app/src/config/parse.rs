@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-use countersign_adapters_crypto::OperatorSecret;
+use countersign_adapters_crypto::{Coin, OperatorSecret, RpcUrl};
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::secret::Secret;
 use ipnet::IpNet;
@@ -78,12 +78,59 @@ pub(super) fn on_or_off(text: &str) -> Result<bool, String> {
 }
 
 pub(super) fn networks(text: &str) -> Result<Vec<IpNet>, String> {
-    text.split(',').map(str::trim).filter(|entry| !entry.is_empty()).map(network).collect()
+    entries(text).map(network).collect()
 }
 
 fn network(text: &str) -> Result<IpNet, String> {
     let address = || text.parse::<IpAddr>().map(IpNet::from).ok();
     text.parse::<IpNet>().ok().or_else(address).ok_or_else(|| format!("{text:?} is no network"))
+}
+
+/// The error names the chain and never repeats the URL, which may hold a key.
+pub(super) fn ethereum_rpc(text: &str) -> Result<Vec<(u64, RpcUrl)>, String> {
+    let mut found: Vec<(u64, RpcUrl)> = Vec::new();
+    for (number, entry) in entries(text).enumerate() {
+        let chain =
+            entry.split_once('=').and_then(|(chain, url)| Some((chain.trim().parse().ok()?, url.trim())));
+        let Some((chain, url)) = chain else {
+            return Err(format!("entry {} does not begin with the number of a chain and an =", number + 1));
+        };
+        let url = RpcUrl::parse(url).map_err(|rejected| format!("the URL for chain {chain}: {rejected}"))?;
+        if found.iter().any(|(other, _)| *other == chain) {
+            return Err(format!("there are two URLs for chain {chain}"));
+        }
+        found.push((chain, url));
+    }
+    Ok(found)
+}
+
+/// The same text as it may be shown.
+pub(super) fn ethereum_rpc_without_keys(text: &str) -> String {
+    match ethereum_rpc(text) {
+        Ok(found) => {
+            let shown: Vec<_> = found.iter().map(|(chain, url)| format!("{chain}={url}")).collect();
+            shown.join(",")
+        }
+        Err(_) => "(secret)".to_owned(),
+    }
+}
+
+pub(super) fn coins(text: &str) -> Result<Vec<Coin>, String> {
+    let mut found = Vec::new();
+    let described = text.split([';', '\n']).map(str::trim).filter(|entry| !entry.is_empty());
+    for (number, entry) in described.enumerate() {
+        let coin = Coin::parse(entry).map_err(|rejected| format!("coin {}: {rejected}", number + 1))?;
+        let chains = Coin::standard().into_iter().chain(found.iter().cloned());
+        if chains.into_iter().any(|other: Coin| other.chain() == coin.chain()) {
+            return Err(format!("coin {}: the chain {} is known already", number + 1, coin.chain()));
+        }
+        found.push(coin);
+    }
+    Ok(found)
+}
+
+fn entries(text: &str) -> impl Iterator<Item = &str> {
+    text.split([',', '\n']).map(str::trim).filter(|entry| !entry.is_empty())
 }
 
 pub(super) fn directory(text: &str) -> Result<PathBuf, String> {

@@ -4,7 +4,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use countersign_adapters_crypto::OperatorSecret;
+use countersign_adapters_crypto::{Coin, OperatorSecret, RpcUrl};
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::secret::Secret;
 use ipnet::IpNet;
@@ -54,6 +54,8 @@ pub(crate) enum Privacy {
     Public,
     /// All but the password in it.
     HoldsPassword,
+    /// Of each URL in it the scheme, the host and the port: keys to services are written in paths.
+    HoldsKeys,
     /// Nothing. There is no flag for it either: everybody on the machine can read command lines (B-073).
     Secret,
 }
@@ -86,15 +88,16 @@ impl Spec {
     /// A value as it may be shown.
     pub(crate) fn mask(&self, value: &str) -> String {
         match self.privacy {
-            Privacy::Public => value.to_owned(),
+            Privacy::Public => value.replace('\n', ", "),
             Privacy::HoldsPassword => DatabaseUrl::new(value).to_string(),
+            Privacy::HoldsKeys => parse::ethereum_rpc_without_keys(value),
             Privacy::Secret => "(secret)".to_owned(),
         }
     }
 }
 
 /// All settings, in the order in which people read about them.
-pub(crate) static ALL: [&Spec; 18] = [
+pub(crate) static ALL: [&Spec; 21] = [
     &BIND.spec,
     &PUBLIC_URL.spec,
     &DATABASE_URL.spec,
@@ -109,6 +112,9 @@ pub(crate) static ALL: [&Spec; 18] = [
     &REFRESH_GRACE.spec,
     &RATE_LIMIT.spec,
     &TRUSTED_PROXIES.spec,
+    &ETHEREUM_RPC.spec,
+    &ETHEREUM_RPC_PRIVATE.spec,
+    &COINS.spec,
     &TEMPLATE_DIRECTORY.spec,
     &WORKERS.spec,
     &LOG.spec,
@@ -292,6 +298,48 @@ pub(crate) static TRUSTED_PROXIES: Setting<Vec<IpNet>> = Setting {
         privacy: Privacy::Public,
     },
     parse: parse::networks,
+};
+
+pub(crate) static ETHEREUM_RPC: Setting<Vec<(u64, RpcUrl)>> = Setting {
+    spec: Spec {
+        name: "ethereum_rpc",
+        file_key: Some("ethereum_rpc_file"),
+        doc: "Who is asked about wallets that are contracts (ERC-1271, ERC-6492), by the number of their chain, such as \
+              `1=https://mainnet.example/key,8453=https://base.example/key`. Accounts of keys sign in without it. The service is \
+              believed about the contracts of its chain and about nothing else. A comma in a URL is written %2C. In the settings \
+              file it may be a list.",
+        takes: "number=URL, separated by commas; https URLs, or http ones on localhost and on loopback or private addresses",
+        preset: Preset::Absent("wallets that are contracts cannot sign in"),
+        privacy: Privacy::HoldsKeys,
+    },
+    parse: parse::ethereum_rpc,
+};
+
+pub(crate) static ETHEREUM_RPC_PRIVATE: Setting<bool> = Setting {
+    spec: Spec {
+        name: "ethereum_rpc_private",
+        file_key: None,
+        doc: "Whether the URLs of `ethereum_rpc` may lead into private networks. This machine may always be named.",
+        takes: "on or off",
+        preset: Preset::Text("off"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::on_or_off,
+};
+
+pub(crate) static COINS: Setting<Vec<Coin>> = Setting {
+    spec: Spec {
+        name: "coins",
+        file_key: None,
+        doc: "Coins that sign messages as Bitcoin does (BIP-137), besides Bitcoin, Litecoin, Dogecoin, Ravencoin and Evrmore: \
+              `name=Namecoin chain=bip122:000000000062b72c5e2ceb45fbc8587e magic=\"Namecoin Signed Message:\\n\" p2pkh=52 p2sh=13 \
+              hrp=nc`. `chain` is the beginning of the hash of the first block, the numbers are the versions of its \
+              addresses. In the settings file it may be a list.",
+        takes: "coins, each as key=value with spaces between, separated by semicolons",
+        preset: Preset::Absent("none besides those"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::coins,
 };
 
 pub(crate) static TEMPLATE_DIRECTORY: Setting<PathBuf> = Setting {

@@ -177,7 +177,7 @@ fn file(text: &str, path: &Path, mistakes: &mut Vec<Mistake>) -> Texts {
     texts
 }
 
-/// A TOML value as it would be written in the environment.
+/// A TOML value as it would be written in the environment; the entries of a list on lines of their own.
 fn as_text(value: &toml::Value) -> Option<String> {
     match value {
         toml::Value::String(text) => Some(text.clone()),
@@ -185,7 +185,7 @@ fn as_text(value: &toml::Value) -> Option<String> {
         toml::Value::Boolean(on) => Some(if *on { "on" } else { "off" }.to_owned()),
         toml::Value::Array(entries) => {
             let texts: Option<Vec<&str>> = entries.iter().map(toml::Value::as_str).collect();
-            texts.map(|texts| texts.join(","))
+            texts.map(|texts| texts.join("\n"))
         }
         toml::Value::Float(_) | toml::Value::Datetime(_) | toml::Value::Table(_) => None,
     }

@@ -313,6 +313,35 @@ fn each_setting_says_what_it_takes() {
             "/nowhere",
             "\"/nowhere\": there is no such folder; template_directory takes the path",
         ),
+        (
+            "ETHEREUM_RPC",
+            "https://a.example",
+            "entry 1 does not begin with the number of a chain and an =; ethereum_rpc takes",
+        ),
+        ("ETHEREUM_RPC", "1=https://a.example,x=", "entry 2 does not begin with the number"),
+        ("ETHEREUM_RPC", "1=http://a.example", "the URL for chain 1: http is for localhost and"),
+        (
+            "ETHEREUM_RPC",
+            "1=https://a.example,1=https://b.example",
+            "there are two URLs for chain 1; ethereum_rpc",
+        ),
+        (
+            "ETHEREUM_RPC",
+            "0=https://a.example",
+            "the URL for chain 0: 0 is the number of no chain; ethereum_rpc",
+        ),
+        (
+            "ETHEREUM_RPC",
+            "1=http://10.0.0.5:8545",
+            "the URL for chain 1: its address is a private one, and those",
+        ),
+        ("ETHEREUM_RPC_PRIVATE", "yes", "\"yes\": neither on nor off; ethereum_rpc_private takes on or off"),
+        ("COINS", "name=Namecoin", "coin 1: `chain` is missing; coins takes coins, each as key=value"),
+        (
+            "COINS",
+            "name=Bitcoin chain=bip122:000000000019d6689c085ae165831e93 magic=x p2pkh=0",
+            "coin 1: the chain bip122:000000000019d6689c085ae165831e93 is known already; coins takes",
+        ),
         ("LOG", "inof", "\"inof\" is no level; log takes error, warn, info"),
         ("LOG", "a=b=c", "log takes error, warn, info"),
         ("LOG_FORMAT", "xml", "\"xml\": no such format; log_format takes auto, pretty or json"),
@@ -344,10 +373,50 @@ fn a_bad_secret_is_told_without_its_value() {
 }
 
 #[test]
+fn the_keys_in_rpc_urls_are_shown_nowhere() {
+    let value =
+        "1=https://mainnet.example/v3/hunter2, 8453 = https://ann:hunter2@base.example:8443/?key=hunter2";
+    let config = start().variable("COUNTERSIGN_ETHEREUM_RPC", value).config();
+    let chains: Vec<_> = config.wallets.ethereum_rpc.iter().map(|endpoint| endpoint.chain()).collect();
+    assert_eq!(chains, [1, 8453]);
+    let shown = config.shown.iter().find(|shown| shown.name == "ethereum_rpc").unwrap();
+    assert_eq!(shown.value, "1=https://mainnet.example,8453=https://base.example:8443");
+    assert!(!format!("{config:?}").contains("hunter2"), "{config:?}");
+    for mistake in ["http://mainnet.example/hunter2", "wss://mainnet.example/hunter2", "hunter2"] {
+        let line = about("COUNTERSIGN_ETHEREUM_RPC", &format!("1={mistake}"));
+        assert!(!line.contains("hunter2") && line.contains(" takes "), "{line}");
+    }
+}
+
+#[test]
+fn rpc_urls_can_be_a_list_or_in_a_file_and_private_ones_must_be_allowed() {
+    let list = start().file("ethereum_rpc = ['1=http://localhost:8545', '10=https://a.example']").config();
+    assert_eq!(list.wallets.ethereum_rpc.len(), 2);
+    let start = start();
+    let path = start.holding("8453=http://10.0.0.5:8545\n");
+    let of_file = start.variable("COUNTERSIGN_ETHEREUM_RPC_FILE", &path);
+    assert_eq!(of_file.mistakes().len(), 1);
+    let allowed = of_file.variable("COUNTERSIGN_ETHEREUM_RPC_PRIVATE", "on").config();
+    assert_eq!(allowed.wallets.ethereum_rpc.len(), 1);
+}
+
+#[test]
+fn coins_are_read_from_a_list_in_the_file_or_from_one_line() {
+    let namecoin = r#"name=Namecoin chain=bip122:000000000062b72c5e2ceb45fbc8587e magic="Namecoin Signed Message:\n" p2pkh=52"#;
+    let other = "name=Other chain=bip122:0123 magic=Other p2pkh=52,53 p2sh=13";
+    let names =
+        |config: Config| config.wallets.coins.iter().map(|coin| coin.name().to_owned()).collect::<Vec<_>>();
+    let list = start().file(&format!("coins = ['{namecoin}', '{other}']")).config();
+    assert_eq!(names(list), ["Namecoin", "Other"]);
+    let line = start().variable("COUNTERSIGN_COINS", &format!("{namecoin}; {other}")).config();
+    assert_eq!(names(line), ["Namecoin", "Other"]);
+}
+
+#[test]
 fn no_name_stands_twice_in_the_table() {
     let mut names: Vec<_> = settings::names().collect();
     let count = names.len();
     names.sort_unstable();
     names.dedup();
-    assert_eq!((names.len(), settings::ALL.len()), (count, 18));
+    assert_eq!((names.len(), settings::ALL.len()), (count, 21));
 }

@@ -1,6 +1,7 @@
 //! Tests of the binary itself.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod challenge;
 mod commands;
 mod place;
 mod serve;

@@ -1,0 +1,201 @@
+//! `countersign challenge verify`: checks a signature at the terminal, for support and for people who write wallet adapters.
+//!
+//! It looks at the signature alone. Whether the text is one that a server issued, and whether it may still be used, only that
+//! server knows.
+
+mod batch;
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use countersign_domain::wallet::{AccountName, WalletAccount, WalletProof};
+use countersign_ports::{RecognizedAccount, Verdict, WalletVerifier};
+
+use crate::cli::{ChallengeCommand, VerifySignature};
+use crate::failure::{Failure, chain};
+
+/// Texts and signatures beyond this are none: 1 MiB.
+const LONGEST: usize = 1 << 20;
+
+/// What people write for standard input.
+const STANDARD_INPUT: &str = "-";
+
+/// What an answer says where no kind of account can be named.
+const UNKNOWN_FAMILY: &str = "unknown";
+
+/// What somebody wants to have checked.
+#[derive(Debug)]
+struct Claim<'a> {
+    address: &'a str,
+    chain: Option<&'a str>,
+    text: &'a str,
+    signature: &'a str,
+}
+
+/// What came of it.
+#[derive(Debug)]
+struct Judgement {
+    /// The kind of account in lower case, or [`UNKNOWN_FAMILY`].
+    family: String,
+    /// Whose signature it is, or why it is not valid.
+    outcome: Result<WalletAccount, Cow<'static, str>>,
+}
+
+/// Checks one signature, or one for each line of standard input. A signature that is not valid is [`Failure::AnswerIsNo`].
+pub(crate) async fn challenge(
+    command: ChallengeCommand,
+    wallets: &dyn WalletVerifier,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let ChallengeCommand::Verify(arguments) = command;
+    let all_valid = if arguments.batch {
+        batch::verify_lines(io::stdin().lock(), wallets, out).await?
+    } else {
+        verify_one(arguments, wallets, out).await?
+    };
+    if all_valid { Ok(()) } else { Err(Failure::AnswerIsNo) }
+}
+
+async fn verify_one(
+    arguments: VerifySignature,
+    wallets: &dyn WalletVerifier,
+    out: &mut dyn Write,
+) -> Result<bool, Failure> {
+    let VerifySignature { address, chain, text_file, signature, signature_file, batch: _ } = arguments;
+    let (Some(address), Some(text_file)) = (address, text_file) else {
+        return Err(Failure::Usage(
+            "--address and --text-file are needed unless --batch is given".to_owned(),
+        ));
+    };
+    let signature = match (signature, signature_file) {
+        (Some(signature), _) => signature,
+        (None, Some(path)) if is_standard_input(&path) && is_standard_input(&text_file) => {
+            return Err(Failure::Usage("text and signature cannot both be standard input".to_owned()));
+        }
+        // A file of one line ends in a line break that is no part of the signature.
+        (None, Some(path)) => read(&path)?.trim_end_matches(['\r', '\n']).to_owned(),
+        (None, None) => return Err(Failure::Usage("--signature or --signature-file is needed".to_owned())),
+    };
+    let text = read(&text_file)?;
+    let claim = Claim { address: &address, chain: chain.as_deref(), text: &text, signature: &signature };
+    let Judgement { family, outcome } = judge(&claim, wallets).await;
+    match &outcome {
+        Ok(account) => writeln!(out, "valid: {family}, {}", account.caip10())?,
+        Err(reason) => writeln!(out, "not valid: {reason}")?,
+    }
+    Ok(outcome.is_ok())
+}
+
+fn is_standard_input(path: &Path) -> bool {
+    path == Path::new(STANDARD_INPUT)
+}
+
+/// Reads a text byte for byte, and never more than is sensible: a file may be a device without an end.
+fn read(path: &Path) -> Result<String, Failure> {
+    let name = if is_standard_input(path) { "standard input".into() } else { path.to_string_lossy() };
+    let failed = |why: &dyn std::fmt::Display| Failure::Usage(format!("failed to read {name}: {why}"));
+    let limit = LONGEST as u64 + 1;
+    let mut bytes = Vec::new();
+    let ended = if is_standard_input(path) {
+        io::stdin().lock().take(limit).read_to_end(&mut bytes)
+    } else {
+        File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes))
+    };
+    ended.map_err(|error| failed(&error))?;
+    if bytes.len() > LONGEST {
+        return Err(failed(&"it is longer than 1 MiB"));
+    }
+    String::from_utf8(bytes).map_err(|_| failed(&"it is not text in UTF-8"))
+}
+
+/// Finds the account and judges the signature.
+async fn judge(claim: &Claim<'_>, wallets: &dyn WalletVerifier) -> Judgement {
+    let refused = |family: &str, reason: String| Judgement {
+        family: family.to_owned(),
+        outcome: Err(Cow::Owned(reason)),
+    };
+    let Ok(name) = AccountName::read(claim.address, claim.chain) else {
+        let reason = "the address names one chain and the chain beside it is another";
+        return refused(UNKNOWN_FAMILY, reason.to_owned());
+    };
+    let mut accounts = wallets.recognize(name.address, name.chain);
+    if accounts.len() > 1 {
+        return refused(&family_of_all(&accounts), ambiguous(&accounts));
+    }
+    let Some(RecognizedAccount { account, kind, .. }) = accounts.pop() else {
+        return refused(UNKNOWN_FAMILY, unrecognized(&name, wallets));
+    };
+    let outcome = match verdict(&account, claim.text, claim.signature, wallets).await {
+        Err(reason) => Err(explain(reason, &account, claim, wallets).await),
+        valid => valid,
+    };
+    Judgement { family: kind.to_lowercase(), outcome }
+}
+
+async fn verdict(
+    account: &WalletAccount,
+    text: &str,
+    signature: &str,
+    wallets: &dyn WalletVerifier,
+) -> Result<WalletAccount, Cow<'static, str>> {
+    let proof =
+        WalletProof { account: account.clone(), text: text.to_owned(), signature: signature.to_owned() };
+    match wallets.verify(&proof).await {
+        Ok(Verdict::Valid(account)) => Ok(account),
+        Ok(Verdict::Invalid(reason)) => Err(Cow::Borrowed(reason)),
+        Err(error) => Err(Cow::Owned(format!("no verdict could be found: {}", chain(&error)))),
+    }
+}
+
+/// Adds to a reason what this command knows better than a verifier that must judge exactly what it is given.
+async fn explain(
+    reason: Cow<'static, str>,
+    account: &WalletAccount,
+    claim: &Claim<'_>,
+    wallets: &dyn WalletVerifier,
+) -> Cow<'static, str> {
+    if let Some(text) = claim.text.strip_suffix('\n') {
+        let text = text.strip_suffix('\r').unwrap_or(text);
+        if verdict(account, text, claim.signature, wallets).await.is_ok() {
+            return "the text ends in a line break that was not signed; without it the signature is good"
+                .into();
+        }
+    }
+    // An account of any EVM chain may be a contract, and then only the chain can say who signs for it.
+    if account.chain.starts_with("eip155:") && !reason.contains("contract") {
+        return format!("{reason} (if the account is a contract wallet, it cannot be judged offline)").into();
+    }
+    reason
+}
+
+fn ambiguous(accounts: &[RecognizedAccount]) -> String {
+    let chains: Vec<&str> = accounts.iter().map(|recognized| recognized.account.chain.as_str()).collect();
+    format!("the address may be of several chains; name one of them: {}", chains.join(", "))
+}
+
+fn unrecognized(name: &AccountName<'_>, wallets: &dyn WalletVerifier) -> String {
+    let elsewhere = match name.chain {
+        Some(_) => wallets.recognize(name.address, None),
+        None => Vec::new(),
+    };
+    if elsewhere.is_empty() {
+        return "the address is none that this build knows".to_owned();
+    }
+    let chains: Vec<&str> = elsewhere.iter().map(|recognized| recognized.account.chain.as_str()).collect();
+    format!("the address is not one of the named chain; without a chain it is of {}", chains.join(", "))
+}
+
+/// The kind that all of them are, if they are of one.
+fn family_of_all(accounts: &[RecognizedAccount]) -> String {
+    match accounts {
+        [first, others @ ..] if others.iter().all(|other| other.kind == first.kind) => {
+            first.kind.to_lowercase()
+        }
+        _ => UNKNOWN_FAMILY.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

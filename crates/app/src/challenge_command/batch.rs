@@ -1,0 +1,138 @@
+//! Many signatures in one run: JSON lines in, one JSON line out for each, in order and whatever the input is.
+
+use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
+
+use countersign_ports::WalletVerifier;
+use serde::{Deserialize, Serialize};
+
+use super::{Claim, Judgement, LONGEST, UNKNOWN_FAMILY, judge};
+use crate::failure::Failure;
+
+/// How much is read and written at once.
+const BUFFER: usize = 64 * 1024;
+
+/// One line of the input. A member that stands twice is refused, because two readers could take it for two claims.
+#[derive(Debug, Deserialize)]
+struct Question {
+    address: String,
+    text: String,
+    signature: String,
+    chain: Option<String>,
+}
+
+/// One line of the output. All members are always there.
+#[derive(Debug, Serialize)]
+struct Answer<'a> {
+    valid: bool,
+    family: &'a str,
+    reason: &'a str,
+}
+
+/// Answers each line of the input, and says whether all signatures were valid. Answers are kept back only while more input is
+/// at hand, so somebody who asks line by line is answered line by line.
+pub(super) async fn verify_lines(
+    input: impl Read,
+    wallets: &dyn WalletVerifier,
+    out: &mut dyn Write,
+) -> Result<bool, Failure> {
+    let mut lines = Lines { input: BufReader::with_capacity(BUFFER, input), line: Vec::new() };
+    let mut out = BufWriter::with_capacity(BUFFER, out);
+    let mut all_valid = true;
+    while let Some(line) = lines.next(&mut out)? {
+        let judged = match line {
+            Line::Whole(bytes) => match question(bytes) {
+                Ok(question) => {
+                    let claim = Claim {
+                        address: &question.address,
+                        chain: question.chain.as_deref(),
+                        text: &question.text,
+                        signature: &question.signature,
+                    };
+                    judge(&claim, wallets).await
+                }
+                Err(reason) => unanswerable(reason),
+            },
+            Line::TooLong => unanswerable("the line is longer than 1 MiB".to_owned()),
+        };
+        let (valid, reason) = match &judged.outcome {
+            Ok(_) => (true, "signature is good"),
+            Err(reason) => (false, reason.as_ref()),
+        };
+        all_valid &= valid;
+        serde_json::to_writer(&mut out, &Answer { valid, family: &judged.family, reason })
+            .map_err(io::Error::from)?;
+        out.write_all(b"\n")?;
+    }
+    out.flush()?;
+    Ok(all_valid)
+}
+
+fn unanswerable(reason: String) -> Judgement {
+    Judgement { family: UNKNOWN_FAMILY.to_owned(), outcome: Err(reason.into()) }
+}
+
+fn question(line: &[u8]) -> Result<Question, String> {
+    let Ok(line) = std::str::from_utf8(line) else {
+        return Err("the line is not text in UTF-8".to_owned());
+    };
+    let line = line.trim_matches([' ', '\t', '\r']);
+    if line.is_empty() {
+        return Err("the line is empty".to_owned());
+    }
+    // An array would be taken for the members in their order.
+    if !line.starts_with('{') {
+        return Err("the line is not a JSON object".to_owned());
+    }
+    serde_json::from_str(line).map_err(|error| format!("the line cannot be read: {error}"))
+}
+
+/// The lines of an input, in memory that does not grow with them.
+struct Lines<R> {
+    input: BufReader<R>,
+    line: Vec<u8>,
+}
+
+enum Line<'a> {
+    /// A line without its end.
+    Whole(&'a [u8]),
+    /// A line of more than [`LONGEST`] bytes, skipped to its end.
+    TooLong,
+}
+
+impl<R: Read> Lines<R> {
+    /// The next line; `None` at the end of the input. Flushes `out` before it waits for input.
+    fn next(&mut self, out: &mut impl Write) -> Result<Option<Line<'_>>, Failure> {
+        self.line.clear();
+        let mut length = 0_usize;
+        loop {
+            if self.input.buffer().is_empty() {
+                out.flush()?;
+            }
+            let chunk = match self.input.fill_buf() {
+                Ok(chunk) => chunk,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(Failure::Usage(format!("failed to read standard input: {error}"))),
+            };
+            if chunk.is_empty() {
+                break;
+            }
+            let end = chunk.iter().position(|byte| *byte == b'\n');
+            let part = &chunk[..end.unwrap_or(chunk.len())];
+            length = length.saturating_add(part.len());
+            if length <= LONGEST {
+                self.line.extend_from_slice(part);
+            }
+            let used = part.len() + usize::from(end.is_some());
+            self.input.consume(used);
+            if end.is_some() {
+                return Ok(Some(self.ended(length)));
+            }
+        }
+        // The last line may lack its end; after an end there is no further line.
+        Ok((length > 0).then(|| self.ended(length)))
+    }
+
+    fn ended(&self, length: usize) -> Line<'_> {
+        if length > LONGEST { Line::TooLong } else { Line::Whole(&self.line) }
+    }
+}
