@@ -204,7 +204,7 @@ setup-services:
 		|| { echo "Python $(OLDEST_PYTHON) or newer is needed; this is $$(python3 --version)."; exit 1; }
 
 $(PEERS)/node_modules/.installed: $(PEERS)/package.json $(PEERS)/package-lock.json | setup-services
-	@$(say) "Installing the judges written in JavaScript: ethers, siwe, MetaMask's rules, playwright (about 80 MB)"
+	@$(say) "Installing the judges written in JavaScript: wallet libraries, anvil, playwright and others (about 190 MB)"
 	npm ci --prefix $(PEERS) --no-audit --no-fund --ignore-scripts
 	touch $@
 
@@ -218,7 +218,7 @@ setup-browser: $(PEERS)/node_modules/.installed
 	node node_modules/playwright-core/cli.js install --with-deps chromium
 
 $(PEERS)/.venv/.installed: $(PEERS)/requirements.txt | setup-services
-	@$(say) "Installing the judges written in Python: eth-account, siwe, schemathesis (about 170 MB)"
+	@$(say) "Installing the judges written in Python: eth-account, siwe, btclib, schemathesis (about 175 MB)"
 	rm -rf $(PEERS)/.venv
 	python3 -m venv $(PEERS)/.venv
 	$(PEERS)/.venv/bin/pip install --quiet --disable-pip-version-check -r $(PEERS)/requirements.txt

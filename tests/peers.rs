@@ -1,17 +1,30 @@
-//! Other people's code as judges of the running server: wallets, sign-in parsers, an API tester, a browser. The judges live
-//! in `tests/peers` and are installed by `make test`; each prints one line for each of its checks.
+//! Other people's code as judges of the running server and of its command line: wallets, sign-in parsers, an API tester, a
+//! browser. The judges live in `tests/peers` and are installed by `make test`; each prints one line for each of its checks.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::Command;
 
-use countersign_tests::Server;
-use countersign_tests::server::project;
+use countersign_tests::server::{binary, free_port, project};
+use countersign_tests::{Database, Server};
 
 /// What the page and the endpoints look like to npm `siwe`, MetaMask's own rules and ethers (B-002 to B-005, B-011, B-014,
 /// B-016, B-021 to B-025, B-030).
 #[test]
 fn ethers_siwe_and_metamask_agree_with_the_sign_in() {
     judge("siwe.mjs", node());
+}
+
+/// A real Ethereum virtual machine runs contract wallets, and ethers signs for them (B-045 to B-054, D-25, E-10).
+#[test]
+fn anvil_solc_and_ethers_agree_on_contract_wallets() {
+    let port = free_port();
+    let node_at = format!("http://127.0.0.1:{port}");
+    let server = Database::sqlite()
+        .server()
+        .with_env("COUNTERSIGN_ETHEREUM_RPC", &format!("31337={node_at},1={node_at}"))
+        .start();
+    examine("evm.mjs", node(), &[server.public_url.as_ref(), port.to_string().as_ref()]);
 }
 
 /// The same for Python's siwe and eth-account, which makes signatures that we refuse (B-021, B-022).
@@ -32,18 +45,32 @@ fn a_browser_signs_in_on_the_page_and_nothing_else_happens() {
     judge("browser.mjs", node());
 }
 
-/// Runs one judge against a server of its own; what it printed is the message when it finds something.
+/// What ethers, bitcoinjs, bip322-js, tweetnacl, Solana's own, tronweb and cosmjs sign is valid for its address, and not after any
+/// change or for another address (B-022, B-035 to B-037, B-041, P-07).
+#[test]
+fn what_javascript_wallets_sign_is_valid_and_nothing_near_it() {
+    examine("signers.mjs", node(), &[binary().as_os_str()]);
+}
+
+/// The same for eth-account, btclib and PyNaCl.
+#[test]
+fn what_python_wallets_sign_is_valid_and_nothing_near_it() {
+    examine("signers.py", python(), &[binary().as_os_str()]);
+}
+
+/// Runs one judge against a server of its own.
 #[track_caller]
-fn judge(script: &str, mut program: Command) {
-    let server = Server::sqlite();
-    let output = program
-        .arg(peers().join(script))
-        .arg(&server.public_url)
-        .current_dir(peers())
-        .output()
-        .unwrap_or_else(|error| {
-            panic!("{script} cannot be run ({error}): run `make test`, which installs what it needs")
-        });
+fn judge(script: &str, program: Command) {
+    examine(script, program, &[Server::sqlite().public_url.as_ref()]);
+}
+
+/// Runs one judge on what it is to look at; what it printed is the message when it finds something.
+#[track_caller]
+fn examine(script: &str, mut program: Command, objects: &[&OsStr]) {
+    let output =
+        program.arg(peers().join(script)).args(objects).current_dir(peers()).output().unwrap_or_else(
+            |error| panic!("{script} cannot be run ({error}): run `make test`, which installs what it needs"),
+        );
     let said = String::from_utf8_lossy(&output.stdout);
     let complained = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{script}: {}\n{said}\n{complained}", output.status);

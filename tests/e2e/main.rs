@@ -13,3 +13,4 @@ mod races;
 mod rules;
 mod secrecy;
 mod security;
+mod wallets;

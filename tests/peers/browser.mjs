@@ -1,5 +1,5 @@
-// A real browser as a judge of the sign-in page: Chromium, driven by playwright, with a wallet that really signs (ethers)
-// and looks at the page's origin as MetaMask does.   node browser.mjs http://localhost:8080
+// A real browser as a judge of the sign-in page: Chromium, driven by playwright, with wallets of every family that really sign
+// (wallets.mjs), among them one that looks at the page's origin as MetaMask does.   node browser.mjs http://localhost:8080
 // Pictures go to target/screenshots.
 
 import assert from "node:assert/strict";
@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { Wallet, toUtf8String } from "ethers";
 import { chromium } from "playwright-core";
 import { BASE, authorizeUrl, check, codeOf, exchange, finish, register, request, userinfo } from "./client.mjs";
+import { FAMILY_WALLETS, ICON } from "./wallets.mjs";
 
 const { detectSIWE, isValidSIWEOrigin } = createRequire(import.meta.url)("@metamask/controller-utils");
 
@@ -17,7 +18,6 @@ const project = fileURLToPath(new URL("../..", import.meta.url));
 const pictures = `${project}target/screenshots`;
 mkdirSync(pictures, { recursive: true });
 
-const ICON = "data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciLz4=";
 const REJECTED = { code: 4001, message: "User rejected the request." };
 const SLOW = { timeout: 15_000 };
 
@@ -46,8 +46,11 @@ const dialogs = [];
 const breakages = [];
 const allowedHosts = new Set([new URL(BASE).host, new URL(clientOrigin).host, "client.example"]);
 
-/** A person's browser: a context of its own. With `wallet`, the wallet is in it, announced in the given ways. */
-async function person({ javaScriptEnabled = true, wallet, eip6963 = false, legacy = false, colorScheme = "light", viewport = { width: 1100, height: 900 } } = {}) {
+/**
+ * A person's browser: a context of its own. With `wallet`, the wallet is in it, announced in the given ways; `others` are
+ * wallets of other families. `modules` are scripts of wallet families that the server does not have, by their names.
+ */
+async function person({ javaScriptEnabled = true, wallet, eip6963 = false, legacy = false, others = [], modules = {}, colorScheme = "light", viewport = { width: 1100, height: 900 } } = {}) {
   const context = await browser.newContext({ javaScriptEnabled, colorScheme, viewport });
   context.setDefaultTimeout(SLOW.timeout);
   context.on("request", (made) => {
@@ -73,7 +76,34 @@ async function person({ javaScriptEnabled = true, wallet, eip6963 = false, legac
     await context.exposeBinding("walletAnswers", ({ page }, method, params) => wallet.answer(page, method, params));
     await context.addInitScript(announce, { eip6963, legacy, icon: ICON });
   }
+  if (others.length > 0) {
+    for (const [index, other] of others.entries()) {
+      const answers = `familyWallet${index}`;
+      await context.exposeFunction(answers, (method, params) => other.answer(method, params));
+      await context.addInitScript(other.announce, { ...other.settings, answers });
+    }
+  }
+  await offer(context, modules);
   return context;
+}
+
+/** Adds scripts to those that the page loads. */
+async function offer(context, modules) {
+  const names = Object.keys(modules);
+  if (names.length === 0) return;
+  const paths = names.map((name) => `${new URL(BASE).pathname.replace(/\/$/, "")}/assets/wallet-${name}.judge.js`);
+  await context.route(/\/assets\/wallet-([a-z]+)\.judge\.js$/, (route) => {
+    const source = modules[/wallet-([a-z]+)\.judge/.exec(route.request().url())[1]];
+    return source === null ? route.abort() : route.fulfill({ contentType: "text/javascript", body: source });
+  });
+  await context.addInitScript((added) => {
+    new MutationObserver((_, observer) => {
+      const main = document.querySelector("main[data-wallet-modules]");
+      if (!main) return;
+      observer.disconnect();
+      main.dataset.walletModules = [...added, main.dataset.walletModules].join(" ");
+    }).observe(document, { childList: true, subtree: true });
+  }, paths);
 }
 
 /** Runs in the page before its own scripts, as an extension's content script does. */
@@ -103,13 +133,14 @@ class TestWallet {
   key = Wallet.createRandom();
   calls = [];
   refusals = [];
+  chainId = "0x1";
 
   async answer(page, method, params) {
     this.calls.push(method);
     const refusal = this.refusals[0]?.method === method ? this.refusals.shift() : undefined;
     if (refusal) return { error: refusal.error };
     if (method === "eth_requestAccounts" || method === "eth_accounts") return { result: [this.key.address.toLowerCase()] };
-    if (method === "eth_chainId") return { result: "0x1" };
+    if (method === "eth_chainId") return { result: this.chainId };
     if (method !== "personal_sign") return { error: { code: 4200, message: `no ${method} here` } };
     const [data, account] = params;
     const siwe = detectSIWE({ data });
@@ -149,6 +180,13 @@ async function arrivedAs(visit, address) {
   assert.equal(user.address, address);
 }
 
+/** What the page sends to /oauth/challenge from now on. */
+function challengesOf(page) {
+  const sent = [];
+  page.on("request", (made) => new URL(made.url()).pathname.endsWith("/oauth/challenge") && sent.push(made.postDataJSON()));
+  return sent;
+}
+
 /** By hand: the address in, the text out, the signature in. */
 async function signByHand(page, key, { alter = (signature) => signature } = {}) {
   await page.locator("#address").fill(key.address);
@@ -183,7 +221,7 @@ for (const [name, ways] of [["a wallet that announces itself (EIP-6963)", { eip6
     await picture(page, ways.legacy ? "confirm-legacy" : "confirm");
     await page.locator("#sign").click();
     await arrivedAs(visit, wallet.key.address);
-    assert.deepEqual(wallet.calls, ["eth_requestAccounts", "personal_sign"]);
+    assert.deepEqual(wallet.calls, ["eth_requestAccounts", "eth_chainId", "personal_sign"]);
     await context.close();
   });
 }
@@ -229,6 +267,114 @@ await check("a locked wallet (4100) and one that cannot sign (4200) have words o
   await inState(page, "confirm");
   await page.locator("#sign").click();
   await inState(page, "unsupported");
+  await context.close();
+});
+
+await check("a wallet on another chain names it, and the text is for that chain", async () => {
+  const wallet = new TestWallet();
+  wallet.chainId = "0x89";
+  const context = await person({ wallet, eip6963: true });
+  const visit = await arrive(context);
+  const { page } = visit;
+  const asked = challengesOf(page);
+  await inState(page, "ready");
+  await page.locator("#wallet-list button").click();
+  await inState(page, "confirm");
+  assert.equal(asked[0].chain, "eip155:137");
+  assert.match(await page.locator("#text").textContent(), /\nChain ID: 137\n/);
+  await page.locator("#sign").click();
+  await arrivedAs(visit, wallet.key.address);
+  await context.close();
+});
+
+// --- wallets of the other families --------------------------------------------------------------------------------------------------
+
+for (const { title, make } of FAMILY_WALLETS) {
+  await check(`the whole sign-in with ${title}, after the person said no twice`, async () => {
+    const wallet = make();
+    wallet.refusals = ["connect", "sign"];
+    const context = await person({ others: [wallet] });
+    const visit = await arrive(context);
+    const { page } = visit;
+    const asked = challengesOf(page);
+    await inState(page, "ready");
+    const button = page.locator("#wallet-list button");
+    assert.deepEqual(await button.locator("bdi").allTextContents(), [wallet.name]);
+    assert.match(await button.locator(".tag").textContent(), new RegExp(`^${wallet.kind}`));
+    assert.deepEqual(wallet.calls, [], "nothing is asked of the wallet before a click");
+    await button.click();
+    await inState(page, "connect-rejected");
+    await button.click();
+    await inState(page, "confirm");
+    assert.equal(asked.length, 1);
+    assert.equal(asked[0].wallet_address, wallet.key.address);
+    assert.equal(asked[0].chain, wallet.chain);
+    assert.equal(await page.locator("#account").textContent(), wallet.key.address, "the shown address can be copied");
+    assert.match(await page.locator("#text").textContent(), new RegExp(` wants you to sign in with your ${wallet.kind} account:\n${wallet.key.address}\n`));
+    await page.locator("#sign").click();
+    await inState(page, "sign-rejected");
+    assert.equal(await page.locator('[role="alert"] p').count(), 0, "to say no is not an error");
+    await page.locator("#sign").click();
+    await arrivedAs(visit, wallet.key.address);
+    assert.deepEqual(wallet.calls, ["connect", "connect", "sign", "sign"]);
+    await context.close();
+  });
+}
+
+const familyWallet = (name) => FAMILY_WALLETS.map(({ make }) => make()).find((wallet) => wallet.name === name);
+
+await check("Change account goes through the accounts of a wallet that shares several", async () => {
+  const wallet = familyWallet("Xverse Wallet");
+  const context = await person({ others: [wallet] });
+  const visit = await arrive(context);
+  const { page } = visit;
+  await inState(page, "ready");
+  await page.locator("#wallet-list button").click();
+  await inState(page, "confirm");
+  const [first, second] = wallet.keys.map(({ address }) => address);
+  for (const address of [second, first, second]) {
+    await page.locator("#change-account").click();
+    await page.locator("#text", { hasText: address }).waitFor(SLOW);
+  }
+  await inState(page, "account-changed");
+  await page.locator("#sign").click();
+  await arrivedAs(visit, wallet.keys[1].address);
+  assert.equal(wallet.signed.address, second);
+  await context.close();
+});
+
+for (const [label, viewport] of [["wide", { width: 1100, height: 900 }], ["narrow", { width: 320, height: 640 }]]) {
+  await check(`wallets of five families stand in one list, ${label}`, async () => {
+    const names = ["Test Solana", "Xverse Wallet", "Keplr", "Test Tron"];
+    const others = names.map(familyWallet);
+    const context = await person({ wallet: new TestWallet(), eip6963: true, others, viewport });
+    const { page } = await arrive(context);
+    await page.locator("#wallet-list button").nth(names.length).waitFor(SLOW);
+    assert.deepEqual((await page.locator("#wallet-list bdi").allTextContents()).sort(), ["Test Wallet", ...names].sort());
+    await picture(page, `families-${label}`);
+    for (const name of names) {
+      await page.locator("#wallet-list button", { hasText: name }).click();
+      await inState(page, "confirm");
+      await picture(page, `family-${name.split(" ").at(-1).toLowerCase()}-${label}`);
+      const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+      assert.ok(content <= window, `${content} points in ${window}`);
+    }
+    await context.close();
+  });
+}
+
+await check("a family's script that cannot be had, is no script or throws breaks neither the others nor the way by hand", async () => {
+  const wallet = new TestWallet();
+  const modules = { missing: null, broken: "export function find( {", throwing: "export function find() { throw new Error('on purpose'); }", empty: "" };
+  const context = await person({ wallet, eip6963: true, modules });
+  const visit = await arrive(context);
+  const { page } = visit;
+  await inState(page, "ready");
+  assert.equal(await page.locator("#wallet-list button").count(), 1);
+  await openManual(page);
+  await signByHand(page, wallet.key);
+  await page.locator("#verify").click();
+  await arrivedAs(visit, wallet.key.address);
   await context.close();
 });
 
@@ -281,6 +427,77 @@ await check("with JavaScript switched off a wrong address and a wrong signature 
   await page.locator("#signature").fill(await key.signMessage(text));
   await page.locator("#verify").click();
   await arrivedAs(visit, key.address);
+  await context.close();
+});
+
+for (const javaScriptEnabled of [true, false]) {
+  await check(`by hand the chain may stand in front of the address, and the page says how to sign, JavaScript ${javaScriptEnabled ? "on" : "off"}`, async () => {
+    const key = Wallet.createRandom();
+    const context = await person({ javaScriptEnabled });
+    const visit = await arrive(context);
+    const { page } = visit;
+    if (javaScriptEnabled) await inState(page, "no-wallet");
+    await openManual(page);
+    assert.ok(await page.locator("#commands").isHidden());
+    const text = await signByHand(page, { address: `eip155:10:${key.address}`, signMessage: (each) => key.signMessage(each) });
+    assert.match(text, /\nChain ID: 10\n/);
+    await page.locator("#commands > summary").click();
+    assert.match(await page.locator("#ways").textContent(), /cast wallet sign/);
+    if (!javaScriptEnabled) assert.equal(await page.locator("#address").inputValue(), `eip155:10:${key.address}`, "Get a new text means the same account");
+    await page.locator("#verify").click();
+    await arrivedAs(visit, key.address);
+    await context.close();
+  });
+}
+
+for (const javaScriptEnabled of [true, false]) {
+  await check(`by hand an address on a chain that it cannot belong to lets the person choose another, JavaScript ${javaScriptEnabled ? "on" : "off"}`, async () => {
+    const key = Wallet.createRandom();
+    const context = await person({ javaScriptEnabled });
+    const visit = await arrive(context);
+    const { page } = visit;
+    if (javaScriptEnabled) await inState(page, "no-wallet");
+    await openManual(page);
+    await page.locator("#address").fill(`nowhere:1:${key.address}`);
+    await page.locator("#get-text").click();
+    await page.locator('#chain option[value="eip155:1"]').waitFor({ state: "attached", ...SLOW });
+    assert.equal(await page.locator("#address").inputValue(), key.address, "the address stays, without the chain in front of it");
+    await picture(page, `other-chain-${javaScriptEnabled ? "js" : "no-js"}`);
+    await page.locator("#chain").selectOption("eip155:1");
+    await page.locator("#get-text").click();
+    await page.locator("#manual-text").filter({ hasText: "Chain ID: 1\n" }).waitFor(SLOW);
+    await page.locator("#signature").fill(await key.signMessage(await page.locator("#manual-text").textContent()));
+    await page.locator("#verify").click();
+    await arrivedAs(visit, key.address);
+    await context.close();
+  });
+}
+
+await check("by hand an address that several chains write alike lets the person choose the chain", async () => {
+  const key = Wallet.createRandom();
+  const context = await person();
+  await context.route(/\/oauth\/challenge$/, (route) => {
+    if (route.request().postDataJSON().chain) return route.fallback();
+    const description = "wallet_address could belong to several chains; name one in chain: eip155:1 (Ethereum), eip155:137 (Polygon)";
+    return route.fulfill({ status: 400, json: { error: "invalid_request", error_description: description } });
+  });
+  const visit = await arrive(context);
+  const { page } = visit;
+  await inState(page, "no-wallet");
+  await openManual(page);
+  await page.locator("#address").fill(key.address);
+  await page.locator("#get-text").click();
+  await inState(page, "refused");
+  await page.locator("#manual-alert", { hasText: "eip155:137 (Polygon)" }).waitFor(SLOW);
+  assert.ok(await page.locator("#chain").evaluate((field) => field === document.activeElement), "the choice has the focus");
+  assert.equal(await page.locator("#address").inputValue(), key.address);
+  await picture(page, "choose-chain");
+  await page.locator("#chain").selectOption("eip155:137");
+  await page.locator("#get-text").click();
+  await inState(page, "confirm");
+  assert.match(await page.locator("#manual-text").textContent(), /\nChain ID: 137\n/);
+  await page.locator("#address").fill(Wallet.createRandom().address);
+  assert.ok(await page.locator("#chain-choice").isHidden(), "the choice was for the other address");
   await context.close();
 });
 

@@ -340,7 +340,7 @@ await check("a field that is missing or not a string is refused by name (A-053)"
 await check("an address that is none gets no text (B-029, B-031, B-032)", async () => {
   const visit = await begin(client);
   const mixed = getAddress(address).replace(/[a-fA-F](?=[^]*$)/, (letter) => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()));
-  const bad = ["", "hello", address.slice(0, -1), `${address}0`, `${address} `, `\u200b${address}`, address.replace("0x", "0х"), "vitalik.eth", `eip155:1:${address}`, mixed];
+  const bad = ["", "hello", address.slice(0, -1), `${address}0`, `${address} `, `\u200b${address}`, address.replace("0x", "0х"), "vitalik.eth", `eip155:0:${address}`, `solana:1:${address}`, mixed];
   for (const who of bad) {
     const answer = await request("POST", "/oauth/challenge", { cookies: visit.cookies, body: { wallet_address: who, ...visit.fields } });
     refused(answer, 400, "invalid_request", /./);

@@ -14,7 +14,7 @@ use crate::http::{Request, Response};
 const WINDOW: usize = 16;
 
 /// Names of fields whose values must stay between two parties.
-const FIELDS: [&str; 13] = [
+const FIELDS: [&str; 15] = [
     "client_secret",
     "registration_access_token",
     "access_token",
@@ -22,6 +22,8 @@ const FIELDS: [&str; 13] = [
     "id_token",
     "challenge",
     "signature",
+    "other_challenge",
+    "other_signature",
     "code",
     "code_verifier",
     "token",
@@ -129,7 +131,7 @@ fn random_part(kind: &str, value: &str) -> Option<[u8; WINDOW]> {
             );
         }
         // The nonce is what makes a challenge; the rest of the text is the same for everybody.
-        "challenge" => value.split_once("Nonce: ")?.1.lines().next()?,
+        "challenge" | "other_challenge" => value.split_once("Nonce: ")?.1.lines().next()?,
         // A JWT ends with its signature; codes and refresh tokens end with their random bytes.
         "wallet_address" | "address" if value.len() != 42 => return None,
         "wallet_address" | "address" => value.get(2..)?,

@@ -240,7 +240,10 @@ fn b_031_what_is_no_address_gets_no_text() {
         &format!("\u{feff}{address}"),
         &address.replace('0', "０"),
         &address.replace("0x", "0X"),
-        &format!("eip155:1:{address}"),
+        &format!("eip155:0:{address}"),
+        &format!("eip155:01:{address}"),
+        &format!("solana:1:{address}"),
+        &format!("eip155:1:eip155:1:{address}"),
         &wrong_case,
         &"0x".repeat(10_000),
     ] {
