@@ -148,6 +148,35 @@ on_both! {
         assert_eq!(server.exchange(&client, &code).status, 200);
     }
 
+    /// Terra and Terra Classic write their addresses alike: the caller names the chain in one of three ways.
+    fn an_address_of_several_chains_needs_its_chain(database) {
+        const TERRA: &str = "terra1x46rqay4d3cssq8gxxvqz8xt6nwlz4td20k38v";
+        const CLASSIC: &str = "cosmos:columbus-5";
+        let server = database.start();
+        let client = server.register();
+        let mut browser = server.browser();
+        let authorization = client.authorization();
+        browser.authorize(&authorization).expect(302);
+        let asked = client_fields(&authorization).with("wallet_address", TERRA);
+        let json = |fields: &countersign_tests::Parameters| Request::json("/oauth/challenge", &fields.json());
+        let refused = browser.send(json(&asked)).expect(400).field("error_description");
+        for chain in ["cosmos:phoenix-1 (Terra)", "cosmos:columbus-5 (Terra Classic)"] {
+            assert!(refused.contains(chain), "{refused}");
+        }
+        let form = |fields| Request::form("/oauth/challenge", fields).header("Accept", "text/html");
+        let page = browser.send(form(&asked)).expect(400).text();
+        assert!(page.contains(r#"<select id="chain" name="chain""#) && page.contains(CLASSIC), "{page}");
+        assert!(page.contains(TERRA), "the address stays in its field");
+        let chosen = browser.send(form(&asked.clone().with("chain", CLASSIC))).expect(200).text();
+        assert!(chosen.contains("Terra Classic account:"), "{chosen}");
+        let named = browser.send(json(&asked.clone().with("chain", CLASSIC))).expect(200);
+        assert_eq!((named.field("chain"), named.field("wallet_address")), (CLASSIC.to_owned(), TERRA.to_owned()));
+        let behind = client_fields(&authorization).with("wallet_address", &format!("{CLASSIC}:{TERRA}"));
+        assert_eq!(browser.send(json(&behind)).expect(200).field("chain"), CLASSIC);
+        let contradiction = behind.with("chain", "cosmos:phoenix-1");
+        assert_eq!(browser.send(json(&contradiction)).verdict(), "400 invalid_request");
+    }
+
     /// A-043: the client hears of it, with its state.
     fn a_person_who_denies_is_sent_back_with_access_denied(database) {
         let server = database.start();

@@ -160,6 +160,14 @@ mod tests {
     }
 
     #[test]
+    fn every_family_with_wallets_in_browsers_brings_a_script() {
+        let modules = WalletRouter::standard().page_modules();
+        let names: Vec<_> = modules.iter().map(|module| module.name).collect();
+        assert_eq!(names, ["ethereum", "bitcoin", "solana", "cosmos", "tron"]);
+        assert!(modules.iter().all(|module| module.source.contains("export function find(")));
+    }
+
+    #[test]
     fn a_script_that_several_families_share_is_given_once() {
         assert_eq!(router().page_modules().len(), 1);
     }
