@@ -168,6 +168,51 @@ mod tests {
     }
 
     #[test]
+    fn every_family_says_what_its_addresses_look_like() {
+        let hints = WalletRouter::standard().address_hints();
+        let kinds: Vec<_> = hints.iter().map(|hint| hint.kind.as_ref()).collect();
+        let expected = [
+            "Ethereum",
+            "Bitcoin",
+            "Litecoin",
+            "Dogecoin",
+            "Ravencoin",
+            "Evrmore",
+            "Solana",
+            "Cosmos",
+            "Tron",
+        ];
+        assert_eq!(kinds, expected);
+        assert!(hints.iter().all(|hint| !hint.look.is_empty()));
+    }
+
+    #[test]
+    fn people_are_told_how_to_sign_by_the_family_of_their_account_and_by_no_other() {
+        let router = WalletRouter::standard();
+        let addresses = [
+            ("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", "cast wallet sign"),
+            ("1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa", "bitcoin-cli signmessage 1A1z"),
+            ("4deXwQjwooLs7UximXrtvPpP5ZmvwBaGLgaM2mzjxQB4", "solana sign-offchain-message"),
+            ("osmo1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqmcn030", "signArbitrary(\"osmosis-1\", \"osmo1"),
+            ("TLsV52sRDL79HXGGm9yzwKibb6BeruhUzy", "signMessageV2"),
+        ];
+        for (address, how) in addresses {
+            let account = router.recognize(address, None).remove(0).account;
+            let hints = router.signing_hints(&account);
+            assert!(hints[0].how.contains(how), "{hints:?}");
+            let families = router.families.iter().filter(|family| !family.signing_hints(&account).is_empty());
+            assert_eq!(families.count(), 1, "{address}");
+            let elsewhere = WalletAccount { family: "other:1".to_owned(), ..account };
+            assert!(router.signing_hints(&elsewhere).is_empty(), "{address}");
+        }
+    }
+
+    #[test]
+    fn a_router_says_how_many_families_it_asks() {
+        assert_eq!(format!("{:?}", router()), "WalletRouter { families: 2, .. }");
+    }
+
+    #[test]
     fn a_script_that_several_families_share_is_given_once() {
         assert_eq!(router().page_modules().len(), 1);
     }

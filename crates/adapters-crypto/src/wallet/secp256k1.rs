@@ -75,3 +75,40 @@ fn with_low_s(scalars: &[u8]) -> Result<Signature, &'static str> {
 fn candidate(digest: &[u8; 32], scalars: &Signature, y_is_odd: bool) -> Option<VerifyingKey> {
     VerifyingKey::recover_from_prehash(digest, scalars, RecoveryId::new(y_is_odd, false)).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+    use sha2::Sha256;
+
+    use super::*;
+
+    /// Bare scalars, as Cosmos has them. What is valid there gives the key here where s is low, and is refused where it is high.
+    #[test]
+    fn b_028_wycheproof_secp256k1_of_bare_scalars_gives_the_key_with_low_s_only() {
+        let file =
+            include_str!("../../../../tests/vectors/wycheproof/ecdsa_secp256k1_sha256_p1363_test.json");
+        let document: Value = serde_json::from_str(file).unwrap();
+        let bytes = |value: &Value| hex::decode(value.as_str().unwrap()).unwrap();
+        let (mut all, mut found, mut high) = (0, 0, 0);
+        for group in document["testGroups"].as_array().unwrap() {
+            let key = VerifyingKey::from_sec1_bytes(&bytes(&group["publicKey"]["uncompressed"])).unwrap();
+            for test in group["tests"].as_array().unwrap() {
+                all += 1;
+                let valid = test["result"] == "valid";
+                let (message, scalars) = (bytes(&test["msg"]), bytes(&test["sig"]));
+                let keys = candidates(&Sha256::digest(&message).into(), &scalars);
+                let is_found = keys.as_ref().is_ok_and(|keys| keys.contains(&Some(key)));
+                assert!(valid || !is_found, "{test}");
+                found += usize::from(is_found);
+                if valid && !is_found {
+                    assert_eq!(keys, Err("s is in the upper half of the order"), "{test}");
+                    high += 1;
+                }
+            }
+        }
+        assert_eq!(all, document["numberOfTests"].as_u64().unwrap());
+        println!("wycheproof secp256k1 p1363: {all} cases ran, {found} found, {high} with high s");
+        assert!(found > 0 && high > 0);
+    }
+}

@@ -336,3 +336,30 @@ fn b_028_wycheproof_secp256k1_with_low_s_gets_equal_verdicts() {
     ran("wycheproof secp256k1 bitcoin", all);
     ran("wycheproof secp256k1 bitcoin, recovered", recovered);
 }
+
+/// The same without Bitcoin's rule about s: valid there means valid here where s is low, and refused where it is high.
+#[test]
+fn b_028_wycheproof_secp256k1_in_der_is_valid_with_low_s_only() {
+    let file =
+        document(include_str!("../../../../../tests/vectors/wycheproof/ecdsa_secp256k1_sha256_test.json"));
+    let (mut all, mut accepted, mut high) = (0, 0, 0);
+    for group in list(&file, "testGroups") {
+        let key = PublicKey::from_slice(&bytes(text(&group["publicKey"], "uncompressed"))).unwrap();
+        for test in list(group, "tests") {
+            all += 1;
+            let valid = text(test, "result") == "valid";
+            let digest = sha256::Hash::hash(&bytes(text(test, "msg"))).to_byte_array();
+            let der = bytes(text(test, "sig"));
+            let item = [der.as_slice(), &[EcdsaSighashType::All as u8]].concat();
+            let ours = spending::ecdsa_is_valid(&item, &key, digest);
+            let is_high = ours == Err("s is in the upper half of the order");
+            assert!(ours.is_ok() == valid || (valid && is_high), "{ours:?}: {test}");
+            accepted += usize::from(ours.is_ok());
+            high += usize::from(valid && is_high);
+        }
+    }
+    assert_eq!(all as u64, file["numberOfTests"].as_u64().unwrap());
+    ran("wycheproof secp256k1 DER", all);
+    ran("wycheproof secp256k1 DER, accepted", accepted);
+    ran("wycheproof secp256k1 DER, refused for their high s", high);
+}
