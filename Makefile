@@ -13,6 +13,7 @@ export DEBIAN_FRONTEND := noninteractive
 PORT ?= 8080
 BASE := http://localhost:$(PORT)
 PEERS := tests/peers
+SECONDS_EACH ?= 60
 OLDEST_NODE := 18
 OLDEST_PYTHON := 3.11
 
@@ -105,6 +106,12 @@ test-fast: setup-build ## Run the tests that need no service and no browser: sec
 .PHONY: check
 check: fmt-check lint doc deny ## Run all that needs no running: format, lints, documentation, licences, advisories
 
+# Without a sanitizer the stable toolchain can do it, and in safe code a panic or a broken promise is what there is to find.
+.PHONY: fuzz
+fuzz: fuzz-build ## Fuzz every parser and decoder, two at a time (SECONDS_EACH=60, TARGETS="address ..." for some only)
+	@$(say) "Fuzzing: $(SECONDS_EACH) seconds for each target"
+	fuzz/run.sh $(SECONDS_EACH) $(TARGETS)
+
 # --- parts ------------------------------------------------------------------------------------------------------------------
 
 .PHONY: build
@@ -114,16 +121,19 @@ build: setup-build ## Build the server for development
 .PHONY: fmt
 fmt: ## Format the code
 	cargo fmt --all
+	cargo fmt --manifest-path fuzz/Cargo.toml
 
 .PHONY: fmt-check
 fmt-check: ## Look whether the code is formatted
 	@$(say) "Checking the format"
 	cargo fmt --all -- --check
+	cargo fmt --manifest-path fuzz/Cargo.toml -- --check
 
 .PHONY: lint
-lint: setup-build ## Run clippy on all targets; a warning is an error
+lint: setup-fuzz ## Run clippy on all targets; a warning is an error
 	@$(say) "Linting (the first time takes minutes)"
 	cargo clippy --locked --workspace --all-targets -- -D warnings
+	cargo clippy --locked --manifest-path fuzz/Cargo.toml --target-dir target --all-targets -- -D warnings
 
 .PHONY: doc
 doc: setup-build ## Build the documentation of the crates; a warning is an error
@@ -153,6 +163,29 @@ deny: .tools/cargo-deny ## Check licences, sources, denied crates and known vuln
 		exit $$verdict
 	fi
 
+# What is fuzzed must be what is shipped: the fuzzer's own lock file may name more packages than the project's, not others.
+.PHONY: fuzz-build
+fuzz-build: setup-fuzz .tools/cargo-fuzz
+	@packages='/^name = /{name=$$3} /^version = /{print name, $$3}'
+	own='^"(arbitrary|countersign-fuzz|jobserver|libfuzzer-sys)" '
+	others=$$(comm -23 <(awk "$$packages" fuzz/Cargo.lock | grep -vE "$$own" | sort) <(awk "$$packages" Cargo.lock | sort))
+	[[ -z "$$others" ]] || { echo "fuzz/Cargo.lock differs from Cargo.lock; make fuzz-lock mends it:"; echo "$$others"; exit 1; }
+	cargo fetch --locked --quiet --manifest-path fuzz/Cargo.toml
+	$(say) "Building the fuzz targets (the first time takes minutes)"
+	cargo fuzz build --sanitizer none --target-dir target/fuzz
+
+.PHONY: fuzz-lock
+fuzz-lock: ## Give the fuzz targets the versions of the project's Cargo.lock
+	cp Cargo.lock fuzz/Cargo.lock
+	cargo metadata --format-version 1 --manifest-path fuzz/Cargo.toml > /dev/null
+
+# Of the seeds from the vectors, what is in git and what the last runs found, the fewest small inputs that reach everything.
+.PHONY: fuzz-corpus
+fuzz-corpus: fuzz-build ## Keep what fuzzing found: merge it into fuzz/corpus, which is in git
+	@rm -rf target/fuzz/work/seeds target/fuzz/work/merged
+	python3 fuzz/seeds.py target/fuzz/work/seeds
+	fuzz/merge.sh $(TARGETS)
+
 .PHONY: openapi
 openapi: setup-build ## Write the description of the HTTP interface to target/openapi.json
 	cargo run --locked --quiet -p countersign-app -- openapi > target/openapi.json
@@ -180,6 +213,13 @@ clean: ## Remove what was built and installed here; ./data stays
 setup-build:
 	@command -v cargo >/dev/null || { echo "A Rust toolchain is needed: see rustup.rs"; exit 1; }
 	$(missing_for_build)
+	$(install_missing)
+
+# The fuzzer's engine is C++.
+.PHONY: setup-fuzz
+setup-fuzz: setup-build
+	@missing=()
+	command -v c++ >/dev/null || missing+=(g++)
 	$(install_missing)
 
 .PHONY: setup-test
@@ -229,3 +269,9 @@ $(PEERS)/.venv/.installed: $(PEERS)/requirements.txt | setup-services
 	@command -v cargo-deny >/dev/null && exit 0
 	$(say) "Installing cargo-deny into ./.tools (it is compiled here: five to ten minutes, once)"
 	cargo install cargo-deny --locked --root .tools
+
+.PHONY: .tools/cargo-fuzz
+.tools/cargo-fuzz:
+	@command -v cargo-fuzz >/dev/null && exit 0
+	$(say) "Installing cargo-fuzz into ./.tools (it is compiled here: a minute, once)"
+	cargo install cargo-fuzz --locked --root .tools

@@ -61,7 +61,7 @@ impl RedirectUri {
             return Err(RedirectUriRejected::Fragment);
         }
         let url = Url::parse(text).map_err(|_| RedirectUriRejected::NotAbsolute)?;
-        if !url.username().is_empty() || url.password().is_some() {
+        if !url.username().is_empty() || url.password().is_some() || names_a_user(text) {
             return Err(RedirectUriRejected::UserInfo);
         }
         match url.scheme() {
@@ -187,6 +187,13 @@ pub fn percent_escapes_are_whole(text: &str) -> bool {
     parts.all(|part| part.len() >= 2 && part.bytes().take(2).all(|byte| byte.is_ascii_hexdigit()))
 }
 
+/// Does the authority hold an `@`? Before it may stand nothing, which the `url` crate does not show.
+fn names_a_user(text: &str) -> bool {
+    text.split_once("://").is_some_and(|(_, rest)| {
+        rest.split(['/', '?']).next().is_some_and(|authority| authority.contains('@'))
+    })
+}
+
 /// The `url` crate forgives much (`https:host`, `https:///host`, `http://0x7f.1`, `/a/../b`); a registered URI is
 /// compared as text, so it must be written as a browser would write it.
 fn judge_host(text: &str, url: &Url, prefix: &str) -> Result<(), RedirectUriRejected> {
@@ -271,6 +278,21 @@ mod tests {
         assert_eq!(uri("https://a.example/cb?x=1").origin(), "https://a.example");
         assert_eq!(uri("http://[::1]:80/cb").origin(), "http://[::1]");
         assert_eq!(uri("com.example.app:/cb").origin(), "com.example.app:/");
+    }
+
+    #[test]
+    fn a_user_without_a_name_cannot_be_registered() {
+        // Found by fuzzing: with an answer added, the first of these is no URL any more.
+        for text in [
+            "com.example.app://@",
+            "com.example.app://@host/cb",
+            "https://@a.example/cb",
+            "https://:@a.example/cb",
+        ] {
+            assert_eq!(RedirectUri::parse(text), Err(RedirectUriRejected::UserInfo), "{text}");
+        }
+        assert!(RedirectUri::parse("com.example.app:/cb/@name").is_ok());
+        assert!(RedirectUri::parse("https://a.example/@name?mail=a@b.example").is_ok());
     }
 
     #[test]

@@ -11,9 +11,6 @@ use super::Coin;
 /// How many characters a version, twenty bytes and a checksum have at most in base58.
 const BASE58_LIMIT: usize = 35;
 
-/// How many characters a segwit address has at most (BIP-173).
-const SEGWIT_LIMIT: usize = 90;
-
 /// An address of a coin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Address {
@@ -45,14 +42,11 @@ impl Address {
     /// which no signature could be judged are no addresses here: of segwit versions to come, and of scripts and Taproot for
     /// coins without BIP-322.
     pub(super) fn read(text: &str, coin: &Coin, chain_is_named: bool) -> Option<Self> {
-        if text.len() > SEGWIT_LIMIT || !text.is_ascii() {
-            return None;
-        }
         Self::read_segwit(text, coin).or_else(|| Self::read_base58(text, coin, chain_is_named))
     }
 
     fn read_segwit(text: &str, coin: &Coin) -> Option<Self> {
-        // Checks the checksum by the witness version, the padding, and that the case is not mixed.
+        // Checks the length, the checksum by the witness version, the padding, and that the case is not mixed.
         let (hrp, version, program) = bech32::segwit::decode(text).ok()?;
         if Some(hrp) != coin.hrp() {
             return None;
