@@ -14,10 +14,24 @@ use serde_json::Value;
 
 use crate::WalletRouter;
 
-/// What the server does with an address on a chain, a text and a signature.
-pub(super) fn verdict(address: &str, chain: &str, text: &str, signature: &str) -> Verdict {
+/// What the server does with an address, a text and a signature.
+pub(super) fn verdict(address: &str, text: &str, signature: &str) -> Verdict {
+    judge(address, None, text, signature)
+}
+
+/// The same with the chain named.
+pub(super) fn verdict_on(chain: &str, address: &str, text: &str, signature: &str) -> Verdict {
+    judge(address, Some(chain), text, signature)
+}
+
+/// Is it good?
+pub(super) fn is_valid(address: &str, text: &str, signature: &str) -> bool {
+    matches!(verdict(address, text, signature), Verdict::Valid(_))
+}
+
+fn judge(address: &str, chain: Option<&str>, text: &str, signature: &str) -> Verdict {
     let router = WalletRouter::standard();
-    let Some(recognized) = router.recognize(address, Some(chain)).pop() else {
+    let Some(recognized) = router.recognize(address, chain).pop() else {
         return Verdict::Invalid("the address is not recognized");
     };
     let proof =
@@ -30,16 +44,42 @@ pub(super) fn verdict(address: &str, chain: &str, text: &str, signature: &str) -
     }
 }
 
+/// The cases of a file of vectors, which are a list or a map from names.
+pub(super) fn cases(file: &str) -> Vec<Value> {
+    let document: Value = serde_json::from_str(file).unwrap();
+    let cases = &document["cases"];
+    let list = cases.as_array().map(|list| list.to_vec());
+    let cases = list.unwrap_or_else(|| cases.as_object().unwrap().values().cloned().collect());
+    assert!(!cases.is_empty());
+    cases
+}
+
+/// A text in a case.
+pub(super) fn text<'a>(case: &'a Value, member: &str) -> &'a str {
+    case[member].as_str().unwrap_or_else(|| panic!("{member} is missing in {case}"))
+}
+
+/// Bytes in hexadecimal, with or without `0x`.
+pub(super) fn bytes(hex_text: &str) -> Vec<u8> {
+    hex::decode(hex_text.trim_start_matches("0x")).unwrap()
+}
+
+/// Says how many cases ran.
+pub(super) fn ran(name: &str, count: usize) {
+    println!("{name}: {count} cases ran");
+    assert!(count > 0);
+}
+
 /// Judges every row of a file whose rows have an address, a chain, a text, a signature and an expectation.
 pub(super) fn judge_every_row(name: &str, file: &str) {
-    let document: Value = serde_json::from_str(file).unwrap();
-    let cases = document["cases"].as_array().unwrap();
+    let cases = cases(file);
     let mut accepted = 0;
-    for case in cases {
-        let text = |member: &str| case[member].as_str().unwrap();
-        let verdict = verdict(text("address"), text("chain"), text("text"), text("signature"));
+    for case in &cases {
+        let [address, chain, message, signature] =
+            ["address", "chain", "text", "signature"].map(|member| text(case, member));
+        let verdict = verdict_on(chain, address, message, signature);
         let valid = matches!(verdict, Verdict::Valid(_));
-        let expected = match text("expect") {
+        let expected = match text(case, "expect") {
             "accept" => true,
             "reject" => false,
             other => panic!("unknown expectation {other}"),
@@ -47,8 +87,9 @@ pub(super) fn judge_every_row(name: &str, file: &str) {
         assert_eq!(valid, expected, "{verdict:?}: {case}");
         accepted += usize::from(valid);
     }
-    println!("{name}: {} cases ran, {accepted} accepted", cases.len());
-    assert!(accepted > 0 && accepted < cases.len());
+    ran(name, cases.len());
+    ran(&format!("{name}, accepted"), accepted);
+    assert!(accepted < cases.len());
 }
 
 /// The usual spellings of a signature (P-06).

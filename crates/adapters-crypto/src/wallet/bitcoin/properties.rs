@@ -1,15 +1,15 @@
 //! Rules that hold for every key, text and signature, and the reasons of BIP-137's refusals.
 
 use base64::Engine;
-use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
+use base64::engine::general_purpose::STANDARD;
 use bitcoin::consensus::serialize;
 use countersign_ports::WalletVerifier;
 use proptest::prelude::*;
 
 use super::signing::{COMPACT, KINDS, Kind, Wallet, full, judged, simple, usual_type, wallet};
-use super::vectors::is_valid;
 use super::{Coin, CoinVerifier};
 use crate::WalletRouter;
+use crate::wallet::testing::{is_valid, spellings};
 
 const TEXT: &str = "auth.example wants you to sign in with your Bitcoin account";
 
@@ -20,18 +20,6 @@ fn judge(kind: Kind, signature: &str) -> Result<(), &'static str> {
 
 fn compact(kind: Kind) -> [u8; 65] {
     wallet().compact(kind, &Coin::bitcoin(), TEXT)
-}
-
-fn spellings(bytes: &[u8]) -> [String; 7] {
-    [
-        format!("0x{}", hex::encode(bytes)),
-        format!("0x{}", hex::encode_upper(bytes)),
-        hex::encode(bytes),
-        STANDARD.encode(bytes),
-        STANDARD_NO_PAD.encode(bytes),
-        URL_SAFE.encode(bytes),
-        URL_SAFE_NO_PAD.encode(bytes),
-    ]
 }
 
 /// The other signature of the same key over the same text, which anybody can compute.

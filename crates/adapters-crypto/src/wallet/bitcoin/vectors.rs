@@ -1,14 +1,9 @@
 //! The vectors of `tests/vectors` that concern Bitcoin and its kin, case by case, through the router as the server uses it.
 
-use std::future::Future;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bitcoin::hashes::{Hash, sha256};
 use bitcoin::{EcdsaSighashType, PublicKey, ScriptBuf, Witness};
-use countersign_domain::wallet::WalletProof;
 use countersign_ports::{Verdict, WalletVerifier};
 use serde_json::Value;
 
@@ -16,6 +11,7 @@ use super::address::{Address, Holder};
 use super::signing::{Kind, Wallet};
 use super::{Coin, Form, bip137, bip322, spending};
 use crate::WalletRouter;
+use crate::wallet::testing::{bytes, is_valid, ran, text, verdict};
 
 fn document(file: &str) -> Value {
     serde_json::from_str(file).unwrap()
@@ -25,42 +21,6 @@ fn list<'a>(document: &'a Value, member: &str) -> &'a [Value] {
     let cases = document[member].as_array().unwrap_or_else(|| panic!("{member} is missing"));
     assert!(!cases.is_empty());
     cases
-}
-
-fn text<'a>(case: &'a Value, member: &str) -> &'a str {
-    case[member].as_str().unwrap_or_else(|| panic!("{member} is missing in {case}"))
-}
-
-fn bytes(hex_text: &str) -> Vec<u8> {
-    hex::decode(hex_text).unwrap()
-}
-
-fn ran(name: &str, count: usize) {
-    println!("{name}: {count} cases ran");
-    assert!(count > 0);
-}
-
-/// What the server does with an address, a text and a signature.
-pub(super) fn verdict(address: &str, message: &str, signature: &str) -> Verdict {
-    let router = WalletRouter::standard();
-    let Some(recognized) = router.recognize(address, None).pop() else {
-        return Verdict::Invalid("the address is not recognized");
-    };
-    let proof = WalletProof {
-        account: recognized.account,
-        text: message.to_owned(),
-        signature: signature.to_owned(),
-    };
-    let verification = pin!(router.verify(&proof));
-    // One poll is enough: verification waits for nothing.
-    match verification.poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(verdict) => verdict.unwrap(),
-        Poll::Pending => panic!("verification of a key's signature must not wait"),
-    }
-}
-
-pub(super) fn is_valid(address: &str, message: &str, signature: &str) -> bool {
-    matches!(verdict(address, message, signature), Verdict::Valid(_))
 }
 
 #[test]

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::chains::{CHAINS, Chain, NAMESPACE};
 use super::{CosmosVerifier, adr036, judge};
-use crate::wallet::testing::{no_scalars, spellings, verdict, with_high_s};
+use crate::wallet::testing::{no_scalars, spellings, verdict_on, with_high_s};
 
 const TEXT: &str = "auth.example wants you to sign in with your Cosmos account";
 
@@ -55,7 +55,7 @@ impl Wallet {
     }
 
     fn verdict(&self, text: &str, signature: &str) -> Verdict {
-        verdict(&self.address(), self.chain.id, text, signature)
+        verdict_on(self.chain.id, &self.address(), text, signature)
     }
 
     fn is_valid(&self, text: &str, signature: &str) -> bool {
@@ -359,7 +359,7 @@ proptest! {
 
     #[test]
     fn any_text_at_all_gets_a_verdict(address in ".{0,60}", chain in ".{0,30}", text in ".{0,60}", signature in "[{]?.{0,140}") {
-        prop_assert!(!matches!(verdict(&address, &chain, &text, &signature), Verdict::Valid(_)));
+        prop_assert!(!matches!(verdict_on(&chain, &address, &text, &signature), Verdict::Valid(_)));
         prop_assert!(!wallet().is_valid(&text, &signature));
     }
 }

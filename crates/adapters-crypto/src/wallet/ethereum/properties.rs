@@ -1,14 +1,11 @@
 //! Rules that hold for every wallet, text and signature, and the reasons of the refusals.
 
-use base64::Engine;
-use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 use countersign_domain::wallet::{WalletAccount, WalletProof};
 use countersign_ports::{Verdict, WalletVerifier};
-use k256::ecdsa::Signature;
 use proptest::prelude::*;
 
-use super::vectors::{is_valid, verdict};
 use super::{EthereumVerifier, Judged, NOBODY_TO_ASK, judge, spelling};
+use crate::wallet::testing::{self, is_valid, spellings, verdict};
 use crate::{DemoWallet, WalletRouter};
 
 const TEXT: &str = "auth.example wants you to sign in with your Ethereum account";
@@ -23,25 +20,10 @@ fn signature(wallet: &DemoWallet, text: &str) -> [u8; 65] {
 
 /// The other signature of the same key over the same text, which anybody can compute.
 fn with_high_s(signature: [u8; 65]) -> [u8; 65] {
-    let scalars = Signature::from_slice(&signature[..64]).unwrap();
-    let (r, s) = scalars.split_scalars();
-    let mirrored = Signature::from_scalars(r, -s).unwrap();
     let mut bytes = [0; 65];
-    bytes[..64].copy_from_slice(&mirrored.to_bytes());
+    bytes[..64].copy_from_slice(&testing::with_high_s(&signature[..64]));
     bytes[64] = if signature[64] == 27 { 28 } else { 27 };
     bytes
-}
-
-fn spellings(bytes: &[u8]) -> [String; 7] {
-    [
-        format!("0x{}", hex::encode(bytes)),
-        format!("0x{}", hex::encode_upper(bytes)),
-        hex::encode(bytes),
-        STANDARD.encode(bytes),
-        STANDARD_NO_PAD.encode(bytes),
-        URL_SAFE.encode(bytes),
-        URL_SAFE_NO_PAD.encode(bytes),
-    ]
 }
 
 #[test]

@@ -2,11 +2,6 @@
 //!
 //! `erc1271_erc6492.json` and `siwe/eip1271.json` are in tests/contract_wallets.rs: contracts need a chain to be asked.
 
-use std::future::Future;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
-
-use countersign_domain::wallet::WalletProof;
 use countersign_ports::{Verdict, WalletVerifier};
 use k256::ecdsa::signature::Verifier;
 use k256::ecdsa::{RecoveryId, Signature, SigningKey, VerifyingKey};
@@ -16,52 +11,7 @@ use sha3::{Digest, Keccak256};
 
 use super::{Address, personal_sign_digest, recover};
 use crate::WalletRouter;
-
-/// The cases of a file, which are a list or a map from names.
-fn cases(file: &str) -> Vec<Value> {
-    let document: Value = serde_json::from_str(file).unwrap();
-    let cases = &document["cases"];
-    let list = cases.as_array().map(|list| list.to_vec());
-    let cases = list.unwrap_or_else(|| cases.as_object().unwrap().values().cloned().collect());
-    assert!(!cases.is_empty());
-    cases
-}
-
-fn text<'a>(case: &'a Value, member: &str) -> &'a str {
-    case[member].as_str().unwrap_or_else(|| panic!("{member} is missing in {case}"))
-}
-
-fn bytes(hex_text: &str) -> Vec<u8> {
-    hex::decode(hex_text.trim_start_matches("0x")).unwrap()
-}
-
-fn ran(name: &str, count: usize) {
-    println!("{name}: {count} cases ran");
-    assert!(count > 0);
-}
-
-/// What the server does with an address, a text and a signature.
-pub(super) fn verdict(address: &str, message: &str, signature: &str) -> Verdict {
-    let router = WalletRouter::standard();
-    let Some(recognized) = router.recognize(address, None).pop() else {
-        return Verdict::Invalid("the address is not recognized");
-    };
-    let proof = WalletProof {
-        account: recognized.account,
-        text: message.to_owned(),
-        signature: signature.to_owned(),
-    };
-    let verification = pin!(router.verify(&proof));
-    // One poll is enough: verification waits for nothing.
-    match verification.poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(verdict) => verdict.unwrap(),
-        Poll::Pending => panic!("verification of a key's signature must not wait"),
-    }
-}
-
-pub(super) fn is_valid(address: &str, message: &str, signature: &str) -> bool {
-    matches!(verdict(address, message, signature), Verdict::Valid(_))
-}
+use crate::wallet::testing::{bytes, cases, is_valid, ran, text, verdict};
 
 #[test]
 fn b_026_published_signatures_hash_and_recover_as_published() {

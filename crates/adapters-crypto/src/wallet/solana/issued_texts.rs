@@ -16,7 +16,7 @@ use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
 
 use super::SolanaVerifier;
-use super::vectors::{cases, ran, text};
+use crate::wallet::testing::{cases, ran, text};
 
 const ADDRESS: &str = "2EZEiBdw47VHT6SpZSW9VnuSvBe7DxuYHBTxj19gxvv8";
 

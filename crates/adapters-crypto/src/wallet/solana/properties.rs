@@ -1,16 +1,16 @@
 //! Rules that hold for every wallet, text and signature, and the reasons of the refusals.
 
 use base64::Engine;
-use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use countersign_domain::wallet::{WalletAccount, WalletProof};
 use countersign_ports::{Verdict, WalletVerifier};
 use ed25519_dalek::{Signer, SigningKey};
 use proptest::prelude::*;
 
 use super::signed_bytes::Form;
-use super::vectors::{is_valid, verdict};
 use super::{CHAIN, SolanaVerifier, judge, signature};
 use crate::WalletRouter;
+use crate::wallet::testing::{self, is_valid, verdict};
 
 pub(super) const TEXT: &str = "auth.example wants you to sign in with your Solana account:\n...";
 
@@ -48,17 +48,11 @@ pub(super) fn wallet() -> Wallet {
     Wallet::new([0x42; 32])
 }
 
-fn spellings(bytes: &[u8]) -> [String; 8] {
-    [
-        bs58::encode(bytes).into_string(),
-        STANDARD.encode(bytes),
-        STANDARD_NO_PAD.encode(bytes),
-        URL_SAFE.encode(bytes),
-        URL_SAFE_NO_PAD.encode(bytes),
-        hex::encode(bytes),
-        format!("0x{}", hex::encode(bytes)),
-        format!("0x{}", hex::encode_upper(bytes)),
-    ]
+/// The usual spellings, and base58.
+fn spellings(bytes: &[u8]) -> Vec<String> {
+    let mut spellings = testing::spellings(bytes).to_vec();
+    spellings.push(bs58::encode(bytes).into_string());
+    spellings
 }
 
 fn readings(text: &str) -> Vec<[u8; 64]> {

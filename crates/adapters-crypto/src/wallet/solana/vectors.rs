@@ -2,60 +2,13 @@
 //!
 //! What is said about whole texts there (grammar, expiry) is judged in `issued_texts.rs`.
 
-use std::future::Future;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
-
-use countersign_domain::wallet::WalletProof;
-use countersign_ports::{Verdict, WalletVerifier};
+use countersign_ports::WalletVerifier;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::signed_bytes::{Form, version_zero};
 use super::{Address, SolanaVerifier, base58, signature};
-use crate::WalletRouter;
-
-/// The cases of a file, which are a list or a map from names.
-pub(super) fn cases(file: &str) -> Vec<Value> {
-    let document: Value = serde_json::from_str(file).unwrap();
-    let cases = &document["cases"];
-    let list = cases.as_array().map(|list| list.to_vec());
-    let cases = list.unwrap_or_else(|| cases.as_object().unwrap().values().cloned().collect());
-    assert!(!cases.is_empty());
-    cases
-}
-
-pub(super) fn text<'a>(case: &'a Value, member: &str) -> &'a str {
-    case[member].as_str().unwrap_or_else(|| panic!("{member} is missing in {case}"))
-}
-
-pub(super) fn ran(name: &str, count: usize) {
-    println!("{name}: {count} cases ran");
-    assert!(count > 0);
-}
-
-/// What the server does with an address, a text and a signature.
-pub(super) fn verdict(address: &str, message: &str, signature: &str) -> Verdict {
-    let router = WalletRouter::standard();
-    let Some(recognized) = router.recognize(address, None).pop() else {
-        return Verdict::Invalid("the address is not recognized");
-    };
-    let proof = WalletProof {
-        account: recognized.account,
-        text: message.to_owned(),
-        signature: signature.to_owned(),
-    };
-    let verification = pin!(router.verify(&proof));
-    // One poll is enough: verification waits for nothing.
-    match verification.poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(verdict) => verdict.unwrap(),
-        Poll::Pending => panic!("verification of a key's signature must not wait"),
-    }
-}
-
-pub(super) fn is_valid(address: &str, message: &str, signature: &str) -> bool {
-    matches!(verdict(address, message, signature), Verdict::Valid(_))
-}
+use crate::wallet::testing::{cases, is_valid, ran, text};
 
 /// The forms under which a signature is one of this text.
 fn forms(address: &str, message: &str, signature: &str) -> Vec<Form> {

@@ -34,7 +34,7 @@ impl Wallet {
     }
 
     fn verdict(&self, text: &str, signature: &[u8]) -> Verdict {
-        verdict(&self.address(), CHAIN, text, &hex::encode(signature))
+        verdict(&self.address(), text, &hex::encode(signature))
     }
 
     fn is_valid(&self, text: &str, signature: &[u8]) -> bool {
@@ -98,7 +98,7 @@ fn b_017_b_034_the_same_key_is_not_the_same_account_on_ethereum_and_its_signatur
     let tron = wallet();
     let ethereum = DemoWallet::from_bytes(tron.0.to_bytes().into()).unwrap();
     assert_eq!(format!("0x{}", hex::encode(tron.bytes())), ethereum.address().to_lowercase());
-    let on_ethereum = |signature: &str| verdict(&ethereum.address(), "eip155:1", TEXT, signature);
+    let on_ethereum = |signature: &str| verdict(&ethereum.address(), TEXT, signature);
     assert!(matches!(on_ethereum(&ethereum.sign(TEXT)), Verdict::Valid(_)));
     assert!(!matches!(on_ethereum(&hex::encode(tron.sign(TEXT))), Verdict::Valid(_)));
     assert!(!tron.is_valid(TEXT, &hex::decode(&ethereum.sign(TEXT)[2..]).unwrap()));
@@ -169,7 +169,7 @@ proptest! {
     fn whatever_a_wallet_signs_is_valid(wallet in any_wallet(), text in ".{0,200}") {
         let signature = wallet.sign(&text);
         for spelling in spellings(&signature) {
-            prop_assert!(matches!(verdict(&wallet.address(), CHAIN, &text, &spelling), Verdict::Valid(_)));
+            prop_assert!(matches!(verdict(&wallet.address(), &text, &spelling), Verdict::Valid(_)));
         }
     }
 
@@ -231,13 +231,13 @@ proptest! {
         let bytes: Vec<u8> = wallet.sign(TEXT).into_iter().cycle().take(length).collect();
         for spelling in spellings(&bytes) {
             let expected = Verdict::Invalid("it is not 65 bytes in hex, base64 or base64url");
-            prop_assert_eq!(verdict(&wallet.address(), CHAIN, TEXT, &spelling), expected);
+            prop_assert_eq!(verdict(&wallet.address(), TEXT, &spelling), expected);
         }
     }
 
     #[test]
     fn any_text_at_all_gets_a_verdict(address in ".{0,60}", text in ".{0,60}", signature in ".{0,140}") {
-        prop_assert!(!matches!(verdict(&address, CHAIN, &text, &signature), Verdict::Valid(_)));
-        prop_assert!(!matches!(verdict(&wallet().address(), CHAIN, &text, &signature), Verdict::Valid(_)));
+        prop_assert!(!matches!(verdict(&address, &text, &signature), Verdict::Valid(_)));
+        prop_assert!(!matches!(verdict(&wallet().address(), &text, &signature), Verdict::Valid(_)));
     }
 }
