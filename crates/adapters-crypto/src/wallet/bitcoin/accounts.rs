@@ -224,3 +224,9 @@ fn a_hint_is_given_by_the_accounts_own_coin_only() {
         assert_eq!(hints.iter().filter(|hint| hint.how.contains("signmessage")).count(), 1, "{hints:?}");
     }
 }
+
+#[test]
+fn a_script_for_the_page_comes_with_bitcoin_and_with_no_other_coin() {
+    let scripts = Coin::standard().map(|coin| CoinVerifier::new(coin).page_modules().len());
+    assert_eq!(scripts, [1, 0, 0, 0, 0]);
+}

@@ -8,6 +8,9 @@ use base64::engine::{DecodePaddingMode, Engine};
 /// and little enough that judging one costs next to nothing.
 pub(super) const MAX_LENGTH: usize = 16 * 1024;
 
+/// How long a text of so many bytes may be: hexadecimal digits, behind `0x`.
+const MAX_TEXT: usize = "0x".len() + 2 * MAX_LENGTH;
+
 const TOO_LONG: &str = "it is longer than 16 KiB";
 const NOT_ENCODED: &str = "it is not hex, base64 or base64url";
 
@@ -15,7 +18,7 @@ const NOT_ENCODED: &str = "it is not hex, base64 or base64url";
 /// number of hexadecimal digits, behind `0x` or not, is hex, and everything else is base64. `0x` alone is the empty
 /// signature, which some contracts take for a text that their owners approved on the chain.
 pub(super) fn decode(text: &str) -> Result<Vec<u8>, &'static str> {
-    if text.len() > "0x".len() + 2 * MAX_LENGTH {
+    if text.len() > MAX_TEXT {
         return Err(TOO_LONG);
     }
     let digits = text.strip_prefix("0x").unwrap_or(text);
