@@ -215,6 +215,17 @@ async fn b_047_answers_of_services_are_judged_as_the_vectors_say() {
 }
 
 #[tokio::test]
+async fn a_contract_that_says_no_and_an_address_without_one_are_told_apart_for_support() {
+    let no = service(CODE, |_| Reply::Result(json!(format!("0x{}", "0".repeat(64)))));
+    let said = asking(&no).verify(&of_contract()).await.unwrap();
+    assert_eq!(said, Verdict::Invalid("the contract does not take it"));
+    let nobody = service("0x", |_| panic!("there is nothing to call"));
+    let said = asking(&nobody).verify(&of_contract()).await.unwrap();
+    let reason = "it is not a key's 65 bytes, and there is no contract at the address (yet)";
+    assert_eq!(said, Verdict::Invalid(reason));
+}
+
+#[tokio::test]
 async fn a_published_contract_signature_is_no_keys_and_the_contract_decides() {
     let cases = cases(include_str!("../../../tests/vectors/siwe/eip1271.json"), "cases");
     for case in &cases {
