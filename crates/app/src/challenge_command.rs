@@ -12,6 +12,7 @@ use std::path::Path;
 
 use countersign_domain::wallet::{AccountName, WalletAccount, WalletProof};
 use countersign_ports::{RecognizedAccount, Verdict, WalletVerifier};
+use countersign_usecases::recognize_account::{NamedChain, RecognizeError, recognize_account};
 
 use crate::cli::{ChallengeCommand, VerifySignature};
 use crate::failure::{Failure, chain};
@@ -116,17 +117,29 @@ async fn judge(claim: &Claim<'_>, wallets: &dyn WalletVerifier) -> Judgement {
         family: family.to_owned(),
         outcome: Err(Cow::Owned(reason)),
     };
-    let Ok(name) = AccountName::read(claim.address, claim.chain) else {
-        let reason = "the address names one chain and the chain beside it is another";
-        return refused(UNKNOWN_FAMILY, reason.to_owned());
-    };
-    let mut accounts = wallets.recognize(name.address, name.chain);
-    if accounts.len() > 1 {
-        return refused(&family_of_all(&accounts), ambiguous(&accounts));
-    }
-    let Some(RecognizedAccount { account, kind, .. }) = accounts.pop() else {
-        return refused(UNKNOWN_FAMILY, unrecognized(&name, wallets));
-    };
+    let named = AccountName::read(claim.address, claim.chain).map_err(RecognizeError::from);
+    let RecognizedAccount { account, kind, .. } =
+        match named.and_then(|name| recognize_account(wallets, name)) {
+            Ok(recognized) => recognized,
+            Err(RecognizeError::Ambiguous(chains)) => {
+                let names = names_of(&chains);
+                let reason = format!("the address may be of several chains; name one of them: {names}");
+                return refused(&family_of_all(&chains), reason);
+            }
+            Err(RecognizeError::ChainUnknown(chains)) => {
+                let names = names_of(&chains);
+                let reason =
+                    format!("the address is not one of the named chain; without a chain it is of {names}");
+                return refused(UNKNOWN_FAMILY, reason);
+            }
+            Err(RecognizeError::AddressUnknown) => {
+                return refused(UNKNOWN_FAMILY, "the address is none that this build knows".to_owned());
+            }
+            Err(RecognizeError::ChainsDiffer(_)) => {
+                let reason = "the address names one chain and the chain beside it is another";
+                return refused(UNKNOWN_FAMILY, reason.to_owned());
+            }
+        };
     let outcome = match verdict(&account, claim.text, claim.signature, wallets).await {
         Err(reason) => Err(explain(reason, &account, claim, wallets).await),
         valid => valid,
@@ -170,26 +183,13 @@ async fn explain(
     reason
 }
 
-fn ambiguous(accounts: &[RecognizedAccount]) -> String {
-    let chains: Vec<&str> = accounts.iter().map(|recognized| recognized.account.chain.as_str()).collect();
-    format!("the address may be of several chains; name one of them: {}", chains.join(", "))
-}
-
-fn unrecognized(name: &AccountName<'_>, wallets: &dyn WalletVerifier) -> String {
-    let elsewhere = match name.chain {
-        Some(_) => wallets.recognize(name.address, None),
-        None => Vec::new(),
-    };
-    if elsewhere.is_empty() {
-        return "the address is none that this build knows".to_owned();
-    }
-    let chains: Vec<&str> = elsewhere.iter().map(|recognized| recognized.account.chain.as_str()).collect();
-    format!("the address is not one of the named chain; without a chain it is of {}", chains.join(", "))
+fn names_of(chains: &[NamedChain]) -> String {
+    chains.iter().map(|named| named.chain.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// The kind that all of them are, if they are of one.
-fn family_of_all(accounts: &[RecognizedAccount]) -> String {
-    match accounts {
+fn family_of_all(chains: &[NamedChain]) -> String {
+    match chains {
         [first, others @ ..] if others.iter().all(|other| other.kind == first.kind) => {
             first.kind.to_lowercase()
         }

@@ -169,6 +169,11 @@ pub enum ChallengeRejected {
 }
 
 impl IssuedChallenge {
+    /// Counts a signature that failed.
+    pub const fn count_failure(&mut self) {
+        self.failures = self.failures.saturating_add(1);
+    }
+
     /// How many more signatures may fail.
     pub const fn tries_left(&self) -> u8 {
         MAX_FAILURES.saturating_sub(self.failures)

@@ -91,7 +91,7 @@ impl PendingAuthorization {
     /// Counts a signature that failed.
     pub fn count_failure(&mut self, id: GrantId) {
         if let Some(challenge) = self.challenges.iter_mut().find(|challenge| challenge.id == id) {
-            challenge.failures = challenge.failures.saturating_add(1);
+            challenge.count_failure();
         }
     }
 }

@@ -2,8 +2,7 @@
 
 use time::OffsetDateTime;
 
-use crate::challenge::{ChallengeDigest, ChallengeRejected, MAX_FAILURES};
-use crate::id::GrantId;
+use crate::challenge::{ChallengeDigest, ChallengeRejected, IssuedChallenge};
 use crate::wallet::WalletAccount;
 
 /// What a person wants to change.
@@ -21,20 +20,15 @@ pub enum WalletChange {
 /// A change whose texts were issued. It lives sealed in the session and nowhere else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingWalletChange {
-    /// Works once; spent with the change.
-    pub id: GrantId,
+    /// The text that the signer signs. Its id works once and is spent with the change; its end, and the signatures that
+    /// failed, are those of the whole change.
+    pub challenge: IssuedChallenge,
     /// What changes.
     pub change: WalletChange,
     /// The wallet that signs for the user.
     pub signer: WalletAccount,
-    /// The fingerprint of the text that it signs.
-    pub signer_digest: ChallengeDigest,
     /// The wallet that comes or goes.
     pub other: WalletAccount,
-    /// When the texts stop being good.
-    pub expires_at: OffsetDateTime,
-    /// How many signatures failed.
-    pub failures: u8,
 }
 
 impl PendingWalletChange {
@@ -63,20 +57,10 @@ impl PendingWalletChange {
     }
 
     fn admit(&self, now: OffsetDateTime, signer_text: &str) -> Result<(), ChallengeRejected> {
-        if !self.signer_digest.is(&ChallengeDigest::of(&self.signer, signer_text)) {
-            Err(ChallengeRejected::Unknown)
-        } else if now >= self.expires_at {
-            Err(ChallengeRejected::Expired)
-        } else if self.failures >= MAX_FAILURES {
-            Err(ChallengeRejected::Exhausted)
-        } else {
-            Ok(())
+        if !self.challenge.digest.is(&ChallengeDigest::of(&self.signer, signer_text)) {
+            return Err(ChallengeRejected::Unknown);
         }
-    }
-
-    /// Counts a signature that failed.
-    pub const fn count_failure(&mut self) {
-        self.failures = self.failures.saturating_add(1);
+        self.challenge.admit(now)
     }
 }
 
@@ -85,6 +69,8 @@ mod tests {
     use time::Duration;
 
     use super::*;
+    use crate::challenge::MAX_FAILURES;
+    use crate::id::GrantId;
 
     const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
@@ -98,13 +84,16 @@ mod tests {
 
     fn pending(change: WalletChange) -> PendingWalletChange {
         PendingWalletChange {
-            id: GrantId::at(NOW, [1; 10]),
+            challenge: IssuedChallenge {
+                id: GrantId::at(NOW, [1; 10]),
+                digest: ChallengeDigest::of(&account("0xA"), "mine"),
+                expires_at: NOW + Duration::minutes(5),
+                failures: 0,
+                chain: None,
+            },
             change,
             signer: account("0xA"),
-            signer_digest: ChallengeDigest::of(&account("0xA"), "mine"),
             other: account("0xB"),
-            expires_at: NOW + Duration::minutes(5),
-            failures: 0,
         }
     }
 
@@ -131,10 +120,13 @@ mod tests {
     #[test]
     fn a_050_a_change_ends_at_its_exact_second_and_after_five_failures() {
         let mut pending = pending(WalletChange::Unlink);
-        assert_eq!(pending.admit_unlink(pending.expires_at, "mine"), Err(ChallengeRejected::Expired));
+        assert_eq!(
+            pending.admit_unlink(pending.challenge.expires_at, "mine"),
+            Err(ChallengeRejected::Expired)
+        );
         for _ in 0..MAX_FAILURES {
             assert_eq!(pending.admit_unlink(NOW, "mine"), Ok(()));
-            pending.count_failure();
+            pending.challenge.count_failure();
         }
         assert_eq!(pending.admit_unlink(NOW, "mine"), Err(ChallengeRejected::Exhausted));
     }

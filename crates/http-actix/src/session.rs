@@ -272,7 +272,7 @@ impl SealedChallenge {
 
 /// A change as the cookie has it.
 #[derive(Serialize, Deserialize)]
-struct SealedChange(String, Option<String>, SealedAccount, String, SealedAccount, i64, u8);
+struct SealedChange(SealedChallenge, Option<String>, SealedAccount, SealedAccount);
 
 #[derive(Serialize, Deserialize)]
 struct SealedAccount(String, String, String);
@@ -284,30 +284,24 @@ impl SealedChange {
             WalletChange::Unlink => None,
         };
         Self(
-            URL_SAFE_NO_PAD.encode(change.id.as_uuid()),
+            SealedChallenge::seal(&change.challenge),
             other_digest,
             SealedAccount::seal(&change.signer),
-            URL_SAFE_NO_PAD.encode(change.signer_digest.as_bytes()),
             SealedAccount::seal(&change.other),
-            change.expires_at.unix_timestamp(),
-            change.failures,
         )
     }
 
     fn open(self) -> Option<PendingWalletChange> {
-        let Self(id, other_digest, signer, signer_digest, other, expires_at, failures) = self;
+        let Self(challenge, other_digest, signer, other) = self;
         let change = match other_digest {
             Some(text) => WalletChange::Link { other_digest: ChallengeDigest::from_bytes(decode(&text)?) },
             None => WalletChange::Unlink,
         };
         Some(PendingWalletChange {
-            id: GrantId::from_uuid(Uuid::from_bytes(decode(&id)?)),
+            challenge: challenge.open()?,
             change,
             signer: signer.open(),
-            signer_digest: ChallengeDigest::from_bytes(decode(&signer_digest)?),
             other: other.open(),
-            expires_at: OffsetDateTime::from_unix_timestamp(expires_at).ok()?,
-            failures,
         })
     }
 }

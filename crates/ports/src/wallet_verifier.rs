@@ -29,6 +29,16 @@ pub enum Verdict {
     Invalid(&'static str),
 }
 
+impl Verdict {
+    /// The judgement of a family whose accounts are what they were asked for.
+    pub fn of(proof: &WalletProof, judged: Result<(), &'static str>) -> Self {
+        match judged {
+            Ok(()) => Self::Valid(proof.account.clone()),
+            Err(reason) => Self::Invalid(reason),
+        }
+    }
+}
+
 /// A script for the sign-in page that finds the family's wallets in the browser and speaks to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageModule {

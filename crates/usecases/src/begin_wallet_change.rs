@@ -1,6 +1,6 @@
 //! A person wants to link or unlink a wallet: the texts are made and their fingerprints remembered, and nothing is written.
 
-use countersign_domain::challenge::{ChallengeDigest, ChallengeText, Purpose};
+use countersign_domain::challenge::{ChallengeDigest, ChallengeText, IssuedChallenge, Purpose};
 use countersign_domain::id::GrantId;
 use countersign_domain::wallet::AccountName;
 use countersign_domain::wallet_change::{PendingWalletChange, WalletChange};
@@ -8,7 +8,7 @@ use countersign_ports::{EntropyExt, RecognizedAccount, SigningHint};
 use time::OffsetDateTime;
 
 use crate::Context;
-use crate::issue_challenge::{RecognizeError, recognize_one};
+use crate::recognize_account::{RecognizeError, recognize_account};
 
 /// What a person asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,8 +62,8 @@ pub fn begin_wallet_change(
     other: AccountName<'_>,
 ) -> Result<(PendingWalletChange, WalletChangeTexts), BeginWalletChangeError> {
     let now = context.clock.now();
-    let signer = recognize_one(context, signer)?;
-    let other = recognize_one(context, other).map_err(BeginWalletChangeError::Other)?;
+    let signer = recognize_account(&*context.wallets, signer)?;
+    let other = recognize_account(&*context.wallets, other).map_err(BeginWalletChangeError::Other)?;
     if signer.account == other.account && wanted == WantedChange::Link {
         return Err(BeginWalletChangeError::SameWallet);
     }
@@ -86,7 +86,7 @@ pub fn begin_wallet_change(
         let signing_hints = context.wallets.signing_hints(&reader.account);
         (TextToSign { text, signing_hints }, digest)
     };
-    let (change, (signer_text, signer_digest), other_text) = match wanted {
+    let (change, (signer_text, digest), other_text) = match wanted {
         WantedChange::Link => {
             let for_signer = write(&signer, Purpose::Link { wallet: &other.account });
             let (text, other_digest) = write(&other, Purpose::Join { wallet: &signer.account });
@@ -97,13 +97,10 @@ pub fn begin_wallet_change(
         }
     };
     let pending = PendingWalletChange {
-        id,
+        challenge: IssuedChallenge { id, digest, expires_at, failures: 0, chain: None },
         change,
         signer: signer.account,
-        signer_digest,
         other: other.account,
-        expires_at,
-        failures: 0,
     };
     Ok((pending, WalletChangeTexts { signer: signer_text, other: other_text, expires_at }))
 }

@@ -1,6 +1,6 @@
 //! A person presents the signatures of a change: they are verified, and one guarded write makes the change.
 
-use countersign_domain::challenge::ChallengeRejected;
+use countersign_domain::challenge::{ChallengeRejected, IssuedChallenge};
 use countersign_domain::id::UserId;
 use countersign_domain::wallet::{WalletAccount, WalletProof};
 use countersign_domain::wallet_change::PendingWalletChange;
@@ -80,7 +80,8 @@ pub async fn link_wallet(
     pending.admit_link(now, &signer.text, &other.text)?;
     let signer = proven(context, pending, Whose::Signer, signer).await?;
     let wallet = proven(context, pending, Whose::Other, other).await?;
-    let command = LinkWallet { id: pending.id, signer, wallet, now, forget_after: pending.expires_at };
+    let IssuedChallenge { id, expires_at, .. } = pending.challenge;
+    let command = LinkWallet { id, signer, wallet, now, forget_after: expires_at };
     let user = match context.storage.link_wallet(command).await? {
         WalletLinked::Linked { user } => {
             tracing::info!(user.id = %user, wallet = %pending.other.shortened(), "wallet linked");
@@ -103,16 +104,14 @@ pub async fn unlink_wallet(
     let now = context.clock.now();
     pending.admit_unlink(now, &signer.text)?;
     let signer = proven(context, pending, Whose::Signer, signer).await?;
-    let named = &pending.other;
+    let IssuedChallenge { id, expires_at, .. } = pending.challenge;
+    let wallet = pending.other.clone();
+    let mut command = UnlinkWallet { id, signer, wallet, now, forget_after: expires_at };
+    let mut outcome = context.storage.unlink_wallet(command.clone()).await?;
     // A contract's wallet belongs to its chain; by its address alone it looks like a key's.
-    let as_contract = WalletAccount { family: named.chain.clone(), ..named.clone() };
-    let mut outcome = WalletUnlinked::NotTheirs;
-    for wallet in [named.clone(), as_contract] {
-        if outcome == WalletUnlinked::NotTheirs {
-            let (signer, forget_after) = (signer.clone(), pending.expires_at);
-            let command = UnlinkWallet { id: pending.id, signer, wallet, now, forget_after };
-            outcome = context.storage.unlink_wallet(command).await?;
-        }
+    if outcome == WalletUnlinked::NotTheirs && command.wallet.family != command.wallet.chain {
+        command.wallet.family.clone_from(&command.wallet.chain);
+        outcome = context.storage.unlink_wallet(command).await?;
     }
     let user = match outcome {
         WalletUnlinked::Unlinked { user } => {
@@ -148,7 +147,7 @@ async fn proven(
     match context.wallets.verify(&proof).await? {
         Verdict::Valid(account) => Ok(account),
         Verdict::Invalid(reason) => {
-            pending.count_failure();
+            pending.challenge.count_failure();
             Err(match whose {
                 Whose::Signer => ChangeWalletsError::Signature(reason),
                 Whose::Other => ChangeWalletsError::OtherSignature(reason),

@@ -18,6 +18,7 @@ pub mod issue_challenge;
 pub mod purge_expired;
 pub mod read_client;
 pub mod read_user_info;
+pub mod recognize_account;
 pub mod refresh_tokens;
 pub mod register_client;
 pub mod revoke_token;

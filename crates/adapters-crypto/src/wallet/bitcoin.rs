@@ -57,10 +57,7 @@ impl WalletVerifier for CoinVerifier {
     }
 
     async fn verify(&self, proof: &WalletProof) -> Result<Verdict, VerifierError> {
-        Ok(match judge(&self.coin, proof) {
-            Ok(()) => Verdict::Valid(proof.account.clone()),
-            Err(reason) => Verdict::Invalid(reason),
-        })
+        Ok(Verdict::of(proof, judge(&self.coin, proof)))
     }
 
     /// Bitcoin's wallets only: nobody wrote a script for those of the other coins.

@@ -45,10 +45,7 @@ impl WalletVerifier for CosmosVerifier {
     }
 
     async fn verify(&self, proof: &WalletProof) -> Result<Verdict, VerifierError> {
-        Ok(match judge(proof) {
-            Ok(()) => Verdict::Valid(proof.account.clone()),
-            Err(reason) => Verdict::Invalid(reason),
-        })
+        Ok(Verdict::of(proof, judge(proof)))
     }
 
     fn page_modules(&self) -> Vec<PageModule> {

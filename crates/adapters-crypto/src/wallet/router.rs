@@ -120,10 +120,7 @@ mod tests {
         }
 
         async fn verify(&self, proof: &WalletProof) -> Result<Verdict, VerifierError> {
-            Ok(match self.1 {
-                Ok(()) => Verdict::Valid(proof.account.clone()),
-                Err(reason) => Verdict::Invalid(reason),
-            })
+            Ok(Verdict::of(proof, self.1))
         }
 
         fn page_modules(&self) -> Vec<PageModule> {

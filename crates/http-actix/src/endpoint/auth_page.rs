@@ -10,7 +10,8 @@ use countersign_domain::scope::Scope;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{AddressHint, SigningHint, WalletVerifier};
 use countersign_usecases::describe_sign_in::describe_sign_in;
-use countersign_usecases::issue_challenge::{Challenge, NamedChain};
+use countersign_usecases::issue_challenge::Challenge;
+use countersign_usecases::recognize_account::NamedChain;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ApiError;

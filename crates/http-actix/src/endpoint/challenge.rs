@@ -7,7 +7,8 @@ use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::wallet::AccountName;
 use countersign_ports::SigningHint;
-use countersign_usecases::issue_challenge::{NamedChain, RecognizeError, issue_challenge};
+use countersign_usecases::issue_challenge::issue_challenge;
+use countersign_usecases::recognize_account::{NamedChain, RecognizeError};
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
 

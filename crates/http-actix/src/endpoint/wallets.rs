@@ -133,10 +133,8 @@ pub(crate) async fn link(
     let signer = signed(sent.challenge, sent.signature, ["challenge", "signature"])?;
     let other = signed(sent.other_challenge, sent.other_signature, ["other_challenge", "other_signature"])?;
     let mut pending = session::load_change(&session)?;
-    match link_wallet(context, &mut pending, signer, other).await {
-        Ok(wallets) => Ok(changed(&session, wallets)),
-        Err(error) => Err(counted(&state, &session, &pending, error)),
-    }
+    let done = link_wallet(context, &mut pending, signer, other).await;
+    answer(&state, &session, &pending, done)
 }
 
 /// Unlinks a wallet.
@@ -152,10 +150,8 @@ pub(crate) async fn unlink(
     let sent: SignedChange = body.only_json()?;
     let signer = signed(sent.challenge, sent.signature, ["challenge", "signature"])?;
     let mut pending = session::load_change(&session)?;
-    match unlink_wallet(context, &mut pending, signer).await {
-        Ok(wallets) => Ok(changed(&session, wallets)),
-        Err(error) => Err(counted(&state, &session, &pending, error)),
-    }
+    let done = unlink_wallet(context, &mut pending, signer).await;
+    answer(&state, &session, &pending, done)
 }
 
 fn parts(text: TextToSign) -> (String, Vec<HowToSign>) {
@@ -170,25 +166,26 @@ fn signed(
     Ok(SignedText { text: required(text, names[0])?, signature: required(signature, names[1])? })
 }
 
-fn changed(session: &Session, wallets: WalletsOfUser) -> HttpResponse {
-    session::forget_change(session);
-    HttpResponse::Ok().json(WalletsAnswer {
-        sub: wallets.user.to_string(),
-        wallets: wallets.wallets.iter().map(WalletAccount::caip10).collect(),
-    })
-}
-
-/// A signature that failed is remembered in the session.
-fn counted(
+/// A change that was made is forgotten, and a signature that failed is remembered in the session.
+fn answer(
     state: &AppState,
     session: &Session,
     pending: &PendingWalletChange,
-    error: ChangeWalletsError,
-) -> ApiError {
-    let is_signature =
-        matches!(error, ChangeWalletsError::Signature(_) | ChangeWalletsError::OtherSignature(_));
-    if is_signature && let Err(error) = session::save_change(session, pending, state.context.clock.now()) {
-        return ApiError::server_error(error);
+    done: Result<WalletsOfUser, ChangeWalletsError>,
+) -> Result<HttpResponse, ApiError> {
+    match done {
+        Ok(WalletsOfUser { user, wallets }) => {
+            session::forget_change(session);
+            Ok(HttpResponse::Ok().json(WalletsAnswer {
+                sub: user.to_string(),
+                wallets: wallets.iter().map(WalletAccount::caip10).collect(),
+            }))
+        }
+        Err(error @ (ChangeWalletsError::Signature(_) | ChangeWalletsError::OtherSignature(_))) => {
+            session::save_change(session, pending, state.context.clock.now())
+                .map_err(ApiError::server_error)?;
+            Err(error.into())
+        }
+        Err(error) => Err(error.into()),
     }
-    error.into()
 }

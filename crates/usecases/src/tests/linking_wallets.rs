@@ -10,7 +10,7 @@ use crate::begin_wallet_change::{
     BeginWalletChangeError, WalletChangeTexts, WantedChange, begin_wallet_change,
 };
 use crate::change_wallets::{ChangeWalletsError, SignedText, WalletsOfUser, link_wallet, unlink_wallet};
-use crate::issue_challenge::RecognizeError;
+use crate::recognize_account::RecognizeError;
 
 fn begin(
     world: &World,

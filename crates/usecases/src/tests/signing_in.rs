@@ -4,7 +4,8 @@ use time::Duration;
 use super::world::{World, code_of, named, parameter, sign};
 use crate::Refuse;
 use crate::complete_login::{CompleteLoginError, SignedChallenge, complete_login};
-use crate::issue_challenge::{RecognizeError, issue_challenge};
+use crate::issue_challenge::issue_challenge;
+use crate::recognize_account::RecognizeError;
 
 fn signed(address: &str, text: &str, signature: String) -> SignedChallenge {
     SignedChallenge { wallet_address: address.to_owned(), challenge: text.to_owned(), signature }

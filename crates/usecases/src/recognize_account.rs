@@ -1,0 +1,65 @@
+//! Somebody names an account: by its address alone, or with its chain.
+
+use std::borrow::Cow;
+
+use countersign_domain::wallet::{AccountName, ChainsDiffer};
+use countersign_ports::{RecognizedAccount, WalletVerifier};
+
+/// Why it is not clear which account is meant.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RecognizeError {
+    /// No family writes addresses like this.
+    #[error("wallet_address is not an address of a supported wallet")]
+    AddressUnknown,
+    /// A family knows the address, but not on the chain that was named.
+    #[error("chain is not one that wallet_address can belong to here{}", or_one_of(.0))]
+    ChainUnknown(Vec<NamedChain>),
+    /// Several chains write their addresses alike.
+    #[error("wallet_address could belong to several chains; name one in chain{}", or_one_of(.0))]
+    Ambiguous(Vec<NamedChain>),
+    /// Two chains were named.
+    #[error(transparent)]
+    ChainsDiffer(#[from] ChainsDiffer),
+}
+
+/// A chain that an address can belong to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedChain {
+    /// By CAIP-2.
+    pub chain: String,
+    /// What its accounts are called.
+    pub kind: Cow<'static, str>,
+}
+
+fn or_one_of(chains: &[NamedChain]) -> String {
+    let list: Vec<_> = chains.iter().map(|NamedChain { chain, kind }| format!("{chain} ({kind})")).collect();
+    if list.is_empty() { String::new() } else { format!(": {}", list.join(", ")) }
+}
+
+/// Finds the one account that somebody means.
+pub fn recognize_account(
+    wallets: &dyn WalletVerifier,
+    name: AccountName<'_>,
+) -> Result<RecognizedAccount, RecognizeError> {
+    let mut accounts = wallets.recognize(name.address, name.chain);
+    match (accounts.pop(), accounts.as_slice(), name.chain) {
+        (Some(only), [], _) => Ok(only),
+        (Some(last), others, _) => Err(RecognizeError::Ambiguous(chains_of(others.iter().chain([&last])))),
+        (None, _, Some(_)) => {
+            let elsewhere = wallets.recognize(name.address, None);
+            let found = chains_of(elsewhere.iter());
+            Err(if found.is_empty() {
+                RecognizeError::AddressUnknown
+            } else {
+                RecognizeError::ChainUnknown(found)
+            })
+        }
+        (None, _, None) => Err(RecognizeError::AddressUnknown),
+    }
+}
+
+fn chains_of<'a>(accounts: impl Iterator<Item = &'a RecognizedAccount>) -> Vec<NamedChain> {
+    accounts
+        .map(|found| NamedChain { chain: found.account.chain.clone(), kind: found.kind.clone() })
+        .collect()
+}
