@@ -7,10 +7,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine;
-use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
+use base64::engine::general_purpose::STANDARD;
 use bech32::{Bech32, Hrp};
 use bitcoin::hashes::{Hash, hash160};
 use countersign_adapters_crypto::{DemoWallet, WalletRouter};
+use countersign_conformance::wallet::spellings;
 use countersign_domain::wallet::{WalletAccount, WalletProof};
 use countersign_ports::{RecognizedAccount, Verdict, WalletVerifier};
 use ed25519_dalek::{Signer, SigningKey};
@@ -54,7 +55,7 @@ fn ethereum(secret: [u8; 32], text: &str) -> Signed {
     let usual = hex::decode(&wallet.sign(text)[2..]).unwrap();
     let mut short = usual.clone();
     short[64] -= 27;
-    let signatures = [usual, short].iter().flat_map(|signature| digits(signature)).collect();
+    let signatures = [usual, short].iter().flat_map(|signature| spellings(signature)).collect();
     Signed { address: wallet.address(), chain: None, signatures }
 }
 
@@ -79,9 +80,9 @@ fn solana(secret: [u8; 32], text: &str) -> Signed {
     ];
     let spell = |bytes: &Vec<u8>| {
         let signature = key.sign(bytes).to_bytes();
-        let mut spellings = digits(&signature);
-        spellings.push(bs58::encode(signature).into_string());
-        spellings
+        let mut all = spellings(&signature);
+        all.push(bs58::encode(signature).into_string());
+        all
     };
     Signed {
         address: bs58::encode(signer).into_string(),
@@ -160,7 +161,7 @@ fn bip137(coin: &CoinOf, kind: Kind, secret: [u8; 32], text: &str) -> Signed {
     let message = [coin.magic.as_bytes(), &[length], text.as_bytes()].concat();
     let (signature, recovery) = key.sign_prehash_recoverable(&Sha256::digest(Sha256::digest(message)));
     let header = header + recovery.to_byte();
-    let signatures = digits(&[&[header], &signature.to_bytes()[..]].concat());
+    let signatures = spellings(&[&[header], &signature.to_bytes()[..]].concat());
     Signed { address, chain: Some(coin.chain), signatures }
 }
 
@@ -193,7 +194,7 @@ fn adr036(prefix: &str, secret: [u8; 32], text: &str) -> Signed {
         },
         "signature": STANDARD.encode(signature.to_bytes()),
     });
-    let mut signatures = digits(&signature.to_bytes());
+    let mut signatures = spellings(&signature.to_bytes());
     signatures.push(whole.to_string());
     Signed { address, chain: None, signatures }
 }
@@ -222,21 +223,8 @@ fn tron(secret: [u8; 32], text: &str) -> Signed {
     let message = format!("\x19TRON Signed Message:\n{}{text}", text.len());
     let (signature, recovery) = key.sign_prehash_recoverable(&Keccak256::digest(message));
     let with =
-        |byte: u8| digits(&[&signature.to_bytes()[..], &[byte + u8::from(recovery.is_y_odd())]].concat());
+        |byte: u8| spellings(&[&signature.to_bytes()[..], &[byte + u8::from(recovery.is_y_odd())]].concat());
     Signed { address, chain: None, signatures: [with(27), with(0)].concat() }
-}
-
-/// The spellings that all families take.
-fn digits(signature: &[u8]) -> Vec<String> {
-    vec![
-        hex::encode(signature),
-        format!("0x{}", hex::encode(signature)),
-        format!("0x{}", hex::encode_upper(signature)),
-        STANDARD.encode(signature),
-        STANDARD_NO_PAD.encode(signature),
-        URL_SAFE.encode(signature),
-        URL_SAFE_NO_PAD.encode(signature),
-    ]
 }
 
 const TEXT: &str = "auth.example wants you to sign in with your account:\nsome address\n\nNonce: 7f3a9c";

@@ -27,16 +27,21 @@ pub trait SigningWallet {
 
     /// Every spelling of a signature that the family takes, the one that wallets use first.
     fn spell(&self, signature: &[u8]) -> Vec<String> {
-        vec![
-            format!("0x{}", hex::encode(signature)),
-            format!("0x{}", hex::encode_upper(signature)),
-            hex::encode(signature),
-            STANDARD.encode(signature),
-            STANDARD_NO_PAD.encode(signature),
-            URL_SAFE.encode(signature),
-            URL_SAFE_NO_PAD.encode(signature),
-        ]
+        spellings(signature)
     }
+}
+
+/// The spellings of bytes that most families take (P-06).
+pub fn spellings(bytes: &[u8]) -> Vec<String> {
+    vec![
+        format!("0x{}", hex::encode(bytes)),
+        format!("0x{}", hex::encode_upper(bytes)),
+        hex::encode(bytes),
+        STANDARD.encode(bytes),
+        STANDARD_NO_PAD.encode(bytes),
+        URL_SAFE.encode(bytes),
+        URL_SAFE_NO_PAD.encode(bytes),
+    ]
 }
 
 impl SigningWallet for TestWallet {

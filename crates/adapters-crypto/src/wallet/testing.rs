@@ -5,11 +5,11 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use base64::Engine;
-use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
+pub(super) use countersign_conformance::wallet::spellings;
 use countersign_domain::wallet::WalletProof;
 use countersign_ports::{Verdict, WalletVerifier};
 use k256::ecdsa::Signature;
+use proptest::sample::Index;
 use serde_json::Value;
 
 use crate::WalletRouter;
@@ -92,17 +92,12 @@ pub(super) fn judge_every_row(name: &str, file: &str) {
     assert!(accepted < cases.len());
 }
 
-/// The usual spellings of a signature (P-06).
-pub(super) fn spellings(bytes: &[u8]) -> [String; 7] {
-    [
-        format!("0x{}", hex::encode(bytes)),
-        format!("0x{}", hex::encode_upper(bytes)),
-        hex::encode(bytes),
-        STANDARD.encode(bytes),
-        STANDARD_NO_PAD.encode(bytes),
-        URL_SAFE.encode(bytes),
-        URL_SAFE_NO_PAD.encode(bytes),
-    ]
+/// The text with one of its bytes changed.
+pub(super) fn with_changed_byte(text: &str, position: Index, change: u8) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    let position = position.index(bytes.len());
+    bytes[position] ^= change;
+    String::from_utf8(bytes).unwrap()
 }
 
 /// The other scalars of the same key over the same text, which anybody can compute.

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::signing::{COMPACT, KINDS, Kind, Wallet, full, judged, simple, usual_type, wallet};
 use super::{Coin, CoinVerifier};
 use crate::WalletRouter;
-use crate::wallet::testing::{is_valid, spellings};
+use crate::wallet::testing::{is_valid, spellings, with_changed_byte};
 
 const TEXT: &str = "auth.example wants you to sign in with your Bitcoin account";
 
@@ -194,10 +194,7 @@ proptest! {
     ) {
         let bitcoin = Coin::bitcoin();
         let address = wallet.address(kind, &bitcoin);
-        let mut changed = text.clone().into_bytes();
-        let position = position.index(changed.len());
-        changed[position] ^= change;
-        let changed = String::from_utf8(changed).unwrap();
+        let changed = with_changed_byte(&text, position, change);
         prop_assert!(!is_valid(&address, &changed, &sign(&wallet, kind, &text).0));
         let compact = STANDARD.encode(wallet.compact(Kind::Nested, &bitcoin, &text));
         prop_assert!(!is_valid(&wallet.address(Kind::Nested, &bitcoin), &changed, &compact));

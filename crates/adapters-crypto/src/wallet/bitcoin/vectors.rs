@@ -263,36 +263,47 @@ fn b_037_bip_322s_generated_vectors_get_their_verdicts() {
     b_037_refuse_all("bip322_generated error", list(&file, "error"));
 }
 
-#[test]
-fn b_028_wycheproof_secp256k1_with_low_s_gets_equal_verdicts() {
-    let file = document(include_str!(
-        "../../../../../tests/vectors/wycheproof/ecdsa_secp256k1_sha256_bitcoin_test.json"
-    ));
-    let (mut all, mut recovered) = (0, 0);
+/// Judges every test of a file of Wycheproof, with its key, its digest and its signature in DER.
+fn each_of_wycheproof(file: &str, mut judge: impl FnMut(&Value, &PublicKey, [u8; 32], &[u8])) -> usize {
+    let file = document(file);
+    let mut all = 0;
     for group in list(&file, "testGroups") {
         let key = PublicKey::from_slice(&bytes(text(&group["publicKey"], "uncompressed"))).unwrap();
         for test in list(group, "tests") {
-            all += 1;
-            let valid = text(test, "result") == "valid";
             let digest = sha256::Hash::hash(&bytes(text(test, "msg"))).to_byte_array();
-            let der = bytes(text(test, "sig"));
-            // BIP-322's way: DER and the sighash type, with the key given.
-            let item = [der.as_slice(), &[EcdsaSighashType::All as u8]].concat();
-            assert_eq!(spending::ecdsa_is_valid(&item, &key, digest).is_ok(), valid, "{test}");
-            // BIP-137's way: the scalars alone, with each of the four keys that a header can mean.
-            let Some(signature) = spending::strict_der(&der) else {
-                assert!(!valid, "{test}");
-                continue;
-            };
-            let ours = (27..=30).any(|header| {
-                let compact = [&[header], signature.serialize_compact().as_slice()].concat();
-                bip137::judge(&Holder::Key(key.pubkey_hash()), digest, &compact).is_ok()
-            });
-            assert_eq!(ours, valid, "{test}");
-            recovered += usize::from(ours);
+            judge(test, &key, digest, &bytes(text(test, "sig")));
+            all += 1;
         }
     }
     assert_eq!(all as u64, file["numberOfTests"].as_u64().unwrap());
+    all
+}
+
+/// BIP-322's way: DER and the sighash type, with the key given.
+fn in_a_witness(key: &PublicKey, digest: [u8; 32], der: &[u8]) -> Result<(), &'static str> {
+    spending::ecdsa_is_valid(&[der, &[EcdsaSighashType::All as u8]].concat(), key, digest)
+}
+
+#[test]
+fn b_028_wycheproof_secp256k1_with_low_s_gets_equal_verdicts() {
+    let file =
+        include_str!("../../../../../tests/vectors/wycheproof/ecdsa_secp256k1_sha256_bitcoin_test.json");
+    let mut recovered = 0;
+    let all = each_of_wycheproof(file, |test, key, digest, der| {
+        let valid = text(test, "result") == "valid";
+        assert_eq!(in_a_witness(key, digest, der).is_ok(), valid, "{test}");
+        // BIP-137's way: the scalars alone, with each of the four keys that a header can mean.
+        let Some(signature) = spending::strict_der(der) else {
+            assert!(!valid, "{test}");
+            return;
+        };
+        let ours = (27..=30).any(|header| {
+            let compact = [&[header], signature.serialize_compact().as_slice()].concat();
+            bip137::judge(&Holder::Key(key.pubkey_hash()), digest, &compact).is_ok()
+        });
+        assert_eq!(ours, valid, "{test}");
+        recovered += usize::from(ours);
+    });
     ran("wycheproof secp256k1 bitcoin", all);
     ran("wycheproof secp256k1 bitcoin, recovered", recovered);
 }
@@ -300,25 +311,16 @@ fn b_028_wycheproof_secp256k1_with_low_s_gets_equal_verdicts() {
 /// The same without Bitcoin's rule about s: valid there means valid here where s is low, and refused where it is high.
 #[test]
 fn b_028_wycheproof_secp256k1_in_der_is_valid_with_low_s_only() {
-    let file =
-        document(include_str!("../../../../../tests/vectors/wycheproof/ecdsa_secp256k1_sha256_test.json"));
-    let (mut all, mut accepted, mut high) = (0, 0, 0);
-    for group in list(&file, "testGroups") {
-        let key = PublicKey::from_slice(&bytes(text(&group["publicKey"], "uncompressed"))).unwrap();
-        for test in list(group, "tests") {
-            all += 1;
-            let valid = text(test, "result") == "valid";
-            let digest = sha256::Hash::hash(&bytes(text(test, "msg"))).to_byte_array();
-            let der = bytes(text(test, "sig"));
-            let item = [der.as_slice(), &[EcdsaSighashType::All as u8]].concat();
-            let ours = spending::ecdsa_is_valid(&item, &key, digest);
-            let is_high = ours == Err("s is in the upper half of the order");
-            assert!(ours.is_ok() == valid || (valid && is_high), "{ours:?}: {test}");
-            accepted += usize::from(ours.is_ok());
-            high += usize::from(valid && is_high);
-        }
-    }
-    assert_eq!(all as u64, file["numberOfTests"].as_u64().unwrap());
+    let file = include_str!("../../../../../tests/vectors/wycheproof/ecdsa_secp256k1_sha256_test.json");
+    let (mut accepted, mut high) = (0, 0);
+    let all = each_of_wycheproof(file, |test, key, digest, der| {
+        let valid = text(test, "result") == "valid";
+        let ours = in_a_witness(key, digest, der);
+        let is_high = ours == Err("s is in the upper half of the order");
+        assert!(ours.is_ok() == valid || (valid && is_high), "{ours:?}: {test}");
+        accepted += usize::from(ours.is_ok());
+        high += usize::from(valid && is_high);
+    });
     ran("wycheproof secp256k1 DER", all);
     ran("wycheproof secp256k1 DER, accepted", accepted);
     ran("wycheproof secp256k1 DER, refused for their high s", high);

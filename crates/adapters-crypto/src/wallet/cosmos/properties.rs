@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::chains::{CHAINS, Chain, NAMESPACE};
 use super::{CosmosVerifier, adr036, judge};
-use crate::wallet::testing::{no_scalars, spellings, verdict_on, with_high_s};
+use crate::wallet::testing::{no_scalars, spellings, verdict_on, with_changed_byte, with_high_s};
 
 const TEXT: &str = "auth.example wants you to sign in with your Cosmos account";
 
@@ -286,10 +286,7 @@ proptest! {
         change in 1_u8..128,
     ) {
         let signature = wallet.sign(&text);
-        let mut changed = text.into_bytes();
-        let position = position.index(changed.len());
-        changed[position] ^= change;
-        let changed = String::from_utf8(changed).unwrap();
+        let changed = with_changed_byte(&text, position, change);
         prop_assert!(!wallet.is_valid(&changed, &hex::encode(&signature)));
         prop_assert!(!wallet.is_valid(&changed, &wallet.answer(&signature)));
     }

@@ -5,7 +5,7 @@ use countersign_ports::{Verdict, WalletVerifier};
 use proptest::prelude::*;
 
 use super::{EthereumVerifier, Judged, NOBODY_TO_ASK, judge, spelling};
-use crate::wallet::testing::{self, is_valid, spellings, verdict};
+use crate::wallet::testing::{self, is_valid, spellings, verdict, with_changed_byte};
 use crate::{DemoWallet, WalletRouter};
 
 const TEXT: &str = "auth.example wants you to sign in with your Ethereum account";
@@ -233,10 +233,7 @@ proptest! {
         change in 1_u8..128,
     ) {
         let signature = wallet.sign(&text);
-        let mut changed = text.into_bytes();
-        let position = position.index(changed.len());
-        changed[position] ^= change;
-        let changed = String::from_utf8(changed).unwrap();
+        let changed = with_changed_byte(&text, position, change);
         prop_assert!(!is_valid(&wallet.address(), &changed, &signature));
     }
 

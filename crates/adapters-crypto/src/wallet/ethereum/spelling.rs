@@ -41,21 +41,16 @@ pub(super) fn decode(text: &str) -> Result<Vec<u8>, &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
     use countersign_domain::wallet::signature_bytes;
     use proptest::prelude::*;
 
     use super::*;
+    use crate::wallet::testing;
 
-    fn spellings(bytes: &[u8]) -> [String; 6] {
-        [
-            format!("0x{}", hex::encode(bytes)),
-            hex::encode_upper(bytes),
-            STANDARD.encode(bytes),
-            STANDARD_NO_PAD.encode(bytes),
-            URL_SAFE.encode(bytes),
-            URL_SAFE_NO_PAD.encode(bytes),
-        ]
+    fn spellings(bytes: &[u8]) -> Vec<String> {
+        let mut spellings = testing::spellings(bytes);
+        spellings.push(hex::encode_upper(bytes));
+        spellings
     }
 
     #[test]

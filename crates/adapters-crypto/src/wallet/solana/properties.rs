@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::signed_bytes::Form;
 use super::{CHAIN, SolanaVerifier, judge, signature};
 use crate::WalletRouter;
-use crate::wallet::testing::{self, is_valid, verdict};
+use crate::wallet::testing::{self, is_valid, verdict, with_changed_byte};
 
 pub(super) const TEXT: &str = "auth.example wants you to sign in with your Solana account:\n...";
 
@@ -50,7 +50,7 @@ pub(super) fn wallet() -> Wallet {
 
 /// The usual spellings, and base58.
 fn spellings(bytes: &[u8]) -> Vec<String> {
-    let mut spellings = testing::spellings(bytes).to_vec();
+    let mut spellings = testing::spellings(bytes);
     spellings.push(bs58::encode(bytes).into_string());
     spellings
 }
@@ -254,10 +254,7 @@ proptest! {
     ) {
         let text = issued(&line);
         let signature = hex::encode(wallet.sign(form, &text));
-        let mut changed = text.clone().into_bytes();
-        let position = position.index(changed.len());
-        changed[position] ^= change;
-        let changed = String::from_utf8(changed).unwrap();
+        let changed = with_changed_byte(&text, position, change);
         prop_assert!(!is_valid(&wallet.address(), &changed, &signature));
         prop_assert!(!is_valid(&wallet.address(), &text[1..], &signature));
         prop_assert!(!is_valid(&wallet.address(), &(text + "\n"), &signature));
