@@ -98,9 +98,9 @@ test: setup-build setup-test ## Run every test against every real part: both dat
 .PHONY: test-fast
 test-fast: setup-build ## Run the tests that need no service and no browser: seconds once built
 	@if command -v cargo-nextest >/dev/null; then
-		cargo nextest run --workspace --exclude countersign-tests --exclude countersign-adapters-postgres
+		cargo nextest run --workspace --exclude countersign-tests --exclude countersign-adapters-postgres --exclude countersign-adapters-smtp
 	else
-		cargo test --workspace --exclude countersign-tests --exclude countersign-adapters-postgres --all-targets
+		cargo test --workspace --exclude countersign-tests --exclude countersign-adapters-postgres --exclude countersign-adapters-smtp --all-targets
 	fi
 
 .PHONY: check
@@ -231,6 +231,7 @@ setup-services:
 	@missing=()
 	command -v node >/dev/null || missing+=(nodejs)
 	command -v npm >/dev/null || missing+=(npm)
+	command -v openssl >/dev/null || missing+=(openssl)
 	python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3 python3-venv)
 	compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || missing+=(postgresql)
 	[[ -x /usr/bin/chromium ]] || grep -qs '^ID=ubuntu' /etc/os-release || missing+=(chromium)
@@ -258,7 +259,7 @@ setup-browser: $(PEERS)/node_modules/.installed
 	node node_modules/playwright-core/cli.js install --with-deps chromium
 
 $(PEERS)/.venv/.installed: $(PEERS)/requirements.txt | setup-services
-	@$(say) "Installing the judges written in Python: eth-account, siwe, btclib, schemathesis (about 175 MB)"
+	@$(say) "Installing the judges written in Python: eth-account, siwe, btclib, aiosmtpd, schemathesis (about 175 MB)"
 	rm -rf $(PEERS)/.venv
 	python3 -m venv $(PEERS)/.venv
 	$(PEERS)/.venv/bin/pip install --quiet --disable-pip-version-check -r $(PEERS)/requirements.txt

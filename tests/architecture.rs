@@ -89,6 +89,7 @@ fn every_package_of_the_design_is_there() {
         "adapters-postgres",
         "adapters-sqlite",
         "adapters-crypto",
+        "adapters-smtp",
         "http-actix",
         "app",
         "group-commit",
@@ -133,6 +134,11 @@ fn diesel_is_in_the_two_adapters_of_storage() {
         &["adapters-postgres", "adapters-sqlite", "tests"],
         ships,
     );
+}
+
+#[test]
+fn mail_is_in_one_adapter() {
+    only(&["lettre"], &["adapters-smtp"], ships);
 }
 
 #[test]

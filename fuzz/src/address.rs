@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use countersign_domain::challenge::{ChallengeText, Purpose};
+use countersign_domain::challenge::{ChallengeText, Purpose, TextKey};
 use countersign_domain::id::{ClientId, GrantId};
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::redirect_uri::RedirectUri;
@@ -92,7 +92,8 @@ fn challenge_is_plain(one: &RecognizedAccount) {
             client: ClientId::from_uuid(Uuid::nil()),
             scope: ScopeSet::of(&Scope::ALL),
         },
-        nonce: [0xa5; 16],
+        key: &TextKey::new([0; 32]),
+        random: [0xa5; 12],
         id: GrantId::from_uuid(Uuid::nil()),
         issued_at: OffsetDateTime::UNIX_EPOCH,
         expires_at: OffsetDateTime::UNIX_EPOCH,

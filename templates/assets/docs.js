@@ -1,11 +1,15 @@
 // The interactive description: it reads the OpenAPI document, shows every operation in the order of a sign-in, and lets each be
 // tried out against this server. What one answer gives (ids, codes, tokens) is offered to the next form. Everything is kept in
-// this module and gone with the page; texts are written as text only.
+// this module and gone with the page; texts are written as text only. What the document says is English; what this page says
+// about it is in the person's language.
+
+import { say } from "./texts.js";
 
 const TAGS_AFTER_STEPS = ["Sign-in", "Clients", "Discovery", "Pages", "Probes"];
 const LONG_FIELDS = new Set(["challenge"]);
 const LONGEST_BODY = 20_000;
 const CREDENTIAL_OF = { accessToken: "access_token", registrationToken: "registration_access_token" };
+const ENGLISH = { lang: "en", dir: "ltr" };
 /** These answer by a redirect that a script cannot follow, or are pages: they are visited, not fetched. */
 const isVisited = (operation) => operation.method === "get" && (operation.id === "authorize" || operation.shown.length > 0);
 
@@ -27,10 +31,13 @@ function element(name, properties = {}, ...children) {
 }
 
 /** Text whose words in backticks are code. */
-function prose(text, name = "p") {
+function prose(text, name = "p", properties = {}) {
   const parts = String(text ?? "").split("`");
-  return element(name, {}, ...parts.map((part, index) => (index % 2 ? element("code", {}, part) : part)));
+  return element(name, properties, ...parts.map((part, index) => (index % 2 ? element("code", {}, part) : part)));
 }
+
+/** Text of the document. */
+const english = (text, name = "p", properties = {}) => prose(text, name, { ...ENGLISH, ...properties });
 
 function folded(title, ...children) {
   return element("details", {}, element("summary", {}, title), ...children);
@@ -79,18 +86,19 @@ const media = (operation) => operation.requestBody?.content[operation.encodings[
 const examplesOf = (operation) => Object.values(media(operation)?.examples ?? {});
 
 function typeOf(schema) {
-  if (schema.type === "array") return `list of ${typeOf(resolved(schema.items ?? {}))}`;
-  const names = { string: "text", integer: "whole number", boolean: "true or false", object: "object" };
-  return schema.format && schema.format !== "int64" ? `${names[schema.type]}, ${schema.format}` : (names[schema.type] ?? "any");
+  if (schema.type === "array") return say("list_of", { type: typeOf(resolved(schema.items ?? {})) });
+  const names = { string: "type_text", integer: "type_number", boolean: "type_boolean", object: "type_object" };
+  const name = say(names[schema.type] ?? "type_any");
+  return schema.format && schema.format !== "int64" ? `${name} (${schema.format})` : name;
 }
 
 function rulesOf(schema) {
   const item = schema.items ?? schema;
   const values = item.enum?.filter((value) => value !== null);
   return [
-    values?.length ? `one of ${values.join(", ")}` : null,
-    schema.maxLength ? `at most ${schema.maxLength} characters` : null,
-    schema.maxItems ? `at most ${schema.maxItems}` : null,
+    values?.length ? say("one_of", { values: values.join(", ") }) : null,
+    schema.maxLength ? say("at_most_characters", { count: schema.maxLength }) : null,
+    schema.maxItems ? say("at_most", { count: schema.maxItems }) : null,
   ].filter(Boolean);
 }
 
@@ -99,10 +107,10 @@ function rulesOf(schema) {
 function fieldList(rows) {
   const list = element("dl", { className: "fields" });
   for (const { name, schema, required, text } of rows) {
-    const facts = [typeOf(schema), required ? "required" : null, ...rulesOf(schema)].filter(Boolean).join(" · ");
+    const facts = [typeOf(schema), required ? say("required") : null, ...rulesOf(schema)].filter(Boolean).join(" · ");
     list.append(
       element("dt", {}, element("code", {}, name), " ", element("span", { className: "hint" }, facts)),
-      prose(text, "dd"),
+      english(text, "dd"),
     );
   }
   return list;
@@ -122,7 +130,7 @@ const rowsOf = (schema) =>
 function answers(operation) {
   const list = element("div", { className: "answers" });
   for (const [status, response] of Object.entries(operation.responses)) {
-    const parts = status >= "4" ? [prose(response.description)] : []; // Of the others the summary says it all.
+    const parts = status >= "4" ? [english(response.description)] : []; // Of the others the summary says it all.
     const headers = Object.entries(response.headers ?? {}).map(([name, header]) => ({
       name,
       schema: resolved(header).schema,
@@ -135,10 +143,10 @@ function answers(operation) {
       parts.push(element("p", { className: "hint" }, type));
       if (schema.properties && status < "4") parts.push(fieldList(rowsOf(schema)));
       const values = content.examples ? Object.values(content.examples).map((each) => each.value) : [content.example];
-      for (const value of values) parts.push(shown(pretty(value), `Example of ${status}`));
+      for (const value of values) parts.push(shown(pretty(value), say("example_answer", { status })));
     }
-    parts.push(folded("Headers", fieldList(headers)));
-    list.append(folded(element("span", {}, badge(status), " ", element("span", {}, summaryOf(response, status))), ...parts));
+    parts.push(folded(say("headers"), fieldList(headers)));
+    list.append(folded(element("span", {}, badge(status), " ", element("span", ENGLISH, summaryOf(response, status))), ...parts));
   }
   return list;
 }
@@ -163,7 +171,7 @@ function control(place, name, schema, required, text, example) {
   const common = { id, name, autocomplete: "off", spellcheck: false };
   let input;
   if (choices) {
-    input = element("select", common, ...(required ? choices : ["", ...choices]).map((choice) => element("option", { value: choice }, choice || "(left out)")));
+    input = element("select", common, ...(required ? choices : ["", ...choices]).map((choice) => element("option", { value: choice }, choice || say("left_out"))));
     input.value = value;
   } else if (isLong) {
     input = element("textarea", { ...common, value, rows: Math.min(12, Math.max(2, value.split("\n").length)) });
@@ -171,13 +179,13 @@ function control(place, name, schema, required, text, example) {
     input = element("input", { ...common, value, type: "text" });
   }
   const origin = element("span", { className: "hint origin", role: "status" });
-  const note = isList ? "One to a line." : schema.type === "object" ? "As JSON." : "";
-  const help = element("p", { className: "hint", id: `${id}-help` }, ...prose(`${text ?? ""} ${note}`, "span").childNodes);
+  const note = isList ? say("one_to_a_line") : schema.type === "object" ? say("as_json") : "";
+  const help = element("p", { className: "hint", id: `${id}-help` }, english(text, "span"), note && ` ${note}`);
   input.setAttribute("aria-describedby", `${id}-help`);
   const row = element(
     "div",
     { className: "field" },
-    element("label", { for: id }, element("code", {}, name), required ? " (required) " : " ", origin),
+    element("label", { for: id }, element("code", {}, name), required ? ` (${say("required")}) ` : " ", origin),
     input,
     help,
   );
@@ -197,7 +205,7 @@ function offer() {
     if (field.input.tagName === "SELECT") continue;
     field.input.value = offered.value;
     if (field.input.tagName === "TEXTAREA") field.input.rows = Math.min(12, offered.value.split("\n").length);
-    field.origin.textContent = `from ${offered.from}`;
+    field.origin.textContent = say("from", { source: offered.from });
     field.input.dispatchEvent(new Event("filled"));
   }
 }
@@ -259,19 +267,19 @@ function request(operation, controls, encoding) {
 }
 
 async function send(operation, controls, encoding, output, from) {
-  output.replaceChildren(element("p", { className: "busy" }, "Sending…"));
+  output.replaceChildren(element("p", { className: "busy" }, say("sending")));
   const started = performance.now();
   let response;
   try {
     response = await fetch(target(operation, controls), request(operation, controls, encoding));
   } catch (error) {
-    const says = error instanceof SyntaxError ? `A field is not JSON: ${error.message}` : "The server did not answer.";
+    const says = error instanceof SyntaxError ? say("not_json", { error: error.message }) : say("no_answer");
     output.replaceChildren(element("p", { className: "message alert" }, says));
     return;
   }
   const took = Math.round(performance.now() - started);
   if (response.type === "opaqueredirect") {
-    output.replaceChildren(element("p", { className: "message" }, `A redirect, after ${took} ms. Browsers do not tell scripts where it leads.`));
+    output.replaceChildren(element("p", { className: "message" }, say("redirect", { milliseconds: took })));
     return;
   }
   const text = (await response.text()).slice(0, LONGEST_BODY);
@@ -287,9 +295,9 @@ async function send(operation, controls, encoding, output, from) {
     offer();
   }
   output.replaceChildren(
-    element("p", {}, badge(response.status), ` after ${took} ms`),
-    text ? shown(pretty(body), "Body of the answer") : element("p", { className: "hint" }, "No body."),
-    folded("Headers", shown([...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n"), "Headers of the answer")),
+    element("p", {}, badge(response.status), ` ${say("answered", { milliseconds: took })}`),
+    text ? shown(pretty(body), say("answer_body")) : element("p", { className: "hint" }, say("no_body")),
+    folded(say("headers"), shown([...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n"), say("answer_headers"))),
   );
 }
 
@@ -323,14 +331,12 @@ function tryOut(operation, example, from) {
   }
   const form = element("form", { className: "try", autocomplete: "off", noValidate: true });
   form.append(...rows.filter(Boolean));
-  if (rest.length) form.append(folded(`${rest.length} more ${rest.length === 1 ? "field" : "fields"}`, ...rest));
+  if (rest.length) form.append(folded(say("more_fields", { count: rest.length }), ...rest));
   if (controls.some((field) => field.name === "signature")) {
-    form.append(
-      prose("Without a wallet at hand: `countersign demo-wallet address` gives an address for step 3, and `countersign demo-wallet sign` signs the challenge that stands on its input.", "p"),
-    );
+    form.append(prose(say("demo_wallet")));
   }
   if (isVisited(operation)) {
-    const link = element("a", { className: "button primary", target: "_blank", rel: "noopener" }, "Open in a new tab");
+    const link = element("a", { className: "button primary", target: "_blank", rel: "noopener" }, say("open_tab"));
     const update = () => (link.href = target(operation, controls));
     for (const field of controls) for (const kind of ["input", "filled"]) field.input.addEventListener(kind, update);
     link.addEventListener("click", () => {
@@ -353,7 +359,7 @@ function tryOut(operation, example, from) {
     tools.append(element("div", { className: "field" }, element("label", { for: choice.id }, "Content-Type"), choice));
     encoding = () => choice.value;
   }
-  const button = element("button", { className: "primary", type: "submit" }, "Send");
+  const button = element("button", { className: "primary", type: "submit" }, say("send"));
   tools.append(button);
   form.append(tools, output);
   form.addEventListener("submit", async (event) => {
@@ -373,8 +379,8 @@ function card(operation, step = null, index = 0) {
   const twice = (operation["x-steps"] ?? []).length > 1;
   const title = twice ? example.summary : operation.summary;
   const id = step === null ? operation.id : `step-${step}-${operation.id}`;
-  const heading = element("h3", { id }, step === null ? null : element("span", { className: "number", "aria-hidden": "true" }, String(step)), title);
-  const from = step === null ? title.toLowerCase() : `step ${step}`;
+  const heading = element("h3", { id }, step === null ? null : element("span", { className: "number", "aria-hidden": "true" }, String(step)), element("span", ENGLISH, title));
+  const from = step === null ? title.toLowerCase() : say("step", { number: step });
   const inputs = [
     ...operation.parameters.map((each) => ({ name: each.name, schema: each.schema, required: each.required, text: each.description })),
     ...rowsOf(resolved(media(operation)?.schema ?? {})),
@@ -384,16 +390,16 @@ function card(operation, step = null, index = 0) {
     { className: "card operation", "aria-labelledby": id },
     heading,
     element("p", { className: "line" }, element("code", { className: "method" }, operation.method.toUpperCase()), " ", element("code", {}, operation.path)),
-    prose(operation.description),
-    folded(isVisited(operation) ? "Open it" : "Try it", tryOut(operation, example, from)),
+    english(operation.description),
+    folded(say(isVisited(operation) ? "open_it" : "try_it"), tryOut(operation, example, from)),
     inputs.length
       ? folded(
-          "What it takes",
+          say("takes"),
           fieldList(inputs),
-          ...examples.map((each) => shown(pretty(each.value), `Example of a request: ${each.summary}`)),
+          ...examples.map((each) => shown(pretty(each.value), say("example_request", { name: each.summary }))),
         )
       : null,
-    folded("What it answers", answers(operation)),
+    folded(say("answers"), answers(operation)),
   );
 }
 
@@ -401,12 +407,12 @@ function show() {
   const all = operations();
   const ordered = steps(all);
   const others = all.filter((operation) => !operation["x-steps"]);
-  const contents = element("nav", { className: "card", "aria-label": "Contents" }, element("h2", {}, "The eight steps"));
+  const contents = element("nav", { className: "card", "aria-label": say("contents") }, element("h2", {}, say("steps")));
   const list = element("ol", { className: "contents" });
   for (const { operation, step, index } of ordered) {
     const title = operation["x-steps"].length > 1 ? examplesOf(operation)[index].summary : operation.summary;
     list.append(
-      element("li", {}, element("span", { className: "number", "aria-hidden": "true" }, String(step)), element("a", { href: `#step-${step}-${operation.id}` }, title)),
+      element("li", {}, element("span", { className: "number", "aria-hidden": "true" }, String(step)), element("a", { href: `#step-${step}-${operation.id}`, ...ENGLISH }, title)),
     );
   }
   contents.append(list);
@@ -415,13 +421,13 @@ function show() {
     const group = others.filter((operation) => operation.tags[0] === tag);
     if (!group.length) continue;
     const about = description.tags.find((each) => each.name === tag);
-    const title = tag === "Sign-in" ? "Beside the eight steps" : tag;
+    const title = tag === "Sign-in" ? element("h2", {}, say("beside")) : element("h2", ENGLISH, tag);
     root.append(
-      element("section", { className: "group" }, element("h2", {}, title), tag === "Sign-in" ? null : prose(about.description)),
+      element("section", { className: "group" }, title, tag === "Sign-in" ? null : english(about.description)),
       ...group.map((operation) => card(operation)),
     );
   }
-  document.getElementById("about").append(...description.info.description.split("\n\n").map((text) => prose(text)));
+  document.getElementById("about").append(...description.info.description.split("\n\n").map((text) => english(text)));
 }
 
 const reading = document.getElementById("reading");
@@ -435,5 +441,5 @@ try {
   if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
 } catch (error) {
   reading.classList.add("alert");
-  reading.textContent = `The description could not be read (${error.message}). Reload the page to try again.`;
+  reading.textContent = say("failed", { error: error.message });
 }

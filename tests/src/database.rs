@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 
 use countersign_test_postgres::Cluster;
@@ -13,7 +14,8 @@ use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection, sql_que
 use tempfile::TempDir;
 
 use crate::secrets::Secrets;
-use crate::server::{Server, Settings};
+use crate::server::{OPERATOR_SECRET, Server, Settings, binary};
+use crate::site::{Client, REDIRECT_URI};
 
 /// A fresh database with a folder for whatever its servers write.
 #[derive(Clone, Debug)]
@@ -94,6 +96,21 @@ impl Database {
         }
     }
 
+    /// A client that the operator lets in at the terminal.
+    #[track_caller]
+    pub fn let_in(&self) -> Client {
+        let mut command = Command::new(binary());
+        command.current_dir(self.folder()).env("COUNTERSIGN_DATABASE_URL", self.url());
+        command.args(["client", "create", "--name", "Photo Album", "--redirect-uri", REDIRECT_URI]);
+        command.args(["--scope", "profile email", "--output", "json"]);
+        if self.is_postgres() {
+            command.env("COUNTERSIGN_SECRET", OPERATOR_SECRET);
+        }
+        let done = command.output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        Client::of(&serde_json::from_slice(&done.stdout).unwrap())
+    }
+
     /// Where servers of this database run and write their logs.
     pub fn folder(&self) -> &Path {
         self.0.folder.path()
@@ -119,6 +136,16 @@ impl Database {
         answer.parse().unwrap_or_else(|error| panic!("{sql}: {error} in {answer}"))
     }
 
+    /// Changes what is stored: time, for what takes longer than a test may.
+    pub fn change(&self, sql: &str) {
+        match &self.0.store {
+            Store::Sqlite => self.connection().batch_execute(sql).unwrap(),
+            Store::Postgres { .. } => {
+                self.words(sql);
+            }
+        }
+    }
+
     /// Everything that the database holds: of SQLite the bytes of its files, of PostgreSQL every row as text.
     pub fn dump(&self) -> Vec<u8> {
         if self.is_postgres() {
@@ -141,15 +168,21 @@ impl Database {
         })
     }
 
+    /// A connection to SQLite's file.
+    fn connection(&self) -> SqliteConnection {
+        let path = self.folder().join("countersign.db");
+        let mut connection = SqliteConnection::establish(&path.display().to_string()).unwrap();
+        connection.batch_execute("PRAGMA busy_timeout = 10000").unwrap();
+        connection
+    }
+
     /// The first column of each row; for SQLite it must be called `word`.
     fn words(&self, sql: &str) -> Vec<String> {
         match &self.0.store {
             Store::Sqlite => {
-                let path = self.folder().join("countersign.db");
-                let mut connection = SqliteConnection::establish(&path.display().to_string()).unwrap();
-                connection.batch_execute("PRAGMA busy_timeout = 10000").unwrap();
-                let words: Vec<Word> =
-                    sql_query(sql).load(&mut connection).unwrap_or_else(|error| panic!("{sql}: {error}"));
+                let words: Vec<Word> = sql_query(sql)
+                    .load(&mut self.connection())
+                    .unwrap_or_else(|error| panic!("{sql}: {error}"));
                 words.into_iter().map(|row| row.word).collect()
             }
             Store::Postgres { cluster, url } => {

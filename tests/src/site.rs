@@ -47,6 +47,19 @@ pub struct Client {
     pub registration_token: String,
 }
 
+impl Client {
+    /// Reads a client that was just made, as the server and the command line show it.
+    pub fn of(body: &Value) -> Self {
+        let text = |value: &Value| value.as_str().map(ToOwned::to_owned);
+        Self {
+            id: text(&body["client_id"]).unwrap(),
+            secret: text(&body["client_secret"]),
+            redirect_uri: text(&body["redirect_uris"][0]).unwrap(),
+            registration_token: text(&body["registration_access_token"]).unwrap(),
+        }
+    }
+}
+
 /// One answer of the token endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tokens {
@@ -182,13 +195,7 @@ impl Site {
 
     /// Reads the answer to a registration.
     pub fn client(registered: &Response) -> Client {
-        let body = registered.json();
-        Client {
-            id: registered.field("client_id"),
-            secret: body["client_secret"].as_str().map(ToOwned::to_owned),
-            redirect_uri: body["redirect_uris"][0].as_str().unwrap().to_owned(),
-            registration_token: registered.field("registration_access_token"),
-        }
+        Client::of(&registered.json())
     }
 
     /// A new browser.

@@ -2,8 +2,9 @@
 //!
 //! An operation is one statement, and so one round trip and one commit: what must happen together stands in one
 //! data-modifying `WITH`. The guard is in the `WHERE`, the verdict is the row count; only after a refusal a second
-//! statement reads why. PostgreSQL lets concurrent commits share their flushes by itself. Linking and unlinking wallets are
-//! rare, and transactions of a few statements: what they decide depends on what happened while they waited for a lock.
+//! statement reads why. PostgreSQL lets concurrent commits share their flushes by itself. What is rare (linking and
+//! unlinking wallets, revoking consents, deleting clients and accounts) are transactions of a few statements: what they decide
+//! depends on what happened while they waited for a lock.
 //!
 //! Statements block, so they run on the runtime's threads for blocking work, at most as many at once as the pool has
 //! connections. What happens while the server is away stands in `pool.rs`.

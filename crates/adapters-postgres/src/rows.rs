@@ -1,7 +1,10 @@
 //! Rows as the tables have them, and the way to the domain's values. A row that cannot be is reported, never guessed.
 
 pub(crate) mod client;
+pub(crate) mod consent;
+pub(crate) mod email;
 pub(crate) mod grant;
+pub(crate) mod session;
 pub(crate) mod token;
 
 use countersign_domain::scope::ScopeSet;

@@ -73,4 +73,48 @@ diesel::table! {
     }
 }
 
-diesel::allow_tables_to_appear_in_same_query!(grants, tokens);
+diesel::table! {
+    users (id) {
+        id -> Uuid,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    login_sessions (id) {
+        id -> Uuid,
+        user_id -> Uuid,
+        family -> Text,
+        chain -> Text,
+        address -> Text,
+        secret_hash -> Binary,
+        browser -> Text,
+        authenticated_at -> Timestamptz,
+        last_used_at -> Timestamptz,
+        expires_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    consents (user_id, client_id) {
+        user_id -> Uuid,
+        client_id -> Uuid,
+        scopes -> Integer,
+        granted_at -> Timestamptz,
+        last_used_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    emails (user_id) {
+        user_id -> Uuid,
+        address -> Text,
+        added_at -> Timestamptz,
+        verified_at -> Nullable<Timestamptz>,
+        confirmation_hash -> Nullable<Binary>,
+        confirmation_expires_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::allow_tables_to_appear_in_same_query!(grants, tokens, users);
+diesel::allow_tables_to_appear_in_same_query!(emails, users);

@@ -2,26 +2,38 @@
 
 use async_trait::async_trait;
 use countersign_domain::client::Client;
+use countersign_domain::consent::Consent;
+use countersign_domain::email::UserEmail;
 use countersign_domain::grant::Grant;
-use countersign_domain::id::{ClientId, GrantId, TokenId, UserId};
+use countersign_domain::id::{ClientId, GrantId, SessionId, TokenId, UserId};
+use countersign_domain::login_session::LoginSession;
 use countersign_domain::refresh::RefreshSnapshot;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
 use countersign_ports::{
-    AddSigningKey, ClientStore, CompleteLogin, KeyAdded, KeyStore, LinkWallet, LinkedWallet, LoginCompleted,
-    LoginStore, PurgeExpired, Purged, RedeemCode, Redeemed, RegisterClient, Registered, RevokeGrant,
-    RevokeToken, Revoked, RotateRefresh, Rotated, StoreError, TokenStore, UnlinkWallet, Upkeep, WalletLinked,
-    WalletStore, WalletUnlinked,
+    Account, AccountStore, AddSigningKey, ClientStore, CompleteLogin, ConfirmEmail, ContinueSession,
+    DeleteAccount, EmailPut, KeyAdded, KeyStore, LinkWallet, LinkedWallet, LoginCompleted, LoginStore,
+    OpenSession, PurgeExpired, Purged, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered,
+    RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionContinued,
+    SessionOpened, SessionStore, StoreError, TokenStore, UnlinkWallet, Upkeep, WalletLinked, WalletStore,
+    WalletUnlinked,
 };
 
 use crate::PgStorage;
 use crate::ops::complete_login::complete_login;
+use crate::ops::continue_session::continue_session;
+use crate::ops::delete_account::delete_account;
+use crate::ops::email::{confirm_email, put_email, remove_email};
+use crate::ops::end_session::{end_session, end_sessions};
 use crate::ops::keys::{add_signing_key, signing_keys};
 use crate::ops::link_wallet::link_wallet;
+use crate::ops::open_session::open_session;
 use crate::ops::read::{find_access, find_client, find_grant, find_refresh, list_clients, wallets_of};
+use crate::ops::read_account::{find_account, find_consent, find_email, find_session};
 use crate::ops::redeem_code::redeem_code;
 use crate::ops::register_client::{delete_client, register_client, update_client};
 use crate::ops::revoke::{revoke_grant, revoke_token};
+use crate::ops::revoke_consent::revoke_consent;
 use crate::ops::rotate_refresh::rotate_refresh;
 use crate::ops::unlink_wallet::unlink_wallet;
 use crate::ops::upkeep::{ping, purge_expired};
@@ -68,6 +80,64 @@ impl WalletStore for PgStorage {
 
     async fn wallets_of(&self, user: UserId) -> Result<Vec<LinkedWallet>, StoreError> {
         self.pool.run(move |connection| wallets_of(connection, user)).await
+    }
+}
+
+#[async_trait]
+impl SessionStore for PgStorage {
+    async fn open_session(&self, command: OpenSession) -> Result<SessionOpened, StoreError> {
+        self.pool.run(move |connection| open_session(connection, &command)).await
+    }
+
+    async fn find_session(&self, id: SessionId) -> Result<Option<LoginSession>, StoreError> {
+        self.pool.run(move |connection| find_session(connection, id)).await
+    }
+
+    async fn continue_session(&self, command: ContinueSession) -> Result<SessionContinued, StoreError> {
+        self.pool.run(move |connection| continue_session(connection, &command)).await
+    }
+
+    async fn end_session(&self, user: UserId, id: SessionId) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| end_session(connection, user, id)).await
+    }
+
+    async fn end_sessions(&self, user: UserId) -> Result<u64, StoreError> {
+        self.pool.run(move |connection| end_sessions(connection, user)).await
+    }
+}
+
+#[async_trait]
+impl AccountStore for PgStorage {
+    async fn find_consent(&self, user: UserId, client: ClientId) -> Result<Option<Consent>, StoreError> {
+        self.pool.run(move |connection| find_consent(connection, user, client)).await
+    }
+
+    async fn find_account(&self, user: UserId) -> Result<Option<Account>, StoreError> {
+        self.pool.run(move |connection| find_account(connection, user)).await
+    }
+
+    async fn revoke_consent(&self, command: RevokeConsent) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| revoke_consent(connection, &command)).await
+    }
+
+    async fn find_email(&self, user: UserId) -> Result<Option<UserEmail>, StoreError> {
+        self.pool.run(move |connection| find_email(connection, user)).await
+    }
+
+    async fn put_email(&self, command: PutEmail) -> Result<EmailPut, StoreError> {
+        self.pool.run(move |connection| put_email(connection, &command)).await
+    }
+
+    async fn confirm_email(&self, command: ConfirmEmail) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| confirm_email(connection, &command)).await
+    }
+
+    async fn remove_email(&self, user: UserId) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| remove_email(connection, user)).await
+    }
+
+    async fn delete_account(&self, command: DeleteAccount) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| delete_account(connection, &command)).await
     }
 }
 

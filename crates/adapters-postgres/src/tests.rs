@@ -1,5 +1,7 @@
 //! What only this crate can see: the statements on a connection, and the rows behind the outcomes.
 
+mod accounts;
+
 use countersign_conformance::fixtures;
 use countersign_domain::id::ClientId;
 use countersign_ports::{LoginCompleted, PurgeExpired, StoreError};
@@ -11,8 +13,9 @@ use diesel::{QueryableByName, sql_query};
 use crate::connection::ConnectionUrl;
 use crate::migrate;
 use crate::ops::{
-    complete_login, keys, link_wallet, read, redeem_code, register_client, revoke, rotate_refresh,
-    unlink_wallet, upkeep,
+    complete_login, continue_session, delete_account, email, end_session, keys, link_wallet, open_session,
+    read, read_account, redeem_code, register_client, revoke, revoke_consent, rotate_refresh, unlink_wallet,
+    upkeep,
 };
 
 fn migrated() -> (ConnectionUrl, PgConnection) {
@@ -48,7 +51,8 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     read::list_clients(connection, None, 10).unwrap();
     read::list_clients(connection, Some(client.id), 20).unwrap();
 
-    let mut login = fixtures::complete_login();
+    let mut login = fixtures::remembered_login();
+    login.session = login.session.filter(|_| with_options);
     login.nonce = login.nonce.filter(|_| with_options);
     login.code_challenge = login.code_challenge.filter(|_| with_options);
     complete_login::complete_login(connection, &login).unwrap();
@@ -80,6 +84,8 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     unlink_wallet::unlink_wallet(connection, &unlink).unwrap();
     unlink_wallet::unlink_wallet(connection, &unlink).unwrap();
 
+    every_operation_on_accounts(connection, with_options);
+
     let key = fixtures::add_signing_key();
     keys::add_signing_key(connection, &key).unwrap();
     keys::add_signing_key(connection, &key).unwrap();
@@ -89,13 +95,42 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     register_client::delete_client(connection, client.id).unwrap();
 }
 
+fn every_operation_on_accounts(connection: &mut PgConnection, with_options: bool) {
+    let login = fixtures::complete_login();
+    complete_login::complete_login(connection, &login).unwrap();
+    let mut open = fixtures::open_session_of(login.account.clone());
+    open.session.replaces = with_options.then(fixtures::session_id);
+    open_session::open_session(connection, &open).unwrap();
+    open_session::open_session(connection, &open).unwrap();
+    let session = read_account::find_session(connection, open.session.id).unwrap().unwrap();
+    let mut proceed = fixtures::continue_session(&session, login.client);
+    proceed.login.nonce = proceed.login.nonce.filter(|_| with_options);
+    continue_session::continue_session(connection, &proceed).unwrap();
+    continue_session::continue_session(connection, &proceed).unwrap();
+
+    let user = session.user;
+    read_account::find_consent(connection, user, login.client).unwrap().unwrap();
+    let mut put = fixtures::put_email(user);
+    put.confirmation = put.confirmation.filter(|_| with_options);
+    email::put_email(connection, &put).unwrap();
+    email::put_email(connection, &fixtures::put_email(user)).unwrap();
+    email::confirm_email(connection, &fixtures::confirm_email(user, fixtures::email_confirmation())).unwrap();
+    read_account::find_email(connection, user).unwrap().unwrap();
+    read_account::find_account(connection, user).unwrap().unwrap();
+    email::remove_email(connection, user).unwrap();
+    revoke_consent::revoke_consent(connection, &fixtures::revoke_consent(user, login.client)).unwrap();
+    end_session::end_session(connection, user, session.id).unwrap();
+    end_session::end_sessions(connection, user).unwrap();
+    delete_account::delete_account(connection, &fixtures::delete_account(user)).unwrap();
+}
+
 #[test]
 fn every_statement_is_prepared_once_for_each_connection() {
     let (_, mut connection) = migrated();
     every_operation(&mut connection, true);
     let prepared = count(&mut connection, "pg_prepared_statements WHERE name <> ''");
     // diesel caches no update that it wrote itself; the one of clients is the only one left, and is rare.
-    assert!(prepared >= 31, "{prepared} statements are prepared");
+    assert!(prepared >= 58, "{prepared} statements are prepared");
     every_operation(&mut connection, false);
     every_operation(&mut connection, true);
     assert_eq!(count(&mut connection, "pg_prepared_statements WHERE name <> ''"), prepared);

@@ -112,15 +112,23 @@ fn an_index_that_was_made_before_the_release_is_found() {
 }
 
 #[test]
-fn unlinking_finds_grants_by_their_index() {
+fn whoever_ends_what_a_user_granted_finds_it_by_the_index() {
     let url = Cluster::shared().create_database();
     migrate(&url).unwrap();
-    let plan = execute(
-        &url,
-        "SET enable_seqscan = off; EXPLAIN UPDATE grants SET revoked_at = now(), revocation_reason = '' \
-         WHERE user_id = '00000000-0000-0000-0000-000000000000' AND family = '' AND address = '' AND revoked_at IS NULL",
-    );
-    assert!(plan.contains("grants_by_user"), "{plan}");
+    let user = "user_id = '00000000-0000-0000-0000-000000000000' AND revoked_at IS NULL";
+    let statements = [
+        format!(
+            "UPDATE grants SET revoked_at = now(), revocation_reason = '' WHERE {user} AND family = '' AND address = ''"
+        ),
+        format!(
+            "UPDATE grants SET revoked_at = now(), revocation_reason = '' WHERE {user} AND client_id = gen_random_uuid()"
+        ),
+        format!("DELETE FROM grants WHERE {user}"),
+    ];
+    for statement in statements {
+        let plan = execute(&url, &format!("SET enable_seqscan = off; EXPLAIN {statement}"));
+        assert!(plan.contains("grants_by_user"), "{plan}");
+    }
 }
 
 #[test]

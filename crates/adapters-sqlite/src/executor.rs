@@ -4,9 +4,10 @@ use countersign_domain::client::Client;
 use countersign_domain::id::ClientId;
 use countersign_group_commit::Executor;
 use countersign_ports::{
-    AddSigningKey, CompleteLogin, KeyAdded, LinkWallet, LoginCompleted, PurgeExpired, Purged, RedeemCode,
-    Redeemed, RegisterClient, Registered, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated,
-    UnlinkWallet, WalletLinked, WalletUnlinked,
+    AddSigningKey, CompleteLogin, ConfirmEmail, ContinueSession, DeleteAccount, EmailPut, KeyAdded,
+    LinkWallet, LoginCompleted, OpenSession, PurgeExpired, Purged, PutEmail, RedeemCode, Redeemed,
+    RegisterClient, Registered, RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated,
+    SessionContinued, SessionOpened, UnlinkWallet, WalletLinked, WalletUnlinked,
 };
 use diesel::SqliteConnection;
 use diesel::connection::SimpleConnection;
@@ -14,6 +15,8 @@ use diesel::connection::SimpleConnection;
 use crate::error::SqliteError;
 use crate::file::DatabaseFile;
 use crate::ops;
+use crate::ops::end_session::{EndSession, EndSessions};
+use crate::ops::remove_email::RemoveEmail;
 use crate::options::SqliteOptions;
 use crate::pool;
 
@@ -67,6 +70,15 @@ commands! {
     CompleteLogin: CompleteLogin => LoginCompleted, ops::complete_login::complete_login;
     LinkWallet: LinkWallet => WalletLinked, ops::link_wallet::link_wallet;
     UnlinkWallet: UnlinkWallet => WalletUnlinked, ops::unlink_wallet::unlink_wallet;
+    OpenSession: OpenSession => SessionOpened, ops::open_session::open_session;
+    ContinueSession: ContinueSession => SessionContinued, ops::continue_session::continue_session;
+    EndSession: EndSession => bool, ops::end_session::end_session;
+    EndSessions: EndSessions => u64, ops::end_session::end_sessions;
+    RevokeConsent: RevokeConsent => bool, ops::revoke_consent::revoke_consent;
+    PutEmail: PutEmail => EmailPut, ops::put_email::put_email;
+    ConfirmEmail: ConfirmEmail => bool, ops::confirm_email::confirm_email;
+    RemoveEmail: RemoveEmail => bool, ops::remove_email::remove_email;
+    DeleteAccount: DeleteAccount => bool, ops::delete_account::delete_account;
     RedeemCode: RedeemCode => Redeemed, ops::redeem_code::redeem_code;
     RotateRefresh: RotateRefresh => Rotated, ops::rotate_refresh::rotate_refresh;
     RevokeToken: RevokeToken => Revoked, ops::revoke::revoke_token;

@@ -3,14 +3,25 @@
 //! A refusal is an outcome and changes nothing; an error means that the whole transaction must go.
 
 pub(crate) mod complete_login;
+pub(crate) mod confirm_email;
+pub(crate) mod consents;
+pub(crate) mod continue_session;
+pub(crate) mod delete_account;
+pub(crate) mod end_session;
 pub(crate) mod link_wallet;
 pub(crate) mod manage_clients;
+pub(crate) mod open_session;
 pub(crate) mod purge_expired;
+pub(crate) mod put_email;
 pub(crate) mod read;
+pub(crate) mod read_account;
 pub(crate) mod redeem_code;
 pub(crate) mod register_client;
+pub(crate) mod remove_email;
 pub(crate) mod revoke;
+pub(crate) mod revoke_consent;
 pub(crate) mod rotate_refresh;
+pub(crate) mod sessions;
 pub(crate) mod signing_keys;
 pub(crate) mod statement;
 pub(crate) mod tokens;

@@ -2,8 +2,11 @@
 //! [`SqliteError::Corrupt`](crate::error::SqliteError::Corrupt).
 
 pub(crate) mod client;
+pub(crate) mod consent;
+pub(crate) mod email;
 pub(crate) mod field;
 pub(crate) mod grant;
+pub(crate) mod login_session;
 pub(crate) mod signing_key;
 pub(crate) mod token;
 pub(crate) mod wallet;

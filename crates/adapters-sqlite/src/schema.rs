@@ -97,6 +97,43 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    login_sessions (id) {
+        id -> Binary,
+        user_id -> Binary,
+        family -> Text,
+        chain -> Text,
+        address -> Text,
+        secret_hash -> Binary,
+        browser -> Text,
+        authenticated_at -> BigInt,
+        last_used_at -> BigInt,
+        expires_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    consents (user_id, client_id) {
+        user_id -> Binary,
+        client_id -> Binary,
+        // SQLite keeps integers of up to 8 bytes in any column; all of them are read, so that a wrong one is seen.
+        scopes -> BigInt,
+        granted_at -> BigInt,
+        last_used_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    emails (user_id) {
+        user_id -> Binary,
+        address -> Text,
+        added_at -> BigInt,
+        verified_at -> Nullable<BigInt>,
+        confirmation_hash -> Nullable<Binary>,
+        confirmation_expires_at -> Nullable<BigInt>,
+    }
+}
+
 diesel::allow_tables_to_appear_in_same_query!(
     clients,
     users,
@@ -104,5 +141,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     grants,
     tokens,
     signing_keys,
-    spent_challenges
+    spent_challenges,
+    login_sessions,
+    consents,
+    emails
 );

@@ -6,17 +6,22 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use countersign_domain::client::Client;
+use countersign_domain::consent::Consent;
+use countersign_domain::email::UserEmail;
 use countersign_domain::grant::Grant;
-use countersign_domain::id::{ClientId, GrantId, TokenId, UserId};
+use countersign_domain::id::{ClientId, GrantId, SessionId, TokenId, UserId};
+use countersign_domain::login_session::LoginSession;
 use countersign_domain::refresh::RefreshSnapshot;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
 use countersign_group_commit::{GroupCommit, Limits};
 use countersign_ports::{
-    AddSigningKey, ClientStore, CompleteLogin, KeyAdded, KeyStore, LinkWallet, LinkedWallet, LoginCompleted,
-    LoginStore, PurgeExpired, Purged, RedeemCode, Redeemed, RegisterClient, Registered, RevokeGrant,
-    RevokeToken, Revoked, RotateRefresh, Rotated, StoreError, TokenStore, UnlinkWallet, Upkeep, WalletLinked,
-    WalletStore, WalletUnlinked,
+    Account, AccountStore, AddSigningKey, ClientStore, CompleteLogin, ConfirmEmail, ContinueSession,
+    DeleteAccount, EmailPut, KeyAdded, KeyStore, LinkWallet, LinkedWallet, LoginCompleted, LoginStore,
+    OpenSession, PurgeExpired, Purged, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered,
+    RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionContinued,
+    SessionOpened, SessionStore, StoreError, TokenStore, UnlinkWallet, Upkeep, WalletLinked, WalletStore,
+    WalletUnlinked,
 };
 use diesel::SqliteConnection;
 use tokio::sync::Semaphore;
@@ -25,7 +30,9 @@ use crate::error::{MigrateError, OpenError, SqliteError, refused, store_error};
 use crate::executor::{Ping, SqliteExecutor, Write};
 use crate::file::DatabaseFile;
 use crate::migrate;
-use crate::ops::read;
+use crate::ops::end_session::{EndSession, EndSessions};
+use crate::ops::remove_email::RemoveEmail;
+use crate::ops::{read, read_account};
 use crate::options::SqliteOptions;
 use crate::pool::{self, Readers};
 
@@ -169,6 +176,64 @@ impl WalletStore for SqliteStorage {
 
     async fn wallets_of(&self, user: UserId) -> Result<Vec<LinkedWallet>, StoreError> {
         self.read(move |reader| read::wallets_of(reader, user)).await
+    }
+}
+
+#[async_trait]
+impl SessionStore for SqliteStorage {
+    async fn open_session(&self, command: OpenSession) -> Result<SessionOpened, StoreError> {
+        self.write(command).await
+    }
+
+    async fn find_session(&self, id: SessionId) -> Result<Option<LoginSession>, StoreError> {
+        self.read(move |reader| read_account::find_session(reader, id)).await
+    }
+
+    async fn continue_session(&self, command: ContinueSession) -> Result<SessionContinued, StoreError> {
+        self.write(command).await
+    }
+
+    async fn end_session(&self, user: UserId, id: SessionId) -> Result<bool, StoreError> {
+        self.write(EndSession { user, id }).await
+    }
+
+    async fn end_sessions(&self, user: UserId) -> Result<u64, StoreError> {
+        self.write(EndSessions { user }).await
+    }
+}
+
+#[async_trait]
+impl AccountStore for SqliteStorage {
+    async fn find_consent(&self, user: UserId, client: ClientId) -> Result<Option<Consent>, StoreError> {
+        self.read(move |reader| read_account::find_consent(reader, user, client)).await
+    }
+
+    async fn find_account(&self, user: UserId) -> Result<Option<Account>, StoreError> {
+        self.read(move |reader| read_account::find_account(reader, user)).await
+    }
+
+    async fn revoke_consent(&self, command: RevokeConsent) -> Result<bool, StoreError> {
+        self.write(command).await
+    }
+
+    async fn find_email(&self, user: UserId) -> Result<Option<UserEmail>, StoreError> {
+        self.read(move |reader| read_account::find_email(reader, user)).await
+    }
+
+    async fn put_email(&self, command: PutEmail) -> Result<EmailPut, StoreError> {
+        self.write(command).await
+    }
+
+    async fn confirm_email(&self, command: ConfirmEmail) -> Result<bool, StoreError> {
+        self.write(command).await
+    }
+
+    async fn remove_email(&self, user: UserId) -> Result<bool, StoreError> {
+        self.write(RemoveEmail { user }).await
+    }
+
+    async fn delete_account(&self, command: DeleteAccount) -> Result<bool, StoreError> {
+        self.write(command).await
     }
 }
 

@@ -10,8 +10,8 @@ use countersign_adapters_sqlite::{FileError, OpenError, SqliteOptions, SqliteSto
 use countersign_conformance::fixtures;
 use countersign_domain::id::{GrantId, UserId};
 use countersign_ports::{
-    ClientStore, LoginStore, Redeemed, RegisterClient, StoreError, TokenStore, Upkeep, WalletStore,
-    WalletUnlinked,
+    AccountStore, ClientStore, LoginStore, Redeemed, RegisterClient, SessionStore, StoreError, TokenStore,
+    Upkeep, WalletStore, WalletUnlinked,
 };
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -121,9 +121,25 @@ async fn why_the_grants_of_an_unlinked_wallet_were_revoked_is_written_down() {
     storage.complete_login(login.clone()).await.unwrap();
     storage.link_wallet(fixtures::link_wallet(&login.account, &other)).await.unwrap();
     storage.unlink_wallet(fixtures::unlink_wallet(&other, &login.account)).await.unwrap();
-    let query = "SELECT 'reason' AS name, revocation_reason AS sql FROM grants";
-    let reason: Definition = diesel::sql_query(query).get_result(&mut connect(&path)).unwrap();
-    assert_eq!(reason.sql.as_deref(), Some("wallet_unlinked"));
+    assert_eq!(revocation_reason(&path).as_deref(), Some("wallet_unlinked"));
+}
+
+#[tokio::test]
+async fn why_the_grants_of_a_revoked_consent_were_revoked_is_written_down() {
+    let (_folder, path) = place();
+    let storage = open(&path);
+    let login = fixtures::complete_login();
+    storage.complete_login(login.clone()).await.unwrap();
+    assert!(storage.revoke_consent(fixtures::revoke_consent(login.new_user, login.client)).await.unwrap());
+    assert_eq!(revocation_reason(&path).as_deref(), Some("consent_revoked"));
+}
+
+/// Why the one grant was revoked.
+fn revocation_reason(path: &Path) -> Option<String> {
+    diesel::sql_query("SELECT 'reason' AS name, revocation_reason AS sql FROM grants")
+        .get_result::<Definition>(&mut connect(path))
+        .unwrap()
+        .sql
 }
 
 #[test]
@@ -259,6 +275,36 @@ async fn a_row_that_cannot_be_names_itself() {
     connect(&path).batch_execute("UPDATE clients SET origin = 'the moon'").unwrap();
     let error = storage.find_client(command.client.id).await.unwrap_err();
     assert_eq!(error.to_string(), format!("stored clients {} has an impossible origin", command.client.id));
+}
+
+#[tokio::test]
+async fn a_row_of_an_account_that_cannot_be_names_itself() {
+    let login = fixtures::remembered_login();
+    let (user, session) = (login.new_user, login.session.as_ref().unwrap().id);
+    let consent = format!("consents {user} {}", login.client);
+    for (change, expected) in [
+        ("consents SET scopes = 32", format!("{consent} has an impossible scopes")),
+        ("consents SET scopes = 4294967297", format!("{consent} has an impossible scopes")),
+        ("consents SET client_id = 'x'", format!("consents {user} x has an impossible client_id")),
+        ("login_sessions SET user_id = 'x'", format!("login_sessions {session} has an impossible user_id")),
+        (
+            "emails SET confirmation_hash = NULL",
+            format!("emails {user} has an impossible confirmation_expires_at"),
+        ),
+        ("users SET created_at = 9223372036854775807", format!("users {user} has an impossible created_at")),
+    ] {
+        let (_folder, path) = place();
+        let storage = open(&path);
+        storage.complete_login(login.clone()).await.unwrap();
+        storage.put_email(fixtures::put_email(user)).await.unwrap();
+        connect(&path).batch_execute(&format!("UPDATE {change}")).unwrap();
+        let error = if change.starts_with("login_sessions") {
+            storage.find_session(session).await.unwrap_err()
+        } else {
+            storage.find_account(user).await.unwrap_err()
+        };
+        assert_eq!(error.to_string(), format!("stored {expected}"));
+    }
 }
 
 #[test]

@@ -23,7 +23,11 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run the server (also what a bare `countersign` does).
-    Serve,
+    Serve {
+        /// Try it out on this machine: a database and a secret that are thrown away at the end, and the playground.
+        #[arg(long)]
+        dev: bool,
+    },
     /// Bring the database up to date and say what was done.
     Migrate,
     /// Show every setting with where it comes from, or every mistake in them.

@@ -4,11 +4,12 @@ use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use countersign_domain::challenge::TextKey;
 use countersign_domain::client::{AuthenticationMethod, Client, ClientOrigin};
 use countersign_domain::id::{ClientId, TokenId};
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::token::AccessClaims;
-use countersign_ports::{PublicKeys, SignerError, StoreError, TokenSigner};
+use countersign_ports::{EntropyExt, PublicKeys, SignerError, StoreError, TokenSigner};
 use countersign_usecases::Context;
 use countersign_usecases::register_client::{RegisterClientError, register_client};
 use countersign_usecases::rotate_client_secret::rotate_client_secret;
@@ -34,7 +35,9 @@ pub(crate) async fn client(
         .open(&config.database_url)
         .await
         .map_err(|error| opening::failure("open the database", &config.database_url, &error))?;
-    let context = wiring.context(config, Arc::clone(&opened.storage), Arc::new(SignsNothing));
+    // No text is written at the command line, so that any key will do.
+    let text_key = TextKey::new(wiring.entropy.bytes());
+    let context = wiring.context(config, Arc::clone(&opened.storage), Arc::new(SignsNothing), text_key);
     let done = carry_out(command, &context, out).await;
     opened.close().await;
     done

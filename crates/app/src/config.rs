@@ -11,6 +11,7 @@ mod reader;
 mod reference;
 pub(crate) mod settings;
 mod sources;
+mod spec;
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -18,6 +19,7 @@ use std::path::PathBuf;
 use std::thread;
 
 use countersign_adapters_crypto::{OperatorSecret, RpcEndpoint, WalletSettings};
+use countersign_adapters_smtp::SmtpSettings;
 use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::secret::Secret;
@@ -44,6 +46,12 @@ pub(crate) struct Config {
     pub(crate) rate_limit: bool,
     pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) wallets: WalletSettings,
+    /// `None`: no mail is sent.
+    pub(crate) mail: Option<SmtpSettings>,
+    pub(crate) synthetic_email: bool,
+    pub(crate) playground: bool,
+    /// Is the server for trying out, and everything thrown away at the end?
+    pub(crate) dev: bool,
     pub(crate) template_directory: Option<PathBuf>,
     pub(crate) workers: usize,
     pub(crate) log: String,
@@ -84,6 +92,8 @@ pub(crate) enum LogFormat {
 pub(crate) enum Purpose {
     /// Serving needs all of them.
     Serve,
+    /// Trying out, on this machine only ([`Sources::try_out`]).
+    TryOut,
     /// Work on the database needs no secret.
     Administer,
 }
@@ -115,12 +125,16 @@ impl Config {
         let code = reader.read(&settings::CODE_TTL);
         let challenge = reader.read(&settings::CHALLENGE_TTL);
         let session = reader.read(&settings::SESSION_TTL);
+        let login_session = reader.read(&settings::LOGIN_TTL);
         let grace = reader.read(&settings::REFRESH_GRACE);
         let rate_limit = reader.read(&settings::RATE_LIMIT);
         let trusted_proxies = reader.read(&settings::TRUSTED_PROXIES).unwrap_or_default();
         let ethereum_rpc = reader.read(&settings::ETHEREUM_RPC).unwrap_or_default();
         let ethereum_rpc_private = reader.read(&settings::ETHEREUM_RPC_PRIVATE).unwrap_or_default();
         let coins = reader.read(&settings::COINS);
+        let mail = mail(&mut reader);
+        let synthetic_email = reader.read(&settings::SYNTHETIC_EMAIL);
+        let playground = reader.read(&settings::PLAYGROUND);
         let template_directory = reader.read(&settings::TEMPLATE_DIRECTORY);
         let workers = reader.read(&settings::WORKERS);
         let log = reader.read(&settings::LOG);
@@ -135,7 +149,7 @@ impl Config {
                         &format!("in {}", file.display()),
                         "made at first start",
                     ),
-                    None if purpose == Purpose::Serve => reader.missing(
+                    None if purpose != Purpose::Administer => reader.missing(
                         &settings::SECRET,
                         &format!("a {} database has no place of its own for it", url.scheme()),
                     ),
@@ -144,13 +158,20 @@ impl Config {
                 Ok(_) => {}
             }
         }
-        let registration = match (registration, &public_url) {
-            (Some(mode), _) => mode,
-            (None, Some(url)) if url.is_loopback() => {
+        let is_loopback = public_url.as_ref().is_some_and(PublicUrl::is_loopback);
+        if purpose == Purpose::TryOut && public_url.is_some() && !is_loopback {
+            reader.mistaken(
+                &settings::PUBLIC_URL,
+                "serve --dev is for this machine: take a loopback host, or leave it out",
+            );
+        }
+        let registration = match registration {
+            Some(mode) => mode,
+            None if is_loopback => {
                 reader.derive(&settings::REGISTRATION, "open", "default while the public URL is loopback");
                 RegistrationMode::Open
             }
-            (None, _) => {
+            None => {
                 reader.derive(
                     &settings::REGISTRATION,
                     "token",
@@ -165,6 +186,15 @@ impl Config {
                 "it would not be asked for while registration is open; set registration to token",
             );
         }
+        let playground = playground.unwrap_or_else(|| {
+            let (value, why) = if is_loopback {
+                ("on", "default while the public URL is loopback")
+            } else {
+                ("off", "default, because the public URL is not loopback")
+            };
+            reader.derive(&settings::PLAYGROUND, value, why);
+            is_loopback
+        });
         let coins = coins.unwrap_or_default();
         let mut wallets = WalletSettings { coins, ..WalletSettings::default() };
         for (chain, url) in ethereum_rpc {
@@ -198,12 +228,17 @@ impl Config {
                     code: code?,
                     challenge: challenge?,
                     session: session?,
+                    login_session: login_session?,
                     confidential_grace: grace.unwrap_or(default.confidential_grace),
                     public_grace: grace.unwrap_or(default.public_grace),
                 },
                 rate_limit: rate_limit?,
                 trusted_proxies,
                 wallets,
+                mail,
+                synthetic_email: synthetic_email?,
+                playground,
+                dev: purpose == Purpose::TryOut,
                 template_directory,
                 workers,
                 log: log?,
@@ -213,6 +248,21 @@ impl Config {
         };
         if mistakes.is_empty() { whole().ok_or(mistakes) } else { Err(mistakes) }
     }
+}
+
+/// The mail server and the sender: one is nothing without the other.
+fn mail(reader: &mut Reader<'_>) -> Option<SmtpSettings> {
+    let url_is_given = reader.is_given(&settings::SMTP_URL);
+    let sender_is_given = reader.is_given(&settings::MAIL_FROM);
+    let url = reader.read(&settings::SMTP_URL);
+    let sender = reader.read(&settings::MAIL_FROM);
+    if url_is_given && !sender_is_given {
+        reader.missing(&settings::MAIL_FROM, "mails need a sender (smtp_url is set)");
+    }
+    if sender.is_some() && !url_is_given {
+        reader.mistaken(&settings::MAIL_FROM, "no mail is sent without a mail server; set smtp_url too");
+    }
+    Some(SmtpSettings { url: url?, sender: sender? })
 }
 
 #[cfg(test)]

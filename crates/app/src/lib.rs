@@ -26,6 +26,7 @@ mod private_file;
 mod server;
 mod shutdown;
 mod telemetry;
+mod throw_away;
 mod upkeep;
 pub mod wiring;
 
@@ -40,6 +41,7 @@ use crate::cli::{Cli, Command};
 use crate::config::{Config, Purpose, Sources};
 use crate::failure::Failure;
 use crate::telemetry::Audience;
+use crate::throw_away::ThrowAway;
 use crate::wiring::Wiring;
 
 /// Runs one command line with these adapters and says how it ended: 0 it went well, 1 it failed, 2 the settings or the command
@@ -55,7 +57,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, wiring: Wiring) -> ExitCode
     };
     let ended = Cli::from_arg_matches(&matches)
         .map_err(|error| Failure::Usage(error.to_string()))
-        .and_then(|cli| dispatch(cli, &Sources::of_process(&matches), wiring));
+        .and_then(|cli| dispatch(cli, Sources::of_process(&matches), wiring));
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -65,14 +67,20 @@ pub fn run(args: impl IntoIterator<Item = OsString>, wiring: Wiring) -> ExitCode
     }
 }
 
-fn dispatch(cli: Cli, sources: &Sources, wiring: Wiring) -> Result<(), Failure> {
+fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failure> {
     let mut out = io::stdout();
-    let load = |purpose| Config::load(sources, &wiring, purpose).map_err(Failure::Settings);
-    match cli.command.unwrap_or(Command::Serve) {
-        Command::Serve => {
-            let config = load(Purpose::Serve)?;
+    let command = cli.command.unwrap_or(Command::Serve { dev: false });
+    let trial = matches!(command, Command::Serve { dev: true });
+    let throw_away = trial.then(|| ThrowAway::name(wiring.entropy.as_ref()));
+    if let Some(place) = &throw_away {
+        sources.try_out(place.database_url());
+    }
+    let load = |purpose| Config::load(&sources, &wiring, purpose).map_err(Failure::Settings);
+    match command {
+        Command::Serve { dev } => {
+            let config = load(if dev { Purpose::TryOut } else { Purpose::Serve })?;
             let _flushed = telemetry::start(&config, Audience::Server);
-            block_on(server::serve(config, wiring))
+            block_on(server::serve(config, wiring, throw_away))
         }
         Command::Migrate => {
             let config = load(Purpose::Administer)?;

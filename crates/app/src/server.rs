@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_adapters_crypto::load_or_create;
+use countersign_domain::challenge::TextKey;
 use countersign_domain::secret::SecretHash;
 use countersign_http_actix::{self as http, HttpSettings, Registration, Running};
 use countersign_usecases::Context;
@@ -18,6 +19,7 @@ use crate::config::{Config, RegistrationMode};
 use crate::failure::Failure;
 use crate::operator_secret;
 use crate::shutdown::Signals;
+use crate::throw_away::ThrowAway;
 use crate::upkeep;
 use crate::wiring::{OpenStorage, Wiring};
 
@@ -28,12 +30,19 @@ const GRACE: Duration = Duration::from_secs(24);
 /// How long the writes that wait may take.
 const CLOSING: Duration = Duration::from_secs(5);
 
-/// Serves until a signal comes.
-pub(crate) async fn serve(config: Config, wiring: Wiring) -> Result<(), Failure> {
+/// Serves until a signal comes. What is to be thrown away is gone when this returns.
+pub(crate) async fn serve(
+    config: Config,
+    wiring: Wiring,
+    mut throw_away: Option<ThrowAway>,
+) -> Result<(), Failure> {
     let mut signals = Signals::listen().map_err(|error| Failure::because("listen for signals", &error))?;
     // Before anything else: a second server on this address must not touch the first one's database.
     let listener = TcpListener::bind(config.bind)
         .map_err(|error| Failure::because(&format!("listen on {} (bind)", config.bind), &error))?;
+    if let Some(folder) = &mut throw_away {
+        folder.make().map_err(|error| Failure::because(&format!("make {}", folder.path()), &error))?;
+    }
     let started = tokio::select! {
         started = start(&config, &wiring, listener) => started?,
         name = signals.next() => {
@@ -43,7 +52,7 @@ pub(crate) async fn serve(config: Config, wiring: Wiring) -> Result<(), Failure>
     };
     let Started { context, mut running, storage } = started;
     let upkeep = tokio::spawn(upkeep::keep(context));
-    say_where(&config, &running);
+    say_where(&config, &running, throw_away.as_ref());
     contract_chains::introduce(&config.wallets.ethereum_rpc);
 
     let ended = tokio::select! {
@@ -84,13 +93,16 @@ async fn start(config: &Config, wiring: &Wiring, listener: TcpListener) -> Resul
     let keys =
         load_or_create(storage.storage.as_ref(), &secret, wiring.clock.as_ref(), wiring.entropy.as_ref());
     let signer = keys.await.map_err(|error| Failure::because("open the signing key", &error))?;
-    let context = wiring.context(config, Arc::clone(&storage.storage), Arc::new(signer));
+    let text_key = TextKey::new(secret.derive::<32>("challenge texts"));
+    let context = wiring.context(config, Arc::clone(&storage.storage), Arc::new(signer), text_key);
     let settings = HttpSettings {
         registration: registration(config),
         rate_limits: config.rate_limit,
         trusted_proxies: config.trusted_proxies.clone(),
         session_key: secret.derive::<64>("session cookie"),
         template_directory: config.template_directory.clone(),
+        playground: config.playground,
+        dev: config.dev,
         workers: config.workers,
     };
     let running = http::start(context.clone(), settings, listener)
@@ -108,7 +120,7 @@ fn registration(config: &Config) -> Registration {
     }
 }
 
-fn say_where(config: &Config, running: &Running) {
+fn say_where(config: &Config, running: &Running, throw_away: Option<&ThrowAway>) {
     let url = config.public_url.as_str();
     tracing::info!(
         address = %running.local_address(),
@@ -128,10 +140,29 @@ fn say_where(config: &Config, running: &Running) {
         );
     }
     let mut out = io::stdout();
-    if out.is_terminal() {
-        // Decoration for a person; whoever closed the terminal does not miss it.
+    // Decoration for a person; whoever closed the terminal does not miss it.
+    if let Some(folder) = throw_away {
+        let _ = write!(out, "{}", trial(config, folder));
+    } else if out.is_terminal() {
         let _ = writeln!(out, "\nCountersign is ready at {url} (Ctrl+C stops it)\n");
     }
+}
+
+/// What a person who tries it out wants to know.
+fn trial(config: &Config, folder: &ThrowAway) -> String {
+    let url = &config.public_url;
+    let playground = if config.playground {
+        format!("  try a sign-in   {}\n", url.join("/playground"))
+    } else {
+        String::new()
+    };
+    format!(
+        "\nCountersign is ready at {} (Ctrl+C stops it)\n\n{playground}  read            {}\n\nA trial: the database and the \
+         secret are in {} and are thrown away at the end.\n\n",
+        url.as_str(),
+        url.join("/docs"),
+        folder.path(),
+    )
 }
 
 async fn stop(running: Running, storage: OpenStorage) {

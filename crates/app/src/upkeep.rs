@@ -54,6 +54,7 @@ mod tests {
     use countersign_conformance::fakes::{FakeSigner, ManualClock, SeededEntropy};
     use countersign_conformance::fixtures;
     use countersign_conformance::memory::MemoryStorage;
+    use countersign_domain::challenge::TextKey;
     use countersign_domain::lifetimes::Lifetimes;
     use countersign_domain::public_url::PublicUrl;
     use countersign_ports::{LoginStore, Storage};
@@ -78,9 +79,12 @@ mod tests {
             signer: Arc::new(FakeSigner),
             clock: Arc::<ManualClock>::clone(&clock),
             entropy: Arc::new(SeededEntropy::default()),
+            mailer: None,
             policy: Policy {
                 public_url: PublicUrl::parse("http://localhost").unwrap(),
                 lifetimes: Lifetimes::default(),
+                synthetic_email: false,
+                text_key: TextKey::new([7; 32]),
             },
         };
         assert_eq!(purge_all(&context, Duration::ZERO).await.unwrap(), 0);

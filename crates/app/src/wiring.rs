@@ -12,8 +12,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use countersign_adapters_crypto::{OsEntropy, SystemClock, WalletRouter, WalletSettings};
+use countersign_adapters_smtp::{SmtpMailer, SmtpSettings};
+use countersign_domain::challenge::TextKey;
 use countersign_ports::error::Source;
-use countersign_ports::{Clock, Entropy, Storage, TokenSigner, WalletVerifier};
+use countersign_ports::{Clock, Entropy, Mailer, Storage, TokenSigner, WalletVerifier};
 use countersign_usecases::{Context, Policy};
 
 use crate::config::Config;
@@ -27,6 +29,8 @@ pub struct Wiring {
     pub storage: Vec<Box<dyn StorageScheme>>,
     /// Makes who checks wallets, once the settings are read.
     pub wallets: MakeWallets,
+    /// Makes who sends mail, where the operator named a mail server.
+    pub mailer: MakeMailer,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Chance.
@@ -35,6 +39,10 @@ pub struct Wiring {
 
 /// Makes who checks wallets. A binary with wallets of its own takes what it needs of the settings.
 pub type MakeWallets = Box<dyn Fn(WalletSettings) -> Arc<dyn WalletVerifier> + Send + Sync>;
+
+/// Makes who sends mail. A mailer dates mails by the clock and names them by chance.
+pub type MakeMailer =
+    Box<dyn Fn(SmtpSettings, Arc<dyn Clock>, Arc<dyn Entropy>) -> Arc<dyn Mailer> + Send + Sync>;
 
 /// Storage behind one or more URL schemes.
 #[async_trait]
@@ -82,11 +90,12 @@ pub enum OpenError {
 }
 
 impl Wiring {
-    /// All adapters of this build: SQLite, PostgreSQL, the standard wallets, and the machine's clock and entropy.
+    /// All adapters of this build: SQLite, PostgreSQL, the standard wallets, SMTP, and the machine's clock and entropy.
     pub fn standard() -> Self {
         Self {
             storage: vec![Box::new(SqliteScheme), Box::new(PostgresScheme)],
             wallets: Box::new(|settings| Arc::new(WalletRouter::configured(settings))),
+            mailer: Box::new(|settings, clock, entropy| Arc::new(SmtpMailer::new(settings, clock, entropy))),
             clock: Arc::new(SystemClock),
             entropy: Arc::new(OsEntropy),
         }
@@ -108,14 +117,25 @@ impl Wiring {
         config: &Config,
         storage: Arc<dyn Storage>,
         signer: Arc<dyn TokenSigner>,
+        text_key: TextKey,
     ) -> Context {
+        let mailer = config
+            .mail
+            .clone()
+            .map(|settings| (self.mailer)(settings, Arc::clone(&self.clock), Arc::clone(&self.entropy)));
         Context {
             storage,
             wallets: (self.wallets)(config.wallets.clone()),
             signer,
             clock: Arc::clone(&self.clock),
             entropy: Arc::clone(&self.entropy),
-            policy: Policy { public_url: config.public_url.clone(), lifetimes: config.lifetimes },
+            mailer,
+            policy: Policy {
+                public_url: config.public_url.clone(),
+                lifetimes: config.lifetimes,
+                synthetic_email: config.synthetic_email,
+                text_key,
+            },
         }
     }
 }

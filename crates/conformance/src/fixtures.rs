@@ -8,9 +8,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use countersign_domain::client::{
     Client, ClientAuthentication, ClientMetadata, ClientOrigin, DisplayMetadata, SecretMethod,
 };
+use countersign_domain::email::{EmailAddress, EmailConfirmation};
 use countersign_domain::grant::RevocationReason;
 use countersign_domain::grant_type::GrantType;
-use countersign_domain::id::{ClientId, GrantId, TokenId, UserId};
+use countersign_domain::id::{ClientId, GrantId, SessionId, TokenId, UserId};
+use countersign_domain::login_session::LoginSession;
 use countersign_domain::pkce::CodeChallenge;
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::scope::{Scope, ScopeSet};
@@ -19,7 +21,8 @@ use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::{AccessClaims, RefreshToken, Token};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    AddSigningKey, CompleteLogin, LinkWallet, RedeemCode, RegisterClient, RevokeGrant, RevokeToken,
+    AddSigningKey, CompleteLogin, ConfirmEmail, ContinueSession, DeleteAccount, LinkWallet, NewSession,
+    OpenSession, PutEmail, RedeemCode, RegisterClient, RevokeConsent, RevokeGrant, RevokeToken,
     RotateRefresh, UnlinkWallet,
 };
 use time::macros::datetime;
@@ -62,6 +65,11 @@ pub fn token_id() -> TokenId {
     TokenId::at(NOW, id_tail())
 }
 
+/// An id for a session; later ones sort later.
+pub fn session_id() -> SessionId {
+    SessionId::at(NOW, id_tail())
+}
+
 /// The version and the variant of a UUID take bits of the first three bytes; the rest stays as it is.
 fn id_tail() -> [u8; 10] {
     let bytes: [u8; 8] = unique_bytes();
@@ -99,7 +107,7 @@ pub fn wallet_account() -> WalletAccount {
     }
 }
 
-/// All four scopes.
+/// All scopes.
 pub fn all_scopes() -> ScopeSet {
     ScopeSet::of(&Scope::ALL)
 }
@@ -181,7 +189,92 @@ pub fn complete_login_of(account: WalletAccount) -> CompleteLogin {
         now: NOW,
         code_expires_at: NOW + Duration::seconds(60),
         forget_after: NOW + Duration::minutes(5),
+        session: None,
     }
+}
+
+/// A login of a new wallet that the browser remembers.
+pub fn remembered_login() -> CompleteLogin {
+    remembered_login_of(wallet_account())
+}
+
+/// A login of this wallet that the browser remembers.
+pub fn remembered_login_of(account: WalletAccount) -> CompleteLogin {
+    CompleteLogin { session: Some(new_session()), ..complete_login_of(account) }
+}
+
+/// A session of a browser that had none, for an hour.
+pub fn new_session() -> NewSession {
+    NewSession {
+        id: session_id(),
+        secret_hash: secret_hash(),
+        browser: "Firefox on Linux".to_owned(),
+        expires_at: NOW + Duration::hours(1),
+        replaces: None,
+    }
+}
+
+/// The command that opens a session of a new wallet.
+pub fn open_session() -> OpenSession {
+    open_session_of(wallet_account())
+}
+
+/// The command that opens a session of this wallet.
+pub fn open_session_of(account: WalletAccount) -> OpenSession {
+    OpenSession {
+        id: grant_id(),
+        account,
+        new_user: user_id(),
+        session: new_session(),
+        now: NOW,
+        forget_after: NOW + Duration::minutes(5),
+    }
+}
+
+/// The command that continues a session at this client, with all scopes.
+pub fn continue_session(session: &LoginSession, client: ClientId) -> ContinueSession {
+    let login = complete_login_of(session.account.clone());
+    ContinueSession {
+        session: session.id,
+        authenticated_at: session.authenticated_at,
+        login: CompleteLogin { client, new_user: session.user, ..login },
+    }
+}
+
+/// The command that takes back what a user agreed to at a client.
+pub fn revoke_consent(user: UserId, client: ClientId) -> RevokeConsent {
+    RevokeConsent { user, client, now: NOW }
+}
+
+/// The end of a user.
+pub fn delete_account(user: UserId) -> DeleteAccount {
+    DeleteAccount { user, now: NOW }
+}
+
+/// An e-mail address.
+pub fn email_address() -> EmailAddress {
+    EmailAddress::from_trusted(format!("ada-{}-{}@mail.example", std::process::id(), unique()))
+}
+
+/// A link for a day.
+pub fn email_confirmation() -> EmailConfirmation {
+    EmailConfirmation { hash: secret_hash(), expires_at: NOW + Duration::days(1) }
+}
+
+/// The command that puts an address with a link on file, where none is.
+pub fn put_email(user: UserId) -> PutEmail {
+    PutEmail {
+        user,
+        address: email_address(),
+        confirmation: Some(email_confirmation()),
+        replace: false,
+        now: NOW,
+    }
+}
+
+/// The command that follows a link.
+pub fn confirm_email(user: UserId, link: EmailConfirmation) -> ConfirmEmail {
+    ConfirmEmail { user, hash: link.hash, now: NOW }
 }
 
 /// The command that links a wallet to the user of the signer.

@@ -6,8 +6,8 @@
 //!
 //! # A storage
 //!
-//! Implement `ClientStore`, `LoginStore`, `WalletStore`, `TokenStore`, `KeyStore` and `Upkeep` of `countersign-ports`; the
-//! contract is in their documentation. Then the file `tests/contract.rs` is this, whole:
+//! Implement `ClientStore`, `LoginStore`, `WalletStore`, `SessionStore`, `AccountStore`, `TokenStore`, `KeyStore` and `Upkeep`
+//! of `countersign-ports`; the contract is in their documentation. Then the file `tests/contract.rs` is this, whole:
 //!
 //! ```
 //! use std::sync::Arc;

@@ -6,21 +6,27 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use countersign_domain::client::Client;
+use countersign_domain::consent::Consent;
+use countersign_domain::email::UserEmail;
 use countersign_domain::grant::{Grant, RevocationReason};
-use countersign_domain::id::{ClientId, GrantId, TokenId};
+use countersign_domain::id::{ClientId, GrantId, SessionId, TokenId, UserId};
+use countersign_domain::login_session::LoginSession;
 use countersign_domain::refresh::{NewestToken, RefreshSnapshot};
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_ports::{
-    AddSigningKey, ClientStore, CompleteLogin, KeyAdded, KeyStore, LoginCompleted, LoginStore, PurgeExpired,
-    Purged, RedeemCode, Redeemed, RegisterClient, Registered, RevokeGrant, RevokeToken, Revoked,
-    RotateRefresh, Rotated, StoreError, TokenStore, Upkeep,
+    AddSigningKey, ClientStore, KeyAdded, KeyStore, PurgeExpired, Purged, RedeemCode, Redeemed,
+    RegisterClient, Registered, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, StoreError,
+    TokenStore, Upkeep,
 };
 use time::OffsetDateTime;
 
+mod accounts;
+mod login;
+mod sessions;
 mod wallets;
 
-use wallets::{WalletKey, WalletRow, key_of};
+use wallets::{WalletKey, WalletRow};
 
 /// A store in memory, as simple as it can be.
 #[derive(Debug, Default)]
@@ -31,7 +37,12 @@ pub struct MemoryStorage {
 #[derive(Debug, Default)]
 struct Tables {
     clients: BTreeMap<ClientId, Client>,
+    /// When each was born.
+    users: BTreeMap<UserId, OffsetDateTime>,
     wallets: BTreeMap<WalletKey, WalletRow>,
+    consents: BTreeMap<(UserId, ClientId), Consent>,
+    sessions: BTreeMap<SessionId, LoginSession>,
+    emails: BTreeMap<UserId, UserEmail>,
     /// When each may be forgotten.
     spent_challenges: BTreeMap<GrantId, OffsetDateTime>,
     grants: BTreeMap<GrantId, GrantRow>,
@@ -46,6 +57,16 @@ struct GrantRow {
     newest_token: Option<TokenId>,
     revocation: Option<Revocation>,
     forget_after: OffsetDateTime,
+}
+
+impl GrantRow {
+    /// Revokes a grant that lives; the answer says whether it did.
+    fn revoke(&mut self, revocation: Revocation) -> bool {
+        let is_first = !self.grant.revoked;
+        self.grant.revoked = true;
+        self.revocation.get_or_insert(revocation);
+        is_first
+    }
 }
 
 /// When and why a grant was revoked first.
@@ -97,9 +118,10 @@ impl ClientStore for MemoryStorage {
 
     async fn delete_client(&self, id: ClientId) -> Result<bool, StoreError> {
         let mut tables = self.tables();
-        let Tables { grants, tokens, .. } = &mut *tables;
+        let Tables { grants, tokens, consents, .. } = &mut *tables;
         grants.retain(|_, row| row.grant.client != id);
         tokens.retain(|_, row| grants.contains_key(&row.token.grant));
+        consents.retain(|(_, client), _| *client != id);
         Ok(tables.clients.remove(&id).is_some())
     }
 
@@ -111,46 +133,6 @@ impl ClientStore for MemoryStorage {
         let tables = self.tables();
         let later = tables.clients.values().filter(|client| after.is_none_or(|after| client.id > after));
         Ok(later.take(count(limit)).cloned().collect())
-    }
-}
-
-#[async_trait]
-impl LoginStore for MemoryStorage {
-    async fn complete_login(&self, command: CompleteLogin) -> Result<LoginCompleted, StoreError> {
-        let mut tables = self.tables();
-        if let Some(row) = tables.grants.get(&command.id) {
-            let is_repeated = row.grant.code_hash == command.code_hash;
-            return Ok(if is_repeated {
-                LoginCompleted::CodeIssued { user: row.grant.user }
-            } else {
-                LoginCompleted::ChallengeSpent
-            });
-        }
-        let wallet = tables.wallets.entry(key_of(&command.account)).or_insert_with(|| WalletRow {
-            user: command.new_user,
-            chain: command.account.chain.clone(),
-            linked_at: command.now,
-        });
-        let user = wallet.user;
-        let grant = Grant {
-            id: command.id,
-            client: command.client,
-            user,
-            account: command.account,
-            redirect_uri: command.redirect_uri,
-            scope: command.scope,
-            nonce: command.nonce,
-            code_challenge: command.code_challenge,
-            code_hash: command.code_hash,
-            authenticated_at: command.now,
-            code_expires_at: command.code_expires_at,
-            redeemed: false,
-            revoked: false,
-        };
-        let row =
-            GrantRow { grant, newest_token: None, revocation: None, forget_after: command.forget_after };
-        tables.grants.insert(command.id, row);
-        Ok(LoginCompleted::CodeIssued { user })
     }
 }
 
@@ -228,12 +210,8 @@ impl TokenStore for MemoryStorage {
     async fn revoke_grant(&self, command: RevokeGrant) -> Result<Revoked, StoreError> {
         let mut tables = self.tables();
         let Some(row) = tables.grants.get_mut(&command.id) else { return Ok(Revoked::Unknown) };
-        if row.grant.revoked {
-            return Ok(Revoked::AlreadyRevoked);
-        }
-        row.grant.revoked = true;
-        row.revocation = Some(Revocation { at: command.now, reason: command.reason });
-        Ok(Revoked::Revoked)
+        let is_first = row.revoke(Revocation { at: command.now, reason: command.reason });
+        Ok(if is_first { Revoked::Revoked } else { Revoked::AlreadyRevoked })
     }
 }
 
@@ -292,11 +270,14 @@ impl Upkeep for MemoryStorage {
             tables.spent_challenges.iter().map(|(id, forget_after)| (*forget_after, *id)),
             command,
         );
+        let (sessions, more_sessions) =
+            oldest_first(tables.sessions.values().map(|session| (session.expires_at, session.id)), command);
         tables.grants.retain(|id, _| !grants.contains(id));
         tables.tokens.retain(|id, _| !tokens.contains(id));
         tables.spent_challenges.retain(|id, _| !spent.contains(id));
-        let rows = u64::try_from(grants.len() + tokens.len() + spent.len()).unwrap_or(u64::MAX);
-        Ok(Purged { rows, more: more_grants || more_tokens || more_spent })
+        tables.sessions.retain(|id, _| !sessions.contains(id));
+        let rows = count_of(grants.len() + tokens.len() + spent.len() + sessions.len());
+        Ok(Purged { rows, more: more_grants || more_tokens || more_spent || more_sessions })
     }
 
     async fn ping(&self) -> Result<(), StoreError> {
@@ -315,13 +296,17 @@ fn oldest_first<Id: Ord + Copy>(
     (expired.into_iter().take(count(command.limit)).map(|(_, id)| id).collect(), more)
 }
 
+fn count_of(rows: usize) -> u64 {
+    u64::try_from(rows).unwrap_or(u64::MAX)
+}
+
 fn count(limit: u32) -> usize {
     usize::try_from(limit).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]
 mod tests {
-    use countersign_ports::WalletStore;
+    use countersign_ports::{AccountStore, CompleteLogin, LoginStore, RevokeConsent, WalletStore};
 
     use super::*;
     use crate::fixtures;
@@ -338,6 +323,24 @@ mod tests {
         store.unlink_wallet(unlink).await.unwrap();
         let reason = RevocationReason::WalletUnlinked;
         assert_eq!(store.revocation(login.id), Some(Revocation { at, reason }));
+    }
+
+    #[tokio::test]
+    async fn a_revoked_consent_is_why_its_grants_are_revoked() {
+        let store = MemoryStorage::default();
+        let [dead, alive] = [(); 2].map(|()| fixtures::complete_login());
+        let alive = CompleteLogin { account: dead.account.clone(), client: dead.client, ..alive };
+        for login in [&dead, &alive] {
+            store.complete_login(login.clone()).await.unwrap();
+        }
+        let first = fixtures::revoke_grant(dead.id);
+        store.revoke_grant(first).await.unwrap();
+        let revoke = fixtures::revoke_consent(dead.new_user, dead.client);
+        let at = revoke.now + time::Duration::hours(1);
+        assert!(store.revoke_consent(RevokeConsent { now: at, ..revoke }).await.unwrap());
+        assert_eq!(store.revocation(dead.id), Some(Revocation { at: first.now, reason: first.reason }));
+        let reason = RevocationReason::ConsentRevoked;
+        assert_eq!(store.revocation(alive.id), Some(Revocation { at, reason }));
     }
 
     #[tokio::test]

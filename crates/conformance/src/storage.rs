@@ -3,9 +3,14 @@
 //! A clause expects a store that nothing else uses while it runs; the identifiers of [`crate::fixtures`] differ from call
 //! to call all the same, so that most clauses hold on a store with other things in it.
 
+pub mod account_races;
+pub mod accounts;
 pub mod clients;
 pub mod codes;
+pub mod consents;
+pub mod continuing;
 pub mod durability;
+pub mod emails;
 pub mod keys;
 pub mod login;
 pub mod metadata;
@@ -13,6 +18,8 @@ pub mod races;
 pub mod refresh;
 pub mod replicas;
 pub mod revocation;
+pub mod session_races;
+pub mod sessions;
 mod steps;
 pub mod upkeep;
 pub mod wallet_races;
@@ -121,6 +128,8 @@ macro_rules! storage_contract {
                 a_purge_forgets_no_client_no_key_and_no_wallet,
                 a_spent_challenge_is_forgotten_in_its_time,
                 spent_challenges_are_purged_oldest_first_up_to_the_limit,
+                an_expired_session_is_purged,
+                expired_sessions_are_purged_oldest_first_up_to_the_limit,
             ],
             wallets: [
                 the_wallet_of_a_first_login_is_its_users,
@@ -145,6 +154,76 @@ macro_rules! storage_contract {
                 an_unlinked_wallet_may_be_linked_again,
                 an_unlinked_wallet_may_be_linked_by_another,
                 a_wallet_is_linked_and_unlinked_many_times,
+            ],
+            sessions: [
+                a_remembered_login_is_a_session_that_is_found,
+                a_login_that_is_not_remembered_makes_no_session,
+                an_opened_session_is_found_and_grants_nothing,
+                one_wallet_opens_sessions_of_one_user,
+                an_unknown_session_is_not_found,
+                every_value_of_a_session_survives,
+                b_001_a_challenge_opens_one_session,
+                b_001_a_challenge_that_was_spent_elsewhere_opens_no_session,
+                an_opening_that_is_repeated_gives_the_same_answer,
+                an_opening_that_is_repeated_brings_no_session_back,
+                a_new_session_takes_the_place_of_the_one_before,
+                a_login_that_grants_nothing_anew_touches_no_session,
+                an_ended_session_is_gone,
+                a_session_is_ended_by_its_user_only,
+                all_sessions_of_a_user_end_at_once,
+                an_expired_session_is_there_until_it_is_purged,
+                an_unlinked_wallets_sessions_end,
+            ],
+            continuing: [
+                a_session_continues_where_its_user_agreed,
+                a_session_continues_many_times_at_many_clients,
+                a_consent_covers_what_was_signed_for_and_no_more,
+                scopes_of_several_signatures_count_together,
+                where_nobody_agreed_no_session_continues,
+                b_001_a_request_is_continued_once,
+                a_continuation_that_is_repeated_gives_the_same_answer,
+                a_session_that_ended_continues_nowhere,
+                the_first_of_several_refusals_is_the_answer,
+                what_a_session_led_to_dies_with_its_wallet,
+            ],
+            consents: [
+                a_login_is_a_consent,
+                a_consent_is_one_users_to_one_client,
+                consents_add_up,
+                a_login_that_grants_nothing_anew_is_no_consent,
+                a_revoked_consent_is_gone_with_its_grants,
+                a_revoked_consent_touches_no_other,
+                revoking_where_nobody_agreed_says_so,
+                whoever_agrees_again_begins_anew,
+                a_deleted_client_takes_its_consents_along,
+                a_consent_outlives_the_link_of_the_wallet_that_signed,
+            ],
+            emails: [
+                an_address_that_was_put_is_on_file,
+                every_value_of_an_address_survives,
+                an_address_of_nobody_is_refused,
+                the_same_address_again_gets_the_new_link,
+                a_verified_address_again_changes_nothing,
+                another_address_is_refused_where_it_may_not_replace,
+                another_address_replaces_where_it_may,
+                a_link_confirms_once,
+                a_wrong_link_confirms_nothing,
+                an_expired_link_confirms_nothing,
+                an_address_that_was_removed_is_gone,
+                two_users_may_have_one_address,
+            ],
+            accounts: [
+                nobody_has_no_account,
+                an_account_shows_what_is_its_users,
+                a_user_is_as_old_as_the_first_signature,
+                consents_are_listed_last_used_first,
+                sessions_are_listed_last_used_first,
+                a_deleted_account_is_gone,
+                a_signature_from_before_the_deletion_does_not_sign_in_again,
+                deleting_nobodys_account_says_so,
+                a_deleted_account_touches_no_other,
+                the_wallets_of_a_deleted_account_make_new_users,
+                the_wallets_of_a_deleted_account_may_be_linked,
             ],
         }
     };
@@ -179,6 +258,31 @@ macro_rules! storage_races {
                 no_grant_outlives_the_link_of_its_wallet,
                 links_unlinks_and_logins_at_once_leave_one_owner,
             ],
+            session_races: [
+                d_08_one_request_is_continued_by_one_of_many,
+                one_request_is_signed_or_continued,
+                many_copies_of_one_continuation_are_all_answered_alike,
+                many_continuations_at_once_do_not_disturb_each_other,
+                d_08_one_challenge_opens_one_of_many_sessions,
+                many_copies_of_one_opening_are_all_answered_alike,
+                one_wallet_that_comes_in_every_way_at_once_is_one_user,
+                one_session_is_replaced_by_many_at_once,
+                no_session_continues_after_its_end_was_answered,
+                a_session_is_ended_by_one_of_many,
+                no_session_outlives_the_link_of_its_wallet,
+                a_session_that_nobody_waits_for_is_opened_and_used_wholly_or_not_at_all,
+            ],
+            account_races: [
+                consents_add_up_however_many_sign_at_once,
+                no_continuation_outlives_its_consent,
+                no_login_outlives_its_consent,
+                a_consent_is_revoked_by_one_of_many,
+                an_account_is_deleted_by_one_of_many,
+                nothing_outlives_a_deleted_account,
+                one_address_of_many_comes_on_file,
+                one_link_is_followed_by_one_of_many,
+                a_link_never_confirms_another_address,
+            ],
         }
     };
 }
@@ -206,6 +310,11 @@ macro_rules! storage_durability {
                 a_purge_stays,
                 a_link_outlives_the_process,
                 an_unlink_outlives_the_process,
+                a_session_and_a_consent_outlive_the_process,
+                an_ended_session_stays_ended,
+                a_revoked_consent_stays_revoked,
+                an_address_outlives_the_process,
+                a_deleted_account_stays_deleted,
             ],
         }
     };
@@ -229,6 +338,14 @@ macro_rules! storage_replicas {
                 an_unlink_is_seen_by_the_other_replica,
                 one_wallet_is_linked_once_on_two_replicas,
                 two_replicas_leave_a_user_one_wallet,
+                a_088_an_end_of_a_session_is_seen_by_the_other_replica,
+                a_088_a_revoked_consent_is_seen_by_the_other_replica,
+                a_deleted_account_is_gone_on_the_other_replica,
+                an_address_is_confirmed_once_on_two_replicas,
+                d_08_one_request_is_continued_once_on_two_replicas,
+                d_08_one_challenge_opens_one_session_on_two_replicas,
+                no_grant_outlives_its_consent_on_two_replicas,
+                nothing_outlives_an_account_that_is_deleted_on_the_other_replica,
             ],
         }
     };

@@ -3,7 +3,7 @@
 //! [`find_client`] and [`find_redirect_uri`] come first: until both are good nothing may be redirected. Everything
 //! that [`judge`] refuses goes back to the client.
 
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 
 use crate::client::Client;
 use crate::error::{OAuthError, OAuthErrorCode, message};
@@ -18,9 +18,10 @@ use crate::scope::{ScopeRejected, ScopeSet};
 
 const MAX_NONCE_LENGTH: usize = 512;
 const MAX_LOGIN_HINT_LENGTH: usize = 128;
+const MAX_UI_LOCALES_LENGTH: usize = 128;
 
 /// The parameters that may come once; `resource` may repeat (RFC 8707), unknown ones are ignored.
-const SINGLE: [&str; 12] = [
+const SINGLE: [&str; 13] = [
     "state",
     "response_type",
     "scope",
@@ -30,6 +31,7 @@ const SINGLE: [&str; 12] = [
     "prompt",
     "max_age",
     "login_hint",
+    "ui_locales",
     "response_mode",
     "request",
     "request_uri",
@@ -59,6 +61,15 @@ pub fn state(parameters: &Parameters) -> Option<String> {
     parameters.once("state").ok().flatten().map(ToOwned::to_owned)
 }
 
+/// A request that passed the judgement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// What waits for its answer.
+    pub pending: PendingAuthorization,
+    /// Is the client to be told at once, without a page (`prompt=none`)?
+    pub silent: bool,
+}
+
 /// Judges everything else, in the order of the specifications. Refusals go to the redirect URI.
 pub fn judge(
     now: OffsetDateTime,
@@ -66,7 +77,7 @@ pub fn judge(
     client: &Client,
     redirect_uri: RedirectUri,
     lifetimes: &Lifetimes,
-) -> Result<PendingAuthorization, OAuthError> {
+) -> Result<Judged, OAuthError> {
     for name in SINGLE {
         parameters.once(name).map_err(repeated)?;
     }
@@ -105,10 +116,14 @@ pub fn judge(
             "state is missing; only a request with an S256 code_challenge may omit it",
         ));
     }
-    judge_prompt(once("prompt"))?;
-    if once("max_age").is_some_and(|seconds| seconds.parse::<u32>().is_err()) {
-        return Err(invalid_request("max_age must be a whole number of seconds"));
-    }
+    let prompt = Prompt::judge(once("prompt"))?;
+    let max_age = once("max_age").map(str::parse::<u32>).transpose();
+    let max_age = max_age.map_err(|_| invalid_request("max_age must be a whole number of seconds"))?;
+    // The session keeps whole seconds: rounding up, so that nothing from before the request passes.
+    let since = |seconds: u32| {
+        now.replace_nanosecond(0).unwrap_or(now) + Duration::seconds(1) - Duration::seconds(seconds.into())
+    };
+    let oldest_sign_in = if prompt == Prompt::Anew { Some(since(0)) } else { max_age.map(since) };
     let nonce = once("nonce").map(ToOwned::to_owned);
     if nonce
         .as_ref()
@@ -118,7 +133,9 @@ pub fn judge(
     }
     let login_hint =
         once("login_hint").filter(|hint| hint.len() <= MAX_LOGIN_HINT_LENGTH).map(ToOwned::to_owned);
-    Ok(PendingAuthorization {
+    let ui_locales =
+        once("ui_locales").filter(|list| list.len() <= MAX_UI_LOCALES_LENGTH).map(ToOwned::to_owned);
+    let pending = PendingAuthorization {
         client: client.id,
         redirect_uri,
         scope,
@@ -126,9 +143,12 @@ pub fn judge(
         nonce,
         code_challenge,
         login_hint,
+        ui_locales,
+        oldest_sign_in,
         expires_at: now + lifetimes.session,
         challenges: Vec::new(),
-    })
+    };
+    Ok(Judged { pending, silent: prompt == Prompt::Never })
 }
 
 fn judge_scope(requested: Option<&str>, client: &Client, has_pkce: bool) -> Result<ScopeSet, OAuthError> {
@@ -149,18 +169,43 @@ fn judge_scope(requested: Option<&str>, client: &Client, has_pkce: bool) -> Resu
     Ok(scope)
 }
 
-fn judge_prompt(prompt: Option<&str>) -> Result<(), OAuthError> {
-    let values: Vec<&str> = prompt.unwrap_or_default().split(' ').filter(|value| !value.is_empty()).collect();
-    if values.iter().any(|value| !matches!(*value, "none" | "login" | "consent" | "select_account")) {
-        return Err(invalid_request("prompt must be none, login, consent or select_account"));
+/// What the client wants of the page (OpenID Connect Core section 3.1.2.1).
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Prompt {
+    /// Whatever is needed.
+    AsNeeded,
+    /// A signature, whoever is signed in: to sign in, to agree and to choose a wallet are one and the same here.
+    Anew,
+    /// No page.
+    Never,
+}
+
+impl Prompt {
+    fn judge(prompt: Option<&str>) -> Result<Self, OAuthError> {
+        let values: Vec<&str> =
+            prompt.unwrap_or_default().split(' ').filter(|value| !value.is_empty()).collect();
+        if values.iter().any(|value| !matches!(*value, "none" | "login" | "consent" | "select_account")) {
+            return Err(invalid_request("prompt must be none, login, consent or select_account"));
+        }
+        match values.as_slice() {
+            [] => Ok(Self::AsNeeded),
+            ["none"] => Ok(Self::Never),
+            several if several.contains(&"none") => {
+                Err(invalid_request("prompt=none excludes every other value"))
+            }
+            _ => Ok(Self::Anew),
+        }
     }
-    if !values.contains(&"none") {
-        return Ok(());
-    }
-    if values.len() > 1 {
-        return Err(invalid_request("prompt=none excludes every other value"));
-    }
-    Err(OAuthError::new(OAuthErrorCode::LoginRequired, "signing in always needs a signature"))
+}
+
+/// The refusal where nobody is signed in who could answer without a page.
+pub fn login_required() -> OAuthError {
+    OAuthError::new(OAuthErrorCode::LoginRequired, "nobody is signed in here, or not recently enough")
+}
+
+/// The refusal where somebody is, but would have to look and agree.
+pub fn consent_required() -> OAuthError {
+    OAuthError::new(OAuthErrorCode::ConsentRequired, "the person must look at this request and agree to it")
 }
 
 fn repeated(repeated: crate::parameters::Repeated) -> OAuthError {

@@ -1,5 +1,11 @@
 //! The text that a wallet is asked to sign: ERC-4361 for Ethereum, and by CAIP-122 the same lines for other families.
 
+mod read_text;
+mod text_key;
+
+pub use read_text::ReadText;
+pub use text_key::{MAX_TEXT, TextKey, is_ours};
+
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -28,8 +34,10 @@ pub struct ChallengeText<'a> {
     pub chain_id: &'a str,
     /// What signing it does.
     pub purpose: Purpose<'a>,
-    /// Fresh randomness: 128 bits.
-    pub nonce: [u8; 16],
+    /// What completes the nonce, so that the text is known again as ours.
+    pub key: &'a TextKey,
+    /// Fresh randomness for the nonce: 96 bits (A-049).
+    pub random: [u8; 12],
     /// The sign-in.
     pub id: GrantId,
     /// Now, in whole seconds.
@@ -50,6 +58,8 @@ pub enum Purpose<'a> {
         /// What it asks for.
         scope: ScopeSet,
     },
+    /// The signer signs in to the account page.
+    Account,
     /// The signer's user gets another wallet.
     Link {
         /// The other wallet.
@@ -71,7 +81,7 @@ impl Purpose<'_> {
     /// The path that takes the signature.
     pub const fn path(&self) -> &'static str {
         match self {
-            Self::SignIn { .. } => "/oauth/login",
+            Self::SignIn { .. } | Self::Account => "/oauth/login",
             Self::Link { .. } | Self::Join { .. } => "/account/wallets/link",
             Self::Unlink { .. } => "/account/wallets/unlink",
         }
@@ -81,6 +91,7 @@ impl Purpose<'_> {
     fn statement(&self) -> String {
         match self {
             Self::SignIn { redirect_uri, .. } => format!("Sign in to {}.", redirect_uri.destination()),
+            Self::Account => "Sign in to my account here.".to_owned(),
             Self::Link { wallet } => format!("Let the wallet {} sign in as me here.", wallet.caip10()),
             Self::Join { wallet } => format!("Join the account of the wallet {} here.", wallet.caip10()),
             Self::Unlink { wallet } => format!("Take the wallet {} off my account here.", wallet.caip10()),
@@ -96,6 +107,7 @@ impl Purpose<'_> {
                 resources.extend(scopes);
                 resources
             }
+            Self::Account => vec!["urn:countersign:account".to_owned()],
             Self::Link { wallet } => vec![format!("urn:countersign:link:{}", wallet.caip10())],
             Self::Join { wallet } => vec![format!("urn:countersign:join:{}", wallet.caip10())],
             Self::Unlink { wallet } => vec![format!("urn:countersign:unlink:{}", wallet.caip10())],
@@ -104,7 +116,8 @@ impl Purpose<'_> {
 }
 
 impl ChallengeText<'_> {
-    /// Writes the text: printable ASCII and line feeds only, 1,500 bytes at most (A-055).
+    /// Writes the text: printable ASCII and line feeds only, 1,500 bytes at most (A-055). Its nonce is the randomness and a
+    /// MAC over everything else in it.
     pub fn render(&self) -> String {
         let mut text = format!(
             "{domain} wants you to sign in with your {kind} account:\n\
@@ -126,7 +139,7 @@ impl ChallengeText<'_> {
             statement = self.purpose.statement(),
             uri = self.public_url.join(self.purpose.path()),
             chain = self.chain_id,
-            nonce = hex::encode(self.nonce),
+            nonce = hex::encode(self.random),
             issued_at = iso8601(self.issued_at),
             expires_at = iso8601(self.expires_at),
             id = self.id,
@@ -135,7 +148,7 @@ impl ChallengeText<'_> {
             text.push_str("\n- ");
             text.push_str(&resource);
         }
-        text
+        self.key.complete(text)
     }
 }
 
@@ -237,3 +250,6 @@ pub fn iso8601(time: OffsetDateTime) -> String {
     let time = time.to_offset(time::UtcOffset::UTC);
     time.replace_nanosecond(0).unwrap_or(time).format(&Rfc3339).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests;

@@ -45,6 +45,8 @@ pub enum OAuthErrorCode {
     AccessDenied,
     /// OpenID Connect: nobody is signed in, and asking was forbidden.
     LoginRequired,
+    /// OpenID Connect: somebody is signed in and would have to agree, and asking was forbidden.
+    ConsentRequired,
     /// OpenID Connect: request objects are not offered.
     RequestNotSupported,
     /// OpenID Connect: request objects by reference are not offered.
@@ -78,6 +80,7 @@ impl OAuthErrorCode {
             Self::UnsupportedResponseType => "unsupported_response_type",
             Self::AccessDenied => "access_denied",
             Self::LoginRequired => "login_required",
+            Self::ConsentRequired => "consent_required",
             Self::RequestNotSupported => "request_not_supported",
             Self::RequestUriNotSupported => "request_uri_not_supported",
             Self::InvalidToken => "invalid_token",

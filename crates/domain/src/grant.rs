@@ -53,6 +53,10 @@ pub enum RevocationReason {
     RefreshReused,
     /// The wallet that signed was unlinked from the user.
     WalletUnlinked,
+    /// The user took the client's access away.
+    ConsentRevoked,
+    /// The user is gone.
+    AccountDeleted,
 }
 
 impl RevocationReason {
@@ -64,6 +68,8 @@ impl RevocationReason {
             Self::VerifierMismatch => "verifier_mismatch",
             Self::RefreshReused => "refresh_reused",
             Self::WalletUnlinked => "wallet_unlinked",
+            Self::ConsentRevoked => "consent_revoked",
+            Self::AccountDeleted => "account_deleted",
         }
     }
 }

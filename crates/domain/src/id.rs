@@ -68,6 +68,16 @@ id_type! {
     TokenId
 }
 
+id_type! {
+    /// A remembered sign-in of one browser.
+    SessionId
+}
+
+impl ClientId {
+    /// Our own account page, the one client that nobody registers.
+    pub const ACCOUNT: Self = Self(Uuid::nil());
+}
+
 impl UserId {
     /// The name that we show for a person: `User_` and the first eight characters of the id.
     ///

@@ -13,6 +13,8 @@
 //! | grant | what one signature allowed: one user, one client, one set of scopes. Its id is the challenge's id |
 //! | code | the secret that redeems a grant, once |
 //! | token | one answer of the token endpoint: an access token and, mostly, a refresh token |
+//! | login session | a sign-in that one browser remembers: who signed, and when |
+//! | consent | what a user signed for at a client; it lets a login session continue there without a new signature |
 //! | family | the tokens of one grant; at most one of them can be refreshed |
 
 pub mod authorization;
@@ -20,11 +22,14 @@ pub mod challenge;
 pub mod client;
 pub mod client_auth;
 pub mod code;
+pub mod consent;
+pub mod email;
 pub mod error;
 pub mod grant;
 pub mod grant_type;
 pub mod id;
 pub mod lifetimes;
+pub mod login_session;
 pub mod parameters;
 pub mod pending;
 pub mod pkce;

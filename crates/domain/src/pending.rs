@@ -4,8 +4,10 @@ use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
 
 use crate::challenge::{ChallengeDigest, IssuedChallenge};
-use crate::id::{ClientId, GrantId};
+use crate::id::{ClientId, GrantId, SessionId};
+use crate::lifetimes::Lifetimes;
 use crate::pkce::CodeChallenge;
+use crate::public_url::PublicUrl;
 use crate::redirect_uri::RedirectUri;
 use crate::scope::ScopeSet;
 use crate::wallet::WalletAccount;
@@ -31,6 +33,10 @@ pub struct PendingAuthorization {
     pub code_challenge: Option<CodeChallenge>,
     /// The address that the client thinks will sign; never believed.
     pub login_hint: Option<String>,
+    /// The language that the client asked for, as it wrote it.
+    pub ui_locales: Option<String>,
+    /// How old a remembered sign-in may be: one from before this time does not answer the request.
+    pub oldest_sign_in: Option<OffsetDateTime>,
     /// When the request is forgotten.
     pub expires_at: OffsetDateTime,
     /// The challenges that were issued for it, oldest first.
@@ -38,6 +44,48 @@ pub struct PendingAuthorization {
 }
 
 impl PendingAuthorization {
+    /// A request of our own account page.
+    pub fn for_account(public_url: &PublicUrl, now: OffsetDateTime, lifetimes: &Lifetimes) -> Self {
+        Self {
+            client: ClientId::ACCOUNT,
+            redirect_uri: RedirectUri::from_trusted(public_url.join("/account")),
+            scope: ScopeSet::default(),
+            state: None,
+            nonce: None,
+            code_challenge: None,
+            login_hint: None,
+            ui_locales: None,
+            oldest_sign_in: None,
+            expires_at: now + lifetimes.session,
+            challenges: Vec::new(),
+        }
+    }
+
+    /// Is it a request of our own account page?
+    pub fn is_for_account(&self) -> bool {
+        self.client == ClientId::ACCOUNT
+    }
+
+    /// May a sign-in of that time answer the request?
+    pub fn takes_sign_in_of(&self, authenticated_at: OffsetDateTime) -> bool {
+        self.oldest_sign_in.is_none_or(|oldest| oldest <= authenticated_at)
+    }
+
+    /// The id of the grant that a login session gets from this request: the same each time, so that the request is answered
+    /// once however often it is sent (B-065). No two sessions can meet in one id.
+    pub fn grant_id(&self, session: SessionId) -> GrantId {
+        let mut hash = Sha256::new();
+        hash.update(session.as_uuid());
+        hash.update(self.expires_at.unix_timestamp().to_be_bytes());
+        hash.update(self.label());
+        hash.update([self.scope.bits()]);
+        hash.update(self.code_challenge.map_or([0; 32], |challenge| *challenge.as_bytes()));
+        hash.update(self.nonce.as_deref().unwrap_or_default());
+        let mut random = [0; 10];
+        random.copy_from_slice(&hash.finalize()[..10]);
+        GrantId::at(self.expires_at, random)
+    }
+
     /// Does the request still wait?
     pub fn is_live(&self, now: OffsetDateTime) -> bool {
         now < self.expires_at

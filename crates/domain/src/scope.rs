@@ -18,7 +18,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// All scopes, in the order in which sets are printed.
+    /// All scopes, in the order in which sets are printed. Storage keeps places in this list: new ones come to its end.
     pub const ALL: [Self; 5] = [Self::OpenId, Self::Profile, Self::Email, Self::OfflineAccess, Self::Wallets];
 
     /// The name on the wire.
@@ -94,6 +94,33 @@ impl ScopeSet {
         self.0 & !other.0 == 0
     }
 
+    /// Both together.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// What is in this set and not in the other.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// Is there no scope in it?
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// One bit for each place in [`Scope::ALL`], for storage.
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// Takes the bits that storage kept, or nothing if one of them is no scope's.
+    pub const fn from_bits(bits: u8) -> Option<Self> {
+        if bits >> Scope::ALL.len() == 0 { Some(Self(bits)) } else { None }
+    }
+
     /// The scopes, in their fixed order.
     pub fn iter(self) -> impl Iterator<Item = Scope> {
         Scope::ALL.into_iter().filter(move |scope| self.contains(*scope))
@@ -129,6 +156,24 @@ mod tests {
             ScopeSet::parse("email profile").map(|set| set.to_string()),
             Ok("profile email".to_owned())
         );
+    }
+
+    #[test]
+    fn the_bits_that_storage_keeps_never_change_their_meaning() {
+        let bits: Vec<u8> = Scope::ALL.iter().map(|scope| ScopeSet::of(&[*scope]).bits()).collect();
+        assert_eq!(bits, [1, 2, 4, 8, 16]);
+        assert_eq!(Scope::ALL.map(Scope::name), ["openid", "profile", "email", "offline_access", "wallets"]);
+        assert_eq!(ScopeSet::from_bits(31), Some(ScopeSet::of(&Scope::ALL)));
+        assert_eq!(ScopeSet::from_bits(32), None);
+    }
+
+    #[test]
+    fn what_is_new_is_what_the_other_set_lacks() {
+        let both = ScopeSet::of(&[Scope::Profile, Scope::Email]);
+        let one = ScopeSet::of(&[Scope::Email]);
+        assert_eq!(both.without(one), ScopeSet::of(&[Scope::Profile]));
+        assert!(one.without(both).is_empty());
+        assert_eq!(one.union(both), both);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What the user-information endpoint tells (the specification's section 4.7, OpenID Connect Core section 5.3).
 
+use crate::email::{EmailAddress, UserEmail};
 use crate::id::UserId;
 use crate::scope::{Scope, ScopeSet};
 use crate::wallet::WalletAccount;
@@ -20,15 +21,39 @@ pub struct UserInfo {
     pub wallet_account: String,
     /// `wallets`: every wallet that the user has linked, by CAIP-10.
     pub wallets: Option<Vec<String>>,
+    /// `email` and `email_verified`
+    pub email: Option<ReleasedEmail>,
+}
+
+/// An e-mail address as clients see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReleasedEmail {
+    /// The address.
+    pub address: EmailAddress,
+    /// Did its owner follow the link in a mail?
+    pub verified: bool,
+}
+
+impl ReleasedEmail {
+    /// The address on file; where there is none, nothing, or the made-up one if the operator wants that.
+    pub fn of(user: UserId, on_file: Option<UserEmail>, synthetic: bool) -> Option<Self> {
+        match on_file {
+            Some(UserEmail { address, verified_at, .. }) => {
+                Some(Self { address, verified: verified_at.is_some() })
+            }
+            None => synthetic.then(|| Self { address: EmailAddress::synthetic(user), verified: false }),
+        }
+    }
 }
 
 impl UserInfo {
-    /// Chooses the claims. The wallets of the user are known only where the scopes release them.
+    /// Chooses the claims. The wallets and the e-mail address of the user are known only where the scopes release them.
     pub fn release(
         user: UserId,
         account: &WalletAccount,
         scope: ScopeSet,
         wallets: Option<&[WalletAccount]>,
+        email: Option<ReleasedEmail>,
     ) -> Self {
         Self {
             subject: user,
@@ -37,6 +62,7 @@ impl UserInfo {
             wallet_address: account.address.clone(),
             wallet_account: account.caip10(),
             wallets: wallets.map(|wallets| wallets.iter().map(WalletAccount::caip10).collect()),
+            email,
         }
     }
 

@@ -5,21 +5,20 @@ use std::error::Error;
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
 
+use actix_web::HttpRequest;
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::web::Data;
-use actix_web::{HttpRequest, HttpResponse};
 use countersign_ports::EntropyExt;
 use futures_util::FutureExt;
 use tracing::Instrument;
 
 use crate::error::ApiError;
-use crate::headers;
 use crate::state::AppState;
-use crate::templates::{ErrorPage, Name};
+use crate::{accept, error_page, headers};
 
 const MAX_TARGET: usize = 16 * 1024;
 const MAX_HEAD: usize = 16 * 1024;
@@ -106,23 +105,7 @@ fn as_page_for_browsers(
     if !error.always_page && !prefers_html(response.request()) {
         return response;
     }
-    let page = state.templates.render(
-        Name::Error,
-        &ErrorPage {
-            status: error.status.as_u16(),
-            error: error.error.code.name(),
-            description: &error.error.description,
-            request_id: id,
-            host: state.context.policy.public_url.authority(),
-        },
-    );
-    let Ok(body) = page else { return response };
-    let mut page = HttpResponse::build(error.status);
-    page.content_type("text/html; charset=utf-8");
-    for (name, value) in error.headers() {
-        page.insert_header((name, value));
-    }
-    let mut page = page.body(body);
+    let Ok(mut page) = error_page::show(state, response.request(), error, id) else { return response };
     // The cookie of the session travels with the answer, page or not.
     for cookie in response.headers().get_all(header::SET_COOKIE) {
         page.headers_mut().append(header::SET_COOKIE, cookie.clone());
@@ -132,24 +115,12 @@ fn as_page_for_browsers(
 
 /// Does the client want HTML rather than JSON? `*/*` alone is a program.
 pub(crate) fn prefers_html(request: &HttpRequest) -> bool {
-    let Some(accept) = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok()) else {
+    let Some(accept_header) = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok())
+    else {
         return false;
     };
-    let weight = |wanted: &str| {
-        accept
-            .split(',')
-            .filter_map(|range| {
-                let mut parts = range.split(';').map(str::trim);
-                let matches = parts.next().is_some_and(|name| name.eq_ignore_ascii_case(wanted));
-                let weight = parts
-                    .find_map(|part| part.strip_prefix("q="))
-                    .map_or(Some(1.0), |q| q.parse::<f32>().ok());
-                matches.then_some(weight).flatten()
-            })
-            .fold(0.0_f32, f32::max)
-    };
-    let html = weight("text/html");
-    html > 0.0 && html >= weight("application/json")
+    let html = accept::weight(accept_header, "text/html");
+    html > 0.0 && html >= accept::weight(accept_header, "application/json")
 }
 
 /// Paths hold client ids at the most; anything longer is not ours and is cut.

@@ -146,6 +146,7 @@ const fn status_of(code: Code) -> StatusCode {
         | Code::UnsupportedGrantType
         | Code::UnsupportedResponseType
         | Code::LoginRequired
+        | Code::ConsentRequired
         | Code::RequestNotSupported
         | Code::RequestUriNotSupported
         | Code::InvalidRedirectUri

@@ -19,6 +19,9 @@ const SHARED: [&str; 6] = [
     "/.well-known/oauth-authorization-server",
 ];
 
+/// The pages on which wallets may open a window of their own, which must reach the page again (ADR 0012).
+const WITH_WALLETS: [&str; 2] = ["/auth", "/account"];
+
 /// Adds the headers that an answer lacks. `path` is the path below the public URL's own.
 pub(crate) fn complete(headers: &mut HeaderMap, method: &Method, path: &str, https: bool) {
     let is_page =
@@ -45,7 +48,11 @@ pub(crate) fn complete(headers: &mut HeaderMap, method: &Method, path: &str, htt
     if is_page {
         set(header::CONTENT_SECURITY_POLICY, PAGE_POLICY);
         set(header::X_FRAME_OPTIONS, "DENY");
-        set(HeaderName::from_static("cross-origin-opener-policy"), "same-origin");
+        let has_wallets = WITH_WALLETS.iter().any(|page| {
+            path.strip_prefix(page).is_some_and(|below| below.is_empty() || below.starts_with('/'))
+        });
+        let opener = if has_wallets { "same-origin-allow-popups" } else { "same-origin" };
+        set(HeaderName::from_static("cross-origin-opener-policy"), opener);
         set(
             HeaderName::from_static("permissions-policy"),
             "camera=(), geolocation=(), microphone=(), payment=(), usb=(), interest-cohort=()",
@@ -57,3 +64,6 @@ pub(crate) fn complete(headers: &mut HeaderMap, method: &Method, path: &str, htt
         headers.insert(header::PRAGMA, HeaderValue::from_static("no-cache"));
     }
 }
+
+#[cfg(test)]
+mod tests;

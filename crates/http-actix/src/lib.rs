@@ -3,13 +3,19 @@
 //! A handler extracts, calls one use-case and renders. What every request meets before and after its handler is in
 //! `edge`; how a refusal becomes a status and a body is in `error` and nowhere else.
 
+mod accept;
 mod edge;
 mod endpoint;
 mod error;
+mod error_page;
 mod extract;
 mod headers;
+mod language;
+mod login_cookie;
+mod mail;
 mod openapi;
 mod origin;
+mod page;
 mod rate_limit;
 mod routes;
 mod server;

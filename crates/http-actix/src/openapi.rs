@@ -3,6 +3,7 @@
 //!
 //! The document is made once at start. Tests hold it against the routes and the types, schemathesis against the server.
 
+mod account_operations;
 mod client_operations;
 mod examples;
 mod flow_operations;
@@ -16,7 +17,7 @@ mod wallet_operations;
 use countersign_domain::public_url::PublicUrl;
 use serde_json::{Map, Value, json};
 
-use crate::session;
+use crate::{login_cookie, session};
 use operation::Operation;
 
 /// The scheme of access tokens.
@@ -27,6 +28,8 @@ const REGISTRATION_TOKEN: &str = "registrationToken";
 const CLIENT_BASIC: &str = "clientBasic";
 /// The scheme of the cookie between `/oauth/authorize` and the login.
 const SESSION: &str = "session";
+/// The scheme of the cookie of a remembered sign-in.
+const LOGIN: &str = "login";
 
 const INTRODUCTION: &str = "Countersign is an OAuth 2.0 authorization server: people sign in by signing a text with their \
 wallet.\n\nErrors are `{error, error_description}`, or a page where the client prefers `text/html`. Every answer carries \
@@ -58,6 +61,7 @@ fn document(public_url: &PublicUrl) -> Value {
         "servers": [{"url": public_url.as_str()}],
         "tags": [
             {"name": "Sign-in", "description": "The eight steps from a registration to a revoked token."},
+            {"name": "Account", "description": "What people see and change of what is theirs."},
             {"name": "Wallets", "description": "One user, many wallets."},
             {"name": "Clients", "description": "What a client does with its own registration (RFC 7592)."},
             {"name": "Discovery", "description": "What libraries read first."},
@@ -76,6 +80,7 @@ fn document(public_url: &PublicUrl) -> Value {
 /// The table: everything that the server answers.
 fn operations(public_url: &PublicUrl) -> Vec<Operation> {
     let mut all = flow_operations::table(public_url);
+    all.extend(account_operations::table());
     all.extend(wallet_operations::table(public_url));
     all.extend(client_operations::table(public_url));
     all.extend(other_operations::table(public_url));
@@ -148,6 +153,12 @@ fn security_schemes(public_url: &PublicUrl) -> Value {
             "in": "cookie",
             "name": session::cookie_name(public_url.is_https()),
             "description": "Set by `/oauth/authorize` and `/account/wallets/challenge`.",
+        },
+        (LOGIN): {
+            "type": "apiKey",
+            "in": "cookie",
+            "name": login_cookie::name(public_url.is_https()),
+            "description": "Set by `/oauth/login` where the browser shall remember the sign-in, and for the account page.",
         },
     })
 }

@@ -17,6 +17,7 @@ pub(crate) enum Limited {
     Registration,
     Challenge,
     Login,
+    Mail,
     FailedClientAuthentication,
 }
 
@@ -33,6 +34,7 @@ struct Counters {
     registration: DefaultKeyedRateLimiter<IpAddr>,
     challenge: DefaultKeyedRateLimiter<IpAddr>,
     login: DefaultKeyedRateLimiter<IpAddr>,
+    mail: DefaultKeyedRateLimiter<IpAddr>,
     failed_client_authentication: DefaultKeyedRateLimiter<IpAddr>,
     clock: DefaultClock,
 }
@@ -44,6 +46,7 @@ impl RateLimits {
             registration: a_minute(per_minute(30)),
             challenge: a_minute(per_minute(120)),
             login: a_minute(per_minute(60)),
+            mail: a_minute(per_minute(6)),
             failed_client_authentication: a_minute(per_minute(60)),
             clock: DefaultClock::default(),
         });
@@ -57,6 +60,7 @@ impl RateLimits {
             Limited::Registration => &counters.registration,
             Limited::Challenge => &counters.challenge,
             Limited::Login => &counters.login,
+            Limited::Mail => &counters.mail,
             Limited::FailedClientAuthentication => &counters.failed_client_authentication,
         };
         if self.checks.fetch_add(1, Ordering::Relaxed) % FORGET_EVERY == FORGET_EVERY - 1 {

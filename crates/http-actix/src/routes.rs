@@ -5,8 +5,8 @@ use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{HttpResponse, Resource, Route, guard};
 
 use crate::endpoint::{
-    assets, auth_page, authorize, challenge, clients, deny, discovery, docs, health, home, login, revoke,
-    token, userinfo, wallets,
+    account, assets, auth_page, authorize, challenge, clients, continue_session, deny, discovery, docs,
+    health, home, login, playground, revoke, token, userinfo, verify, wallets,
 };
 use crate::error::ApiError;
 use crate::state::AppState;
@@ -19,7 +19,7 @@ pub(crate) struct Endpoint {
     routes: fn() -> Vec<Route>,
 }
 
-pub(crate) const ENDPOINTS: [Endpoint; 23] = [
+pub(crate) const ENDPOINTS: [Endpoint; 35] = [
     Endpoint { path: "/", allow: "GET, HEAD", routes: || vec![read().to(home::show)] },
     Endpoint { path: "/oauth/clients", allow: "POST", routes: || vec![web::post().to(clients::register)] },
     Endpoint {
@@ -41,6 +41,11 @@ pub(crate) const ENDPOINTS: [Endpoint; 23] = [
     Endpoint { path: "/auth", allow: "GET", routes: || vec![web::get().to(auth_page::show)] },
     Endpoint { path: "/oauth/challenge", allow: "POST", routes: || vec![web::post().to(challenge::issue)] },
     Endpoint { path: "/oauth/login", allow: "POST", routes: || vec![web::post().to(login::complete)] },
+    Endpoint {
+        path: "/oauth/continue",
+        allow: "POST",
+        routes: || vec![web::post().to(continue_session::go_on)],
+    },
     Endpoint { path: "/oauth/deny", allow: "POST", routes: || vec![web::post().to(deny::deny)] },
     Endpoint {
         path: "/oauth/token",
@@ -57,6 +62,39 @@ pub(crate) const ENDPOINTS: [Endpoint; 23] = [
         allow: "POST, OPTIONS",
         routes: || vec![web::post().to(revoke::revoke), preflight()],
     },
+    Endpoint { path: "/account", allow: "GET", routes: || vec![web::get().to(account::show)] },
+    Endpoint { path: "/account/data", allow: "GET", routes: || vec![web::get().to(account::data::download)] },
+    Endpoint {
+        path: "/account/sign-in",
+        allow: "POST",
+        routes: || vec![web::post().to(account::sign_in_again)],
+    },
+    Endpoint {
+        path: "/account/apps/revoke",
+        allow: "POST",
+        routes: || vec![web::post().to(account::forms::revoke)],
+    },
+    Endpoint {
+        path: "/account/sessions/end",
+        allow: "POST",
+        routes: || vec![web::post().to(account::forms::end)],
+    },
+    Endpoint { path: "/account/email", allow: "POST", routes: || vec![web::post().to(account::email::put)] },
+    Endpoint {
+        path: "/account/email/remove",
+        allow: "POST",
+        routes: || vec![web::post().to(account::email::remove)],
+    },
+    Endpoint {
+        path: "/account/email/confirm",
+        allow: "GET, POST",
+        routes: || vec![web::get().to(account::email::ask), web::post().to(account::email::confirm)],
+    },
+    Endpoint {
+        path: "/account/delete",
+        allow: "POST",
+        routes: || vec![web::post().to(account::forms::delete)],
+    },
     Endpoint {
         path: "/account/wallets/challenge",
         allow: "POST",
@@ -69,6 +107,11 @@ pub(crate) const ENDPOINTS: [Endpoint; 23] = [
         routes: || vec![web::post().to(wallets::unlink)],
     },
     Endpoint {
+        path: "/verify",
+        allow: "GET, HEAD, POST",
+        routes: || vec![read().to(verify::show), web::post().to(verify::verify)],
+    },
+    Endpoint {
         path: "/oauth/jwks",
         allow: "GET, HEAD, OPTIONS",
         routes: || vec![read().to(discovery::jwks), preflight()],
@@ -76,6 +119,7 @@ pub(crate) const ENDPOINTS: [Endpoint; 23] = [
     Endpoint { path: OPENID_CONFIGURATION, allow: "GET, HEAD, OPTIONS", routes: metadata },
     Endpoint { path: AUTHORIZATION_SERVER, allow: "GET, HEAD, OPTIONS", routes: metadata },
     Endpoint { path: "/docs", allow: "GET, HEAD", routes: || vec![read().to(docs::page)] },
+    Endpoint { path: "/playground", allow: "GET, HEAD", routes: || vec![read().to(playground::show)] },
     Endpoint { path: "/openapi.json", allow: "GET, HEAD", routes: || vec![read().to(docs::document)] },
     Endpoint { path: "/assets/{name}", allow: "GET, HEAD", routes: || vec![read().to(assets::serve)] },
     Endpoint { path: "/favicon.ico", allow: "GET, HEAD", routes: || vec![read().to(assets::favicon)] },

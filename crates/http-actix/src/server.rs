@@ -39,6 +39,10 @@ pub struct HttpSettings {
     pub session_key: [u8; 64],
     /// A folder whose templates and assets replace the embedded ones.
     pub template_directory: Option<PathBuf>,
+    /// Is there a playground?
+    pub playground: bool,
+    /// Is everything thrown away at the end? Every page then says so.
+    pub dev: bool,
     /// How many workers serve.
     pub workers: usize,
 }

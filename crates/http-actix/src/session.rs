@@ -71,9 +71,13 @@ impl Pendings {
         self.0.last_mut()
     }
 
-    /// The request with this label.
-    pub(crate) fn labeled(&self, label: &str) -> Option<&PendingAuthorization> {
-        self.0.iter().rfind(|pending| pending.label() == label)
+    /// The request with this label, or the newest if none has it.
+    pub(crate) fn labeled_or_newest(&mut self, label: Option<&str>) -> Option<&mut PendingAuthorization> {
+        let place = label.and_then(|label| self.0.iter().rposition(|pending| pending.label() == label));
+        match place {
+            Some(place) => self.0.get_mut(place),
+            None => self.newest(),
+        }
     }
 
     /// The request that a page or a client means.
@@ -192,7 +196,12 @@ struct SealedPending(
     Option<String>,
     i64,
     Vec<SealedChallenge>,
+    #[serde(default, skip_serializing_if = "Option::is_none")] Option<SealedExtras>,
 );
+
+/// What few requests have: the language that the client wants, and how old a sign-in may be.
+#[derive(Serialize, Deserialize)]
+struct SealedExtras(Option<String>, Option<i64>);
 
 #[derive(Serialize, Deserialize)]
 struct SealedChallenge(
@@ -215,6 +224,12 @@ impl SealedPending {
             pending.login_hint.clone(),
             pending.expires_at.unix_timestamp(),
             pending.challenges.iter().map(SealedChallenge::seal).collect(),
+            (pending.ui_locales.is_some() || pending.oldest_sign_in.is_some()).then(|| {
+                SealedExtras(
+                    pending.ui_locales.clone(),
+                    pending.oldest_sign_in.map(|time| time.unix_timestamp()),
+                )
+            }),
         )
     }
 
@@ -229,7 +244,15 @@ impl SealedPending {
             login_hint,
             expires_at,
             challenges,
+            extras,
         ) = self;
+        let SealedExtras(ui_locales, oldest_sign_in) = extras.unwrap_or(SealedExtras(None, None));
+        let oldest_sign_in = match oldest_sign_in {
+            Some(time) => Some(OffsetDateTime::from_unix_timestamp(time).ok()?),
+            None => None,
+        };
+        // The account page has no scopes.
+        let scope = if scope.is_empty() { ScopeSet::default() } else { ScopeSet::parse(&scope).ok()? };
         let code_challenge = match code_challenge {
             Some(text) => Some(CodeChallenge::from_bytes(decode(&text)?)),
             None => None,
@@ -237,11 +260,13 @@ impl SealedPending {
         Some(PendingAuthorization {
             client: ClientId::from_uuid(Uuid::from_bytes(decode(&client)?)),
             redirect_uri: RedirectUri::from_trusted(redirect_uri),
-            scope: ScopeSet::parse(&scope).ok()?,
+            scope,
             state,
             nonce,
             code_challenge,
             login_hint,
+            ui_locales,
+            oldest_sign_in,
             expires_at: OffsetDateTime::from_unix_timestamp(expires_at).ok()?,
             challenges: challenges.into_iter().map(SealedChallenge::open).collect::<Option<_>>()?,
         })

@@ -8,13 +8,14 @@ use countersign_usecases::Context;
 use crate::endpoint::discovery;
 use crate::rate_limit::RateLimits;
 use crate::server::{HttpSettings, Registration};
-use crate::templates::{TemplateError, Templates};
+use crate::templates::{Features, Site, TemplateError, Templates};
 
 pub(crate) struct AppState {
     pub(crate) context: Context,
     pub(crate) templates: Templates,
     pub(crate) rate_limits: RateLimits,
     pub(crate) registration: Registration,
+    pub(crate) playground: bool,
     /// Documents that never change while the server runs.
     pub(crate) metadata: Bytes,
     pub(crate) openapi: Bytes,
@@ -24,16 +25,20 @@ pub(crate) struct AppState {
 impl AppState {
     pub(crate) fn new(context: Context, settings: HttpSettings) -> Result<Self, TemplateError> {
         let may_register = !matches!(settings.registration, Registration::Closed);
+        let public_url = &context.policy.public_url;
+        let site = Site {
+            host: public_url.authority(),
+            base: public_url.path(),
+            features: Features { account: true, playground: settings.playground, dev: settings.dev },
+        };
+        let modules = context.wallets.page_modules();
         Ok(Self {
-            templates: Templates::load(
-                settings.template_directory.as_deref(),
-                context.policy.public_url.path(),
-                &context.wallets.page_modules(),
-            )?,
+            templates: Templates::load(settings.template_directory.as_deref(), site, &modules)?,
             rate_limits: RateLimits::new(settings.rate_limits, settings.trusted_proxies),
-            metadata: discovery::metadata(&context.policy.public_url, may_register).into(),
-            openapi: crate::openapi_json(&context.policy.public_url).into(),
+            metadata: discovery::metadata(public_url, may_register).into(),
+            openapi: crate::openapi_json(public_url).into(),
             registration: settings.registration,
+            playground: settings.playground,
             context,
             draining: AtomicBool::new(false),
         })

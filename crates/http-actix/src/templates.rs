@@ -1,15 +1,27 @@
-//! Pages and assets: embedded in the binary, each replaceable by a file in the operator's folder.
+//! The pages: their templates, the texts of their languages, and their scripts and styles. All of it is embedded in the
+//! binary, and each file is replaceable by one in the operator's folder.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use actix_web::web::Bytes;
 use countersign_ports::PageModule;
 use rust_embed::RustEmbed;
 use serde::Serialize;
 use tera::{Context, Tera};
+
+use crate::language::Language;
+use crate::page::Menu;
+
+pub(crate) use assets::Asset;
+pub(crate) use texts::fill;
+
+mod assets;
+mod texts;
+
+use assets::Assets;
+use texts::Texts;
 
 #[derive(RustEmbed)]
 #[folder = "../../templates"]
@@ -18,26 +30,38 @@ struct Embedded;
 /// The pages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Name {
+    Account,
+    AccountEmail,
+    AccountWallet,
     Auth,
     Continue,
     Docs,
     Error,
     Home,
+    Playground,
+    SignedOut,
+    Verify,
 }
 
 impl Name {
     const fn file(self) -> &'static str {
         match self {
+            Self::Account => "account.html",
+            Self::AccountEmail => "account-email.html",
+            Self::AccountWallet => "account-wallet.html",
             Self::Auth => "auth.html",
             Self::Continue => "continue.html",
             Self::Docs => "docs.html",
             Self::Error => "error.html",
             Self::Home => "home.html",
+            Self::Playground => "playground.html",
+            Self::SignedOut => "account-signed-out.html",
+            Self::Verify => "verify.html",
         }
     }
 }
 
-/// A page or an asset cannot be used.
+/// A page, a text or an asset cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TemplateError {
     /// A template does not compile or does not render.
@@ -52,41 +76,51 @@ pub enum TemplateError {
         #[source]
         source: io::Error,
     },
+    /// A file of texts is not what it should be.
+    #[error("texts: {path}: {reason}")]
+    Texts {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A script imports what it cannot have.
+    #[error("assets: {0}")]
+    Import(String),
 }
 
-/// The compiled templates and the assets by their hashed names.
+/// What all pages of one server have in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Site<'a> {
+    /// Our own host, as people see it in their browser.
+    pub(crate) host: &'a str,
+    /// The public URL's own path, before every path of ours.
+    pub(crate) base: &'a str,
+    /// What is switched on.
+    pub(crate) features: Features,
+}
+
+/// What is switched on, for the links and the banner of every page.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Features {
+    pub(crate) account: bool,
+    pub(crate) playground: bool,
+    pub(crate) dev: bool,
+}
+
+/// The compiled templates, the texts, and the assets by their hashed names.
 pub(crate) struct Templates {
     tera: Tera,
-    assets: BTreeMap<String, Asset>,
-    paths: BTreeMap<String, String>,
-    /// The scripts that the wallet families bring for the sign-in page.
-    wallet_modules: Vec<String>,
-    /// The public URL's own path, before every path of ours.
-    base: String,
+    texts: Texts,
+    assets: Assets,
 }
 
-pub(crate) struct Asset {
-    pub(crate) content_type: &'static str,
-    pub(crate) bytes: Bytes,
-}
-
-/// What the error page says.
+/// An entry of the language menu.
 #[derive(Serialize)]
-pub(crate) struct ErrorPage<'a> {
-    pub(crate) status: u16,
-    pub(crate) error: &'a str,
-    pub(crate) description: &'a str,
-    pub(crate) request_id: &'a str,
-    pub(crate) host: &'a str,
-}
-
-/// What the page between us and the client says.
-#[derive(Serialize)]
-pub(crate) struct ContinuePage<'a> {
-    pub(crate) host: &'a str,
-    pub(crate) target: &'a str,
-    pub(crate) destination: &'a str,
-    pub(crate) denied: bool,
+struct Choice {
+    tag: &'static str,
+    name: &'static str,
+    direction: &'static str,
 }
 
 impl Templates {
@@ -94,42 +128,66 @@ impl Templates {
     /// the asset `wallet-NAME.js`.
     pub(crate) fn load(
         folder: Option<&Path>,
-        base: &str,
+        site: Site<'_>,
         modules: &[PageModule],
     ) -> Result<Self, TemplateError> {
         let mut pages = Vec::new();
-        let mut assets = BTreeMap::new();
-        let mut paths = BTreeMap::new();
-        for file in Embedded::iter() {
+        let mut sources = BTreeMap::new();
+        for file in Embedded::iter().filter(|file| !file.starts_with(texts::FOLDER)) {
             let Some(bytes) = content(&file, folder)? else { continue };
             match file.strip_prefix("assets/") {
                 None => pages.push((file.to_string(), String::from_utf8_lossy(&bytes).into_owned())),
                 Some(name) => {
-                    let hashed = add(&mut assets, name, bytes);
-                    paths.insert(variable(name), format!("{base}/assets/{hashed}"));
+                    sources.insert(name.to_owned(), bytes);
                 }
             }
         }
-        let mut wallet_modules = Vec::new();
-        for PageModule { name, source } in modules {
-            let name = format!("wallet-{name}.js");
-            let ours = Cow::Borrowed(source.as_bytes());
-            let bytes = replacement(&format!("assets/{name}"), folder)?.unwrap_or(ours);
-            wallet_modules.push(format!("{base}/assets/{}", add(&mut assets, &name, bytes)));
+        let ours: Vec<String> = sources.keys().cloned().collect();
+        let module_names: Vec<String> =
+            modules.iter().map(|module| format!("wallet-{}.js", module.name)).collect();
+        for (PageModule { source, .. }, name) in modules.iter().zip(&module_names) {
+            let replaced = replacement(&format!("assets/{name}"), folder)?;
+            sources.insert(name.clone(), replaced.unwrap_or(Cow::Borrowed(source.as_bytes())));
         }
+        let assets = Assets::build(&sources)?;
+        let path = |name: &String| format!("{}/assets/{}", site.base, assets.hashed_name(name));
+        let paths: BTreeMap<String, String> = ours.iter().map(|name| (variable(name), path(name))).collect();
+        let wallet_modules: Vec<String> = module_names.iter().map(path).collect();
+
         let mut tera = Tera::default();
         tera.autoescape_on(vec![".html"]);
+        texts::register_filters(&mut tera);
         tera.add_raw_templates(pages.iter().map(|(name, text)| (name.as_str(), text.as_str())))?;
-        Ok(Self { tera, assets, paths, wallet_modules, base: base.to_owned() })
+        let shared = tera.global_context();
+        shared.insert("assets", &paths);
+        shared.insert("wallet_modules", &wallet_modules);
+        shared.insert("base", site.base);
+        shared.insert("host", site.host);
+        shared.insert("features", &site.features);
+        shared.insert("languages", &Language::ALL.map(Choice::of));
+        Ok(Self { tera, texts: Texts::load(folder)?, assets })
     }
 
-    /// Renders a page.
-    pub(crate) fn render(&self, name: Name, page: &impl Serialize) -> Result<String, TemplateError> {
+    /// Renders a page in a language.
+    pub(crate) fn render(
+        &self,
+        language: Language,
+        name: Name,
+        menu: Option<&Menu>,
+        page: &impl Serialize,
+    ) -> Result<String, TemplateError> {
         let mut context = Context::from_serialize(page)?;
-        context.insert("assets", &self.paths);
-        context.insert("wallet_modules", &self.wallet_modules);
-        context.insert("base", &self.base);
+        let Choice { tag, direction, .. } = Choice::of(language);
+        context.insert("language", tag);
+        context.insert("direction", direction);
+        context.insert("menu", &menu);
+        context.insert_value("t", self.texts.for_templates(language));
         Ok(self.tera.render(name.file(), &context)?)
+    }
+
+    /// A text by its area and key, like `error.broken.title`; a key that no text has is its own text.
+    pub(crate) fn text<'a>(&'a self, language: Language, key: &'a str) -> &'a str {
+        self.texts.get(language, key).unwrap_or(key)
     }
 
     /// Finds an asset by its hashed name.
@@ -139,8 +197,14 @@ impl Templates {
 
     /// Finds an asset by its plain name.
     pub(crate) fn asset_of(&self, name: &str) -> Option<&Asset> {
-        let path = self.paths.get(&variable(name))?;
-        self.assets.get(path.rsplit('/').next()?)
+        self.assets.get(self.assets.hashed_name(name))
+    }
+}
+
+impl Choice {
+    fn of(language: Language) -> Self {
+        let direction = if language.is_rtl() { "rtl" } else { "ltr" };
+        Self { tag: language.tag(), name: language.own_name(), direction }
     }
 }
 
@@ -159,42 +223,12 @@ fn replacement(file: &str, folder: Option<&Path>) -> Result<Option<Cow<'static, 
     }
 }
 
-/// Keeps an asset and gives its hashed name.
-fn add(assets: &mut BTreeMap<String, Asset>, name: &str, bytes: Cow<'static, [u8]>) -> String {
-    let hashed = hashed_name(name, &bytes);
-    let bytes = Bytes::from(bytes.into_owned());
-    assets.insert(hashed.clone(), Asset { content_type: content_type(name), bytes });
-    hashed
-}
-
-/// `auth.js` becomes `auth.0123456789abcdef.js`.
-fn hashed_name(name: &str, bytes: &[u8]) -> String {
-    // FNV-1a: the hash only has to change with the content; nobody gains from a collision of our own files.
-    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    match name.rsplit_once('.') {
-        Some((stem, ending)) => format!("{stem}.{hash:016x}.{ending}"),
-        None => format!("{name}.{hash:016x}"),
-    }
-}
-
 /// `auth.js` is `assets.auth_js` in templates; the one stylesheet and the logo have short names.
 fn variable(name: &str) -> String {
     match name {
         "countersign.css" => "css".to_owned(),
         "logo.svg" => "logo".to_owned(),
         _ => name.replace(['.', '-'], "_"),
-    }
-}
-
-fn content_type(name: &str) -> &'static str {
-    match name.rsplit('.').next() {
-        Some("js") => "text/javascript; charset=utf-8",
-        Some("css") => "text/css; charset=utf-8",
-        Some("svg") => "image/svg+xml",
-        Some("png") => "image/png",
-        _ => "application/octet-stream",
     }
 }
 

@@ -32,7 +32,7 @@ pub trait ClientStore: Send + Sync {
     /// answer; from then on no replica uses the old values.
     async fn update_client(&self, client: Client) -> Result<bool, StoreError>;
 
-    /// Removes a client with all its grants, all or nothing: from then on none of its codes and tokens is found. The answer
+    /// Removes a client with all its grants and consents, all or nothing: from then on none of its codes and tokens is found. The answer
     /// says whether it was there. Durable before the answer.
     async fn delete_client(&self, id: ClientId) -> Result<bool, StoreError>;
 

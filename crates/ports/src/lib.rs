@@ -14,12 +14,15 @@
 //! Everything about a record that can never change is judged in `countersign-domain` on a snapshot; an operation
 //! re-checks only the one thing that can. An adapter needs no knowledge of OAuth.
 
+pub mod account_store;
 pub mod client_store;
 pub mod clock;
 pub mod entropy;
 pub mod error;
 pub mod key_store;
 pub mod login_store;
+pub mod mailer;
+pub mod session_store;
 pub mod storage;
 pub mod token_signer;
 pub mod token_store;
@@ -27,12 +30,19 @@ pub mod upkeep;
 pub mod wallet_store;
 pub mod wallet_verifier;
 
+pub use account_store::{
+    Account, AccountStore, ConfirmEmail, DeleteAccount, EmailPut, PutEmail, RevokeConsent,
+};
 pub use client_store::{ClientStore, RegisterClient, Registered};
 pub use clock::Clock;
 pub use entropy::{Entropy, EntropyExt};
 pub use error::{SignerError, StoreError, VerifierError};
 pub use key_store::{AddSigningKey, KeyAdded, KeyStore};
 pub use login_store::{CompleteLogin, LoginCompleted, LoginStore};
+pub use mailer::{Mail, MailError, Mailer};
+pub use session_store::{
+    ContinueSession, NewSession, OpenSession, SessionContinued, SessionOpened, SessionStore,
+};
 pub use storage::Storage;
 pub use token_signer::{PublicKeys, TokenSigner};
 pub use token_store::{
@@ -40,4 +50,6 @@ pub use token_store::{
 };
 pub use upkeep::{PurgeExpired, Purged, Upkeep};
 pub use wallet_store::{LinkWallet, LinkedWallet, UnlinkWallet, WalletLinked, WalletStore, WalletUnlinked};
-pub use wallet_verifier::{AddressHint, PageModule, RecognizedAccount, SigningHint, Verdict, WalletVerifier};
+pub use wallet_verifier::{
+    AddressHint, ContractChain, PageModule, RecognizedAccount, SigningHint, Verdict, WalletVerifier,
+};

@@ -11,9 +11,10 @@ use time::OffsetDateTime;
 
 use countersign_domain::id::ClientId;
 
-use crate::StoreError;
+use crate::{NewSession, StoreError};
 
-/// Spends a challenge, finds or makes the user of the wallet, and stores the grant with its code.
+/// Spends a challenge, finds or makes the user of the wallet, stores the grant with its code, and adds its scopes to what the
+/// user agreed to at this client.
 #[derive(Clone, Debug)]
 pub struct CompleteLogin {
     /// The challenge's id, which becomes the grant's.
@@ -40,6 +41,8 @@ pub struct CompleteLogin {
     pub code_expires_at: OffsetDateTime,
     /// When the row may be forgotten: neither challenge nor code is good any more.
     pub forget_after: OffsetDateTime,
+    /// What the browser shall remember, if anything.
+    pub session: Option<NewSession>,
 }
 
 /// What became of [`CompleteLogin`].
@@ -58,6 +61,7 @@ pub enum LoginCompleted {
 #[async_trait]
 pub trait LoginStore: Send + Sync {
     /// Completes a login, all or nothing. Guard: no grant has this id. A wallet (family and address) belongs to
-    /// one user: of two first logins at once both get the same. Durable before the answer.
+    /// one user: of two first logins at once both get the same. The consent of user and client gets the scopes, and `now` as its
+    /// last use; a first one is granted now. Durable before the answer.
     async fn complete_login(&self, command: CompleteLogin) -> Result<LoginCompleted, StoreError>;
 }

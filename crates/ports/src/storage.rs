@@ -1,8 +1,14 @@
 //! The whole storage port.
 
-use crate::{ClientStore, KeyStore, LoginStore, TokenStore, Upkeep, WalletStore};
+use crate::{AccountStore, ClientStore, KeyStore, LoginStore, SessionStore, TokenStore, Upkeep, WalletStore};
 
-/// Everything that a storage adapter offers. Implement the six traits; this one follows.
-pub trait Storage: ClientStore + LoginStore + WalletStore + TokenStore + KeyStore + Upkeep {}
+/// Everything that a storage adapter offers. Implement the eight traits; this one follows.
+pub trait Storage:
+    ClientStore + LoginStore + WalletStore + SessionStore + AccountStore + TokenStore + KeyStore + Upkeep
+{
+}
 
-impl<T: ClientStore + LoginStore + WalletStore + TokenStore + KeyStore + Upkeep> Storage for T {}
+impl<T> Storage for T where
+    T: ClientStore + LoginStore + WalletStore + SessionStore + AccountStore + TokenStore + KeyStore + Upkeep
+{
+}

@@ -26,8 +26,8 @@ pub struct Purged {
 /// Upkeep.
 #[async_trait]
 pub trait Upkeep: Send + Sync {
-    /// Removes grants and spent challenges whose `forget_after` and tokens whose [`Token::forget_after`] has passed, oldest
-    /// first, each of the three up to the limit. What could still be presented and mean something stays: a used challenge
+    /// Removes grants and spent challenges whose `forget_after`, tokens whose [`Token::forget_after`] and login sessions whose
+    /// `expires_at` has passed, oldest first, each of the four up to the limit. What could still be presented and mean something stays: a used challenge
     /// while its text is good, a rotated refresh token while it has not expired.
     ///
     /// [`Token::forget_after`]: countersign_domain::token::Token::forget_after

@@ -114,7 +114,7 @@ pub trait WalletStore: Send + Sync {
 
     /// Unlinks a wallet, all or nothing. Guards: nobody has spent the challenge, the signer and the wallet are one
     /// user's, who has another wallet. Every grant of the user that was signed with this wallet is revoked with the reason
-    /// [`WalletUnlinked`]; a login of the wallet comes wholly before, and is revoked, or wholly after, and makes a new
+    /// [`WalletUnlinked`], and their sessions of this wallet end; a login of the wallet comes wholly before, and is revoked, or wholly after, and makes a new
     /// user. Durable before the answer.
     ///
     /// [`WalletUnlinked`]: countersign_domain::grant::RevocationReason::WalletUnlinked

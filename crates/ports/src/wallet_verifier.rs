@@ -66,6 +66,15 @@ pub struct SigningHint {
     pub how: String,
 }
 
+/// A chain whose contract wallets can be asked about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContractChain {
+    /// The chain by CAIP-2.
+    pub chain: String,
+    /// What people call it.
+    pub name: Cow<'static, str>,
+}
+
 /// Knows one wallet family, or several. Total: no input makes it panic, and every input gets the one right verdict.
 #[async_trait]
 pub trait WalletVerifier: Send + Sync {
@@ -85,6 +94,11 @@ pub trait WalletVerifier: Send + Sync {
 
     /// What addresses look like.
     fn address_hints(&self) -> Vec<AddressHint> {
+        Vec::new()
+    }
+
+    /// The chains whose contract wallets can sign in; elsewhere only keys can.
+    fn contract_chains(&self) -> Vec<ContractChain> {
         Vec::new()
     }
 

@@ -76,7 +76,8 @@ pub fn begin_wallet_change(
             account_kind: &reader.kind,
             chain_id: &reader.chain_id,
             purpose,
-            nonce: context.entropy.bytes(),
+            key: &context.policy.text_key,
+            random: context.entropy.bytes(),
             id,
             issued_at: now,
             expires_at,
@@ -103,4 +104,31 @@ pub fn begin_wallet_change(
         other: other.account,
     };
     Ok((pending, WalletChangeTexts { signer: signer_text, other: other_text, expires_at }))
+}
+
+/// The texts of a change as they came back from a person, if they may still be answered: a page without scripts shows them
+/// once more after a signature that failed.
+pub fn recall_wallet_change(
+    context: &Context,
+    pending: &PendingWalletChange,
+    signer: &str,
+    other: Option<&str>,
+) -> Option<WalletChangeTexts> {
+    let now = context.clock.now();
+    let recall = |account, text: &str| TextToSign {
+        text: text.to_owned(),
+        signing_hints: context.wallets.signing_hints(account),
+    };
+    let other = match pending.change {
+        WalletChange::Link { .. } => {
+            pending.admit_link(now, signer, other?).ok()?;
+            other.map(|text| recall(&pending.other, text))
+        }
+        WalletChange::Unlink => {
+            pending.admit_unlink(now, signer).ok()?;
+            None
+        }
+    };
+    let signer = recall(&pending.signer, signer);
+    Some(WalletChangeTexts { signer, other, expires_at: pending.challenge.expires_at })
 }

@@ -1,13 +1,20 @@
-//! A person presents a signed challenge: one guarded write spends it and stores user, grant and code.
+//! A person presents a signed challenge: one guarded write spends it and stores user, grant and code, and the session if the
+//! browser shall remember.
 
 use countersign_domain::challenge::ChallengeRejected;
+use countersign_domain::email::{EmailAddress, EmailRejected};
 use countersign_domain::id::UserId;
+use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_domain::wallet::{AccountName, WalletProof};
-use countersign_ports::{CompleteLogin, EntropyExt, LoginCompleted, StoreError, Verdict, VerifierError};
+use countersign_ports::{
+    CompleteLogin, EntropyExt, LoginCompleted, OpenSession, SessionOpened, StoreError, Verdict, VerifierError,
+};
 
+use crate::file_email::{ConfirmationLink, file_first_email};
 use crate::issue_challenge::find_issued;
+use crate::login::{Browser, Remembered, new_session};
 use crate::{Context, answer};
 
 /// What the page sends.
@@ -27,9 +34,34 @@ impl std::fmt::Debug for SignedChallenge {
     }
 }
 
+/// What else the person wants.
+#[derive(Clone, Debug, Default)]
+pub struct LoginWishes {
+    /// Shall the browser remember the sign-in?
+    pub remember: bool,
+    /// The browser.
+    pub browser: Browser,
+    /// An e-mail address, for whoever has none on file.
+    pub email: Option<String>,
+}
+
+/// A completed login.
+#[derive(Clone, Debug)]
+pub struct SignedIn {
+    /// Where the person goes: to the client with the code, or to the account page.
+    pub to: String,
+    /// What the browser keeps.
+    pub remembered: Option<Remembered>,
+    /// What to mail, if an e-mail address came with it.
+    pub link: Option<ConfirmationLink>,
+}
+
 /// Why nobody is signed in.
 #[derive(Debug, thiserror::Error)]
 pub enum CompleteLoginError {
+    /// What was given as e-mail address is none.
+    #[error(transparent)]
+    Email(#[from] EmailRejected),
     /// The client was removed meanwhile.
     #[error("client is not registered any more")]
     ClientUnknown,
@@ -50,20 +82,23 @@ pub enum CompleteLoginError {
     Store(#[from] StoreError),
 }
 
-/// Completes a login and answers with the redirect that carries the code. A signature that fails is counted in
-/// `pending`; the challenge stays good for a few more.
+/// Completes a login. A signature that fails is counted in `pending`; the challenge stays good for a few more.
 pub async fn complete_login(
     context: &Context,
     pending: &mut PendingAuthorization,
     signed: SignedChallenge,
-) -> Result<String, CompleteLoginError> {
+    wishes: LoginWishes,
+) -> Result<SignedIn, CompleteLoginError> {
     let now = context.clock.now();
+    let email = wishes.email.as_deref().map(EmailAddress::parse).transpose()?;
     let name = AccountName::read(&signed.wallet_address, None).map_err(|_| ChallengeRejected::Unknown)?;
     let (issued, account) =
         find_issued(context, pending, name, &signed.challenge).ok_or(ChallengeRejected::Unknown)?;
     issued.admit(now)?;
-    let id = issued.id;
-    context.storage.find_client(pending.client).await?.ok_or(CompleteLoginError::ClientUnknown)?;
+    let (id, forget_after) = (issued.id, issued.expires_at);
+    if !pending.is_for_account() {
+        context.storage.find_client(pending.client).await?.ok_or(CompleteLoginError::ClientUnknown)?;
+    }
     let proof = WalletProof { account, text: signed.challenge, signature: signed.signature };
     let account = match context.wallets.verify(&proof).await? {
         Verdict::Valid(account) => account,
@@ -72,33 +107,53 @@ pub async fn complete_login(
             return Err(CompleteLoginError::Signature(reason));
         }
     };
-    let code = Secret::with_id(id.as_uuid(), context.entropy.bytes());
+    let new_user = UserId::random(context.entropy.bytes());
     let lifetimes = &context.policy.lifetimes;
+    if pending.is_for_account() {
+        // Without a session there is no account page, even where no other sign-in is remembered.
+        let lifetime = lifetimes.login_session.max(Lifetimes::RECENT);
+        let (session, remembered) = new_session(context, now, wishes.browser, lifetime).await?;
+        let command = OpenSession { id, account, new_user, session, now, forget_after };
+        return match context.storage.open_session(command).await? {
+            SessionOpened::Opened { user } => {
+                tracing::info!(user.id = %user, "signed in to the account page");
+                let to = pending.redirect_uri.as_str().to_owned();
+                Ok(SignedIn { to, remembered: Some(remembered), link: None })
+            }
+            SessionOpened::ChallengeSpent => Err(CompleteLoginError::ChallengeSpent),
+        };
+    }
+    let (session, remembered) = if wishes.remember && lifetimes.login_session.is_positive() {
+        let made = new_session(context, now, wishes.browser, lifetimes.login_session).await?;
+        (Some(made.0), Some(made.1))
+    } else {
+        (None, None)
+    };
+    let code = Secret::with_id(id.as_uuid(), context.entropy.bytes());
+    let code_expires_at = now + lifetimes.code;
     let login = CompleteLogin {
         id,
         client: pending.client,
         account,
-        new_user: UserId::random(context.entropy.bytes()),
+        new_user,
         redirect_uri: pending.redirect_uri.clone(),
         scope: pending.scope,
         nonce: pending.nonce.clone(),
         code_challenge: pending.code_challenge,
         code_hash: SecretHash::of(&code),
         now,
-        code_expires_at: now + lifetimes.code,
+        code_expires_at,
         // Kept in lock-step with the challenge's lifetime: a spent challenge that was forgotten while its text is still
         // good could be spent again.
-        forget_after: now + lifetimes.code.max(lifetimes.challenge),
+        forget_after: code_expires_at.max(now + lifetimes.challenge),
+        session,
     };
     match context.storage.complete_login(login).await? {
         LoginCompleted::CodeIssued { user } => {
             tracing::info!(user.id = %user, client.id = %pending.client, grant.id = %id, "signed in");
-            Ok(answer::with_code(
-                &context.policy,
-                &pending.redirect_uri,
-                pending.state.as_deref(),
-                code.expose(),
-            ))
+            let state = pending.state.as_deref();
+            let to = answer::with_code(&context.policy, &pending.redirect_uri, state, code.expose());
+            Ok(SignedIn { to, remembered, link: file_first_email(context, user, email).await })
         }
         LoginCompleted::ChallengeSpent => Err(CompleteLoginError::ChallengeSpent),
     }

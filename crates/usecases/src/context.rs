@@ -3,9 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use countersign_domain::challenge::TextKey;
 use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::public_url::PublicUrl;
-use countersign_ports::{Clock, Entropy, Storage, TokenSigner, WalletVerifier};
+use countersign_ports::{Clock, Entropy, Mailer, Storage, TokenSigner, WalletVerifier};
 
 /// The ports, and the policy. Made once at start.
 #[derive(Clone)]
@@ -20,6 +21,8 @@ pub struct Context {
     pub clock: Arc<dyn Clock>,
     /// Chance.
     pub entropy: Arc<dyn Entropy>,
+    /// Who sends mail, if anybody does.
+    pub mailer: Option<Arc<dyn Mailer>>,
     /// What the operator decided.
     pub policy: Policy,
 }
@@ -31,6 +34,10 @@ pub struct Policy {
     pub public_url: PublicUrl,
     /// How long things live.
     pub lifetimes: Lifetimes,
+    /// Do clients that ask for an e-mail address get a made-up one where none is on file?
+    pub synthetic_email: bool,
+    /// What makes our texts known again as ours.
+    pub text_key: TextKey,
 }
 
 impl fmt::Debug for Context {

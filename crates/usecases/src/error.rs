@@ -3,6 +3,7 @@
 use countersign_domain::authorization::unknown_client;
 use countersign_domain::client_auth::ClientRejected;
 use countersign_domain::code::CodeRejected;
+use countersign_domain::email::EmailRejected;
 use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, message};
 use countersign_domain::refresh::RefreshRejected;
 use countersign_domain::registration::RegistrationRejected;
@@ -11,11 +12,15 @@ use countersign_ports::StoreError;
 use crate::AuthenticateClientError;
 use crate::begin_authorization::BeginAuthorizationError;
 use crate::begin_wallet_change::BeginWalletChangeError;
+use crate::change_email::ChangeEmailError;
 use crate::change_wallets::ChangeWalletsError;
 use crate::complete_login::CompleteLoginError;
+use crate::confirm_email::ConfirmEmailError;
+use crate::continue_session::ContinueSessionError;
 use crate::delete_client::DeleteClientError;
 use crate::describe_sign_in::DescribeSignInError;
 use crate::exchange_code::ExchangeCodeError;
+use crate::login::AccountError;
 use crate::read_client::ReadClientError;
 use crate::read_user_info::ReadUserInfoError;
 use crate::recognize_account::RecognizeError;
@@ -63,9 +68,60 @@ impl Refuse for RecognizeError {
     }
 }
 
+impl Refuse for EmailRejected {
+    fn refusal(&self) -> OAuthError {
+        OAuthError::new(Code::InvalidRequest, self.to_string())
+    }
+}
+
+impl Refuse for AccountError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::SignedOut => OAuthError::new(Code::AccessDenied, "nobody is signed in here"),
+            Self::SignedInLongAgo => OAuthError::new(
+                Code::AccessDenied,
+                "this needs a signature that is not older than ten minutes",
+            ),
+            Self::Store(error) => error.refusal(),
+        }
+    }
+}
+
+impl Refuse for ChangeEmailError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::Email(error) => error.refusal(),
+            Self::Account(error) => error.refusal(),
+        }
+    }
+}
+
+impl Refuse for ConfirmEmailError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::LinkInvalid => OAuthError::new(Code::InvalidRequest, "this link is not valid any more"),
+            Self::Store(error) => error.refusal(),
+        }
+    }
+}
+
+impl Refuse for ContinueSessionError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::Email(error) => error.refusal(),
+            Self::SessionEnded | Self::ConsentMissing => {
+                OAuthError::new(Code::AccessDenied, "this request needs a signature")
+            }
+            Self::RequestSpent => OAuthError::new(Code::InvalidRequest, message::MISSING_SESSION),
+            Self::Store(error) => error.refusal(),
+        }
+    }
+}
+
 impl Refuse for CompleteLoginError {
     fn refusal(&self) -> OAuthError {
         match self {
+            Self::Email(error) => error.refusal(),
             Self::ClientUnknown => unknown_client(),
             Self::Challenge(_) | Self::ChallengeSpent => {
                 OAuthError::new(Code::AccessDenied, message::BAD_CHALLENGE)

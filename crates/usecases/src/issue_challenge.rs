@@ -40,12 +40,17 @@ pub fn issue_challenge(
         account: &account,
         account_kind: &kind,
         chain_id: &chain_id,
-        purpose: Purpose::SignIn {
-            redirect_uri: &pending.redirect_uri,
-            client: pending.client,
-            scope: pending.scope,
+        purpose: if pending.is_for_account() {
+            Purpose::Account
+        } else {
+            Purpose::SignIn {
+                redirect_uri: &pending.redirect_uri,
+                client: pending.client,
+                scope: pending.scope,
+            }
         },
-        nonce: context.entropy.bytes(),
+        key: &context.policy.text_key,
+        random: context.entropy.bytes(),
         id,
         issued_at: now,
         expires_at,

@@ -6,24 +6,34 @@
 
 pub mod begin_authorization;
 pub mod begin_wallet_change;
+pub mod change_email;
 pub mod change_wallets;
 pub mod complete_login;
+pub mod confirm_email;
 pub mod context;
+pub mod continue_session;
+pub mod delete_account;
 pub mod delete_client;
 pub mod deny_authorization;
 pub mod describe_sign_in;
+pub mod end_sessions;
 pub mod error;
 pub mod exchange_code;
+pub mod file_email;
 pub mod issue_challenge;
+pub mod login;
 pub mod purge_expired;
+pub mod read_account;
 pub mod read_client;
 pub mod read_user_info;
 pub mod recognize_account;
 pub mod refresh_tokens;
 pub mod register_client;
+pub mod revoke_consent;
 pub mod revoke_token;
 pub mod rotate_client_secret;
 pub mod update_client;
+pub mod verify_text;
 
 mod answer;
 mod authenticate_client;

@@ -1,8 +1,8 @@
-//! A client asks who signed in: one read, and a second one where all wallets of the user are released.
+//! A client asks who signed in: one read, and one more each where the wallets or the e-mail address of the user are released.
 
 use countersign_domain::scope::Scope;
 use countersign_domain::secret::Secret;
-use countersign_domain::user_info::UserInfo;
+use countersign_domain::user_info::{ReleasedEmail, UserInfo};
 use countersign_ports::StoreError;
 
 use crate::Context;
@@ -41,5 +41,11 @@ pub async fn read_user_info(context: &Context, access_token: &Secret) -> Result<
     } else {
         None
     };
-    Ok(UserInfo::release(found.user, &found.account, found.token.scope, wallets.as_deref()))
+    let email = if found.token.scope.contains(Scope::Email) {
+        let on_file = context.storage.find_email(found.user).await?;
+        ReleasedEmail::of(found.user, on_file, context.policy.synthetic_email)
+    } else {
+        None
+    };
+    Ok(UserInfo::release(found.user, &found.account, found.token.scope, wallets.as_deref(), email))
 }

@@ -58,7 +58,8 @@ pub fn recognize_account(
     }
 }
 
-fn chains_of<'a>(accounts: impl Iterator<Item = &'a RecognizedAccount>) -> Vec<NamedChain> {
+/// The chains of accounts, for people to choose from.
+pub(crate) fn chains_of<'a>(accounts: impl Iterator<Item = &'a RecognizedAccount>) -> Vec<NamedChain> {
     accounts
         .map(|found| NamedChain { chain: found.account.chain.clone(), kind: found.kind.clone() })
         .collect()

@@ -12,12 +12,14 @@ mod erc6492;
 mod rpc;
 mod spelling;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use countersign_domain::wallet::{WalletAccount, WalletProof};
 use countersign_ports::{
-    AddressHint, PageModule, RecognizedAccount, SigningHint, Verdict, VerifierError, WalletVerifier,
+    AddressHint, ContractChain, PageModule, RecognizedAccount, SigningHint, Verdict, VerifierError,
+    WalletVerifier,
 };
 
 pub(crate) use address::Address;
@@ -105,6 +107,11 @@ impl WalletVerifier for EthereumVerifier {
         vec![PageModule { name: "ethereum", source: include_str!("ethereum/page.js") }]
     }
 
+    fn contract_chains(&self) -> Vec<ContractChain> {
+        let named = |id| ContractChain { chain: format!("{FAMILY}:{id}"), name: chain_name(id) };
+        self.chains.ids().map(named).collect()
+    }
+
     fn address_hints(&self) -> Vec<AddressHint> {
         vec![AddressHint { kind: KIND.into(), look: "0x and 40 characters".into() }]
     }
@@ -123,6 +130,27 @@ fn chain_id(chain: &str) -> Option<u64> {
     let reference = chain.strip_prefix("eip155:")?;
     let number: u64 = reference.parse().ok()?;
     (number > 0 && number.to_string() == reference).then_some(number)
+}
+
+/// What people call a chain; most have no name here.
+fn chain_name(id: u64) -> Cow<'static, str> {
+    let name = match id {
+        1 => "Ethereum",
+        10 => "Optimism",
+        56 => "BNB Smart Chain",
+        100 => "Gnosis",
+        137 => "Polygon",
+        324 => "ZKsync Era",
+        8453 => "Base",
+        42161 => "Arbitrum One",
+        42220 => "Celo",
+        43114 => "Avalanche",
+        59144 => "Linea",
+        534_352 => "Scroll",
+        11_155_111 => "Sepolia",
+        _ => return format!("{FAMILY}:{id}").into(),
+    };
+    name.into()
 }
 
 const NOBODY_TO_ASK: &str =

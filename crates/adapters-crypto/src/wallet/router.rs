@@ -6,7 +6,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use countersign_domain::wallet::{WalletAccount, WalletProof};
 use countersign_ports::{
-    AddressHint, PageModule, RecognizedAccount, SigningHint, Verdict, VerifierError, WalletVerifier,
+    AddressHint, ContractChain, PageModule, RecognizedAccount, SigningHint, Verdict, VerifierError,
+    WalletVerifier,
 };
 
 use super::{
@@ -85,6 +86,10 @@ impl WalletVerifier for WalletRouter {
 
     fn address_hints(&self) -> Vec<AddressHint> {
         self.families.iter().flat_map(|family| family.address_hints()).collect()
+    }
+
+    fn contract_chains(&self) -> Vec<ContractChain> {
+        self.families.iter().flat_map(|family| family.contract_chains()).collect()
     }
 
     fn signing_hints(&self, account: &WalletAccount) -> Vec<SigningHint> {

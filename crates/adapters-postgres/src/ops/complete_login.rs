@@ -1,25 +1,33 @@
-//! A login: the grant first, because its key is the guard; then, for a wallet that nobody has, the wallet and its user.
+//! A login: the grant first, because its key is the guard; then, for a wallet that nobody has, the wallet and its user; then
+//! what the user agreed to, and what the browser remembers.
 
 use countersign_domain::id::UserId;
 use countersign_ports::{CompleteLogin, LoginCompleted};
 use diesel::prelude::*;
-use diesel::sql_types::{Binary, Nullable, Text, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::{Binary, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
+use super::wallets::until_the_wallet_is_known;
 use crate::error::OpResult;
+use crate::rows::consent::scope_bits;
 use crate::schema::grants;
 use crate::statement::statement;
 
 statement! {
-    /// Gives the user if the grant is new. If another first login of the wallet was faster, or somebody who linked it, the
-    /// wallet's key is taken, which fails the whole statement: the grant would name a user who has no wallet.
+    /// Gives the user if the grant is new; only then anything is written. If another first login of the wallet was faster, or
+    /// somebody who linked it, the wallet's key is taken, which fails the whole statement: the grant would name a user who has
+    /// no wallet.
     ///
-    /// A known wallet is locked against going away: either unlinking waits for this login, sees its grant and revokes
-    /// it, or this login waits for the unlinking and finds the wallet to be nobody's. Logins do not wait for each other. This
-    /// holds because a wallet only changes hands as a row that goes and another that comes; an update of `user_id` would not
-    /// be noticed here. The lock is a mark in the wallet's row: up to 1 KB of log for a login, most of it for the first one on a
-    /// page after a checkpoint, and no difference that could be measured in logins per second.
+    /// A known wallet is locked against going away: either unlinking waits for this login, sees its grant and revokes it, or
+    /// this login waits for the unlinking and finds the wallet to be nobody's. This holds because a wallet only changes hands as
+    /// a row that goes and another that comes; an update of `user_id` would not be noticed here. The lock is a mark in the
+    /// wallet's row: up to 1 KB of log for a login, most of it for the first one on a page after a checkpoint, and no difference
+    /// that could be measured in logins per second.
+    ///
+    /// The rows that will be written are locked first, in the order that `ops.rs` tells: whoever continues a session holds its
+    /// consent and its row when it waits for a grant of this id. What makes one CTE wait for another is that it asks how many
+    /// rows that has, never more than one. Logins wait for each other only at one user's consent for one client.
     StoreLogin<'a> {
         id: Uuid as SqlUuid,
         client: Uuid as SqlUuid,
@@ -29,20 +37,32 @@ statement! {
         new_user: Uuid as SqlUuid,
         redirect_uri: &'a str as Text,
         scope: String as Text,
+        scopes: i32 as Integer,
         nonce: Option<&'a str> as Nullable<Text>,
         code_challenge: Option<&'a [u8]> as Nullable<Binary>,
         code_hash: &'a [u8] as Binary,
         now: OffsetDateTime as Timestamptz,
         code_expires_at: OffsetDateTime as Timestamptz,
         forget_after: OffsetDateTime as Timestamptz,
+        session: Option<Uuid> as Nullable<SqlUuid>,
+        session_hash: Option<&'a [u8]> as Nullable<Binary>,
+        browser: Option<&'a str> as Nullable<Text>,
+        session_expires_at: Option<OffsetDateTime> as Nullable<Timestamptz>,
+        replaces: Option<Uuid> as Nullable<SqlUuid>,
     } -> (SqlUuid) = "\
         WITH known AS ( \
           SELECT user_id FROM wallets WHERE family = :family AND address = :address FOR KEY SHARE \
+        ), agreed AS ( \
+          SELECT user_id FROM consents WHERE user_id = (SELECT user_id FROM known) AND client_id = :client \
+          FOR NO KEY UPDATE \
+        ), replaced AS ( \
+          SELECT id FROM login_sessions WHERE id = :replaces AND (SELECT count(*) FROM agreed) < 2 FOR UPDATE \
         ), granted AS ( \
           INSERT INTO grants (id, client_id, user_id, family, chain, address, redirect_uri, scope, nonce, \
             code_challenge, code_hash, authenticated_at, code_expires_at, forget_after) \
-          VALUES (:id, :client, COALESCE((SELECT user_id FROM known), :new_user), :family, :chain, :address, \
-            :redirect_uri, :scope, :nonce, :code_challenge, :code_hash, :now, :code_expires_at, :forget_after) \
+          SELECT :id, :client, COALESCE((SELECT user_id FROM known), :new_user), :family, :chain, :address, \
+            :redirect_uri, :scope, :nonce, :code_challenge, :code_hash, :now, :code_expires_at, :forget_after \
+          WHERE (SELECT count(*) FROM agreed) < 2 AND (SELECT count(*) FROM replaced) < 2 \
           ON CONFLICT (id) DO NOTHING \
           RETURNING user_id \
         ), linked AS ( \
@@ -51,25 +71,28 @@ statement! {
           RETURNING user_id \
         ), born AS ( \
           INSERT INTO users (id, created_at) SELECT user_id, :now FROM linked \
+        ), consented AS ( \
+          INSERT INTO consents (user_id, client_id, scopes, granted_at, last_used_at) \
+          SELECT user_id, :client, :scopes, :now, :now FROM granted \
+          ON CONFLICT (user_id, client_id) DO UPDATE \
+          SET scopes = consents.scopes | excluded.scopes, last_used_at = excluded.last_used_at \
+        ), ended AS ( \
+          DELETE FROM login_sessions USING granted WHERE login_sessions.id = :replaces \
+        ), opened AS ( \
+          INSERT INTO login_sessions (id, user_id, family, chain, address, secret_hash, browser, \
+            authenticated_at, last_used_at, expires_at) \
+          SELECT :session, user_id, :family, :chain, :address, :session_hash, :browser, :now, :now, \
+            :session_expires_at \
+          FROM granted WHERE :session IS NOT NULL \
         ) \
         SELECT user_id FROM granted"
 }
-
-/// How often a login is tried. After the first time the wallet is known, or somebody unlinked it just then.
-const TRIES: u32 = 4;
 
 pub(crate) fn complete_login(
     connection: &mut PgConnection,
     command: &CompleteLogin,
 ) -> OpResult<LoginCompleted> {
-    let mut tries = 1;
-    let stored = loop {
-        match store(connection, command) {
-            // The other one has ended, or the key would not be taken.
-            Err(error) if error.is_taken_key() && tries < TRIES => tries += 1,
-            stored => break stored?,
-        }
-    };
+    let stored = until_the_wallet_is_known(|| store(connection, command))?;
     if let Some(user) = stored {
         return Ok(LoginCompleted::CodeIssued { user: UserId::from_uuid(user) });
     }
@@ -87,6 +110,7 @@ pub(crate) fn complete_login(
 }
 
 fn store(connection: &mut PgConnection, command: &CompleteLogin) -> OpResult<Option<Uuid>> {
+    let session = command.session.as_ref();
     let statement = StoreLogin {
         id: command.id.as_uuid(),
         client: command.client.as_uuid(),
@@ -96,12 +120,18 @@ fn store(connection: &mut PgConnection, command: &CompleteLogin) -> OpResult<Opt
         new_user: command.new_user.as_uuid(),
         redirect_uri: command.redirect_uri.as_str(),
         scope: command.scope.to_string(),
+        scopes: scope_bits(command.scope),
         nonce: command.nonce.as_deref(),
         code_challenge: command.code_challenge.as_ref().map(|challenge| challenge.as_bytes().as_slice()),
         code_hash: command.code_hash.as_bytes(),
         now: command.now,
         code_expires_at: command.code_expires_at,
         forget_after: command.forget_after,
+        session: session.map(|session| session.id.as_uuid()),
+        session_hash: session.map(|session| session.secret_hash.as_bytes().as_slice()),
+        browser: session.map(|session| session.browser.as_str()),
+        session_expires_at: session.map(|session| session.expires_at),
+        replaces: session.and_then(|session| session.replaces).map(|replaced| replaced.as_uuid()),
     };
     let mut users: Vec<(Uuid,)> = statement.load(connection)?;
     Ok(users.pop().map(|(user,)| user))

@@ -7,10 +7,21 @@ use diesel::prelude::*;
 use diesel::sql_types::Uuid as SqlUuid;
 use uuid::Uuid;
 
+use super::wallets::all_or_nothing;
 use crate::error::OpResult;
 use crate::rows::client::ClientRow;
 use crate::schema::clients;
 use crate::statement::statement;
+
+statement! {
+    /// Waits for logins at this client that are under way and not their user's first there.
+    DeleteConsents { client: Uuid as SqlUuid } = "\
+        WITH given AS MATERIALIZED ( \
+          SELECT user_id FROM consents WHERE client_id = :client ORDER BY user_id FOR UPDATE \
+        ) \
+        DELETE FROM consents USING given \
+        WHERE consents.user_id = given.user_id AND consents.client_id = :client"
+}
 
 statement! {
     /// Grants go with their client; a token without its grant is found by nobody, and is purged in its time.
@@ -47,5 +58,9 @@ pub(crate) fn update_client(connection: &mut PgConnection, client: &Client) -> O
 }
 
 pub(crate) fn delete_client(connection: &mut PgConnection, id: ClientId) -> OpResult<bool> {
-    Ok(DeleteClient { id: id.as_uuid() }.execute(connection)? == 1)
+    all_or_nothing(connection, |connection| {
+        DeleteConsents { client: id.as_uuid() }.execute(connection)?;
+        // A statement of its own: it sees the grants of the logins that the one before waited for.
+        Ok(DeleteClient { id: id.as_uuid() }.execute(connection)? == 1)
+    })
 }

@@ -30,6 +30,20 @@ statement! {
 }
 
 statement! {
+    /// Waits for whoever continues one of these sessions.
+    DeleteSessions<'a> {
+        user: Uuid as SqlUuid,
+        family: &'a str as Text,
+        address: &'a str as Text,
+    } = "\
+        WITH theirs AS MATERIALIZED ( \
+          SELECT id FROM login_sessions WHERE user_id = :user AND family = :family AND address = :address \
+          ORDER BY id FOR UPDATE \
+        ) \
+        DELETE FROM login_sessions USING theirs WHERE login_sessions.id = theirs.id"
+}
+
+statement! {
     /// Finds the grants by the index `grants_by_user`, which has those that live.
     KillGrants<'a> {
         user: Uuid as SqlUuid,
@@ -62,7 +76,8 @@ pub(crate) fn unlink_wallet(
             return Err(Undone::Refused(WalletUnlinked::LastWallet));
         }
         DeleteWallet { family, address }.execute(connection)?;
-        // A statement of its own: it sees the grants of the logins that the one before waited for.
+        DeleteSessions { user, family, address }.execute(connection)?;
+        // A statement of its own: it sees the grants of the logins and the sessions that those before waited for.
         let reason = RevocationReason::WalletUnlinked.name();
         KillGrants { user, family, address, now: command.now, reason }.execute(connection)?;
         Ok(WalletUnlinked::Unlinked { user: UserId::from_uuid(user) })

@@ -24,6 +24,9 @@ statement! {
         ), old_spent AS MATERIALIZED ( \
           SELECT id FROM spent_challenges WHERE forget_after < :before \
           ORDER BY forget_after, id LIMIT :limit FOR UPDATE SKIP LOCKED \
+        ), old_sessions AS MATERIALIZED ( \
+          SELECT id FROM login_sessions WHERE expires_at < :before \
+          ORDER BY expires_at, id LIMIT :limit FOR UPDATE SKIP LOCKED \
         ), gone_grants AS ( \
           DELETE FROM grants USING old_grants WHERE grants.id = old_grants.id RETURNING grants.id \
         ), gone_tokens AS ( \
@@ -31,12 +34,16 @@ statement! {
         ), gone_spent AS ( \
           DELETE FROM spent_challenges USING old_spent WHERE spent_challenges.id = old_spent.id \
           RETURNING spent_challenges.id \
+        ), gone_sessions AS ( \
+          DELETE FROM login_sessions USING old_sessions WHERE login_sessions.id = old_sessions.id \
+          RETURNING login_sessions.id \
         ) \
         SELECT (SELECT count(*) FROM gone_grants) + (SELECT count(*) FROM gone_tokens) \
-            + (SELECT count(*) FROM gone_spent), \
+            + (SELECT count(*) FROM gone_spent) + (SELECT count(*) FROM gone_sessions), \
           EXISTS (SELECT FROM grants WHERE forget_after < :before OFFSET :limit) \
           OR EXISTS (SELECT FROM tokens WHERE forget_after < :before OFFSET :limit) \
-          OR EXISTS (SELECT FROM spent_challenges WHERE forget_after < :before OFFSET :limit)"
+          OR EXISTS (SELECT FROM spent_challenges WHERE forget_after < :before OFFSET :limit) \
+          OR EXISTS (SELECT FROM login_sessions WHERE expires_at < :before OFFSET :limit)"
 }
 
 statement! {

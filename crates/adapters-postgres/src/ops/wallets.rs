@@ -1,9 +1,7 @@
-//! What linking and unlinking have in common: a transaction that a refusal undoes, the challenge, and the turn.
-//!
-//! They lock in one order, so that they never wait for each other in a circle: the challenge, the user, the wallet, and then
-//! grants.
+//! What the operations on people and their wallets have in common: a transaction that a refusal undoes, the challenge, the turn,
+//! and a first login that is not the only one.
 
-use countersign_domain::id::GrantId;
+use countersign_domain::id::{GrantId, UserId};
 use countersign_domain::wallet::WalletAccount;
 use diesel::prelude::*;
 use diesel::sql_types::{Text, Timestamptz, Uuid as SqlUuid};
@@ -45,7 +43,7 @@ statement! {
 }
 
 statement! {
-    /// Waits until nobody else links or unlinks for this user.
+    /// Waits until nobody else changes what this user has.
     LockUser<'a> { family: &'a str as Text, address: &'a str as Text } -> (SqlUuid) = "\
         SELECT users.id FROM wallets JOIN users ON users.id = wallets.user_id \
         WHERE family = :family AND address = :address FOR UPDATE OF users"
@@ -65,6 +63,16 @@ pub(crate) fn spend(
     Ok(Spend { id: id.as_uuid(), forget_after }.execute(connection)? == 1)
 }
 
+statement! {
+    LockUserById { user: Uuid as SqlUuid } -> (SqlUuid) = "SELECT id FROM users WHERE id = :user FOR UPDATE"
+}
+
+/// Locks a user until the transaction ends, as [`lock_user_of`] does; the answer says whether they are there.
+pub(crate) fn lock_user(connection: &mut PgConnection, user: UserId) -> QueryResult<bool> {
+    let lock = LockUserById { user: user.as_uuid() };
+    Ok(lock.get_result::<(Uuid,)>(connection).optional()?.is_some())
+}
+
 /// Locks the user of the signer until the transaction ends. A statement does not see what happened while it waited, so
 /// the next one asks whether the signer is still theirs; from then on it stays, because unlinking it takes the lock.
 pub(crate) fn lock_user_of(
@@ -81,4 +89,19 @@ pub(crate) fn lock_user_of(
 pub(crate) fn owner_of(connection: &mut PgConnection, account: &WalletAccount) -> QueryResult<Option<Uuid>> {
     let owner = OwnerOf { family: &account.family, address: &account.address };
     Ok(owner.get_result::<(Uuid,)>(connection).optional()?.map(|(user,)| user))
+}
+
+/// How often a login is tried. After the first time the wallet is known, or somebody unlinked it just then.
+const TRIES: u32 = 4;
+
+/// Carries out a login. If its wallet is new, and another one took the wallet's key meanwhile, that one has ended, and the login
+/// is tried again.
+pub(crate) fn until_the_wallet_is_known<T>(mut login: impl FnMut() -> OpResult<T>) -> OpResult<T> {
+    let mut tries = 1;
+    loop {
+        match login() {
+            Err(error) if error.is_taken_key() && tries < TRIES => tries += 1,
+            done => return done,
+        }
+    }
 }

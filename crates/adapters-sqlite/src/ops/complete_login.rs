@@ -5,19 +5,41 @@ use countersign_ports::{CompleteLogin, LoginCompleted};
 use diesel::prelude::*;
 use diesel::query_builder::Query;
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
+use time::OffsetDateTime;
 
 use super::statement::statement;
-use super::wallets;
+use super::{consents, sessions, wallets};
 use crate::error::SqliteError;
 use crate::rows::field::{Row, micros};
 use crate::schema::grants;
 
-/// Guard: no grant has this id. The grant comes first, so that a spent challenge leaves neither user nor wallet
-/// behind; the transaction makes it one step.
+/// Guard: no grant has this id. The grant comes first, so that a spent challenge leaves nothing else behind; the
+/// transaction makes it one step.
 pub(crate) fn complete_login(
     connection: &mut SqliteConnection,
     command: &CompleteLogin,
 ) -> Result<LoginCompleted, SqliteError> {
+    let Some(user_id) = insert_grant(connection, command, command.now)? else {
+        return repeated_or_spent(connection, command);
+    };
+    let id = command.id.as_uuid();
+    let user: UserId = Row { table: "grants", key: id.as_bytes() }.id("user_id", &user_id)?;
+    if user == command.new_user {
+        wallets::make_user(connection, &command.account, command.new_user, command.now)?;
+    }
+    consents::add(connection, &user_id, command)?;
+    if let Some(session) = &command.session {
+        sessions::open(connection, session, &user_id, &command.account, command.now)?;
+    }
+    Ok(LoginCompleted::CodeIssued { user })
+}
+
+/// Stores the grant of a login and gives the bytes of its user's id, or nothing if a grant has this id.
+pub(crate) fn insert_grant(
+    connection: &mut SqliteConnection,
+    command: &CompleteLogin,
+    authenticated_at: OffsetDateTime,
+) -> Result<Option<Vec<u8>>, SqliteError> {
     let (id, client, new_user) = (command.id.as_uuid(), command.client.as_uuid(), command.new_user.as_uuid());
     let scope = command.scope.to_string();
     let insert = InsertGrant {
@@ -34,40 +56,28 @@ pub(crate) fn complete_login(
         nonce: command.nonce.as_deref(),
         code_challenge: command.code_challenge.as_ref().map(|challenge| challenge.as_bytes().as_slice()),
         code_hash: command.code_hash.as_bytes(),
-        authenticated_at: micros(command.now),
+        authenticated_at: micros(authenticated_at),
         code_expires_at: micros(command.code_expires_at),
         forget_after: micros(command.forget_after),
     };
-    let at = Row { table: "grants", key: id.as_bytes() };
-    let Some(user) = insert.get_result::<Vec<u8>>(connection).optional()? else {
-        let (code_hash, user): (Vec<u8>, Vec<u8>) = grants::table
-            .find(id.as_bytes().as_slice())
-            .select((grants::code_hash, grants::user_id))
-            .get_result(connection)?;
-        let is_repeated = code_hash == command.code_hash.as_bytes();
-        return Ok(if is_repeated {
-            LoginCompleted::CodeIssued { user: at.id("user_id", &user)? }
-        } else {
-            LoginCompleted::ChallengeSpent
-        });
-    };
-    let user: UserId = at.id("user_id", &user)?;
-    if user == command.new_user {
-        make_user(connection, command)?;
-    }
-    Ok(LoginCompleted::CodeIssued { user })
+    Ok(insert.get_result(connection).optional()?)
 }
 
-/// Makes the user of a wallet that signs for the first time.
-fn make_user(connection: &mut SqliteConnection, command: &CompleteLogin) -> Result<(), SqliteError> {
-    let user = command.new_user.as_uuid();
-    let insert = InsertUser { id: user.as_bytes(), created_at: micros(command.now) };
-    if insert.execute(connection)? == 1 {
-        return wallets::insert(connection, &command.account, user.as_bytes(), command.now);
+/// The id is a grant's: this command's, if it has the same code.
+fn repeated_or_spent(
+    connection: &mut SqliteConnection,
+    command: &CompleteLogin,
+) -> Result<LoginCompleted, SqliteError> {
+    let id = command.id.as_uuid();
+    let (code_hash, user): (Vec<u8>, Vec<u8>) = grants::table
+        .find(id.as_bytes().as_slice())
+        .select((grants::code_hash, grants::user_id))
+        .get_result(connection)?;
+    if code_hash != command.code_hash.as_bytes() {
+        return Ok(LoginCompleted::ChallengeSpent);
     }
-    // The proposed user exists. That is right if the wallet is theirs already, and nobody else's business otherwise.
-    let owner = wallets::owner_of(connection, &command.account)?;
-    if owner.is_some() { Ok(()) } else { Err(SqliteError::UserIdTaken) }
+    let at = Row { table: "grants", key: id.as_bytes() };
+    Ok(LoginCompleted::CodeIssued { user: at.id("user_id", &user)? })
 }
 
 statement! {
@@ -99,12 +109,4 @@ statement! {
 
 impl Query for InsertGrant<'_> {
     type SqlType = Binary;
-}
-
-statement! {
-    struct InsertUser<'a> {
-        id: &'a [u8] as Binary,
-        created_at: i64 as BigInt,
-    }
-    "INSERT INTO users (id, created_at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING"
 }

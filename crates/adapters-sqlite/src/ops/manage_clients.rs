@@ -6,7 +6,7 @@ use diesel::prelude::*;
 
 use crate::error::SqliteError;
 use crate::rows::client::ClientRow;
-use crate::schema::{clients, grants};
+use crate::schema::{clients, consents, grants};
 
 /// Replaces everything but the id and the birth; the answer says whether the client was there.
 pub(crate) fn update_client(connection: &mut SqliteConnection, client: &Client) -> Result<bool, SqliteError> {
@@ -17,11 +17,12 @@ pub(crate) fn update_client(connection: &mut SqliteConnection, client: &Client) 
     Ok(updated == 1)
 }
 
-/// Removes the client and its grants; a token without its grant is not found, and upkeep removes it in its time.
+/// Removes the client with its grants and consents; a token without its grant is not found, and upkeep removes it in its time.
 pub(crate) fn delete_client(connection: &mut SqliteConnection, id: &ClientId) -> Result<bool, SqliteError> {
     let id = id.as_uuid();
     let id = id.as_bytes().as_slice();
     diesel::delete(grants::table.filter(grants::client_id.eq(id))).execute(connection)?;
+    diesel::delete(consents::table.filter(consents::client_id.eq(id))).execute(connection)?;
     let deleted = diesel::delete(clients::table.find(id)).execute(connection)?;
     Ok(deleted == 1)
 }

@@ -8,9 +8,9 @@ use diesel::sql_types::BigInt;
 use super::statement::statement;
 use crate::error::SqliteError;
 use crate::rows::field::micros;
-use crate::schema::{grants, spent_challenges, tokens};
+use crate::schema::{grants, login_sessions, spent_challenges, tokens};
 
-/// Removes grants, tokens and spent challenges, the oldest first, each up to the limit.
+/// Removes grants, tokens, spent challenges and login sessions, the oldest first, each up to the limit.
 pub(crate) fn purge_expired(
     connection: &mut SqliteConnection,
     command: &PurgeExpired,
@@ -19,13 +19,16 @@ pub(crate) fn purge_expired(
     let limit = i64::from(command.limit);
     let rows = PurgeGrants { before, limit }.execute(connection)?
         + PurgeTokens { before, limit }.execute(connection)?
-        + PurgeSpent { before, limit }.execute(connection)?;
+        + PurgeSpent { before, limit }.execute(connection)?
+        + PurgeSessions { before, limit }.execute(connection)?;
     let old_grants = grants::table.filter(grants::forget_after.lt(before));
     let old_tokens = tokens::table.filter(tokens::forget_after.lt(before));
     let old_spent = spent_challenges::table.filter(spent_challenges::forget_after.lt(before));
+    let old_sessions = login_sessions::table.filter(login_sessions::expires_at.lt(before));
     let more = diesel::select(exists(old_grants)).get_result(connection)?
         || diesel::select(exists(old_tokens)).get_result(connection)?
-        || diesel::select(exists(old_spent)).get_result(connection)?;
+        || diesel::select(exists(old_spent)).get_result(connection)?
+        || diesel::select(exists(old_sessions)).get_result(connection)?;
     Ok(Purged { rows: u64::try_from(rows).unwrap_or(u64::MAX), more })
 }
 
@@ -52,4 +55,13 @@ statement! {
     }
     "DELETE FROM spent_challenges WHERE id IN \
      (SELECT id FROM spent_challenges WHERE forget_after < ? ORDER BY forget_after LIMIT ?)"
+}
+
+statement! {
+    struct PurgeSessions {
+        before: i64 as BigInt,
+        limit: i64 as BigInt,
+    }
+    "DELETE FROM login_sessions WHERE id IN \
+     (SELECT id FROM login_sessions WHERE expires_at < ? ORDER BY expires_at LIMIT ?)"
 }

@@ -1,4 +1,5 @@
-//! The look-ups. Each is one statement, so that each sees one state of the database.
+//! The look-ups, but for those of [`read_account`](super::read_account). Each is one statement, so that each sees one state
+//! of the database.
 //!
 //! They take the one row of a key with `get_result`, not with diesel's `first`: that adds `LIMIT ?`, and SQLite plans a
 //! statement anew whenever such a limit is bound, prepared or not.

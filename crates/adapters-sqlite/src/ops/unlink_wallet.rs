@@ -1,4 +1,4 @@
-//! A user loses a wallet, and the wallet everything that was granted with it.
+//! A user loses a wallet, and the wallet everything that was granted and remembered with it.
 
 use countersign_domain::grant::RevocationReason;
 use countersign_ports::{UnlinkWallet, WalletUnlinked};
@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Text};
 
 use super::statement::statement;
-use super::wallets;
+use super::{sessions, wallets};
 use crate::error::SqliteError;
 use crate::rows::field::{Row, micros};
 use crate::schema;
@@ -44,6 +44,7 @@ pub(crate) fn unlink_wallet(
         address,
     };
     end.execute(connection)?;
+    sessions::end_of_wallet(connection, &user_id, &command.wallet)?;
     Ok(WalletUnlinked::Unlinked { user })
 }
 

@@ -1,6 +1,6 @@
 //! Wallets and the challenges that moved them: what several operations do with them.
 
-use countersign_domain::id::GrantId;
+use countersign_domain::id::{GrantId, UserId};
 use countersign_domain::wallet::WalletAccount;
 use diesel::dsl::exists;
 use diesel::prelude::*;
@@ -37,7 +37,24 @@ pub(crate) fn insert(
     Ok(())
 }
 
-/// Was this challenge spent by linking or unlinking?
+/// Makes the user of a wallet that signs for the first time, and gives them the wallet.
+pub(crate) fn make_user(
+    connection: &mut SqliteConnection,
+    account: &WalletAccount,
+    new_user: UserId,
+    now: OffsetDateTime,
+) -> Result<(), SqliteError> {
+    let user = new_user.as_uuid();
+    let make = InsertUser { id: user.as_bytes(), created_at: micros(now) };
+    if make.execute(connection)? == 1 {
+        return insert(connection, account, user.as_bytes(), now);
+    }
+    // The proposed user exists. That is right if the wallet is theirs already, and nobody else's business otherwise.
+    let owner = owner_of(connection, account)?;
+    if owner.is_some() { Ok(()) } else { Err(SqliteError::UserIdTaken) }
+}
+
+/// Was this challenge spent without becoming a grant?
 pub(crate) fn is_spent(connection: &mut SqliteConnection, id: GrantId) -> Result<bool, SqliteError> {
     let id = id.as_uuid();
     let spent = spent_challenges::table.find(id.as_bytes().as_slice());
@@ -53,6 +70,14 @@ pub(crate) fn spend(
     let id = id.as_uuid();
     InsertSpent { id: id.as_bytes(), forget_after: micros(forget_after) }.execute(connection)?;
     Ok(())
+}
+
+statement! {
+    struct InsertUser<'a> {
+        id: &'a [u8] as Binary,
+        created_at: i64 as BigInt,
+    }
+    "INSERT INTO users (id, created_at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING"
 }
 
 statement! {

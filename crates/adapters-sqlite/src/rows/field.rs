@@ -1,6 +1,6 @@
 //! Single fields: identifiers as 16 bytes, times as microseconds since 1970, lists as the lines of a text.
 
-use countersign_domain::id::{ClientId, GrantId, TokenId, UserId};
+use countersign_domain::id::{ClientId, GrantId, SessionId, TokenId, UserId};
 use countersign_domain::scope::ScopeSet;
 use countersign_domain::secret::SecretHash;
 use time::OffsetDateTime;
@@ -41,17 +41,30 @@ impl Row<'_> {
             .map_err(|_| self.impossible(column))
     }
 
+    /// A set of scopes that was kept as their names; the empty set is the empty text.
     pub(crate) fn scope(self, column: &'static str, text: &str) -> Result<ScopeSet, SqliteError> {
+        if text.is_empty() {
+            return Ok(ScopeSet::default());
+        }
         ScopeSet::parse(text).map_err(|_| self.impossible(column))
+    }
+
+    /// A set of scopes that was kept as bits.
+    pub(crate) fn scope_bits(self, column: &'static str, bits: i64) -> Result<ScopeSet, SqliteError> {
+        u8::try_from(bits).ok().and_then(ScopeSet::from_bits).ok_or_else(|| self.impossible(column))
     }
 
     /// The error that names this row and its column.
     pub(crate) fn impossible(self, column: &'static str) -> SqliteError {
-        let row = match Uuid::from_slice(self.key) {
-            Ok(id) => id.to_string(),
-            Err(_) => String::from_utf8_lossy(self.key).into_owned(),
-        };
-        SqliteError::Corrupt { table: self.table, column, row }
+        SqliteError::Corrupt { table: self.table, column, row: readable(self.key) }
+    }
+}
+
+/// A key for people.
+pub(crate) fn readable(key: &[u8]) -> String {
+    match Uuid::from_slice(key) {
+        Ok(id) => id.to_string(),
+        Err(_) => String::from_utf8_lossy(key).into_owned(),
     }
 }
 
@@ -69,7 +82,7 @@ macro_rules! from_uuid {
         }
     )* };
 }
-from_uuid!(ClientId, UserId, GrantId, TokenId);
+from_uuid!(ClientId, UserId, GrantId, TokenId, SessionId);
 
 /// Microseconds since 1970; what is finer is cut off.
 pub(crate) fn micros(time: OffsetDateTime) -> i64 {
@@ -113,5 +126,8 @@ mod tests {
         assert!(ROW.id::<GrantId>("id", &[1, 2, 3]).is_err());
         assert!(ROW.hash("code_hash", &[0; 31]).is_err());
         assert!(ROW.scope("scope", "profile root").is_err());
+        for bits in [-1, 32, 256 + 1, (1 << 32) + 1] {
+            assert!(ROW.scope_bits("scopes", bits).is_err(), "{bits}");
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use countersign_adapters_crypto::{Coin, OperatorSecret, RpcUrl};
+use countersign_adapters_smtp::{Sender, SmtpUrl};
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::secret::Secret;
 use ipnet::IpNet;
@@ -24,6 +25,11 @@ pub(super) fn public_url(text: &str) -> Result<PublicUrl, String> {
 
 pub(super) fn database_url(text: &str) -> Result<DatabaseUrl, String> {
     DatabaseUrl::parse(text)
+}
+
+/// The same text as it may be shown.
+pub(super) fn database_url_without_password(text: &str) -> String {
+    DatabaseUrl::new(text).to_string()
 }
 
 pub(super) fn secret(text: &str) -> Result<OperatorSecret, String> {
@@ -113,6 +119,19 @@ pub(super) fn ethereum_rpc_without_keys(text: &str) -> String {
         }
         Err(_) => "(secret)".to_owned(),
     }
+}
+
+pub(super) fn smtp_url(text: &str) -> Result<SmtpUrl, String> {
+    SmtpUrl::parse(text).map_err(|rejected| rejected.to_string())
+}
+
+/// The same text as it may be shown.
+pub(super) fn smtp_url_without_password(text: &str) -> String {
+    SmtpUrl::parse(text).map_or_else(|_| "(secret)".to_owned(), |url| url.to_string())
+}
+
+pub(super) fn mail_from(text: &str) -> Result<Sender, String> {
+    Sender::parse(text).map_err(|rejected| rejected.to_string())
 }
 
 pub(super) fn coins(text: &str) -> Result<Vec<Coin>, String> {

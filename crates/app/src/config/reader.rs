@@ -136,7 +136,7 @@ fn mistake(spec: &Spec, found: &Found, reason: &str) -> Mistake {
     let place = &found.place;
     Mistake(match privacy {
         settings::Privacy::Public => format!("{place}: {:?}: {reason}; {name} takes {takes}", found.text),
-        settings::Privacy::HoldsPassword | settings::Privacy::HoldsKeys | settings::Privacy::Secret => {
+        settings::Privacy::Holds(_) | settings::Privacy::Secret => {
             format!("{place}: {reason}; {name} takes {takes}")
         }
     })

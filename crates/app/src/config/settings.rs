@@ -5,11 +5,13 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use countersign_adapters_crypto::{Coin, OperatorSecret, RpcUrl};
+use countersign_adapters_smtp::{Sender, SmtpUrl};
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::secret::Secret;
 use ipnet::IpNet;
 use time::Duration;
 
+pub(crate) use super::spec::{Preset, Privacy, Setting, Spec};
 use super::{DatabaseUrl, LogFormat, RegistrationMode, parse};
 
 /// The name of the setting that says where the settings file is; it cannot be in that file.
@@ -18,86 +20,8 @@ pub(crate) const CONFIG: &str = "config";
 pub(crate) const CONFIG_DOC: &str =
     "The settings file; without it `countersign.toml` in the working directory, when it is there";
 
-/// A setting: what is said of it, and how its text is read.
-pub(crate) struct Setting<T> {
-    pub(crate) spec: Spec,
-    /// Gives the value or a fragment that says what is wrong, without repeating the text.
-    pub(crate) parse: fn(&str) -> Result<T, String>,
-}
-
-/// What is said of a setting.
-pub(crate) struct Spec {
-    /// The name, in lower case with underscores.
-    pub(crate) name: &'static str,
-    /// The name of the companion that holds a path to the value, for whatever may hold a secret.
-    file_key: Option<&'static str>,
-    /// What it is, in sentences.
-    pub(crate) doc: &'static str,
-    /// What it takes, after "takes".
-    pub(crate) takes: &'static str,
-    pub(crate) preset: Preset,
-    pub(crate) privacy: Privacy,
-}
-
-/// What holds when nobody set it.
-#[derive(Clone, Copy)]
-pub(crate) enum Preset {
-    /// This text, read like any other.
-    Text(&'static str),
-    /// Nothing; these words say what that means.
-    Absent(&'static str),
-}
-
-/// How much of a value may be shown.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Privacy {
-    Public,
-    /// All but the password in it.
-    HoldsPassword,
-    /// Of each URL in it the scheme, the host and the port: keys to services are written in paths.
-    HoldsKeys,
-    /// Nothing. There is no flag for it either: everybody on the machine can read command lines (B-073).
-    Secret,
-}
-
-impl Spec {
-    /// The flag's name, if the value may stand on a command line.
-    pub(crate) fn flag(&self) -> Option<&'static str> {
-        (self.privacy != Privacy::Secret).then_some(self.name)
-    }
-
-    /// The name of the setting that holds a path to the value.
-    pub(crate) const fn file_key(&self) -> Option<&'static str> {
-        self.file_key
-    }
-
-    /// One line for `--help`.
-    pub(crate) fn help(&self) -> String {
-        let first = self.doc.split_once(". ").map_or(self.doc, |(first, _)| first).trim_end_matches('.');
-        match self.preset {
-            Preset::Text(text) => format!("{first} [default: {text}]"),
-            Preset::Absent(_) => first.to_owned(),
-        }
-    }
-
-    /// The environment variable of a setting.
-    pub(crate) fn variable(name: &str) -> String {
-        format!("COUNTERSIGN_{}", name.to_uppercase())
-    }
-
-    /// A value as it may be shown.
-    pub(crate) fn mask(&self, value: &str) -> String {
-        match self.privacy {
-            Privacy::Public => value.replace('\n', ", "),
-            Privacy::HoldsPassword => DatabaseUrl::new(value).to_string(),
-            Privacy::HoldsKeys => parse::ethereum_rpc_without_keys(value),
-            Privacy::Secret => "(secret)".to_owned(),
-        }
-    }
-}
-
 /// All settings, in the order in which people read about them.
-pub(crate) static ALL: [&Spec; 21] = [
+pub(crate) static ALL: [&Spec; 26] = [
     &BIND.spec,
     &PUBLIC_URL.spec,
     &DATABASE_URL.spec,
@@ -109,12 +33,17 @@ pub(crate) static ALL: [&Spec; 21] = [
     &CODE_TTL.spec,
     &CHALLENGE_TTL.spec,
     &SESSION_TTL.spec,
+    &LOGIN_TTL.spec,
     &REFRESH_GRACE.spec,
     &RATE_LIMIT.spec,
     &TRUSTED_PROXIES.spec,
     &ETHEREUM_RPC.spec,
     &ETHEREUM_RPC_PRIVATE.spec,
     &COINS.spec,
+    &SMTP_URL.spec,
+    &MAIL_FROM.spec,
+    &SYNTHETIC_EMAIL.spec,
+    &PLAYGROUND.spec,
     &TEMPLATE_DIRECTORY.spec,
     &WORKERS.spec,
     &LOG.spec,
@@ -166,7 +95,7 @@ pub(crate) static DATABASE_URL: Setting<DatabaseUrl> = Setting {
               A password on the command line can be read by everybody on the machine: use the environment or a file.",
         takes: "a URL that begins with sqlite:// or postgres://",
         preset: Preset::Text("sqlite://data/countersign.db"),
-        privacy: Privacy::HoldsPassword,
+        privacy: Privacy::Holds(parse::database_url_without_password),
     },
     parse: parse::database_url,
 };
@@ -263,6 +192,15 @@ pub(crate) static SESSION_TTL: Setting<Duration> = lifetime(
     parse::seconds::<1, 86_400>,
 );
 
+pub(crate) static LOGIN_TTL: Setting<Duration> = lifetime(
+    "login_ttl",
+    "How long a browser in which somebody signed in and asked to be remembered goes on without the wallet. What an application \
+     is allowed is signed for all the same, once. 0 remembers nobody.",
+    "seconds, 0 to 2592000 (30 days)",
+    "86400",
+    parse::seconds::<0, 2_592_000>,
+);
+
 pub(crate) static REFRESH_GRACE: Setting<Duration> = Setting {
     spec: Spec {
         name: "refresh_grace",
@@ -310,7 +248,7 @@ pub(crate) static ETHEREUM_RPC: Setting<Vec<(u64, RpcUrl)>> = Setting {
               file it may be a list.",
         takes: "number=URL, separated by commas; https URLs, or http ones on localhost and on loopback or private addresses",
         preset: Preset::Absent("wallets that are contracts cannot sign in"),
-        privacy: Privacy::HoldsKeys,
+        privacy: Privacy::Holds(parse::ethereum_rpc_without_keys),
     },
     parse: parse::ethereum_rpc,
 };
@@ -340,6 +278,61 @@ pub(crate) static COINS: Setting<Vec<Coin>> = Setting {
         privacy: Privacy::Public,
     },
     parse: parse::coins,
+};
+
+pub(crate) static SMTP_URL: Setting<SmtpUrl> = Setting {
+    spec: Spec {
+        name: "smtp_url",
+        file_key: Some("smtp_url_file"),
+        doc: "The mail server, which sends people the link that confirms their e-mail address: `smtp://user:password@mail.example.com` \
+              (port 587) or `smtps://…` (TLS from the start, port 465). `smtp://` to another machine needs STARTTLS with a \
+              certificate that holds, or no mail is sent; to this machine (localhost and loopback addresses) it is plain, port 25. \
+              `?tls=required` asks for STARTTLS here too; `?tls=opportunistic`, which whoever is between can undo, and `?tls=none` \
+              give it up, and are refused for other machines when there is a password. `?ca_file=/path/ca.pem` trusts these \
+              certificates beside Mozilla's. `smtp://host/name` calls this machine by that name instead of the domain of `mail_from`. \
+              A password on the command line can be read by everybody on the machine: use the environment or a file.",
+        takes: "a URL that begins with smtp:// or smtps://",
+        preset: Preset::Absent("no mail is sent"),
+        privacy: Privacy::Holds(parse::smtp_url_without_password),
+    },
+    parse: parse::smtp_url,
+};
+
+pub(crate) static MAIL_FROM: Setting<Sender> = Setting {
+    spec: Spec {
+        name: "mail_from",
+        file_key: None,
+        doc: "Who mails come from. `smtp_url` needs it.",
+        takes: "an address such as signin@example.com, or Name <signin@example.com>",
+        preset: Preset::Absent("none, while no mail is sent"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::mail_from,
+};
+
+pub(crate) static SYNTHETIC_EMAIL: Setting<bool> = Setting {
+    spec: Spec {
+        name: "synthetic_email",
+        file_key: None,
+        doc: "Whether applications that ask for an e-mail address get a made-up one below `wallet.invalid` for people who gave none. \
+              Some applications do not work without; no mail ever arrives there.",
+        takes: "on or off",
+        preset: Preset::Text("off"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::on_or_off,
+};
+
+pub(crate) static PLAYGROUND: Setting<bool> = Setting {
+    spec: Spec {
+        name: "playground",
+        file_key: None,
+        doc: "Whether `/playground` is there: a sign-in step by step, with a throw-away wallet in the page.",
+        takes: "on or off",
+        preset: Preset::Absent("`on` while the public URL is loopback, otherwise `off`"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::on_or_off,
 };
 
 pub(crate) static TEMPLATE_DIRECTORY: Setting<PathBuf> = Setting {

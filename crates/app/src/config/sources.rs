@@ -21,6 +21,7 @@ pub(crate) enum Origin {
     Flag,
     Environment,
     File(PathBuf),
+    TryOut,
     Default,
 }
 
@@ -31,6 +32,7 @@ impl Origin {
             Self::Flag => format!("--{}", name.replace('_', "-")),
             Self::Environment => Spec::variable(name),
             Self::File(path) => format!("{name} in {}", path.display()),
+            Self::TryOut => "serve --dev".to_owned(),
             Self::Default => "default".to_owned(),
         }
     }
@@ -84,7 +86,25 @@ impl Sources {
         ];
         Self { layers, mistakes }
     }
+
+    /// For `serve --dev`: the database is here and its secret beside it, and naming others is a mistake.
+    pub(crate) fn try_out(&mut self, database_url: String) {
+        for layer in &self.layers {
+            for name in THROWN_AWAY.into_iter().filter(|name| layer.texts.contains_key(name)) {
+                let place = layer.origin.of(name);
+                self.mistakes.push(Mistake(format!(
+                    "{place}: serve --dev makes a database and a secret of its own and throws them away; leave it out, or \
+                     serve without --dev"
+                )));
+            }
+        }
+        let texts = Texts::from([("database_url", database_url)]);
+        self.layers.push(Layer { origin: Origin::TryOut, texts });
+    }
 }
+
+/// What the operator cannot decide for a server that throws everything away.
+const THROWN_AWAY: [&str; 4] = ["database_url", "database_url_file", "secret", "secret_file"];
 
 type Texts = BTreeMap<&'static str, String>;
 

@@ -1,5 +1,9 @@
 //! Precedence of the sources, and the line for every mistake.
 
+mod mail;
+mod trial;
+mod values;
+
 use std::ffi::OsString;
 use std::fs;
 
@@ -43,12 +47,15 @@ impl Start {
     }
 
     fn load(&self) -> Result<Config, Vec<Mistake>> {
+        Config::load(&self.sources(), &Wiring::standard(), Purpose::Serve)
+    }
+
+    fn sources(&self) -> Sources {
         let words = ["countersign".to_owned(), "serve".to_owned()];
         let matches = cli::command().try_get_matches_from(words.iter().chain(&self.flags)).unwrap();
         let variables =
             self.variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
-        let sources = Sources::new(&matches, variables, self.folder.path());
-        Config::load(&sources, &Wiring::standard(), Purpose::Serve)
+        Sources::new(&matches, variables, self.folder.path())
     }
 
     fn config(&self) -> Config {
@@ -57,8 +64,12 @@ impl Start {
 
     /// The mistakes as lines, with the temporary folder written as `…`.
     fn mistakes(&self) -> Vec<String> {
+        self.lines(&self.load().unwrap_err())
+    }
+
+    fn lines(&self, mistakes: &[Mistake]) -> Vec<String> {
         let folder = format!("{}/", self.folder.path().display());
-        self.load().unwrap_err().iter().map(|mistake| mistake.to_string().replace(&folder, "…/")).collect()
+        mistakes.iter().map(|mistake| mistake.to_string().replace(&folder, "…/")).collect()
     }
 
     fn origin(&self, name: &str) -> String {
@@ -84,6 +95,7 @@ fn without_settings_the_defaults_of_the_contract_hold() {
     assert_eq!(config.registration, RegistrationMode::Open);
     assert!(config.rate_limit && config.trusted_proxies.is_empty() && config.workers > 0);
     assert!(config.secret.is_none() && config.template_directory.is_none());
+    assert!(config.mail.is_none() && !config.synthetic_email && config.playground && !config.dev);
     assert_eq!((config.log.as_str(), config.log_format), ("info", LogFormat::Auto));
 }
 
@@ -146,11 +158,14 @@ fn an_empty_variable_counts_as_not_set() {
 }
 
 #[test]
-fn registration_is_open_on_loopback_only() {
+fn registration_is_open_and_the_playground_on_where_nobody_else_is() {
     let public = start().variable("COUNTERSIGN_PUBLIC_URL", "https://auth.example.com");
-    assert_eq!(public.config().registration, RegistrationMode::Token);
+    assert_eq!((public.config().registration, public.config().playground), (RegistrationMode::Token, false));
+    assert_eq!(public.origin("playground"), "default, because the public URL is not loopback");
     let opened = public.variable("COUNTERSIGN_REGISTRATION", "open");
-    assert_eq!(opened.config().registration, RegistrationMode::Open);
+    let opened = opened.variable("COUNTERSIGN_PLAYGROUND", "on").config();
+    assert_eq!((opened.registration, opened.playground), (RegistrationMode::Open, true));
+    assert!(!start().variable("COUNTERSIGN_PLAYGROUND", "off").config().playground);
 }
 
 #[test]
@@ -272,107 +287,6 @@ fn all_mistakes_are_told_at_once() {
 }
 
 #[test]
-fn each_setting_says_what_it_takes() {
-    let cases = [
-        (
-            "PUBLIC_URL",
-            "http://auth.example.com",
-            "http is for loopback hosts only: use https; public_url takes an https",
-        ),
-        (
-            "DATABASE_URL",
-            "mysql://db/auth",
-            "this build knows sqlite, postgres, postgresql; database_url takes a URL",
-        ),
-        (
-            "DATABASE_URL",
-            "auth.db",
-            "not a URL; database_url takes a URL that begins with sqlite:// or postgres://",
-        ),
-        ("DATABASE_URL", "sqlite://", "it names no file; database_url takes"),
-        ("DATABASE_URL", "sqlite://:memory:", "a database in memory keeps nothing; database_url takes"),
-        ("REGISTRATION", "maybe", "\"maybe\": no such mode; registration takes open, token or closed"),
-        ("ACCESS_TOKEN_TTL", "0", "\"0\": too small; access_token_ttl takes seconds, 1 to 86400 (a day)"),
-        ("ACCESS_TOKEN_TTL", "1h", "\"1h\": not a whole number; access_token_ttl takes seconds"),
-        (
-            "REFRESH_TOKEN_TTL",
-            "31536001",
-            "too large; refresh_token_ttl takes seconds, 1 to 31536000 (a year)",
-        ),
-        ("CHALLENGE_TTL", "601", "too large; challenge_ttl takes seconds, 1 to 600 (ten minutes)"),
-        ("SESSION_TTL", "-1", "too small; session_ttl takes seconds, 1 to 86400 (a day)"),
-        ("REFRESH_GRACE", "61", "too large; refresh_grace takes seconds, 0 to 60"),
-        ("RATE_LIMIT", "yes", "\"yes\": neither on nor off; rate_limit takes on or off"),
-        (
-            "TRUSTED_PROXIES",
-            "10.0.0.0/8,proxy",
-            "\"proxy\" is no network; trusted_proxies takes networks such as",
-        ),
-        (
-            "TEMPLATE_DIRECTORY",
-            "/nowhere",
-            "\"/nowhere\": there is no such folder; template_directory takes the path",
-        ),
-        (
-            "ETHEREUM_RPC",
-            "https://a.example",
-            "entry 1 does not begin with the number of a chain and an =; ethereum_rpc takes",
-        ),
-        ("ETHEREUM_RPC", "1=https://a.example,x=", "entry 2 does not begin with the number"),
-        ("ETHEREUM_RPC", "1=http://a.example", "the URL for chain 1: http is for localhost and"),
-        (
-            "ETHEREUM_RPC",
-            "1=https://a.example,1=https://b.example",
-            "there are two URLs for chain 1; ethereum_rpc",
-        ),
-        (
-            "ETHEREUM_RPC",
-            "0=https://a.example",
-            "the URL for chain 0: 0 is the number of no chain; ethereum_rpc",
-        ),
-        (
-            "ETHEREUM_RPC",
-            "1=http://10.0.0.5:8545",
-            "the URL for chain 1: its address is a private one, and those",
-        ),
-        ("ETHEREUM_RPC_PRIVATE", "yes", "\"yes\": neither on nor off; ethereum_rpc_private takes on or off"),
-        ("COINS", "name=Namecoin", "coin 1: `chain` is missing; coins takes coins, each as key=value"),
-        (
-            "COINS",
-            "name=Bitcoin chain=bip122:000000000019d6689c085ae165831e93 magic=x p2pkh=0",
-            "coin 1: the chain bip122:000000000019d6689c085ae165831e93 is known already; coins takes",
-        ),
-        ("LOG", "inof", "\"inof\" is no level; log takes error, warn, info"),
-        ("LOG", "a=b=c", "log takes error, warn, info"),
-        ("LOG_FORMAT", "xml", "\"xml\": no such format; log_format takes auto, pretty or json"),
-    ];
-    for (name, value, expected) in cases {
-        let name = format!("COUNTERSIGN_{name}");
-        let line = about(&name, value);
-        assert!(line.starts_with(&format!("{name}: ")) && line.contains(expected), "{line}");
-    }
-}
-
-#[test]
-fn a_bad_secret_is_told_without_its_value() {
-    let bad_token = start()
-        .variable("COUNTERSIGN_REGISTRATION", "token")
-        .variable("COUNTERSIGN_REGISTRATION_TOKEN", "hunter2");
-    let lines = [
-        about("COUNTERSIGN_SECRET", "hunter22"),
-        about("COUNTERSIGN_SECRET", "hunter2 with spaces and much more of it"),
-        about("COUNTERSIGN_DATABASE_URL", "postgres://ann:hunter2/x@db/auth"),
-        bad_token.mistakes().concat(),
-    ];
-    assert!(
-        lines[0].contains("the secret has 6 bytes, fewer than 32; secret takes at least 32 random bytes")
-    );
-    for line in lines {
-        assert!(!line.contains("hunter2") && line.contains(" takes "), "{line}");
-    }
-}
-
-#[test]
 fn the_keys_in_rpc_urls_are_shown_nowhere() {
     let value =
         "1=https://mainnet.example/v3/hunter2, 8453 = https://ann:hunter2@base.example:8443/?key=hunter2";
@@ -418,5 +332,5 @@ fn no_name_stands_twice_in_the_table() {
     let count = names.len();
     names.sort_unstable();
     names.dedup();
-    assert_eq!((names.len(), settings::ALL.len()), (count, 21));
+    assert_eq!((names.len(), settings::ALL.len()), (count, 26));
 }

@@ -5,3 +5,5 @@ mod challenge;
 mod commands;
 mod place;
 mod serve;
+mod server;
+mod trial;

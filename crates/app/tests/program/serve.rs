@@ -1,69 +1,11 @@
 //! The server as a supervisor meets it: start, readiness, signals, exit codes.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::process::{Child, ChildStderr};
+use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use crate::place::Place;
-use serde_json::Value;
-
-/// A server that said where it listens.
-struct Server {
-    child: Child,
-    log: BufReader<ChildStderr>,
-    address: SocketAddr,
-}
-
-impl Server {
-    fn start(place: &Place, variables: &[(&str, &str)]) -> Self {
-        let mut command = place.command(&["--bind", "127.0.0.1:0"]);
-        let mut child = command.envs(variables.iter().copied()).spawn().unwrap();
-        let log = BufReader::new(child.stderr.take().unwrap());
-        let mut server = Self { child, log, address: SocketAddr::from(([127, 0, 0, 1], 0)) };
-        let mut seen = String::new();
-        loop {
-            let mut line = String::new();
-            assert_ne!(server.log.read_line(&mut line).unwrap(), 0, "the server ended: {seen}");
-            let event: Value = serde_json::from_str(&line).unwrap_or_default();
-            if event["message"] == "listening" {
-                server.address = event["address"].as_str().unwrap().parse().unwrap();
-                return server;
-            }
-            seen.push_str(&line);
-        }
-    }
-
-    fn signal(&self, name: &str) {
-        let command = format!("kill -{name} {}", self.child.id());
-        assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success());
-    }
-
-    /// The status of the readiness probe; `None`: nobody listens any more.
-    fn readiness(&self) -> Option<u16> {
-        let mut connection = TcpStream::connect(self.address).ok()?;
-        let request = "GET /health/ready HTTP/1.1\r\nHost: localhost:8080\r\nConnection: close\r\n\r\n";
-        connection.write_all(request.as_bytes()).ok()?;
-        let mut answer = String::new();
-        connection.read_to_string(&mut answer).ok()?;
-        answer.split(' ').nth(1)?.parse().ok()
-    }
-
-    /// The exit code, and the rest of the log.
-    fn end(&mut self) -> (Option<i32>, String) {
-        let mut log = String::new();
-        self.log.read_to_string(&mut log).unwrap();
-        (self.child.wait().unwrap().code(), log)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It has ended already in every test that passes.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
+use crate::server::Server;
 
 #[test]
 fn d_14_a_signal_turns_readiness_to_503_and_ends_the_server_with_0() {

@@ -30,6 +30,24 @@ impl Tables {
     fn owner_of(&self, account: &WalletAccount) -> Option<UserId> {
         self.wallets.get(&key_of(account)).map(|wallet| wallet.user)
     }
+
+    /// The wallets of a user, the oldest link first.
+    pub(super) fn wallets_of(&self, user: UserId) -> Vec<LinkedWallet> {
+        let theirs = self.wallets.iter().filter(|(_, wallet)| wallet.user == user);
+        let mut wallets: Vec<_> = theirs
+            .map(|((family, address), wallet)| LinkedWallet {
+                account: WalletAccount {
+                    family: family.clone(),
+                    chain: wallet.chain.clone(),
+                    address: address.clone(),
+                },
+                linked_at: wallet.linked_at,
+            })
+            .collect();
+        // The sort is stable: wallets of one moment stay in the order of family and address.
+        wallets.sort_by_key(|wallet| wallet.linked_at);
+        wallets
+    }
 }
 
 #[async_trait]
@@ -66,32 +84,17 @@ impl WalletStore for MemoryStorage {
         let key = key_of(&command.wallet);
         tables.spent_challenges.insert(command.id, command.forget_after);
         tables.wallets.remove(&key);
+        tables.sessions.retain(|_, session| session.user != user || key_of(&session.account) != key);
+        let revocation = Revocation { at: command.now, reason: RevocationReason::WalletUnlinked };
         for row in tables.grants.values_mut() {
-            let is_theirs = row.grant.user == user && key_of(&row.grant.account) == key;
-            if is_theirs && !row.grant.revoked {
-                row.grant.revoked = true;
-                row.revocation =
-                    Some(Revocation { at: command.now, reason: RevocationReason::WalletUnlinked });
+            if row.grant.user == user && key_of(&row.grant.account) == key {
+                row.revoke(revocation);
             }
         }
         Ok(WalletUnlinked::Unlinked { user })
     }
 
     async fn wallets_of(&self, user: UserId) -> Result<Vec<LinkedWallet>, StoreError> {
-        let tables = self.tables();
-        let theirs = tables.wallets.iter().filter(|(_, wallet)| wallet.user == user);
-        let mut wallets: Vec<_> = theirs
-            .map(|((family, address), wallet)| LinkedWallet {
-                account: WalletAccount {
-                    family: family.clone(),
-                    chain: wallet.chain.clone(),
-                    address: address.clone(),
-                },
-                linked_at: wallet.linked_at,
-            })
-            .collect();
-        // The sort is stable: wallets of one moment stay in the order of family and address.
-        wallets.sort_by_key(|wallet| wallet.linked_at);
-        Ok(wallets)
+        Ok(self.tables().wallets_of(user))
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use countersign_domain::client::Client;
 use countersign_ports::{
-    KeyAdded, LoginCompleted, PurgeExpired, Redeemed, RegisterClient, Revoked, Rotated, Storage,
-    WalletLinked, WalletUnlinked,
+    EmailPut, KeyAdded, LoginCompleted, PurgeExpired, Redeemed, RegisterClient, Revoked, Rotated,
+    SessionContinued, SessionOpened, Storage, WalletLinked, WalletUnlinked,
 };
 use time::Duration;
 
@@ -154,4 +154,85 @@ pub async fn an_unlink_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Stor
     assert_eq!(store.unlink_wallet(unlink).await.unwrap(), WalletUnlinked::ChallengeSpent);
     assert_eq!(steps::accounts_of(&*store, user).await, [first]);
     assert!(!steps::is_live(&*store, &token).await);
+}
+
+/// A browser is remembered, goes on where its user agreed, and that use is remembered too.
+pub async fn a_session_and_a_consent_outlive_the_process(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let (login, session) = steps::remember(&*open().await).await;
+    let store = open().await;
+    assert_eq!(steps::session(&*store, session.id).await, session);
+    let mut request = fixtures::continue_session(&session, login.client);
+    request.login.now += Duration::minutes(1);
+    assert_eq!(steps::proceed(&*store, &request).await, SessionContinued::CodeIssued);
+    drop(store);
+    let store = open().await;
+    assert_eq!(steps::session(&*store, session.id).await.last_used_at, request.login.now);
+    let consent = store.find_consent(login.new_user, login.client).await.unwrap().unwrap();
+    assert_eq!((consent.granted_at, consent.last_used_at), (login.now, request.login.now));
+    assert_eq!(steps::proceed(&*store, &request).await, SessionContinued::CodeIssued);
+    request.login.code_hash = fixtures::secret_hash();
+    assert_eq!(steps::proceed(&*store, &request).await, SessionContinued::RequestSpent);
+}
+
+/// A restart opens no session twice, and brings none back.
+pub async fn an_ended_session_stays_ended(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let store = open().await;
+    let command = fixtures::open_session();
+    let user = steps::open(&*store, &command).await;
+    drop(store);
+    let store = open().await;
+    assert_eq!(steps::open(&*store, &command).await, user);
+    assert!(store.end_session(user, command.session.id).await.unwrap());
+    drop(store);
+    let store = open().await;
+    assert_eq!(store.find_session(command.session.id).await.unwrap(), None);
+    assert_eq!(store.open_session(command).await.unwrap(), SessionOpened::ChallengeSpent);
+}
+
+/// What was taken back stays taken back.
+pub async fn a_revoked_consent_stays_revoked(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let store = open().await;
+    let (login, session) = steps::remember(&*store).await;
+    let revocation = fixtures::revoke_consent(login.new_user, login.client);
+    assert!(store.revoke_consent(revocation).await.unwrap());
+    drop(store);
+    let store = open().await;
+    assert_eq!(store.find_consent(login.new_user, login.client).await.unwrap(), None);
+    assert_eq!(store.redeem_code(fixtures::redeem_code(login.id)).await.unwrap(), Redeemed::Revoked);
+    let request = fixtures::continue_session(&session, login.client);
+    assert_eq!(steps::proceed(&*store, &request).await, SessionContinued::ConsentMissing);
+}
+
+/// It stays on file, confirmed and removed.
+pub async fn an_address_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let store = open().await;
+    let user = steps::sign_in(&*store).await.new_user;
+    let command = fixtures::put_email(user);
+    assert_eq!(store.put_email(command.clone()).await.unwrap(), EmailPut::Stored);
+    drop(store);
+    let store = open().await;
+    let link = store.find_email(user).await.unwrap().unwrap().confirmation.unwrap();
+    assert_eq!(Some(link), command.confirmation);
+    assert!(store.confirm_email(fixtures::confirm_email(user, link)).await.unwrap());
+    drop(store);
+    let store = open().await;
+    assert_eq!(store.put_email(command).await.unwrap(), EmailPut::AlreadyVerified);
+    assert!(store.remove_email(user).await.unwrap());
+    drop(store);
+    assert_eq!(open().await.find_email(user).await.unwrap(), None);
+}
+
+/// Whoever was deleted does not come back.
+pub async fn a_deleted_account_stays_deleted(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let store = open().await;
+    let (login, session) = steps::remember(&*store).await;
+    let token = steps::redeem_by(&*store, &login.account).await;
+    assert!(store.delete_account(fixtures::delete_account(login.new_user)).await.unwrap());
+    drop(store);
+    let store = open().await;
+    assert_eq!(store.find_account(login.new_user).await.unwrap(), None);
+    assert_eq!(store.find_session(session.id).await.unwrap(), None);
+    assert!(!steps::is_live(&*store, &token).await);
+    let back = fixtures::complete_login_of(login.account);
+    assert_eq!(steps::user_of(&*store, &back).await, back.new_user);
 }

@@ -1,7 +1,7 @@
 //! Many come at once: each clause starts its tasks together and counts their answers.
 
 use std::future::Future;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Waker};
@@ -21,6 +21,9 @@ use crate::fixtures;
 
 const TASKS: usize = 64;
 const ROUNDS: usize = 4;
+
+/// A task of any kind, so that different ones can run at once.
+pub(crate) type Pinned<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// Runs all at once and gives their answers.
 pub(crate) async fn at_once<F>(tasks: impl IntoIterator<Item = F>) -> Vec<F::Output>
@@ -126,12 +129,10 @@ pub async fn d_07_no_rotation_is_stored_after_a_revocation_was_answered(store: A
                 is_answered.store(true, Ordering::SeqCst);
             }
         };
-        [Box::pin(refresh) as Pinned, Box::pin(revoke)]
+        [Box::pin(refresh) as Pinned<()>, Box::pin(revoke)]
     });
     at_once(tasks).await;
 }
-
-type Pinned = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Access tokens are read as fast as they can be while they, or their grants, are revoked.
 pub async fn d_07_no_access_token_lives_after_a_revocation_was_answered(store: Arc<dyn Storage>) {
@@ -166,7 +167,7 @@ pub async fn d_07_no_access_token_lives_after_a_revocation_was_answered(store: A
                 is_answered.store(true, Ordering::SeqCst);
             }
         };
-        [Box::pin(read) as Pinned, Box::pin(revoke)]
+        [Box::pin(read) as Pinned<()>, Box::pin(revoke)]
     });
     at_once(tasks).await;
 }
@@ -324,7 +325,7 @@ pub async fn an_operation_that_nobody_waits_for_happens_wholly_or_not_at_all(sto
 }
 
 /// Lets an operation begin, and drops it.
-fn poll_once(operation: impl Future) {
+pub(crate) fn poll_once(operation: impl Future) {
     let mut operation = pin!(operation);
     // Whether it is ready already does not matter: nobody looks at the answer.
     let _ = operation.as_mut().poll(&mut Context::from_waker(Waker::noop()));

@@ -4,13 +4,15 @@ use std::ops::AsyncFn;
 use std::sync::Arc;
 
 use countersign_domain::client::Client;
+use countersign_domain::id::GrantId;
+use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::signing_key::SealedKey;
 use countersign_ports::{
-    AddSigningKey, CompleteLogin, KeyAdded, LoginCompleted, Redeemed, RegisterClient, Revoked, Rotated,
-    Storage, WalletLinked, WalletUnlinked,
+    AddSigningKey, CompleteLogin, EmailPut, KeyAdded, LoginCompleted, OpenSession, Redeemed, RegisterClient,
+    Revoked, Rotated, SessionContinued, SessionOpened, Storage, WalletLinked, WalletUnlinked,
 };
 
-use super::races::{at_once, count};
+use super::races::{Pinned, at_once, count};
 use super::steps;
 use crate::fixtures;
 
@@ -180,5 +182,191 @@ pub async fn two_replicas_leave_a_user_one_wallet(open: impl AsyncFn() -> Arc<dy
         .await;
         assert_eq!(count(&outcomes, &WalletUnlinked::Unlinked { user }), 1);
         assert_eq!(count(&outcomes, &WalletUnlinked::LastWallet), 1);
+    }
+}
+
+/// A browser may be remembered here and go on there; from the answer on, an end is an end everywhere.
+pub async fn a_088_an_end_of_a_session_is_seen_by_the_other_replica(
+    open: impl AsyncFn() -> Arc<dyn Storage>,
+) {
+    let [here, there] = replicas(open).await;
+    for _ in 0..TASKS {
+        let (login, session) = steps::remember(&*here).await;
+        let request = fixtures::continue_session(&session, login.client);
+        assert_eq!(steps::proceed(&*there, &request).await, SessionContinued::CodeIssued);
+        assert_eq!(steps::proceed(&*here, &request).await, SessionContinued::CodeIssued);
+        assert!(here.end_session(login.new_user, session.id).await.unwrap());
+        assert_eq!(there.find_session(session.id).await.unwrap(), None);
+        let late = fixtures::continue_session(&session, login.client);
+        assert_eq!(steps::proceed(&*there, &late).await, SessionContinued::SessionEnded);
+    }
+}
+
+/// From the answer on, nothing is granted anywhere, and what was granted is dead.
+pub async fn a_088_a_revoked_consent_is_seen_by_the_other_replica(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let [here, there] = replicas(open).await;
+    for _ in 0..TASKS {
+        let (login, session) = steps::remember(&*there).await;
+        let redemption = fixtures::redeem_code(login.id);
+        there.redeem_code(redemption.clone()).await.unwrap();
+        assert!(steps::is_live(&*there, &redemption.token).await);
+        assert!(there.find_consent(login.new_user, login.client).await.unwrap().is_some());
+        let revocation = fixtures::revoke_consent(login.new_user, login.client);
+        assert!(here.revoke_consent(revocation).await.unwrap());
+        assert!(!steps::is_live(&*there, &redemption.token).await);
+        assert_eq!(there.find_consent(login.new_user, login.client).await.unwrap(), None);
+        let late = fixtures::continue_session(&session, login.client);
+        assert_eq!(steps::proceed(&*there, &late).await, SessionContinued::ConsentMissing);
+    }
+}
+
+/// From the answer on, the user is gone everywhere.
+pub async fn a_deleted_account_is_gone_on_the_other_replica(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let [here, there] = replicas(open).await;
+    for _ in 0..8 {
+        let (login, session) = steps::remember(&*here).await;
+        let token = steps::redeem_by(&*there, &login.account).await;
+        assert!(steps::is_live(&*there, &token).await);
+        assert!(here.delete_account(fixtures::delete_account(login.new_user)).await.unwrap());
+        assert_eq!(there.find_account(login.new_user).await.unwrap(), None);
+        assert_eq!(there.find_session(session.id).await.unwrap(), None);
+        assert!(!steps::is_live(&*there, &token).await);
+        let back = fixtures::complete_login_of(login.account);
+        assert_eq!(steps::user_of(&*there, &back).await, back.new_user);
+        assert_eq!(steps::account(&*here, back.new_user).await.consents.len(), 1);
+    }
+}
+
+/// An address that was put here is confirmed there, once.
+pub async fn an_address_is_confirmed_once_on_two_replicas(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let replicas = replicas(open).await;
+    let user = steps::sign_in(&*replicas[0]).await.new_user;
+    let puts = at_once(in_turns(&replicas).map(|store| {
+        let command = fixtures::put_email(user);
+        async move { store.put_email(command).await.unwrap() }
+    }))
+    .await;
+    assert_eq!(count(&puts, &EmailPut::Stored), 1);
+    assert_eq!(count(&puts, &EmailPut::OtherOnFile), TASKS - 1);
+    let on_file = replicas[1].find_email(user).await.unwrap().unwrap();
+    let follow = fixtures::confirm_email(user, on_file.confirmation.unwrap());
+    let outcomes =
+        at_once(in_turns(&replicas).map(|store| async move { store.confirm_email(follow).await.unwrap() }))
+            .await;
+    assert_eq!(count(&outcomes, &true), 1);
+    for store in &replicas {
+        assert!(store.find_email(user).await.unwrap().unwrap().verified_at.is_some());
+    }
+}
+
+/// Exactly one of many, wherever they come.
+pub async fn d_08_one_request_is_continued_once_on_two_replicas(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let replicas = replicas(open).await;
+    let (login, session) = steps::remember(&*replicas[0]).await;
+    let id = fixtures::grant_id();
+    let outcomes = at_once(in_turns(&replicas).map(|store| {
+        let mut command = fixtures::continue_session(&session, login.client);
+        command.login.id = id;
+        async move { steps::proceed(&*store, &command).await }
+    }))
+    .await;
+    assert_eq!(count(&outcomes, &SessionContinued::CodeIssued), 1);
+    assert_eq!(count(&outcomes, &SessionContinued::RequestSpent), TASKS - 1);
+}
+
+/// Exactly one of many, wherever they come, and all agree whose the wallet is.
+pub async fn d_08_one_challenge_opens_one_session_on_two_replicas(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let replicas = replicas(open).await;
+    let account = fixtures::wallet_account();
+    let id = fixtures::grant_id();
+    let outcomes = at_once(in_turns(&replicas).map(|store| {
+        let command = OpenSession { id, ..fixtures::open_session_of(account.clone()) };
+        async move { store.open_session(command).await.unwrap() }
+    }))
+    .await;
+    assert_eq!(count(&outcomes, &SessionOpened::ChallengeSpent), TASKS - 1);
+    let users = at_once(in_turns(&replicas).map(|store| {
+        let command = fixtures::open_session_of(account.clone());
+        async move { steps::open(&*store, &command).await }
+    }))
+    .await;
+    assert_eq!(count(&outcomes, &SessionOpened::Opened { user: users[0] }), 1);
+    assert_eq!(count(&users, &users[0]), TASKS);
+}
+
+/// Logins and continuations here while it is taken back there: what lives is what the user agrees to.
+pub async fn no_grant_outlives_its_consent_on_two_replicas(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let replicas = replicas(open).await;
+    for _ in 0..8 {
+        let (login, session) = steps::remember(&*replicas[0]).await;
+        let (user, client) = (login.new_user, login.client);
+        let grants = at_once(in_turns(&replicas).enumerate().map(|(place, store)| {
+            let scope = ScopeSet::of(&[Scope::ALL[place % Scope::ALL.len()]]);
+            let again = CompleteLogin { client, scope, ..fixtures::complete_login_of(login.account.clone()) };
+            let request = fixtures::continue_session(&session, client);
+            let task: Pinned<Option<GrantId>> = Box::pin(async move {
+                match place {
+                    // One on each side.
+                    7 | 20 => {
+                        store.revoke_consent(fixtures::revoke_consent(user, client)).await.unwrap();
+                        None
+                    }
+                    _ if place % 3 == 0 => {
+                        let refusal = SessionContinued::ConsentMissing;
+                        steps::proceed_unless(&*store, &request, refusal).await
+                    }
+                    _ => {
+                        assert_eq!(steps::user_of(&*store, &again).await, user);
+                        Some(again.id)
+                    }
+                }
+            });
+            task
+        }))
+        .await;
+        let mut lives = None;
+        for grant in grants.into_iter().flatten().chain([login.id]) {
+            let grant = replicas[0].find_grant(grant).await.unwrap().unwrap();
+            if !grant.revoked {
+                lives = Some(grant.scope.union(lives.unwrap_or_default()));
+            }
+        }
+        let consent = replicas[1].find_consent(user, client).await.unwrap();
+        assert_eq!(consent.map(|consent| consent.scope), lives);
+    }
+}
+
+/// A login of a wallet whose user goes is the old user's and goes too, or makes a new one whom all agree on.
+pub async fn nothing_outlives_an_account_that_is_deleted_on_the_other_replica(
+    open: impl AsyncFn() -> Arc<dyn Storage>,
+) {
+    let replicas = replicas(open).await;
+    for _ in 0..8 {
+        let (old, _) = steps::remember(&*replicas[0]).await;
+        let user = old.new_user;
+        let logins = at_once(in_turns(&replicas).enumerate().map(|(place, store)| {
+            let login = fixtures::remembered_login_of(old.account.clone());
+            let task: Pinned<Option<CompleteLogin>> = Box::pin(async move {
+                if place == 9 {
+                    assert!(store.delete_account(fixtures::delete_account(user)).await.unwrap());
+                    return None;
+                }
+                steps::user_of(&*store, &login).await;
+                Some(login)
+            });
+            task
+        }))
+        .await;
+        let last = fixtures::complete_login_of(old.account);
+        let owner = steps::user_of(&*replicas[0], &last).await;
+        assert_eq!(replicas[1].find_account(user).await.unwrap(), None);
+        for login in logins.into_iter().flatten() {
+            let grant = replicas[1].find_grant(login.id).await.unwrap();
+            let is_live = grant.is_some_and(|grant| !grant.revoked && grant.user == owner);
+            let session = replicas[1].find_session(login.session.unwrap().id).await.unwrap();
+            assert_eq!(session.map(|session| session.user), is_live.then_some(owner));
+            let consent = replicas[1].find_consent(owner, login.client).await.unwrap();
+            assert_eq!(consent.is_some(), is_live);
+        }
     }
 }

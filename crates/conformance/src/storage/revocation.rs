@@ -91,6 +91,7 @@ pub async fn every_reason_revokes(store: Arc<dyn Storage>) {
         RevocationReason::VerifierMismatch,
         RevocationReason::RefreshReused,
         RevocationReason::WalletUnlinked,
+        RevocationReason::ConsentRevoked,
     ];
     for reason in reasons {
         let first = steps::redeem(&*store).await;

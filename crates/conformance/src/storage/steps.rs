@@ -1,10 +1,12 @@
 //! What most clauses have to do first.
 
-use countersign_domain::id::UserId;
+use countersign_domain::id::{GrantId, SessionId, UserId};
+use countersign_domain::login_session::LoginSession;
 use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    CompleteLogin, LoginCompleted, Redeemed, Rotated, Storage, WalletLinked, WalletUnlinked,
+    Account, CompleteLogin, ContinueSession, LoginCompleted, OpenSession, Redeemed, Rotated,
+    SessionContinued, SessionOpened, Storage, WalletLinked, WalletUnlinked,
 };
 
 use crate::fixtures;
@@ -91,4 +93,54 @@ pub(crate) async fn redeem_by(store: &dyn Storage, account: &WalletAccount) -> T
     let command = fixtures::redeem_code(login.id);
     assert_eq!(store.redeem_code(command.clone()).await.unwrap(), Redeemed::Stored);
     command.token
+}
+
+/// A wallet signs in, and its browser remembers it.
+pub(crate) async fn remember(store: &dyn Storage) -> (CompleteLogin, LoginSession) {
+    let login = fixtures::remembered_login();
+    let session = remember_by(store, &login).await;
+    (login, session)
+}
+
+/// Completes a login that the browser remembers.
+pub(crate) async fn remember_by(store: &dyn Storage, login: &CompleteLogin) -> LoginSession {
+    user_of(store, login).await;
+    session(store, login.session.as_ref().unwrap().id).await
+}
+
+/// The session; it must be there.
+pub(crate) async fn session(store: &dyn Storage, id: SessionId) -> LoginSession {
+    store.find_session(id).await.unwrap().unwrap()
+}
+
+/// Opens a session, which must succeed, and tells whose it is.
+pub(crate) async fn open(store: &dyn Storage, command: &OpenSession) -> UserId {
+    match store.open_session(command.clone()).await.unwrap() {
+        SessionOpened::Opened { user } => user,
+        SessionOpened::ChallengeSpent => panic!("the challenge {} was never used", command.id),
+    }
+}
+
+/// Continues a session, or does not.
+pub(crate) async fn proceed(store: &dyn Storage, command: &ContinueSession) -> SessionContinued {
+    store.continue_session(command.clone()).await.unwrap()
+}
+
+/// Continues a session and gives the grant, or is refused for this reason.
+pub(crate) async fn proceed_unless(
+    store: &dyn Storage,
+    command: &ContinueSession,
+    refusal: SessionContinued,
+) -> Option<GrantId> {
+    let outcome = proceed(store, command).await;
+    if outcome == SessionContinued::CodeIssued {
+        return Some(command.login.id);
+    }
+    assert_eq!(outcome, refusal);
+    None
+}
+
+/// Everything that is a user's, who must be there.
+pub(crate) async fn account(store: &dyn Storage, user: UserId) -> Account {
+    store.find_account(user).await.unwrap().unwrap()
 }

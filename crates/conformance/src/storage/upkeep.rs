@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use countersign_domain::token::{RefreshToken, Token};
 use countersign_ports::{
-    CompleteLogin, KeyAdded, LinkWallet, PurgeExpired, Purged, RedeemCode, Redeemed, RegisterClient,
-    RotateRefresh, Rotated, Storage, UnlinkWallet, WalletLinked, WalletUnlinked,
+    CompleteLogin, EmailPut, KeyAdded, LinkWallet, NewSession, OpenSession, PurgeExpired, Purged, RedeemCode,
+    Redeemed, RegisterClient, RotateRefresh, Rotated, SessionOpened, Storage, UnlinkWallet, WalletLinked,
+    WalletUnlinked,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -170,19 +171,23 @@ pub async fn a_purge_that_is_repeated_ends(store: Arc<dyn Storage>) {
     assert_eq!(purge(&*store, fixtures::NOW, 2).await, Purged { rows: 0, more: false });
 }
 
-/// What does not age is never purged.
+/// What does not age is never purged: nor consents, addresses and users.
 pub async fn a_purge_forgets_no_client_no_key_and_no_wallet(store: Arc<dyn Storage>) {
     let client = fixtures::client();
     store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
     let key = fixtures::add_signing_key();
     assert_eq!(store.add_signing_key(key.clone()).await.unwrap(), KeyAdded::Stored);
     let login = sign_in_until(&*store, fixtures::NOW).await;
+    assert_eq!(store.put_email(fixtures::put_email(login.new_user)).await.unwrap(), EmailPut::Stored);
+    let account = steps::account(&*store, login.new_user).await;
+    assert_eq!((account.consents.len(), account.email.is_some()), (1, true));
 
     let far = fixtures::NOW + Duration::days(40_000);
     assert_eq!(purge(&*store, far, 1_000).await, Purged { rows: 1, more: false });
 
     assert_eq!(store.find_client(client.id).await.unwrap(), Some(client));
     assert_eq!(store.signing_keys().await.unwrap(), [key.key]);
+    assert_eq!(steps::account(&*store, login.new_user).await, account);
     let again = fixtures::complete_login_of(login.account);
     assert_eq!(steps::user_of(&*store, &again).await, login.new_user);
 }
@@ -230,4 +235,52 @@ pub async fn spent_challenges_are_purged_oldest_first_up_to_the_limit(store: Arc
         assert_eq!(is_spent, place >= 2);
     }
     assert_eq!(purge(&*store, later, 3).await, Purged { rows: 3, more: false });
+}
+
+/// Not at its end, but after it; the challenge that opened it stays spent for its own time.
+pub async fn an_expired_session_is_purged(store: Arc<dyn Storage>) {
+    let opening = fixtures::open_session();
+    let user = steps::open(&*store, &opening).await;
+    let end = opening.session.expires_at;
+    let forget_after = end + Duration::hours(1);
+    let later = OpenSession { forget_after, ..fixtures::open_session_of(opening.account.clone()) };
+    steps::open(&*store, &later).await;
+    let session = Some(NewSession { expires_at: end + SECOND, ..fixtures::new_session() });
+    let login = CompleteLogin { session, ..fixtures::complete_login_of(opening.account.clone()) };
+    let login = CompleteLogin { forget_after, ..login };
+    let living = steps::remember_by(&*store, &login).await;
+
+    // The first opening's challenge, which was good for minutes.
+    assert_eq!(purge(&*store, end, 10).await, Purged { rows: 1, more: false });
+    assert_eq!(steps::account(&*store, user).await.sessions.len(), 3);
+    assert_eq!(purge(&*store, end + SECOND, 10).await, Purged { rows: 2, more: false });
+    assert_eq!(steps::account(&*store, user).await.sessions, [living]);
+    assert_eq!(store.open_session(later).await.unwrap(), SessionOpened::ChallengeSpent);
+    assert_eq!(purge(&*store, end + SECOND * 2, 10).await, Purged { rows: 1, more: false });
+    assert_eq!(steps::account(&*store, user).await.sessions, []);
+}
+
+/// A limit of their own, beside those of grants, tokens and challenges.
+pub async fn expired_sessions_are_purged_oldest_first_up_to_the_limit(store: Arc<dyn Storage>) {
+    let far = fixtures::NOW + Duration::days(40_000);
+    let login = sign_in_until(&*store, far).await;
+    let mut sessions = Vec::new();
+    for seconds in [3, 1, 5, 2, 4] {
+        let expires_at = fixtures::NOW + SECOND * seconds;
+        let session = Some(NewSession { expires_at, ..fixtures::new_session() });
+        let again = fixtures::complete_login_of(login.account.clone());
+        let again = CompleteLogin { session, forget_after: far, ..again };
+        sessions.push(steps::remember_by(&*store, &again).await);
+    }
+    for _ in 0..2 {
+        sign_in_until(&*store, fixtures::NOW).await;
+    }
+    sessions.sort_by_key(|session| session.expires_at);
+    let later = fixtures::NOW + SECOND * 10;
+    assert_eq!(purge(&*store, later, 2).await, Purged { rows: 4, more: true });
+    for (place, session) in sessions.iter().enumerate() {
+        assert_eq!(store.find_session(session.id).await.unwrap().is_some(), place >= 2);
+    }
+    assert_eq!(purge(&*store, later, 3).await, Purged { rows: 3, more: false });
+    assert_eq!(purge(&*store, later, 3).await, Purged { rows: 0, more: false });
 }

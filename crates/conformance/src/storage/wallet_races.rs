@@ -1,20 +1,17 @@
 //! Wallets come and go while many look at them at once.
 
-use std::pin::Pin;
 use std::sync::Arc;
 
 use countersign_domain::id::{GrantId, UserId};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{LinkWallet, Redeemed, Storage, WalletLinked, WalletUnlinked};
 
-use super::races::{at_once, count};
+use super::races::{Pinned, at_once, count};
 use super::steps;
 use crate::fixtures;
 
 const TASKS: usize = 32;
 const ROUNDS: usize = 4;
-
-type Pinned<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// Whose wallet it is, as a login says; somebody must have it.
 async fn owner_of(store: &dyn Storage, wallet: &WalletAccount) -> UserId {

@@ -19,6 +19,8 @@ fn pending() -> PendingAuthorization {
         nonce: None,
         code_challenge: None,
         login_hint: None,
+        ui_locales: None,
+        oldest_sign_in: None,
         expires_at: NOW + Duration::minutes(30),
         challenges: Vec::new(),
     }
@@ -101,4 +103,32 @@ fn a_challenge_for_a_named_chain_is_found_without_naming_it_again() {
     let named = IssuedChallenge { chain: Some(on_base.chain.clone()), ..challenge(1, &on_base, "text") };
     pending.remember(named.clone());
     assert_eq!(admit(&pending, NOW, "0xA", "text"), Ok(named.id));
+}
+
+#[test]
+fn b_065_one_request_has_one_grant_for_a_session_and_another_for_another() {
+    let (mine, yours) = (SessionId::at(NOW, [1; 10]), SessionId::at(NOW, [2; 10]));
+    let request = pending();
+    assert_eq!(request.grant_id(mine), pending().grant_id(mine));
+    assert_ne!(request.grant_id(mine), request.grant_id(yours));
+    let others = [
+        PendingAuthorization { state: Some("t".to_owned()), ..pending() },
+        PendingAuthorization { nonce: Some("n".to_owned()), ..pending() },
+        PendingAuthorization { scope: ScopeSet::of(&[Scope::Email]), ..pending() },
+        PendingAuthorization { code_challenge: Some(CodeChallenge::from_bytes([7; 32])), ..pending() },
+        PendingAuthorization { expires_at: NOW + Duration::minutes(31), ..pending() },
+    ];
+    for other in others {
+        assert_ne!(request.grant_id(mine), other.grant_id(mine), "{other:?}");
+    }
+}
+
+#[test]
+fn a_034_a_sign_in_from_before_the_oldest_time_does_not_answer() {
+    let any = pending();
+    let fresh = PendingAuthorization { oldest_sign_in: Some(NOW), ..pending() };
+    let earlier = NOW - Duration::seconds(1);
+    assert!(any.takes_sign_in_of(earlier));
+    assert!(!fresh.takes_sign_in_of(earlier));
+    assert!(fresh.takes_sign_in_of(NOW));
 }

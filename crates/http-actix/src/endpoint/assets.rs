@@ -1,27 +1,43 @@
 //! `GET /assets/…`: scripts and styles from the binary. Their names hold a hash of their content, so that browsers may keep
 //! them for ever.
 
-use actix_web::HttpResponse;
 use actix_web::http::header;
 use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, HttpResponse};
 
+use crate::accept;
 use crate::error::ApiError;
 use crate::state::AppState;
+use crate::templates::Asset;
 
 /// Serves an asset by its hashed name.
-pub(crate) async fn serve(state: Data<AppState>, name: Path<String>) -> Result<HttpResponse, ApiError> {
+pub(crate) async fn serve(
+    state: Data<AppState>,
+    request: HttpRequest,
+    name: Path<String>,
+) -> Result<HttpResponse, ApiError> {
     let asset = state.templates.asset(&name).ok_or_else(ApiError::not_found)?;
-    Ok(HttpResponse::Ok()
-        .content_type(asset.content_type)
-        .insert_header((header::CACHE_CONTROL, "public, max-age=31536000, immutable"))
-        .body(asset.bytes.clone()))
+    Ok(answer(&request, asset, "public, max-age=31536000, immutable"))
 }
 
 /// Browsers ask for this one by themselves.
-pub(crate) async fn favicon(state: Data<AppState>) -> Result<HttpResponse, ApiError> {
+pub(crate) async fn favicon(state: Data<AppState>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let asset = state.templates.asset_of("logo.svg").ok_or_else(ApiError::not_found)?;
-    Ok(HttpResponse::Ok()
-        .content_type(asset.content_type)
-        .insert_header((header::CACHE_CONTROL, "public, max-age=86400"))
-        .body(asset.bytes.clone()))
+    Ok(answer(&request, asset, "public, max-age=86400"))
 }
+
+fn answer(request: &HttpRequest, asset: &Asset, cache: &'static str) -> HttpResponse {
+    let mut answer = HttpResponse::Ok();
+    answer.content_type(asset.content_type).insert_header((header::CACHE_CONTROL, cache));
+    let Some(gzip) = &asset.gzip else { return answer.body(asset.bytes.clone()) };
+    answer.insert_header((header::VARY, "Accept-Encoding"));
+    let accepted = request.headers().get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
+    if accept::weight(accepted.unwrap_or_default(), "gzip") > 0.0 {
+        answer.insert_header((header::CONTENT_ENCODING, "gzip")).body(gzip.clone())
+    } else {
+        answer.body(asset.bytes.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,28 +1,36 @@
 //! `GET /auth`: the page where a person signs in.
 
+mod notice;
+
 use actix_session::Session;
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Query};
+use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::pending::PendingAuthorization;
-use countersign_domain::scope::Scope;
+use countersign_domain::scope::ScopeSet;
 use countersign_domain::wallet::WalletAccount;
-use countersign_ports::{AddressHint, SigningHint, WalletVerifier};
-use countersign_usecases::describe_sign_in::describe_sign_in;
+use countersign_ports::{AddressHint, ContractChain, SigningHint, WalletVerifier};
+use countersign_usecases::describe_sign_in::{ClientShown, Standing, describe_sign_in};
 use countersign_usecases::issue_challenge::Challenge;
 use countersign_usecases::recognize_account::NamedChain;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use notice::Notice;
+
+use crate::endpoint::playground;
 use crate::error::ApiError;
+use crate::language::Language;
 use crate::session::Pendings;
 use crate::state::AppState;
 use crate::templates::Name;
 
-/// Which of several pending requests is meant.
+/// Which of several pending requests is meant, and how the page shall look.
 #[derive(Deserialize)]
 pub(crate) struct PageQuery {
     request: Option<String>,
+    /// The person wants another wallet than the one that is signed in.
+    another: Option<String>,
 }
 
 /// Where the person is in the way without scripts.
@@ -31,22 +39,34 @@ pub(crate) struct Step {
     /// The text that was issued, if one was.
     pub(crate) challenge: Option<Challenge>,
     /// What went wrong before.
-    pub(crate) notice: Option<String>,
+    pub(crate) notice: Option<Notice>,
     /// The address that was written, to be put right.
     pub(crate) address: Option<String>,
     /// The chains that it can belong to, to be chosen from.
     pub(crate) chains: Vec<NamedChain>,
+    /// Does the person want another wallet than the one that is signed in?
+    pub(crate) another: bool,
 }
 
 #[derive(Serialize)]
 struct PageContext<'a> {
     client: ClientContext,
+    is_account: bool,
     destination: String,
     scopes: Vec<ScopeContext>,
-    host: &'a str,
     client_id: String,
     redirect_uri: &'a str,
     state: Option<&'a str>,
+    request_label: String,
+    remembered: Option<RememberedContext>,
+    signed_in_as: Option<String>,
+    step_up: bool,
+    another: bool,
+    offer_email: bool,
+    may_remember: bool,
+    remember_hours: i64,
+    playground_wallet: bool,
+    contract_chains: Vec<ChainContext>,
     /// What stands in the field of the address.
     address: Option<String>,
     address_hints: Vec<HintContext<'a>>,
@@ -58,7 +78,7 @@ struct PageContext<'a> {
     expires_at: Option<String>,
     how_to_sign: Vec<HintContext<'a>>,
     tries_left: Option<u8>,
-    notice: Option<String>,
+    notice: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -69,9 +89,21 @@ struct ClientContext {
 }
 
 #[derive(Serialize)]
+struct RememberedContext {
+    account: String,
+    short: String,
+}
+
+#[derive(Serialize)]
 struct ScopeContext {
     name: &'static str,
-    text: &'static str,
+    is_new: bool,
+}
+
+#[derive(Serialize)]
+struct ChainContext {
+    chain: String,
+    name: String,
 }
 
 /// A name and what there is to say about it: a kind of address and its look, a chain and its accounts, a tool and its use.
@@ -84,51 +116,75 @@ struct HintContext<'a> {
 /// Shows the page for the newest request, or for the one that is named.
 pub(crate) async fn show(
     state: Data<AppState>,
+    request: HttpRequest,
     session: Session,
     query: Query<PageQuery>,
 ) -> Result<HttpResponse, ApiError> {
     let mut pendings =
         Pendings::require(&session, state.context.clock.now()).map_err(ApiError::always_as_page)?;
-    let named = query.request.as_deref().and_then(|label| pendings.labeled(label)).cloned();
-    let pending = named
-        .or_else(|| pendings.newest().cloned())
-        .ok_or_else(|| ApiError::missing_session().always_as_page())?;
-    render(&state, &pending, Step::default(), StatusCode::OK).await.map_err(ApiError::always_as_page)
+    let pending = pendings.labeled_or_newest(query.request.as_deref());
+    let pending = pending.ok_or_else(|| ApiError::missing_session().always_as_page())?;
+    // The person chose a language: what the client asked for does not count any more.
+    let chose_language = Language::chosen(&request).is_some() && pending.ui_locales.take().is_some();
+    let pending = pending.clone();
+    if chose_language {
+        pendings.save(&session).map_err(ApiError::server_error)?;
+    }
+    let step = Step { another: query.another.is_some(), ..Step::default() };
+    render(&state, &request, &pending, step, StatusCode::OK).await.map_err(ApiError::always_as_page)
 }
 
 /// Renders the page for one pending request.
 pub(crate) async fn render(
     state: &AppState,
+    request: &HttpRequest,
     pending: &PendingAuthorization,
     step: Step,
     status: StatusCode,
 ) -> Result<HttpResponse, ApiError> {
-    let sign_in = describe_sign_in(&state.context, pending).await?;
-    let wallets = &*state.context.wallets;
+    let context = &state.context;
+    let sign_in = describe_sign_in(context, pending, &state.browser(request)).await?;
+    let wallets = &*context.wallets;
     let address_hints = wallets.address_hints();
+    let contract_chains = wallets.contract_chains();
+    let language = Language::of(request, pending.ui_locales.as_deref());
     let issued = step.challenge;
-    let login_hint = || pending.login_hint.clone();
-    let context = PageContext {
-        client: ClientContext {
-            name: sign_in.client_name,
-            uri: sign_in.client_uri,
-            self_registered: sign_in.self_registered,
-        },
+    // Whoever is on the way to sign, stays on it.
+    let another = step.another || issued.is_some() || step.notice.is_some();
+    let (remembered, signed_in_as, new) = match sign_in.standing {
+        Standing::Stranger => (None, None, None),
+        Standing::MayContinue { .. } if another => (None, None, None),
+        Standing::MayContinue { account } => {
+            let short = account.shortened();
+            (Some(RememberedContext { short, account: account.address }), None, None)
+        }
+        Standing::MustSign { account, new } => (None, Some(account.address), new),
+    };
+    let hint = || pending.login_hint.clone();
+    let page = PageContext {
+        client: ClientContext::of(sign_in.client, context.policy.public_url.authority()),
+        is_account: pending.is_for_account(),
         destination: sign_in.destination.to_string(),
-        scopes: pending
-            .scope
-            .iter()
-            .map(|scope| ScopeContext { name: scope.name(), text: in_words(scope) })
-            .collect(),
-        host: state.context.policy.public_url.authority(),
+        scopes: ScopeContext::list(pending.scope, new),
         client_id: pending.client.to_string(),
         redirect_uri: pending.redirect_uri.as_str(),
         state: pending.state.as_deref(),
+        request_label: pending.label(),
+        remembered,
+        signed_in_as,
+        step_up: new.is_some(),
+        another: step.another,
+        offer_email: sign_in.lacks_email,
+        may_remember: context.policy.lifetimes.login_session.is_positive() && !pending.is_for_account(),
+        remember_hours: context.policy.lifetimes.login_session.whole_hours().max(1),
+        playground_wallet: state.playground
+            && pending.redirect_uri.as_str() == playground::redirect_uri(&context.policy.public_url),
+        contract_chains: contract_chains.into_iter().map(ChainContext::from).collect(),
         address: issued
             .as_ref()
             .map(|issued| name_of(wallets, &issued.account))
             .or(step.address)
-            .or_else(login_hint),
+            .or_else(hint),
         address_hints: address_hints
             .iter()
             .map(|AddressHint { kind, look }| HintContext { name: kind, text: look })
@@ -149,10 +205,34 @@ pub(crate) async fn render(
             .flat_map(|issued| &issued.signing_hints)
             .map(|SigningHint { tool, how }| HintContext { name: tool, text: how })
             .collect(),
-        notice: step.notice,
+        notice: step.notice.map(|notice| state.templates.text(language, notice.key())),
     };
-    let page = state.templates.render(Name::Auth, &context).map_err(ApiError::server_error)?;
-    Ok(HttpResponse::build(status).content_type("text/html; charset=utf-8").body(page))
+    let mut page = state.page(request, language, Name::Auth, &page)?;
+    *page.status_mut() = status;
+    Ok(page)
+}
+
+impl ClientContext {
+    /// Our own account page is called by our host.
+    fn of(client: Option<ClientShown>, host: &str) -> Self {
+        match client {
+            Some(ClientShown { name, uri, self_registered }) => Self { name, uri, self_registered },
+            None => Self { name: host.to_owned(), uri: None, self_registered: false },
+        }
+    }
+}
+
+impl ScopeContext {
+    fn list(scopes: ScopeSet, new: Option<ScopeSet>) -> Vec<Self> {
+        let is_new = |scope| new.is_some_and(|new| new.contains(scope));
+        scopes.iter().map(|scope| Self { name: scope.name(), is_new: is_new(scope) }).collect()
+    }
+}
+
+impl From<ContractChain> for ChainContext {
+    fn from(ContractChain { chain, name }: ContractChain) -> Self {
+        Self { chain, name: name.into_owned() }
+    }
 }
 
 /// The shortest name that means exactly this account when it is written again: the address alone, or behind its chain
@@ -161,15 +241,5 @@ fn name_of(wallets: &dyn WalletVerifier, account: &WalletAccount) -> String {
     match wallets.recognize(&account.address, None).as_slice() {
         [only] if only.account == *account => account.address.clone(),
         _ => account.caip10(),
-    }
-}
-
-const fn in_words(scope: Scope) -> &'static str {
-    match scope {
-        Scope::OpenId => "a user id that is yours here",
-        Scope::Profile => "your wallet address and a user id",
-        Scope::Email => "your e-mail address, if you gave one",
-        Scope::OfflineAccess => "access while you are away",
-        Scope::Wallets => "all wallets that you linked to your account here",
     }
 }

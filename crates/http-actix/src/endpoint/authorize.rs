@@ -6,11 +6,13 @@ use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::error::{OAuthError, OAuthErrorCode};
 use countersign_domain::parameters::Parameters;
-use countersign_usecases::begin_authorization::{self, BeginAuthorizationError, begin_authorization};
+use countersign_domain::pending::PendingAuthorization;
+use countersign_usecases::begin_authorization::{self, BeginAuthorizationError, Begun, begin_authorization};
 
 use crate::error::ApiError;
 use crate::extract::body::{Body, Kind};
-use crate::session::Pendings;
+use crate::language::Language;
+use crate::session::{Pendings, TooLarge};
 use crate::state::AppState;
 
 /// Begins an authorization from the query; a redirect answers with 302.
@@ -19,7 +21,7 @@ pub(crate) async fn get(
     request: HttpRequest,
     session: Session,
 ) -> Result<HttpResponse, ApiError> {
-    answer(&state, query(&request), &session, StatusCode::FOUND).await
+    answer(&state, &request, query(&request), &session, StatusCode::FOUND).await
 }
 
 /// Begins an authorization from a form; a redirect answers with 303, so that the form is not sent on.
@@ -33,7 +35,7 @@ pub(crate) async fn post(
         Kind::Form => Parameters::new(body.pairs()?),
         Kind::Json | Kind::Other => query(&request),
     };
-    answer(&state, parameters, &session, StatusCode::SEE_OTHER).await
+    answer(&state, &request, parameters, &session, StatusCode::SEE_OTHER).await
 }
 
 fn query(request: &HttpRequest) -> Parameters {
@@ -43,11 +45,12 @@ fn query(request: &HttpRequest) -> Parameters {
 
 async fn answer(
     state: &AppState,
+    request: &HttpRequest,
     parameters: Parameters,
     session: &Session,
     status: StatusCode,
 ) -> Result<HttpResponse, ApiError> {
-    let to = match begin(state, &parameters, session).await {
+    let to = match begin(state, request, &parameters, session).await {
         Ok(to) => to,
         Err(BeginAuthorizationError::Redirect { to, error }) => {
             tracing::info!(error = error.code.name(), description = %error.description, "authorization refused");
@@ -63,18 +66,34 @@ async fn answer(
 /// Judges the request and puts it into the session; the answer is where the person goes.
 async fn begin(
     state: &AppState,
+    request: &HttpRequest,
     parameters: &Parameters,
     session: &Session,
 ) -> Result<String, BeginAuthorizationError> {
     let context = &state.context;
-    let pending = begin_authorization(context, parameters).await?;
-    let mut pendings = Pendings::load(session, context.clock.now());
-    pendings.add(pending.clone());
-    let several = pendings.len() > 1;
-    pendings.save(session).map_err(|too_large| {
+    let mut pending = match begin_authorization(context, parameters, &state.browser(request)).await? {
+        Begun::Ask(pending) => *pending,
+        Begun::Answered { to } => return Ok(to),
+    };
+    let language = pending.ui_locales.as_deref().and_then(Language::negotiate);
+    pending.ui_locales = language.map(|language| language.tag().to_owned());
+    wait(state, session, pending.clone()).map_err(|too_large| {
         let error = OAuthError::new(OAuthErrorCode::InvalidRequest, too_large.to_string());
         begin_authorization::refuse(context, &pending, error)
-    })?;
-    let page = format!("{}/auth", context.policy.public_url.path());
-    Ok(if several { format!("{page}?request={}", pending.label()) } else { page })
+    })
+}
+
+/// Has a request wait in the session; the answer is the page that asks about it.
+pub(crate) fn wait(
+    state: &AppState,
+    session: &Session,
+    pending: PendingAuthorization,
+) -> Result<String, TooLarge> {
+    let mut pendings = Pendings::load(session, state.context.clock.now());
+    let label = pending.label();
+    pendings.add(pending);
+    let several = pendings.len() > 1;
+    pendings.save(session)?;
+    let page = format!("{}/auth", state.context.policy.public_url.path());
+    Ok(if several { format!("{page}?request={label}") } else { page })
 }

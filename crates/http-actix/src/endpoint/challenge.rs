@@ -12,7 +12,7 @@ use countersign_usecases::recognize_account::{NamedChain, RecognizeError};
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
 
-use crate::endpoint::auth_page::{self, Step};
+use crate::endpoint::auth_page::{self, Notice, Step};
 use crate::error::ApiError;
 use crate::extract::body::{Body, Kind, required};
 use crate::origin::require_ours;
@@ -92,13 +92,13 @@ pub(crate) async fn issue(
     let challenge = match issued {
         Ok(challenge) => challenge,
         Err(error) if body.kind == Kind::Form => {
-            let notice = Some(error.to_string());
+            let notice = Some(Notice::of_address(&error));
             let chains = chains_of(error);
             // A chain that is chosen from the list must not meet another one in front of the address.
             let bare = AccountName::read(address, None).map_or(address, |name| name.address);
             let address = Some(if chains.is_empty() { address } else { bare }.to_owned());
-            let step = Step { notice, address, chains, challenge: None };
-            return auth_page::render(&state, pending, step, StatusCode::BAD_REQUEST).await;
+            let step = Step { notice, address, chains, ..Step::default() };
+            return auth_page::render(&state, &request, pending, step, StatusCode::BAD_REQUEST).await;
         }
         Err(error) => return Err(error.into()),
     };
@@ -106,7 +106,7 @@ pub(crate) async fn issue(
     pendings.save(&session).map_err(ApiError::server_error)?;
     if body.kind == Kind::Form {
         let step = Step { challenge: Some(challenge), ..Step::default() };
-        return auth_page::render(&state, &pending, step, StatusCode::OK).await;
+        return auth_page::render(&state, &request, &pending, step, StatusCode::OK).await;
     }
     Ok(HttpResponse::Ok().json(ChallengeAnswer {
         challenge: challenge.text,
@@ -118,7 +118,7 @@ pub(crate) async fn issue(
 }
 
 /// The chains that the person can choose from, where that is all that is missing.
-fn chains_of(error: RecognizeError) -> Vec<NamedChain> {
+pub(crate) fn chains_of(error: RecognizeError) -> Vec<NamedChain> {
     match error {
         RecognizeError::Ambiguous(chains) | RecognizeError::ChainUnknown(chains) => chains,
         RecognizeError::AddressUnknown | RecognizeError::ChainsDiffer(_) => Vec::new(),

@@ -42,6 +42,5 @@ pub(crate) async fn deny(
     let to = deny_authorization(context, &pending);
     pendings.remove(&pending.label());
     pendings.save(&session).map_err(ApiError::server_error)?;
-    let destination = pending.redirect_uri.destination().to_string();
-    leave(&state, &request, body.kind == Kind::Form, to, &destination, true)
+    leave(&state, &request, body.kind == Kind::Form, to, &pending, true)
 }

@@ -1,24 +1,22 @@
 //! `GET /docs` and `GET /openapi.json`: the interactive description of the interface.
 
-use actix_web::HttpResponse;
 use actix_web::http::header;
 use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
 use serde::Serialize;
 
 use crate::error::ApiError;
+use crate::language::Language;
 use crate::state::AppState;
 use crate::templates::Name;
 
+/// The page is the same for everybody: its script reads the document.
 #[derive(Serialize)]
-struct DocsContext<'a> {
-    host: &'a str,
-}
+struct DocsContext {}
 
 /// Shows the interactive description.
-pub(crate) async fn page(state: Data<AppState>) -> Result<HttpResponse, ApiError> {
-    let context = DocsContext { host: state.context.policy.public_url.authority() };
-    let page = state.templates.render(Name::Docs, &context).map_err(ApiError::server_error)?;
-    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page))
+pub(crate) async fn page(state: Data<AppState>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    state.page(&request, Language::of(&request, None), Name::Docs, &DocsContext {})
 }
 
 /// Serves the OpenAPI document.

@@ -1,25 +1,32 @@
 //! `POST /oauth/login`: a person presents a signed challenge.
 
+use std::fmt;
+
 use actix_session::Session;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::authorization::unknown_client;
 use countersign_domain::id::ClientId;
-use countersign_usecases::Refuse;
-use countersign_usecases::complete_login::{CompleteLoginError, SignedChallenge, complete_login};
+use countersign_domain::pending::PendingAuthorization;
+use countersign_usecases::complete_login::{
+    CompleteLoginError, LoginWishes, SignedChallenge, SignedIn, complete_login,
+};
 use countersign_usecases::issue_challenge::recall_challenge;
 use paperclip::actix::Apiv2Schema;
-use serde::{Deserialize, Serialize};
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::edge::prefers_html;
-use crate::endpoint::auth_page::{self, Step};
+use crate::endpoint::auth_page::{self, Notice, Step};
 use crate::error::ApiError;
 use crate::extract::body::{Body, Kind, required};
+use crate::language::Language;
+use crate::mail;
 use crate::origin::require_ours;
 use crate::rate_limit::Limited;
 use crate::session::Pendings;
 use crate::state::AppState;
-use crate::templates::{ContinuePage, Name};
+use crate::templates::Name;
 
 /// A signed challenge, with the pending request that it answers.
 #[derive(Deserialize, Apiv2Schema)]
@@ -36,6 +43,38 @@ pub(crate) struct LoginRequest {
     redirect_uri: Option<String>,
     /// Its state.
     state: Option<String>,
+    /// Shall this browser remember the sign-in? A form sends `on`.
+    #[serde(default, deserialize_with = "flag")]
+    remember: bool,
+    /// An e-mail address; it goes on file if none is.
+    email: Option<String>,
+}
+
+/// Reads `true` from JSON and `on` or `true` from a form.
+fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    struct Flag;
+
+    impl Visitor<'_> for Flag {
+        type Value = bool;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a boolean")
+        }
+
+        fn visit_bool<E>(self, value: bool) -> Result<bool, E> {
+            Ok(value)
+        }
+
+        fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<bool, E> {
+            match value {
+                "on" | "true" => Ok(true),
+                "off" | "false" => Ok(false),
+                _ => Err(E::custom("expected on or off")),
+            }
+        }
+    }
+
+    deserializer.deserialize_any(Flag)
 }
 
 /// Where the browser goes, for scripts, which cannot follow a redirect to another site.
@@ -43,6 +82,14 @@ pub(crate) struct LoginRequest {
 pub(crate) struct RedirectAnswer {
     /// The whole address.
     redirect_to: String,
+}
+
+/// What the page between us and the client says.
+#[derive(Serialize)]
+struct ContinuePage<'a> {
+    target: &'a str,
+    destination: &'a str,
+    denied: bool,
 }
 
 /// Completes a login.
@@ -77,7 +124,9 @@ pub(crate) async fn complete(
     } else {
         SignedChallenge { wallet_address, challenge, signature }
     };
-    let done = complete_login(context, pending, signed.clone()).await;
+    let language = Language::of(&request, pending.ui_locales.as_deref());
+    let wishes = LoginWishes { remember: sent.remember, browser: state.browser(&request), email: sent.email };
+    let done = complete_login(context, pending, signed.clone(), wishes).await;
     let pending = pending.clone();
     if done.is_ok() {
         pendings.remove(&pending.label());
@@ -86,15 +135,20 @@ pub(crate) async fn complete(
         pendings.save(&session).map_err(ApiError::server_error)?;
     }
     match done {
-        Ok(to) => {
-            leave(&state, &request, is_form, to, &pending.redirect_uri.destination().to_string(), false)
+        Ok(SignedIn { to, remembered, link }) => {
+            mail::send_link(&state, language, link);
+            let mut answer = leave(&state, &request, is_form, to, &pending, false)?;
+            if let Some(remembered) = remembered {
+                state.remember(&mut answer, &remembered)?;
+            }
+            Ok(answer)
         }
         Err(error) if is_form && prefers_html(&request) => {
             let challenge = recall_challenge(context, &pending, &signed.wallet_address, &signed.challenge);
-            let step =
-                Step { challenge, notice: Some(error.refusal().description.into_owned()), ..Step::default() };
+            let notice = Some(Notice::of_login(&error));
+            let step = Step { challenge, notice, ..Step::default() };
             let status = ApiError::from(error).status;
-            auth_page::render(&state, &pending, step, status).await
+            auth_page::render(&state, &request, &pending, step, status).await
         }
         Err(error) => Err(error.into()),
     }
@@ -104,6 +158,7 @@ pub(crate) async fn complete(
 /// the session knows nothing of it.
 async fn no_such_request(state: &AppState, client_id: &str, client_state: Option<&str>) -> ApiError {
     let registered = match ClientId::parse(client_id) {
+        Some(ClientId::ACCOUNT) => return ApiError::missing_session(),
         Some(id) => state.context.storage.find_client(id).await,
         None => Ok(None),
     };
@@ -124,21 +179,18 @@ pub(crate) fn leave(
     request: &HttpRequest,
     is_form: bool,
     to: String,
-    destination: &str,
+    pending: &PendingAuthorization,
     denied: bool,
 ) -> Result<HttpResponse, ApiError> {
     if accepts_json(request) {
         return Ok(HttpResponse::Ok().json(RedirectAnswer { redirect_to: to }));
     }
-    if is_form && prefers_html(request) {
-        let page = ContinuePage {
-            host: state.context.policy.public_url.authority(),
-            target: &to,
-            destination,
-            denied,
-        };
-        let page = state.templates.render(Name::Continue, &page).map_err(ApiError::server_error)?;
-        return Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page));
+    // The way to our own account page is none that `form-action` forbids.
+    if is_form && prefers_html(request) && !pending.is_for_account() {
+        let language = Language::of(request, pending.ui_locales.as_deref());
+        let destination = &pending.redirect_uri.destination().to_string();
+        let page = ContinuePage { target: &to, destination, denied };
+        return state.page(request, language, Name::Continue, &page);
     }
     Ok(HttpResponse::SeeOther().insert_header((actix_web::http::header::LOCATION, to)).finish())
 }

@@ -4,7 +4,7 @@ use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::error::OAuthErrorCode;
 use countersign_domain::secret::Secret;
-use countersign_domain::user_info::UserInfo;
+use countersign_domain::user_info::{ReleasedEmail, UserInfo};
 use countersign_usecases::read_user_info::read_user_info;
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
@@ -31,6 +31,12 @@ pub(crate) struct UserInfoBody {
     /// All wallets of the user by CAIP-10, with scope `wallets`.
     #[serde(skip_serializing_if = "Option::is_none")]
     wallets: Option<Vec<String>>,
+    /// The e-mail address on file, with scope `email`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    email: Option<String>,
+    /// Did its owner follow the link in a mail?
+    #[serde(skip_serializing_if = "Option::is_none")]
+    email_verified: Option<bool>,
 }
 
 /// A token in a form, for `POST` (RFC 6750 section 2.2).
@@ -98,6 +104,8 @@ fn two_ways() -> ApiError {
 
 impl From<UserInfo> for UserInfoBody {
     fn from(info: UserInfo) -> Self {
+        let (email, email_verified) =
+            info.email.map(|ReleasedEmail { address, verified }| (address.to_string(), verified)).unzip();
         Self {
             sub: info.subject.to_string(),
             address: info.address,
@@ -105,6 +113,8 @@ impl From<UserInfo> for UserInfoBody {
             wallet_address: info.wallet_address,
             wallet_account: info.wallet_account,
             wallets: info.wallets,
+            email,
+            email_verified,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! `/account/wallets`: a person links another wallet to their user, or unlinks one. Whoever presents the signatures is the
-//! user: nobody needs to be signed in for it, and being signed in is not enough.
+//! user: nobody needs to be signed in for it, and being signed in is not enough. Forms are answered with pages.
+
+mod form;
 
 use actix_session::Session;
 use actix_web::web::Data;
@@ -8,7 +10,7 @@ use countersign_domain::challenge::iso8601;
 use countersign_domain::wallet::{AccountName, WalletAccount};
 use countersign_domain::wallet_change::PendingWalletChange;
 use countersign_usecases::begin_wallet_change::{
-    BeginWalletChangeError, TextToSign, WantedChange, begin_wallet_change,
+    BeginWalletChangeError, TextToSign, WantedChange, begin_wallet_change, recall_wallet_change,
 };
 use countersign_usecases::change_wallets::{
     ChangeWalletsError, SignedText, WalletsOfUser, link_wallet, unlink_wallet,
@@ -16,9 +18,11 @@ use countersign_usecases::change_wallets::{
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
 
+use crate::edge::prefers_html;
+use crate::endpoint::account::{self, Done};
 use crate::endpoint::challenge::HowToSign;
 use crate::error::ApiError;
-use crate::extract::body::{Body, required};
+use crate::extract::body::{Body, Kind, required};
 use crate::origin::require_ours;
 use crate::rate_limit::Limited;
 use crate::session;
@@ -92,7 +96,8 @@ pub(crate) async fn begin(
     let context = &state.context;
     require_ours(&request, &context.policy.public_url)?;
     state.rate_limits.check(Limited::Challenge, &request)?;
-    let asked: WalletChangeRequest = body.only_json()?;
+    let is_form = body.kind == Kind::Form;
+    let asked: WalletChangeRequest = body.either()?;
     let wanted = match required(asked.change, "change")?.as_str() {
         "link" => WantedChange::Link,
         "unlink" => WantedChange::Unlink,
@@ -100,12 +105,24 @@ pub(crate) async fn begin(
     };
     let wallet_address = required(asked.wallet_address, "wallet_address")?;
     let other_wallet_address = required(asked.other_wallet_address, "other_wallet_address")?;
+    let other_address = if is_form { other_wallet_address.trim() } else { &other_wallet_address };
     let signer = AccountName::read(&wallet_address, asked.chain.as_deref())
-        .map_err(|differ| BeginWalletChangeError::Signer(differ.into()))?;
-    let other = AccountName::read(&other_wallet_address, asked.other_chain.as_deref())
-        .map_err(|differ| BeginWalletChangeError::Other(differ.into()))?;
-    let (pending, texts) = begin_wallet_change(context, wanted, signer, other)?;
+        .map_err(|differ| BeginWalletChangeError::Signer(differ.into()));
+    let other = AccountName::read(other_address, asked.other_chain.as_deref())
+        .map_err(|differ| BeginWalletChangeError::Other(differ.into()));
+    let begun = signer.and_then(|signer| begin_wallet_change(context, wanted, signer, other?));
+    let (pending, texts) = match begun {
+        Ok(begun) => begun,
+        Err(error) if is_form => {
+            let asked = form::Asked { wanted, signer: &wallet_address, other: other_address };
+            return form::ask_again(&state, &request, asked, error);
+        }
+        Err(error) => return Err(error.into()),
+    };
     session::save_change(&session, &pending, context.clock.now()).map_err(ApiError::server_error)?;
+    if is_form {
+        return form::show_texts(&state, &request, &pending, texts);
+    }
     let (challenge, how_to_sign) = parts(texts.signer);
     let (other_challenge, other_how_to_sign) = texts.other.map(parts).unzip();
     Ok(HttpResponse::Ok().json(WalletChangeAnswer {
@@ -126,15 +143,14 @@ pub(crate) async fn link(
     session: Session,
     body: Body,
 ) -> Result<HttpResponse, ApiError> {
-    let context = &state.context;
-    require_ours(&request, &context.policy.public_url)?;
-    state.rate_limits.check(Limited::Login, &request)?;
-    let sent: SignedChange = body.only_json()?;
+    let sent = SignedChange::read(&state, &request, &body)?;
     let signer = signed(sent.challenge, sent.signature, ["challenge", "signature"])?;
     let other = signed(sent.other_challenge, sent.other_signature, ["other_challenge", "other_signature"])?;
     let mut pending = session::load_change(&session)?;
-    let done = link_wallet(context, &mut pending, signer, other).await;
-    answer(&state, &session, &pending, done)
+    let texts = (signer.text.clone(), Some(other.text.clone()));
+    let done = link_wallet(&state.context, &mut pending, signer, other).await;
+    Answering { state: &state, request: &request, session: &session, is_form: body.kind == Kind::Form }
+        .answer(&pending, texts, Done::WalletLinked, done)
 }
 
 /// Unlinks a wallet.
@@ -144,14 +160,31 @@ pub(crate) async fn unlink(
     session: Session,
     body: Body,
 ) -> Result<HttpResponse, ApiError> {
-    let context = &state.context;
-    require_ours(&request, &context.policy.public_url)?;
-    state.rate_limits.check(Limited::Login, &request)?;
-    let sent: SignedChange = body.only_json()?;
+    let sent = SignedChange::read(&state, &request, &body)?;
     let signer = signed(sent.challenge, sent.signature, ["challenge", "signature"])?;
     let mut pending = session::load_change(&session)?;
-    let done = unlink_wallet(context, &mut pending, signer).await;
-    answer(&state, &session, &pending, done)
+    let texts = (signer.text.clone(), None);
+    let done = unlink_wallet(&state.context, &mut pending, signer).await;
+    Answering { state: &state, request: &request, session: &session, is_form: body.kind == Kind::Form }
+        .answer(&pending, texts, Done::WalletUnlinked, done)
+}
+
+impl SignedChange {
+    fn read(state: &AppState, request: &HttpRequest, body: &Body) -> Result<Self, ApiError> {
+        require_ours(request, &state.context.policy.public_url)?;
+        state.rate_limits.check(Limited::Login, request)?;
+        let mut sent: Self = body.either()?;
+        if body.kind == Kind::Form {
+            // Browsers send the line breaks of a form as CR LF; what is pasted comes with stray white space.
+            for text in [&mut sent.challenge, &mut sent.other_challenge].into_iter().flatten() {
+                *text = text.replace("\r\n", "\n");
+            }
+            for signature in [&mut sent.signature, &mut sent.other_signature].into_iter().flatten() {
+                *signature = signature.trim().to_owned();
+            }
+        }
+        Ok(sent)
+    }
 }
 
 fn parts(text: TextToSign) -> (String, Vec<HowToSign>) {
@@ -166,26 +199,46 @@ fn signed(
     Ok(SignedText { text: required(text, names[0])?, signature: required(signature, names[1])? })
 }
 
-/// A change that was made is forgotten, and a signature that failed is remembered in the session.
-fn answer(
-    state: &AppState,
-    session: &Session,
-    pending: &PendingWalletChange,
-    done: Result<WalletsOfUser, ChangeWalletsError>,
-) -> Result<HttpResponse, ApiError> {
-    match done {
-        Ok(WalletsOfUser { user, wallets }) => {
-            session::forget_change(session);
-            Ok(HttpResponse::Ok().json(WalletsAnswer {
-                sub: user.to_string(),
-                wallets: wallets.iter().map(WalletAccount::caip10).collect(),
-            }))
-        }
-        Err(error @ (ChangeWalletsError::Signature(_) | ChangeWalletsError::OtherSignature(_))) => {
+/// What an answer depends on beside the change itself.
+struct Answering<'a> {
+    state: &'a AppState,
+    request: &'a HttpRequest,
+    session: &'a Session,
+    is_form: bool,
+}
+
+impl Answering<'_> {
+    /// A change that was made is forgotten, and a signature that failed is remembered in the session.
+    fn answer(
+        &self,
+        pending: &PendingWalletChange,
+        (signer_text, other_text): (String, Option<String>),
+        made: Done,
+        done: Result<WalletsOfUser, ChangeWalletsError>,
+    ) -> Result<HttpResponse, ApiError> {
+        let Self { state, request, session, is_form } = *self;
+        let error = match done {
+            Ok(WalletsOfUser { user, wallets }) => {
+                session::forget_change(session);
+                return Ok(if is_form {
+                    account::back(state, Some(made))
+                } else {
+                    HttpResponse::Ok().json(WalletsAnswer {
+                        sub: user.to_string(),
+                        wallets: wallets.iter().map(WalletAccount::caip10).collect(),
+                    })
+                });
+            }
+            Err(error) => error,
+        };
+        if matches!(error, ChangeWalletsError::Signature(_) | ChangeWalletsError::OtherSignature(_)) {
             session::save_change(session, pending, state.context.clock.now())
                 .map_err(ApiError::server_error)?;
-            Err(error.into())
         }
-        Err(error) => Err(error.into()),
+        if !is_form || !prefers_html(request) {
+            return Err(error.into());
+        }
+        let texts = recall_wallet_change(&state.context, pending, &signer_text, other_text.as_deref());
+        form::refused(state, request, pending, error, texts)
     }
 }

@@ -1,6 +1,6 @@
 //! The values that the examples share, so that they tell one story from the registration to the revocation.
 
-use countersign_domain::challenge::{ChallengeText, Purpose, iso8601};
+use countersign_domain::challenge::{ChallengeText, Purpose, TextKey, iso8601};
 use countersign_domain::id::{ClientId, GrantId};
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::redirect_uri::RedirectUri;
@@ -112,7 +112,8 @@ fn text(
         account_kind,
         chain_id,
         purpose,
-        nonce: *b"sixteen of them.",
+        key: &TextKey::new([0; 32]),
+        random: *b"twelve bytes",
         id: GrantId::from_uuid(Uuid::from_u128(0x0197_a2b4_dd20_7a41_b6f2_90c1_e3d5_a784)),
         issued_at,
         expires_at: issued_at + Duration::minutes(5),

@@ -16,7 +16,8 @@ const UNKNOWN_CLIENT: (&str, &str) = ("invalid_client", "Invalid client_id");
 
 pub(super) fn table(public_url: &PublicUrl) -> Vec<Operation> {
     let begin = [authorize("GET"), authorize("POST")];
-    let sign = [sign_in_page(), challenge(public_url), login(public_url), deny(public_url)];
+    let sign =
+        [sign_in_page(), challenge(public_url), login(public_url), go_on(public_url), deny(public_url)];
     let userinfo = [userinfo("GET"), userinfo("POST")];
     let mut table = vec![register(public_url)];
     table.extend(begin);
@@ -112,6 +113,20 @@ fn sign_in_page() -> Operation {
         ("Which of several pending requests is meant; without it the newest.", "5f3a9c"),
         json!({"type": "string"}),
     ))
+    .parameter(parameter(
+        "query",
+        "another",
+        false,
+        ("There, if whoever is signed in wants another wallet.", "1"),
+        json!({"type": "string"}),
+    ))
+    .parameter(parameter(
+        "query",
+        "lang",
+        false,
+        ("The language that the person chose; a cookie remembers it. Every page takes it.", "de"),
+        json!({"type": "string"}),
+    ))
     .shows(200, "The page.", HTML, PAGE)
     .refuses(400, &[NO_SESSION, UNKNOWN_CLIENT])
     .stores()
@@ -167,16 +182,26 @@ fn login(public_url: &PublicUrl) -> Operation {
         "redirect_uri": REDIRECT_URI,
         "state": STATE,
     });
+    let mut remembered = value.clone();
+    remembered["remember"] = json!(true);
+    remembered["email"] = json!("ada@example.com");
     Operation::new(
         "POST",
         "/oauth/login",
         ("login", "Sign in with the signed text"),
         "Redirects to the client with `code`, `state` and `iss`; with `Accept: application/json` the address comes as JSON, \
          because scripts cannot follow a redirect to another site. A signature that fails does not use the text up (five \
-         tries); one that verifies does.",
+         tries); one that verifies does. Where the browser shall remember the sign-in, a second cookie names it.",
     )
     .steps(&[4])
-    .takes(&[JSON, FORM], "LoginRequest", vec![Example { name: "signed", summary: "A signed text", value }])
+    .takes(
+        &[JSON, FORM],
+        "LoginRequest",
+        vec![
+            Example { name: "signed", summary: "A signed text", value },
+            Example { name: "remembered", summary: "This browser shall remember it", value: remembered },
+        ],
+    )
     .answers(
         200,
         "Where the browser goes: as JSON, or for forms of browsers as a page that goes there.",
@@ -193,6 +218,36 @@ fn login(public_url: &PublicUrl) -> Operation {
             ("access_denied", "Challenge is not valid or has expired"),
         ],
     )
+    .kept_to_our_pages()
+    .counted()
+    .stores()
+    .opened_by(&[SESSION])
+}
+
+fn go_on(public_url: &PublicUrl) -> Operation {
+    let value = json!({"client_id": CLIENT_ID, "redirect_uri": REDIRECT_URI, "state": STATE});
+    Operation::new(
+        "POST",
+        "/oauth/continue",
+        ("continueSession", "Go on without a signature"),
+        "Whoever is signed in here and signed for this client and these scopes before goes on by a click. Without fields the \
+         newest request is meant.",
+    )
+    .takes(
+        &[JSON, FORM],
+        "ContinueRequest",
+        vec![Example { name: "named", summary: "One of several requests", value }],
+    )
+    .answers(
+        200,
+        "Where the browser goes, as at the login.",
+        "Redirect",
+        json!({"redirect_to": examples::callback(public_url)}),
+    )
+    .shows(200, "", HTML, PAGE)
+    .answers_nothing(303, "To the redirect URI, with `code`, `state` and `iss`.", &["Location", "SetCookie"])
+    .refuses(400, &[NO_SESSION])
+    .refuses(401, &[("access_denied", "this request needs a signature")])
     .kept_to_our_pages()
     .counted()
     .stores()

@@ -1,9 +1,11 @@
 //! What libraries, people and operators read.
 
+use countersign_domain::challenge::ReadText;
 use countersign_domain::public_url::PublicUrl;
 use serde_json::{Value, json};
 
-use super::operation::{HTML, Operation, parameter};
+use super::examples::{self, SIGNATURE, WALLET};
+use super::operation::{Example, FORM, HTML, JSON, Operation, parameter};
 use crate::endpoint::discovery;
 
 const PAGE: &str = "<!doctype html>…";
@@ -13,6 +15,7 @@ pub(super) fn table(public_url: &PublicUrl) -> Vec<Operation> {
         serde_json::from_str(&discovery::metadata(public_url, true)).unwrap_or_else(|_| json!({}));
     let mut table = discovery(&metadata);
     table.extend(pages());
+    table.extend(verification(public_url));
     table.extend(probes());
     table
 }
@@ -66,6 +69,14 @@ fn pages() -> Vec<Operation> {
         ),
         Operation::new("GET", "/docs", ("docs", "This description, to try out"), "A page for developers.")
             .shows(200, "The page.", HTML, PAGE),
+        Operation::new(
+            "GET",
+            "/playground",
+            ("playground", "The whole flow, with a throw-away wallet"),
+            "A page for developers; there only while the operator has it on.",
+        )
+        .shows(200, "The page.", HTML, PAGE)
+        .refuses(404, &[("invalid_request", "there is nothing at this path")]),
         Operation::new("GET", "/openapi.json", ("openapi", "This description, for tools"), "This document.")
             .answers_object(200, "The document.", json!({"openapi": "3.0.3"})),
         Operation::new(
@@ -87,6 +98,61 @@ fn pages() -> Vec<Operation> {
         .refuses(404, &[("invalid_request", "there is nothing at this path")]),
         Operation::new("GET", "/favicon.ico", ("favicon", "The logo"), "Browsers ask for it by themselves.")
             .shows(200, "The logo.", "image/svg+xml", "<svg/>"),
+    ]
+}
+
+fn verification(public_url: &PublicUrl) -> Vec<Operation> {
+    let text = examples::challenge(public_url);
+    let read = ReadText::read(&text).unwrap_or_default();
+    let answer = json!({
+        "signature": "valid",
+        "wallet_account": examples::ethereum_account().caip10(),
+        "writer": "this_server",
+        "issued_here": true,
+        "expired": true,
+        "domain": read.domain,
+        "account_kind": read.account_kind,
+        "address": read.address,
+        "statement": read.statement,
+        "uri": read.uri,
+        "version": read.version,
+        "chain_id": read.chain_id,
+        "nonce": read.nonce,
+        "issued_at": read.issued_at,
+        "expiration_time": read.expiration_time,
+        "request_id": read.request_id,
+        "resources": read.resources,
+    });
+    let signed = json!({"text": text, "signature": SIGNATURE});
+    let any_text =
+        json!({"text": "I agree", "signature": SIGNATURE, "wallet_address": WALLET, "chain": "eip155:1"});
+    vec![
+        Operation::new("GET", "/verify", ("verifyPage", "What did I sign?"), "A page for people, with a form.").shows(
+            200,
+            "The page.",
+            HTML,
+            PAGE,
+        ),
+        Operation::new(
+            "POST",
+            "/verify",
+            ("verifyText", "Find out what a text says, who wrote it and who signed it"),
+            "For support, and for people who wonder what they signed. Nothing is stored, nothing is spent, and nobody is signed \
+             in by it. That this server wrote a text does not say who asked for it. Sent as a form, it answers with the page.",
+        )
+        .takes(
+            &[JSON, FORM],
+            "VerifyRequest",
+            vec![
+                Example { name: "signed", summary: "A text that names its account", value: signed },
+                Example { name: "any", summary: "Any text, and the account that should have signed", value: any_text },
+            ],
+        )
+        .answers(200, "What there is to know. A signature that is not valid is an answer too.", "Verified", answer)
+        .shows(200, "", HTML, PAGE)
+        .refuses(400, &[("invalid_request", "text is missing")])
+        .kept_to_our_pages()
+        .counted(),
     ]
 }
 

@@ -4,7 +4,11 @@
 use paperclip::v2::schema::Apiv2Schema;
 use serde_json::{Map, Value, json};
 
-use crate::endpoint::{challenge, clients, deny, discovery, health, login, revoke, token, userinfo, wallets};
+use crate::endpoint::account::{data, email, forms};
+use crate::endpoint::{
+    challenge, clients, continue_session, deny, discovery, health, login, revoke, token, userinfo, verify,
+    wallets,
+};
 use crate::error::ErrorBody;
 
 /// A host that others can reach by https, or this machine by http; what stands behind it needs no dot segments.
@@ -13,8 +17,14 @@ const WEB_ADDRESS: &str = r"(https://([a-z0-9]+(-[a-z0-9]+)*\.)*[a-z]([a-z0-9]|-
 const APP_ADDRESS: &str = r"[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+";
 /// Text that people can read: no control, invisible or bidirectional characters, and not only spaces.
 const READABLE: &str = r"^[^\u0000-\u001F\u007F-\u009F\u061C\u200B\u200E\u200F\u2028-\u202E\u2060\u2066-\u2069\uFEFF]*[^\s\u0000-\u001F\u007F-\u009F\u061C\u200B\u200E\u200F\u2028-\u202E\u2060\u2066-\u2069\uFEFF][^\u0000-\u001F\u007F-\u009F\u061C\u200B\u200E\u200F\u2028-\u202E\u2060\u2066-\u2069\uFEFF]*$";
+/// A dot-string of RFC 5321 at a domain with a top level of letters.
+const EMAIL: &str = r"^[a-z0-9]{1,32}([.+-][a-z0-9]{1,20})?@[a-z0-9]{1,32}\.[a-z]{2,10}$";
+/// One session, this one or all.
+const SESSION: &str = "^(this|all|[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})$";
 const SCOPES: &str =
     "^(openid|profile|email|offline_access|wallets)( (openid|profile|email|offline_access|wallets))*$";
+const SIGNATURE_VERDICTS: [&str; 6] =
+    ["valid", "invalid", "undecided", "unclear_account", "no_account", "absent"];
 
 /// All schemas by their names.
 pub(super) fn all() -> Map<String, Value> {
@@ -60,8 +70,50 @@ pub(super) fn all() -> Map<String, Value> {
             ),
         ),
         ("SignedWalletChange", request::<wallets::SignedChange>(&["challenge", "signature"], &[])),
+        ("VerifyRequest", request::<verify::VerifyRequest>(&["text"], &[])),
+        (
+            "Verified",
+            answer::<verify::VerifyAnswer<'_>>(
+                &["resources", "other_lines"],
+                &[
+                    ("signature", json!({"enum": SIGNATURE_VERDICTS})),
+                    (
+                        "writer",
+                        json!({"enum": ["this_server", "not_this_server", "another_site", "unknown"]}),
+                    ),
+                ],
+            ),
+        ),
         ("Wallets", answer::<wallets::WalletsAnswer>(&[], &[])),
         ("Redirect", answer::<login::RedirectAnswer>(&[], &[("redirect_to", json!({"format": "uri"}))])),
+        ("ContinueRequest", request::<continue_session::ContinueRequest>(&[], &[])),
+        ("Account", account()),
+        (
+            "RevokeAccessRequest",
+            request::<forms::RevokeAccessRequest>(
+                &["client_id"],
+                &[("client_id", json!({"format": "uuid"}))],
+            ),
+        ),
+        (
+            "EndSessionsRequest",
+            request::<forms::EndSessionsRequest>(&["session"], &[("session", json!({"pattern": SESSION}))]),
+        ),
+        (
+            "DeleteAccountRequest",
+            request::<forms::DeleteAccountRequest>(&["confirm"], &[("confirm", json!({"enum": ["yes"]}))]),
+        ),
+        (
+            "EmailRequest",
+            request::<email::EmailRequest>(
+                &["email"],
+                &[("email", json!({"pattern": EMAIL, "maxLength": 254}))],
+            ),
+        ),
+        (
+            "ConfirmEmailRequest",
+            request::<email::ConfirmEmailRequest>(&["token"], &[("token", json!({"minLength": 1}))]),
+        ),
         ("DenyRequest", request::<deny::DenyRequest>(&[], &[])),
         ("TokenRequest", token_request()),
         (
@@ -82,6 +134,7 @@ pub(super) fn all() -> Map<String, Value> {
                 &[
                     ("sub", json!({"format": "uuid"})),
                     ("preferred_username", json!({"pattern": "^User_[0-9a-f]{8}$"})),
+                    ("email", json!({"format": "email"})),
                 ],
             ),
         ),
@@ -100,6 +153,42 @@ pub(super) fn all() -> Map<String, Value> {
         ("Error", answer::<ErrorBody<'_>>(&[], &[])),
     ];
     schemas.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect()
+}
+
+fn account() -> Value {
+    let time = || json!({"format": "date-time"});
+    let wallet = derived::<data::WalletBody>(&[("linked_at", time())]);
+    let app = derived::<data::AppBody>(&[
+        ("client_id", json!({"format": "uuid"})),
+        ("scope", json!({"pattern": SCOPES})),
+        ("granted_at", time()),
+        ("last_used_at", time()),
+    ]);
+    let session = derived::<data::SessionBody>(&[
+        ("id", json!({"format": "uuid"})),
+        ("authenticated_at", time()),
+        ("last_used_at", time()),
+        ("expires_at", time()),
+    ]);
+    let mut schema = answer::<data::AccountBody>(
+        &[],
+        &[
+            ("sub", json!({"format": "uuid"})),
+            ("preferred_username", json!({"pattern": "^User_[0-9a-f]{8}$"})),
+            ("created_at", time()),
+            ("wallets", json!({"items": wallet})),
+            ("apps", json!({"items": app})),
+            ("sessions", json!({"items": session})),
+        ],
+    );
+    let mut email = derived::<data::EmailBody>(&[
+        ("address", json!({"format": "email"})),
+        ("added_at", time()),
+        ("verified_at", time()),
+    ]);
+    email["description"] = json!("The e-mail address, if one is on file.");
+    schema["properties"]["email"] = email;
+    schema
 }
 
 /// What is sent: the handlers find missing fields themselves, so that the types do not know which are required. What is
@@ -277,7 +366,7 @@ fn required_authorization_parameters() -> Vec<&'static str> {
 }
 
 /// All parameters that mean something; others are ignored.
-pub(super) const AUTHORIZATION_PARAMETERS: [AuthorizationParameter; 11] = [
+pub(super) const AUTHORIZATION_PARAMETERS: [AuthorizationParameter; 12] = [
     AuthorizationParameter {
         name: "client_id",
         required: true,
@@ -339,15 +428,16 @@ pub(super) const AUTHORIZATION_PARAMETERS: [AuthorizationParameter; 11] = [
     AuthorizationParameter {
         name: "prompt",
         required: false,
-        description: "OpenID Connect: `login`, `consent`, `select_account`; `none` is answered with `login_required`, because \
-                      signing in always needs a signature.",
+        description: "OpenID Connect: `login`, `consent` and `select_account` ask for a new signature; `none` is answered \
+                      without a page: with a code for whoever is signed in and agreed before (never for self-registered \
+                      clients), otherwise with `login_required` or `consent_required`.",
         example: "login",
         values: &[],
     },
     AuthorizationParameter {
         name: "max_age",
         required: false,
-        description: "OpenID Connect: seconds. Every sign-in is a fresh one.",
+        description: "OpenID Connect: how old a remembered sign-in may be, in seconds.",
         example: "3600",
         values: &[],
     },
@@ -356,6 +446,13 @@ pub(super) const AUTHORIZATION_PARAMETERS: [AuthorizationParameter; 11] = [
         required: false,
         description: "The wallet address that the person is expected to use.",
         example: super::examples::WALLET,
+        values: &[],
+    },
+    AuthorizationParameter {
+        name: "ui_locales",
+        required: false,
+        description: "OpenID Connect: the languages that the person reads, the best first.",
+        example: "pt-BR en",
         values: &[],
     },
 ];

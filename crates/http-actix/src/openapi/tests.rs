@@ -7,7 +7,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{document, openapi_json};
-use crate::endpoint::{challenge, clients, deny, login, revoke, token, userinfo, wallets};
+use crate::endpoint::account::{email, forms};
+use crate::endpoint::{
+    challenge, clients, continue_session, deny, login, revoke, token, userinfo, verify, wallets,
+};
 use crate::routes::ENDPOINTS;
 
 fn made() -> Value {
@@ -132,6 +135,13 @@ fn the_examples_of_requests_are_read_by_the_endpoints() {
                 "#/components/schemas/LoginRequest" => reads::<login::LoginRequest>,
                 "#/components/schemas/WalletChangeRequest" => reads::<wallets::WalletChangeRequest>,
                 "#/components/schemas/SignedWalletChange" => reads::<wallets::SignedChange>,
+                "#/components/schemas/VerifyRequest" => reads::<verify::VerifyRequest>,
+                "#/components/schemas/ContinueRequest" => reads::<continue_session::ContinueRequest>,
+                "#/components/schemas/RevokeAccessRequest" => reads::<forms::RevokeAccessRequest>,
+                "#/components/schemas/EndSessionsRequest" => reads::<forms::EndSessionsRequest>,
+                "#/components/schemas/DeleteAccountRequest" => reads::<forms::DeleteAccountRequest>,
+                "#/components/schemas/EmailRequest" => reads::<email::EmailRequest>,
+                "#/components/schemas/ConfirmEmailRequest" => reads::<email::ConfirmEmailRequest>,
                 "#/components/schemas/DenyRequest" => reads::<deny::DenyRequest>,
                 "#/components/schemas/TokenRequest" => reads::<token::TokenForm>,
                 "#/components/schemas/UserInfoForm" => reads::<userinfo::UserInfoForm>,

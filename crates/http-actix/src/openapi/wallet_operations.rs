@@ -4,7 +4,7 @@ use countersign_domain::public_url::PublicUrl;
 use serde_json::{Value, json};
 
 use super::examples::{self, OTHER_WALLET, SIGNATURE, USER, WALLET};
-use super::operation::{Example, JSON, Operation};
+use super::operation::{Example, FORM, HTML, JSON, Operation};
 
 pub(super) fn table(public_url: &PublicUrl) -> Vec<Operation> {
     let operations = [begin(public_url), link(public_url), unlink(public_url)];
@@ -40,11 +40,12 @@ fn begin(public_url: &PublicUrl) -> Operation {
          wallet of the user signs. The texts work once, in the session that asked for them.",
     )
     .takes(
-        &[JSON],
+        &[JSON, FORM],
         "WalletChangeRequest",
         vec![example("link", "Link another wallet", "link"), example("unlink", "Unlink it", "unlink")],
     )
-    .answers(200, "The texts.", "WalletChange", answer)
+    .answers(200, "The texts: as JSON, or for forms as a page with a field for each signature.", "WalletChange", answer)
+    .shows(200, "", HTML, "<!doctype html>…")
     .refuses(
         400,
         &[
@@ -105,8 +106,9 @@ fn completion(
     conflicts: &[(&'static str, &'static str)],
 ) -> Operation {
     operation
-        .takes(&[JSON], "SignedWalletChange", vec![example])
+        .takes(&[JSON, FORM], "SignedWalletChange", vec![example])
         .answers(200, "The user's wallets now.", "Wallets", json!({"sub": USER, "wallets": wallets}))
+        .answers_nothing(303, "After a form: to the account page, which says so.", &["Location"])
         .refuses(
             400,
             &[

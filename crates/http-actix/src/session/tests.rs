@@ -1,4 +1,6 @@
 use countersign_domain::challenge::ChallengeDigest;
+use countersign_domain::lifetimes::Lifetimes;
+use countersign_domain::public_url::PublicUrl;
 use countersign_domain::scope::Scope;
 use countersign_domain::wallet::WalletAccount;
 use time::Duration;
@@ -28,6 +30,8 @@ fn ordinary(number: u8) -> PendingAuthorization {
         state: Some(URL_SAFE_NO_PAD.encode([number; 32])),
         nonce: Some(URL_SAFE_NO_PAD.encode([number; 32])),
         code_challenge: Some(CodeChallenge::from_bytes([number; 32])),
+        ui_locales: None,
+        oldest_sign_in: None,
         login_hint: None,
         expires_at: NOW + Duration::minutes(30),
         challenges: (0..5).map(challenge).collect(),
@@ -51,6 +55,12 @@ fn what_was_sealed_opens_as_it_was() {
     let bare =
         PendingAuthorization { state: None, login_hint: Some("0xA".to_owned()), ..with_state(String::new()) };
     assert_eq!(SealedPending::seal(&bare).open(), Some(bare));
+    let public_url = PublicUrl::parse("https://auth.example.com").unwrap();
+    let account = PendingAuthorization {
+        oldest_sign_in: Some(NOW),
+        ..PendingAuthorization::for_account(&public_url, NOW, &Lifetimes::default())
+    };
+    assert_eq!(SealedPending::seal(&account).open(), Some(account), "the account page has no scopes");
 }
 
 #[test]

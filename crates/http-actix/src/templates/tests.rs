@@ -1,5 +1,7 @@
-//! What the pages get from their families, and what an operator's folder replaces.
+//! What the pages get from their families, from their languages and from the settings, and what an operator's folder
+//! replaces.
 
+use countersign_domain::scope::Scope;
 use serde_json::{Value, json};
 
 use super::*;
@@ -14,7 +16,7 @@ fn page(more: &Value) -> Value {
         "client": {"name": "Photo Album", "self_registered": false},
         "destination": "photos.example", "scopes": [], "host": "auth.example", "client_id": "c",
         "redirect_uri": "https://photos.example/cb", "address_hints": [], "chains": [], "how_to_sign": [],
-        "step": "address",
+        "step": "address", "request_label": "label", "contract_chains": [], "remember_hours": 24,
     });
     for (name, value) in more.as_object().unwrap() {
         page[name] = value.clone();
@@ -22,20 +24,36 @@ fn page(more: &Value) -> Value {
     page
 }
 
+const SITE: Site<'static> = Site {
+    host: "auth.example",
+    base: "",
+    features: Features { account: true, playground: false, dev: false },
+};
+
+fn shown(templates: &Templates, language: Language, name: Name, page: &Value) -> String {
+    templates.render(language, name, None, page).unwrap()
+}
+
 fn rendered(more: &Value) -> String {
-    Templates::load(None, "", &MODULES).unwrap().render(Name::Auth, &page(more)).unwrap()
+    let templates = Templates::load(None, SITE, &MODULES).unwrap();
+    shown(&templates, Language::English, Name::Auth, &page(more))
+}
+
+/// The scripts of the families, as the sign-in page names them.
+fn modules_of(html: &str) -> Vec<&str> {
+    let (_, rest) = html.split_once("data-wallet-modules=\"").unwrap();
+    rest.split_once('"').unwrap().0.split(' ').collect()
 }
 
 #[test]
 fn each_family_s_script_is_an_asset_of_its_own_and_the_page_names_it() {
-    let templates = Templates::load(None, "/base", &MODULES).unwrap();
-    let [first, second] = templates.wallet_modules.as_slice() else { panic!("two scripts") };
+    let templates = Templates::load(None, Site { base: "/base", ..SITE }, &MODULES).unwrap();
+    let html = shown(&templates, Language::English, Name::Auth, &page(&json!({})));
+    let [first, second] = modules_of(&html)[..] else { panic!("two scripts") };
     assert!(first.starts_with("/base/assets/wallet-first.") && first.ends_with(".js"), "{first}");
     let asset = templates.asset(second.rsplit('/').next().unwrap()).unwrap();
     assert_eq!(asset.bytes, MODULES[1].source);
     assert_eq!(asset.content_type, "text/javascript; charset=utf-8");
-    let html = templates.render(Name::Auth, &page(&json!({}))).unwrap();
-    assert!(html.contains(&format!(r#"data-wallet-modules="{first} {second}""#)), "{html}");
     assert!(html.contains(&format!(r#"<link rel="modulepreload" href="{second}">"#)));
 }
 
@@ -45,12 +63,83 @@ fn an_operator_s_folder_replaces_a_page_and_a_family_s_script() {
     std::fs::create_dir_all(folder.join("assets")).unwrap();
     std::fs::write(folder.join("home.html"), "our home").unwrap();
     std::fs::write(folder.join("assets/wallet-first.js"), "// ours").unwrap();
-    let templates = Templates::load(Some(&folder), "", &MODULES).unwrap();
+    std::fs::create_dir_all(folder.join("locales/en")).unwrap();
+    std::fs::write(folder.join("locales/en/home.json"), r#"{"title": "Our sign-in"}"#).unwrap();
+    let templates = Templates::load(Some(&folder), SITE, &MODULES).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
-    assert_eq!(templates.render(Name::Home, &json!({})).unwrap(), "our home");
+    assert_eq!(shown(&templates, Language::English, Name::Home, &json!({})), "our home");
+    let html = shown(&templates, Language::English, Name::Auth, &page(&json!({})));
     let bytes = |path: &str| templates.asset(path.rsplit('/').next().unwrap()).unwrap().bytes.clone();
-    assert_eq!(bytes(&templates.wallet_modules[0]), "// ours");
-    assert_eq!(bytes(&templates.wallet_modules[1]), MODULES[1].source);
+    let [first, second] = modules_of(&html)[..] else { panic!("two scripts") };
+    assert_eq!(bytes(first), "// ours");
+    assert_eq!(bytes(second), MODULES[1].source);
+    assert_eq!(templates.text(Language::English, "home.title"), "Our sign-in");
+    assert_eq!(
+        templates.text(Language::English, "home.issuer"),
+        "Issuer",
+        "the other texts of the file stay"
+    );
+    assert_ne!(templates.text(Language::Japanese, "home.title"), "Our sign-in", "which has its own");
+}
+
+#[test]
+fn a_page_says_its_language_and_direction_and_offers_the_others() {
+    let templates = Templates::load(None, SITE, &MODULES).unwrap();
+    let home = |language, menu: Option<&Menu>| {
+        templates.render(language, Name::Home, menu, &json!({"issuer": "https://auth.example"})).unwrap()
+    };
+    let menu = Menu::default();
+    let arabic = home(Language::Arabic, Some(&menu));
+    assert!(arabic.contains(r#"<html lang="ar" dir="rtl">"#), "{arabic}");
+    assert!(arabic.contains(r#"<option value="ar" lang="ar" dir="rtl" selected>"#), "{arabic}");
+    for language in Language::ALL {
+        let option = format!(r#"<option value="{}""#, language.tag());
+        assert!(arabic.contains(&option) && arabic.contains(language.own_name()), "{option}");
+    }
+    let english = home(Language::English, None);
+    assert!(english.contains(r#"<html lang="en" dir="ltr">"#));
+    assert!(english.contains("You are at <bdi>auth.example</bdi>"), "our own host is always shown");
+    assert!(!english.contains("<select"), "where a choice cannot lead back there is none");
+}
+
+#[test]
+fn the_playground_and_the_banner_are_there_only_where_they_are_switched_on() {
+    let home = |playground, dev| {
+        let features = Features { account: true, playground, dev };
+        let templates = Templates::load(None, Site { features, ..SITE }, &MODULES).unwrap();
+        shown(&templates, Language::English, Name::Home, &json!({"issuer": "https://auth.example"}))
+    };
+    let plain = home(false, false);
+    assert!(!plain.contains("/playground") && !plain.contains("Development server"), "{plain}");
+    assert!(home(true, false).contains(r#"href="/playground""#));
+    assert!(home(false, true).contains("Development server: keys and data are throw-away"));
+}
+
+#[test]
+fn no_page_shows_a_place_that_nothing_filled() {
+    let templates = Templates::load(None, SITE, &MODULES).unwrap();
+    let pages = [
+        (Name::Home, json!({"issuer": "https://auth.example"})),
+        (
+            Name::Continue,
+            json!({"target": "https://photos.example/cb", "destination": "photos.example", "denied": false}),
+        ),
+        (
+            Name::Continue,
+            json!({"target": "https://photos.example/cb", "destination": "photos.example", "denied": true}),
+        ),
+    ];
+    for (name, page) in pages {
+        let html = shown(&templates, Language::English, name, &page);
+        assert!(!html.contains('{') && !html.contains('}'), "{html}");
+    }
+}
+
+#[test]
+fn the_description_s_script_gets_its_texts_from_an_attribute() {
+    let templates = Templates::load(None, SITE, &MODULES).unwrap();
+    let html = shown(&templates, Language::English, Name::Docs, &json!({}));
+    assert!(html.contains(r#"&quot;steps&quot;:&quot;The eight steps&quot;"#), "{html}");
 }
 
 #[test]
@@ -66,7 +155,10 @@ fn without_scripts_the_chain_of_an_address_is_chosen_beside_it_and_the_address_s
 #[test]
 fn the_page_says_what_addresses_look_like_and_how_to_sign_by_hand() {
     let one = json!([{"name": "Ethereum", "text": "0x and 40 characters"}]);
-    assert!(rendered(&json!({"address_hints": one})).contains("for example 0x and 40 characters (Ethereum)"));
+    assert!(
+        rendered(&json!({"address_hints": one}))
+            .contains("for example <bdi>0x and 40 characters</bdi> (<bdi>Ethereum</bdi>)")
+    );
     let two = json!([{"name": "Ethereum", "text": "0x and 40 characters"}, {"name": "Tron", "text": "T and 33 characters"}]);
     assert!(rendered(&json!({"address_hints": two})).contains("<dt>Tron</dt>"));
     let how = json!([{"name": "Foundry", "text": "cast wallet sign \"$(cat sign-in.txt)\""}]);
@@ -75,4 +167,74 @@ fn the_page_says_what_addresses_look_like_and_how_to_sign_by_hand() {
         "chain": "one:1", "expires_at": "2025-06-25T10:12:36Z"}));
     assert!(html.contains("Foundry"));
     assert!(html.contains("cast wallet sign &quot;$(cat sign-in.txt)&quot;"), "{html}");
+}
+
+const SHORT: &str = "0xAbCd…1234";
+const ACCOUNT: &str = "0xAbCd000000000000000000000000000000001234";
+
+#[test]
+fn somebody_who_is_remembered_gets_one_button_and_no_wallet() {
+    let html = rendered(&json!({"remembered": {"account": ACCOUNT, "short": SHORT}, "may_remember": true}));
+    assert!(html.contains(r#"data-state="remembered""#), "{html}");
+    assert!(html.contains(&format!("Continue as <bdi>{SHORT}</bdi> to <bdi>photos.example</bdi>")));
+    assert!(html.contains(r#"action="/oauth/continue""#) && html.contains(r#"action="/oauth/deny""#));
+    assert!(html.contains(r#"href="/auth?request=label&amp;another=1""#));
+    for absent in [r#"id="wallet-list""#, r#"id="address-form""#, r#"id="remember""#] {
+        assert!(!html.contains(absent), "{absent}");
+    }
+}
+
+#[test]
+fn a_request_for_more_than_before_lists_what_is_new_and_keeps_the_rest_at_hand() {
+    let scopes = json!([{"name": "profile", "is_new": false}, {"name": "email", "is_new": true}]);
+    let html = rendered(&json!({"step_up": true, "signed_in_as": ACCOUNT, "scopes": scopes}));
+    assert!(html.contains(r#"data-state="step-up""#), "{html}");
+    let (new, known) = html.split_once("What it receives already").unwrap();
+    assert!(new.contains("<code>email</code>") && !new.contains("<code>profile</code>"));
+    assert!(known.contains("<code>profile</code>") && !known.contains("<code>email</code>"));
+    assert!(html.contains(ACCOUNT));
+}
+
+#[test]
+fn the_account_page_s_own_sign_in_asks_for_no_consent_and_has_a_way_out_in_place_of_deny() {
+    let html = rendered(&json!({"is_account": true}));
+    assert!(!html.contains("/oauth/deny") && !html.contains(r#"id="receives""#), "{html}");
+    assert!(html.contains(r#"<a class="button deny" href="/">Cancel</a>"#));
+}
+
+#[test]
+fn without_scripts_the_options_are_asked_beside_the_signature_and_belong_to_its_form() {
+    let options = json!({"offer_email": true, "may_remember": true});
+    assert!(
+        rendered(&options).contains(r#"id="options" hidden"#),
+        "they would be lost on the way to the text"
+    );
+    let mut at_the_signature = options;
+    for (name, value) in [
+        ("challenge", "text"),
+        ("wallet_address", "a"),
+        ("chain", "one:1"),
+        ("expires_at", "then"),
+        ("step", "sign"),
+    ] {
+        at_the_signature[name] = json!(value);
+    }
+    let html = rendered(&at_the_signature);
+    assert!(html.contains(r#"<div class="options" id="options">"#), "{html}");
+    for field in [
+        r#"name="email" type="email" form="login-form""#,
+        r#"type="checkbox" value="on" form="login-form" checked"#,
+    ] {
+        assert!(html.contains(field), "{field}");
+    }
+    assert!(html.contains("for <bdi>24</bdi> h"));
+}
+
+#[test]
+fn every_scope_is_told_in_words() {
+    let templates = Templates::load(None, SITE, &MODULES).unwrap();
+    for scope in Scope::ALL {
+        let key = format!("auth.scopes.{}", scope.name());
+        assert_ne!(templates.text(Language::English, &key), key);
+    }
 }

@@ -6,20 +6,28 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use async_trait::async_trait;
 use countersign_conformance::memory::MemoryStorage;
 use countersign_domain::client::Client;
+use countersign_domain::consent::Consent;
+use countersign_domain::email::UserEmail;
 use countersign_domain::grant::Grant;
-use countersign_domain::id::{ClientId, GrantId, TokenId, UserId};
+use countersign_domain::id::{ClientId, GrantId, SessionId, TokenId, UserId};
+use countersign_domain::login_session::LoginSession;
 use countersign_domain::refresh::RefreshSnapshot;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
 use countersign_ports::{
-    AddSigningKey, ClientStore, CompleteLogin, KeyAdded, KeyStore, LinkWallet, LinkedWallet, LoginCompleted,
-    LoginStore, PurgeExpired, Purged, RedeemCode, Redeemed, RegisterClient, Registered, RevokeGrant,
-    RevokeToken, Revoked, RotateRefresh, Rotated, StoreError, TokenStore, UnlinkWallet, Upkeep, WalletLinked,
-    WalletStore, WalletUnlinked,
+    Account, AccountStore, AddSigningKey, ClientStore, CompleteLogin, ConfirmEmail, ContinueSession,
+    DeleteAccount, EmailPut, KeyAdded, KeyStore, LinkWallet, LinkedWallet, LoginCompleted, LoginStore,
+    OpenSession, PurgeExpired, Purged, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered,
+    RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionContinued,
+    SessionOpened, SessionStore, StoreError, TokenStore, UnlinkWallet, Upkeep, WalletLinked, WalletStore,
+    WalletUnlinked,
 };
 
 use super::world::World;
 use crate::Refuse;
+use crate::complete_login::LoginWishes;
+use crate::continue_session::continue_session;
+use crate::login::Browser;
 
 /// Fails the call after so many that work.
 #[derive(Default)]
@@ -42,50 +50,46 @@ impl Breakable {
 }
 
 macro_rules! breakable {
-    ($port:ident { $($name:ident($argument:ident: $type:ty) -> $answer:ty;)* }) => {
+    ($port:ident { $($name:ident($($argument:ident: $type:ty),+) -> $answer:ty;)* }) => {
         #[async_trait]
         impl $port for Breakable {
-            $(async fn $name(&self, $argument: $type) -> Result<$answer, StoreError> {
+            $(async fn $name(&self, $($argument: $type),+) -> Result<$answer, StoreError> {
                 self.call()?;
-                self.inner.$name($argument).await
+                self.inner.$name($($argument),+).await
             })*
         }
     };
 }
 
-#[async_trait]
-impl ClientStore for Breakable {
-    async fn register_client(&self, command: RegisterClient) -> Result<Registered, StoreError> {
-        self.call()?;
-        self.inner.register_client(command).await
-    }
-
-    async fn update_client(&self, client: Client) -> Result<bool, StoreError> {
-        self.call()?;
-        self.inner.update_client(client).await
-    }
-
-    async fn delete_client(&self, id: ClientId) -> Result<bool, StoreError> {
-        self.call()?;
-        self.inner.delete_client(id).await
-    }
-
-    async fn find_client(&self, id: ClientId) -> Result<Option<Client>, StoreError> {
-        self.call()?;
-        self.inner.find_client(id).await
-    }
-
-    async fn list_clients(&self, after: Option<ClientId>, limit: u32) -> Result<Vec<Client>, StoreError> {
-        self.call()?;
-        self.inner.list_clients(after, limit).await
-    }
-}
-
+breakable!(ClientStore {
+    register_client(command: RegisterClient) -> Registered;
+    update_client(client: Client) -> bool;
+    delete_client(id: ClientId) -> bool;
+    find_client(id: ClientId) -> Option<Client>;
+    list_clients(after: Option<ClientId>, limit: u32) -> Vec<Client>;
+});
 breakable!(LoginStore { complete_login(command: CompleteLogin) -> LoginCompleted; });
 breakable!(WalletStore {
     link_wallet(command: LinkWallet) -> WalletLinked;
     unlink_wallet(command: UnlinkWallet) -> WalletUnlinked;
     wallets_of(user: UserId) -> Vec<LinkedWallet>;
+});
+breakable!(SessionStore {
+    open_session(command: OpenSession) -> SessionOpened;
+    find_session(id: SessionId) -> Option<LoginSession>;
+    continue_session(command: ContinueSession) -> SessionContinued;
+    end_session(user: UserId, id: SessionId) -> bool;
+    end_sessions(user: UserId) -> u64;
+});
+breakable!(AccountStore {
+    find_consent(user: UserId, client: ClientId) -> Option<Consent>;
+    find_account(user: UserId) -> Option<Account>;
+    revoke_consent(command: RevokeConsent) -> bool;
+    find_email(user: UserId) -> Option<UserEmail>;
+    put_email(command: PutEmail) -> EmailPut;
+    confirm_email(command: ConfirmEmail) -> bool;
+    remove_email(user: UserId) -> bool;
+    delete_account(command: DeleteAccount) -> bool;
 });
 breakable!(TokenStore {
     find_grant(id: GrantId) -> Option<Grant>;
@@ -180,6 +184,32 @@ async fn a_login_that_storage_broke_can_be_repeated_with_the_same_signature() {
         assert!(is_unavailable(&error), "after {calls} calls: {error:?}");
         assert!(world.sign_in(&mut pending, "toy-ann").await.is_ok());
     }
+}
+
+#[tokio::test]
+async fn a_session_whose_continuing_storage_broke_can_be_continued_again() {
+    for calls in 0..2 {
+        let (world, storage) = world();
+        let client = world.client().await;
+        let mut browser = Browser::default();
+        world.remember(&mut browser, &mut world.pending(&client, &[]).await, "toy-ann").await;
+        let next = world.pending(&client, &[("state", "next")]).await;
+        storage.break_after(calls);
+        let error = continue_session(&world.context, &next, &browser, None).await.unwrap_err();
+        assert!(is_unavailable(&error), "after {calls} calls: {error:?}");
+        assert!(continue_session(&world.context, &next, &browser, None).await.is_ok());
+    }
+}
+
+#[tokio::test]
+async fn a_sign_in_does_not_fail_with_the_e_mail_address_that_came_with_it() {
+    let (world, storage) = world();
+    let client = world.client().await;
+    let mut pending = world.pending(&client, &[]).await;
+    storage.break_after(2);
+    let wishes = LoginWishes { email: Some("ann@example.com".to_owned()), ..LoginWishes::default() };
+    let done = world.sign_in_with(&mut pending, "toy-ann", wishes).await.unwrap();
+    assert!(done.link.is_none());
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::Ipv6Addr;
 
+use countersign_domain::challenge::is_ours;
 use serde_json::Value;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -172,7 +173,8 @@ async fn b_016_every_issued_text_says_who_where_why_and_until_when() {
         assert_eq!((siwe.domain, siwe.address), ("auth.example.com", address.as_str()), "B-013");
         assert_eq!((siwe.uri, siwe.chain), ("https://auth.example.com/oauth/login", "1"), "A-049");
         assert_eq!((siwe.expires_at.unwrap() - siwe.issued_at).whole_seconds(), 300);
-        assert_eq!(siwe.nonce.len(), 32, "128 bits");
+        assert_eq!(siwe.nonce.len(), 56, "96 random bits, and 128 of the MAC");
+        assert!(is_ours(&world.context.policy.text_key, &text));
         assert!(nonces.insert(siwe.nonce.to_owned()), "a nonce came twice");
         let client_resource = format!("urn:countersign:client:{}", client.id);
         assert!(siwe.resources.contains(&client_resource.as_str()), "B-004");

@@ -1,14 +1,23 @@
 use countersign_domain::challenge::ChallengeRejected;
+use countersign_domain::pending::PendingAuthorization;
 use time::Duration;
 
 use super::world::{World, code_of, named, parameter, sign};
 use crate::Refuse;
-use crate::complete_login::{CompleteLoginError, SignedChallenge, complete_login};
+use crate::complete_login::{CompleteLoginError, LoginWishes, SignedChallenge, SignedIn, complete_login};
 use crate::issue_challenge::issue_challenge;
 use crate::recognize_account::RecognizeError;
 
 fn signed(address: &str, text: &str, signature: String) -> SignedChallenge {
     SignedChallenge { wallet_address: address.to_owned(), challenge: text.to_owned(), signature }
+}
+
+async fn answer_with(
+    world: &World,
+    pending: &mut PendingAuthorization,
+    signed: SignedChallenge,
+) -> Result<SignedIn, CompleteLoginError> {
+    complete_login(&world.context, pending, signed, LoginWishes::default()).await
 }
 
 #[tokio::test]
@@ -43,8 +52,8 @@ async fn b_001_a_used_challenge_is_refused_whatever_copy_of_the_session_comes_ba
     let text = issue_challenge(&world.context, &mut pending, named("toy-ann")).unwrap().text;
     let mut copy = pending.clone();
     let good = signed("toy-ann", &text, sign("toy-ann", &text));
-    assert!(complete_login(&world.context, &mut pending, good.clone()).await.is_ok());
-    let again = complete_login(&world.context, &mut copy, good).await.unwrap_err();
+    assert!(answer_with(&world, &mut pending, good.clone()).await.is_ok());
+    let again = answer_with(&world, &mut copy, good).await.unwrap_err();
     assert!(matches!(again, CompleteLoginError::ChallengeSpent), "{again:?}");
     assert_eq!(again.refusal().description, "Challenge is not valid or has expired");
 }
@@ -57,11 +66,11 @@ async fn b_001_a_challenge_is_remembered_as_used_as_long_as_its_text_is_good() {
     let text = issue_challenge(&world.context, &mut pending, named("toy-ann")).unwrap().text;
     let good = signed("toy-ann", &text, sign("toy-ann", &text));
     let copy = pending.clone();
-    complete_login(&world.context, &mut pending, good.clone()).await.unwrap();
+    answer_with(&world, &mut pending, good.clone()).await.unwrap();
     for _ in 0..299 {
         world.advance(Duration::seconds(1));
         while crate::purge_expired::purge_expired(&world.context).await.unwrap().more {}
-        assert!(complete_login(&world.context, &mut copy.clone(), good.clone()).await.is_err());
+        assert!(answer_with(&world, &mut copy.clone(), good.clone()).await.is_err());
     }
 }
 
@@ -84,11 +93,11 @@ async fn b_002_to_b_005_only_the_text_issued_for_this_request_and_address_is_tak
         signed("nobody", &text, sign("toy-ann", &text)),
     ];
     for attempt in refused {
-        let error = complete_login(&world.context, &mut mine, attempt).await.unwrap_err();
+        let error = answer_with(&world, &mut mine, attempt).await.unwrap_err();
         assert_eq!(error.refusal().description, "Challenge is not valid or has expired");
     }
     let good = signed("toy-ann", &text, sign("toy-ann", &text));
-    assert!(complete_login(&world.context, &mut mine, good).await.is_ok(), "nothing was used up");
+    assert!(answer_with(&world, &mut mine, good).await.is_ok(), "nothing was used up");
 }
 
 #[tokio::test]
@@ -99,11 +108,11 @@ async fn a_050_a_bad_signature_may_be_tried_five_times() {
     let text = issue_challenge(&world.context, &mut pending, named("toy-ann")).unwrap().text;
     for _ in 0..5 {
         let bad = signed("toy-ann", &text, "nonsense".to_owned());
-        let error = complete_login(&world.context, &mut pending, bad).await.unwrap_err();
+        let error = answer_with(&world, &mut pending, bad).await.unwrap_err();
         assert_eq!(error.refusal().description, "Failed to verify signature", "A-054");
     }
     let good = signed("toy-ann", &text, sign("toy-ann", &text));
-    let error = complete_login(&world.context, &mut pending, good).await.unwrap_err();
+    let error = answer_with(&world, &mut pending, good).await.unwrap_err();
     assert!(matches!(error, CompleteLoginError::Challenge(ChallengeRejected::Exhausted)));
 }
 
@@ -115,7 +124,7 @@ async fn b_008_a_challenge_expires_by_our_clock() {
     let text = issue_challenge(&world.context, &mut pending, named("toy-ann")).unwrap().text;
     world.advance(Duration::minutes(5));
     let late = signed("toy-ann", &text, sign("toy-ann", &text));
-    let error = complete_login(&world.context, &mut pending, late).await.unwrap_err();
+    let error = answer_with(&world, &mut pending, late).await.unwrap_err();
     assert!(matches!(error, CompleteLoginError::Challenge(ChallengeRejected::Expired)));
 }
 

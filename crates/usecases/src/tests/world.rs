@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use countersign_conformance::fakes::{FakeSigner, ManualClock, SeededEntropy};
 use countersign_conformance::memory::MemoryStorage;
+use countersign_domain::challenge::TextKey;
 use countersign_domain::client::ClientOrigin;
 use countersign_domain::client_auth::ClientCredentials;
 use countersign_domain::lifetimes::Lifetimes;
@@ -19,10 +20,11 @@ use countersign_ports::{RecognizedAccount, Storage, Verdict, VerifierError, Wall
 use time::Duration;
 use url::Url;
 
-use crate::begin_authorization::begin_authorization;
-use crate::complete_login::{CompleteLoginError, SignedChallenge, complete_login};
+use crate::begin_authorization::{Begun, begin_authorization};
+use crate::complete_login::{CompleteLoginError, LoginWishes, SignedChallenge, SignedIn, complete_login};
 use crate::exchange_code::{ExchangeCode, ExchangeCodeError, exchange_code};
 use crate::issue_challenge::issue_challenge;
+use crate::login::Browser;
 use crate::read_user_info::{ReadUserInfoError, read_user_info};
 use crate::refresh_tokens::{RefreshTokens, RefreshTokensError, refresh_tokens};
 use crate::register_client::register_client;
@@ -99,9 +101,12 @@ impl World {
             signer: Arc::new(FakeSigner),
             clock: Arc::<ManualClock>::clone(&clock),
             entropy: Arc::new(SeededEntropy::new(1)),
+            mailer: None,
             policy: Policy {
                 public_url: PublicUrl::parse("https://auth.example.com").unwrap(),
                 lifetimes: Lifetimes::default(),
+                synthetic_email: false,
+                text_key: TextKey::new([7; 32]),
             },
         };
         Self { context, clock }
@@ -124,12 +129,19 @@ impl World {
         .await
     }
 
-    pub(super) async fn register(&self, mut requested: RequestedMetadata) -> TestClient {
+    pub(super) async fn client_by(&self, origin: ClientOrigin) -> TestClient {
+        self.register_by(RequestedMetadata::default(), origin).await
+    }
+
+    pub(super) async fn register(&self, requested: RequestedMetadata) -> TestClient {
+        self.register_by(requested, ClientOrigin::SelfRegistered).await
+    }
+
+    async fn register_by(&self, mut requested: RequestedMetadata, origin: ClientOrigin) -> TestClient {
         requested.client_name.get_or_insert_with(|| "Photo Album".to_owned());
         requested.redirect_uris.get_or_insert_with(|| vec![REDIRECT_URI.to_owned()]);
         requested.scopes.get_or_insert_with(|| vec!["profile".to_owned(), "email".to_owned()]);
-        let registered =
-            register_client(&self.context, requested, ClientOrigin::SelfRegistered).await.unwrap();
+        let registered = register_client(&self.context, requested, origin).await.unwrap();
         TestClient {
             id: registered.client.id.to_string(),
             secret: registered.secret,
@@ -139,7 +151,11 @@ impl World {
 
     /// An ordinary request; `more` is added to it.
     pub(super) async fn pending(&self, client: &TestClient, more: &[(&str, &str)]) -> PendingAuthorization {
-        begin_authorization(&self.context, &request(client, more)).await.unwrap()
+        let browser = Browser::default();
+        match begin_authorization(&self.context, &request(client, more), &browser).await.unwrap() {
+            Begun::Ask(pending) => *pending,
+            Begun::Answered { to } => panic!("nobody was asked: {to}"),
+        }
     }
 
     /// Signs in with a toy wallet and gives the code.
@@ -153,13 +169,35 @@ impl World {
         pending: &mut PendingAuthorization,
         address: &str,
     ) -> Result<String, CompleteLoginError> {
+        self.sign_in_with(pending, address, LoginWishes::default()).await.map(|done| done.to)
+    }
+
+    /// Signs in at a browser that remembers it from then on.
+    pub(super) async fn remember(
+        &self,
+        browser: &mut Browser,
+        pending: &mut PendingAuthorization,
+        address: &str,
+    ) -> String {
+        let wishes = LoginWishes { remember: true, browser: browser.clone(), email: None };
+        let done = self.sign_in_with(pending, address, wishes).await.unwrap();
+        browser.login = Some(done.remembered.unwrap().secret);
+        done.to
+    }
+
+    pub(super) async fn sign_in_with(
+        &self,
+        pending: &mut PendingAuthorization,
+        address: &str,
+        wishes: LoginWishes,
+    ) -> Result<SignedIn, CompleteLoginError> {
         let challenge = issue_challenge(&self.context, pending, named(address)).unwrap();
         let signed = SignedChallenge {
             wallet_address: address.to_owned(),
             signature: sign(address, &challenge.text),
             challenge: challenge.text,
         };
-        complete_login(&self.context, pending, signed).await
+        complete_login(&self.context, pending, signed, wishes).await
     }
 
     pub(super) async fn exchange(

@@ -1,6 +1,14 @@
 // Ethereum wallets: found by EIP-6963 and as window.ethereum, spoken to by EIP-1193, signing with personal_sign.
 
 const CHAIN_WITHIN_MS = 1000;
+const KEYS_SIGNATURE = 65; // Bytes.
+const MADE_LATER = "6492".repeat(16); // The end of a signature that says how its contract is made (ERC-6492).
+const DELEGATED = "0xef0100"; // A key's account that lets a contract act for it begins so (EIP-7702); the key still signs.
+// What people call the chains on which most contract wallets are.
+const NETWORKS = new Map([
+  [1, "Ethereum"], [10, "Optimism"], [56, "BNB Smart Chain"], [100, "Gnosis"], [137, "Polygon"], [324, "zkSync Era"],
+  [8453, "Base"], [42161, "Arbitrum One"], [42220, "Celo"], [43114, "Avalanche"], [59144, "Linea"], [534352, "Scroll"],
+]);
 
 export function find(add, { utf8, hex }) {
   const listed = new Map(); // Each provider, and what takes it off the list.
@@ -40,6 +48,7 @@ export function find(add, { utf8, hex }) {
       connect: () => ask("eth_requestAccounts").then(told),
       sign: (text, { address }) => ask("personal_sign", [hex(utf8(text)), address]),
       changeAccount: () => ask("wallet_requestPermissions", [{ eth_accounts: {} }]).then(() => undefined),
+      explain: async (signature, { address }) => explain(signature, await ask("eth_getCode", [address, "latest"])),
       onAccounts: (changed) => {
         if (typeof provider.on !== "function") return;
         provider.on("accountsChanged", (addresses) => told(addresses).then(changed));
@@ -61,5 +70,14 @@ async function onItsChain(addresses, ask) {
   const tooLate = new Promise((done) => setTimeout(done, CHAIN_WITHIN_MS));
   const id = Number(await Promise.race([ask(), tooLate]).catch(() => undefined));
   const chain = Number.isSafeInteger(id) && id > 1 ? `eip155:${id}` : undefined;
-  return addresses.map((address) => ({ address, chain }));
+  return addresses.map((address) => ({ address, chain, network: NETWORKS.get(id) }));
+}
+
+// What a signature that the server could not take tells of its account, with the code that the wallet's chain has there.
+function explain(signature, code) {
+  const isKeys = signature.replace(/^0x/, "").length / 2 === KEYS_SIGNATURE;
+  const hasCode = typeof code === "string" && !/^0x0*$/.test(code);
+  if (hasCode && !(isKeys && code.toLowerCase().startsWith(DELEGATED))) return "contract";
+  if (signature.endsWith(MADE_LATER)) return "contract";
+  return hasCode || isKeys ? undefined : "undeployed";
 }

@@ -82,6 +82,13 @@ impl Chains {
         self.lines.contains_key(&chain)
     }
 
+    /// The chains that can be asked, in their order.
+    pub(super) fn ids(&self) -> impl Iterator<Item = u64> {
+        let mut ids: Vec<u64> = self.lines.keys().copied().collect();
+        ids.sort_unstable();
+        ids.into_iter()
+    }
+
     /// Has a conversation with a chain, on a thread that may block. A chain that is not known does not answer.
     pub(super) async fn ask<T: Send + 'static>(
         &self,

@@ -1,11 +1,11 @@
 //! What Solana's grammar asks of a text, held against the texts that our server writes.
 //!
-//! The server parses no text: it verifies the one that it issued, and remembers its fingerprint. So vectors for parsers
-//! cannot be run against a parser of ours. What is judged instead: the writer of the Wallet Standard, rebuilt here and proved
-//! by its own vectors, would write our text from our fields, so that wallets read it as a sign-in; and no text that a parser
-//! should refuse is one that our writer can have written.
+//! Nobody is signed in by parsing a text: the server verifies the one that it issued, and remembers its fingerprint. So
+//! vectors for parsers cannot be run against a parser of ours. What is judged instead: the writer of the Wallet Standard,
+//! rebuilt here and proved by its own vectors, would write our text from our fields, so that wallets read it as a sign-in;
+//! and no text that a parser should refuse is one that our writer can have written.
 
-use countersign_domain::challenge::{ChallengeText, Purpose, iso8601};
+use countersign_domain::challenge::{ChallengeText, Purpose, TextKey, iso8601};
 use countersign_domain::id::{ClientId, GrantId};
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::redirect_uri::RedirectUri;
@@ -34,7 +34,8 @@ fn issued(public_url: &str) -> String {
             client: ClientId::parse("0197a2b4-dd20-7a41-b6f2-90c1e3d5a784").unwrap(),
             scope: ScopeSet::parse("profile email").unwrap(),
         },
-        nonce: *b"sixteen of them.",
+        key: &TextKey::new([7; 32]),
+        random: *b"twelve bytes",
         id: GrantId::at(issued_at, [7; 10]),
         issued_at,
         expires_at: issued_at + Duration::minutes(5),
@@ -94,7 +95,7 @@ fn could_be_ours(message: &str) -> bool {
             && lines.get(4)?.is_empty()
             && value(6, "Version: 1", "")?.is_empty()
             && value(7, "Chain ID: mainnet", "")?.is_empty()
-            && hex::decode(nonce).is_ok_and(|nonce| nonce.len() == 16)
+            && hex::decode(nonce).is_ok_and(|nonce| nonce.len() == 28)
             && issued_at < expires_at
             && value(9, "Issued At: ", "")? == iso8601(issued_at)
             && value(10, "Expiration Time: ", "")? == iso8601(expires_at)

@@ -1,0 +1,65 @@
+//! A user goes, with everything that is theirs.
+
+use countersign_domain::grant::RevocationReason;
+use countersign_ports::DeleteAccount;
+use diesel::prelude::*;
+use diesel::sql_types::{Text, Timestamptz, Uuid as SqlUuid};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::end_session::end_sessions;
+use super::wallets::{Undone, all_or_nothing, lock_user};
+use crate::error::OpResult;
+use crate::statement::statement;
+
+statement! {
+    /// Waits for logins of the wallets that are under way, and keeps later ones waiting: each holds its wallet's key.
+    DeleteWallets { user: Uuid as SqlUuid } = "DELETE FROM wallets WHERE user_id = :user"
+}
+
+statement! {
+    /// Waits for sessions that are being continued.
+    DeleteConsents { user: Uuid as SqlUuid } = "\
+        WITH given AS MATERIALIZED ( \
+          SELECT client_id FROM consents WHERE user_id = :user ORDER BY client_id FOR UPDATE \
+        ) \
+        DELETE FROM consents USING given \
+        WHERE consents.user_id = :user AND consents.client_id = given.client_id"
+}
+
+statement! {
+    /// Finds the grants by the index `grants_by_user`, which has those that live. They stay as used challenges and say nothing of
+    /// the user any more.
+    EndGrants<'a> {
+        user: Uuid as SqlUuid,
+        now: OffsetDateTime as Timestamptz,
+        reason: &'a str as Text,
+    } = "\
+        UPDATE grants SET revoked_at = :now, revocation_reason = :reason, family = '', chain = '', address = '', \
+          nonce = NULL \
+        WHERE user_id = :user AND revoked_at IS NULL"
+}
+
+statement! {
+    DeleteUser { user: Uuid as SqlUuid } = "\
+        WITH gone AS (DELETE FROM emails WHERE user_id = :user) \
+        DELETE FROM users WHERE id = :user"
+}
+
+pub(crate) fn delete_account(connection: &mut PgConnection, command: &DeleteAccount) -> OpResult<bool> {
+    let DeleteAccount { user, now } = *command;
+    all_or_nothing(connection, |connection| {
+        if !lock_user(connection, user)? {
+            return Err(Undone::Refused(false));
+        }
+        let id = user.as_uuid();
+        // Each is a statement of its own: it sees what was written by those for whom the ones before waited.
+        DeleteWallets { user: id }.execute(connection)?;
+        DeleteConsents { user: id }.execute(connection)?;
+        end_sessions(connection, user).map_err(Undone::Failed)?;
+        let reason = RevocationReason::AccountDeleted.name();
+        EndGrants { user: id, now, reason }.execute(connection)?;
+        DeleteUser { user: id }.execute(connection)?;
+        Ok(true)
+    })
+}

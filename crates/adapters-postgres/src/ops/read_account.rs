@@ -1,0 +1,80 @@
+//! Look-ups of what is a user's.
+
+use countersign_domain::consent::Consent;
+use countersign_domain::email::UserEmail;
+use countersign_domain::id::{ClientId, SessionId, UserId};
+use countersign_domain::login_session::LoginSession;
+use countersign_ports::Account;
+use diesel::prelude::*;
+use time::OffsetDateTime;
+
+use super::read::wallets_of;
+use crate::error::OpResult;
+use crate::rows::consent::ConsentRow;
+use crate::rows::email::EmailRow;
+use crate::rows::session::SessionRow;
+use crate::schema::{consents, emails, login_sessions, users};
+
+pub(crate) fn find_session(connection: &mut PgConnection, id: SessionId) -> OpResult<Option<LoginSession>> {
+    let row = login_sessions::table
+        .find(id.as_uuid())
+        .select(SessionRow::as_select())
+        .first(connection)
+        .optional()?;
+    Ok(row.map(LoginSession::try_from).transpose()?)
+}
+
+pub(crate) fn find_consent(
+    connection: &mut PgConnection,
+    user: UserId,
+    client: ClientId,
+) -> OpResult<Option<Consent>> {
+    let row = consents::table
+        .find((user.as_uuid(), client.as_uuid()))
+        .select(ConsentRow::as_select())
+        .first(connection)
+        .optional()?;
+    Ok(row.map(Consent::try_from).transpose()?)
+}
+
+pub(crate) fn find_email(connection: &mut PgConnection, user: UserId) -> OpResult<Option<UserEmail>> {
+    let row =
+        emails::table.find(user.as_uuid()).select(EmailRow::as_select()).first(connection).optional()?;
+    Ok(row.map(UserEmail::try_from).transpose()?)
+}
+
+/// Several statements that see one moment.
+pub(crate) fn find_account(connection: &mut PgConnection, user: UserId) -> OpResult<Option<Account>> {
+    connection.build_transaction().read_only().repeatable_read().run(|connection| {
+        let created_at: Option<OffsetDateTime> =
+            users::table.find(user.as_uuid()).select(users::created_at).first(connection).optional()?;
+        let Some(created_at) = created_at else { return Ok(None) };
+        Ok(Some(Account {
+            created_at,
+            wallets: wallets_of(connection, user)?,
+            consents: consents_of(connection, user)?,
+            sessions: sessions_of(connection, user)?,
+            email: find_email(connection, user)?,
+        }))
+    })
+}
+
+fn consents_of(connection: &mut PgConnection, user: UserId) -> OpResult<Vec<Consent>> {
+    let rows = consents::table
+        .filter(consents::user_id.eq(user.as_uuid()))
+        .order((consents::last_used_at.desc(), consents::client_id))
+        .select(ConsentRow::as_select())
+        .load(connection)?;
+    let consents: Result<Vec<_>, _> = rows.into_iter().map(Consent::try_from).collect();
+    Ok(consents?)
+}
+
+fn sessions_of(connection: &mut PgConnection, user: UserId) -> OpResult<Vec<LoginSession>> {
+    let rows = login_sessions::table
+        .filter(login_sessions::user_id.eq(user.as_uuid()))
+        .order((login_sessions::last_used_at.desc(), login_sessions::id))
+        .select(SessionRow::as_select())
+        .load(connection)?;
+    let sessions: Result<Vec<_>, _> = rows.into_iter().map(LoginSession::try_from).collect();
+    Ok(sessions?)
+}

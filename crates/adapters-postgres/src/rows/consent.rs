@@ -1,0 +1,45 @@
+//! Rows of `consents`.
+
+use countersign_domain::consent::Consent;
+use countersign_domain::id::ClientId;
+use countersign_domain::scope::ScopeSet;
+use countersign_ports::StoreError;
+use diesel::prelude::*;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::schema::consents;
+
+/// A row of `consents`.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = consents, check_for_backend(diesel::pg::Pg))]
+pub(crate) struct ConsentRow {
+    user_id: Uuid,
+    client_id: Uuid,
+    scopes: i32,
+    granted_at: OffsetDateTime,
+    last_used_at: OffsetDateTime,
+}
+
+impl TryFrom<ConsentRow> for Consent {
+    type Error = StoreError;
+
+    fn try_from(row: ConsentRow) -> Result<Self, StoreError> {
+        let scope = u8::try_from(row.scopes).ok().and_then(ScopeSet::from_bits);
+        Ok(Self {
+            client: ClientId::from_uuid(row.client_id),
+            scope: scope.ok_or_else(|| StoreError::Corrupt {
+                table: "consents",
+                column: "scopes",
+                row: format!("{} {}", row.user_id, row.client_id),
+            })?,
+            granted_at: row.granted_at,
+            last_used_at: row.last_used_at,
+        })
+    }
+}
+
+/// Scopes as the column has them.
+pub(crate) fn scope_bits(scope: ScopeSet) -> i32 {
+    scope.bits().into()
+}

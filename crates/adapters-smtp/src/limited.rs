@@ -1,0 +1,64 @@
+//! A connection that takes only so much from the other side.
+
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use lettre::transport::smtp::client::AsyncTokioStream;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+
+/// More than all that a server says while it takes many mails.
+const MOST: usize = 1 << 20;
+
+/// A stream that fails when the server has sent [`MOST`] bytes. The reader of replies waits for the end of a line and would keep a
+/// line without end in memory.
+#[derive(Debug)]
+pub(crate) struct Limited {
+    stream: TcpStream,
+    left: usize,
+}
+
+impl Limited {
+    pub(crate) const fn new(stream: TcpStream) -> Self {
+        Self { stream, left: MOST }
+    }
+}
+
+impl AsyncTokioStream for Limited {
+    fn peer_addr(&self) -> io::Result<SocketAddr> {
+        self.stream.peer_addr()
+    }
+}
+
+impl AsyncRead for Limited {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.left == 0 {
+            return Poll::Ready(Err(io::Error::other("the server sends too much")));
+        }
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
+        let read = buffer.filled().len().saturating_sub(before);
+        self.left = self.left.saturating_sub(read);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Limited {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}

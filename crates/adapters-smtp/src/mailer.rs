@@ -1,0 +1,105 @@
+//! The mailer: one mail after another over a connection that is kept while it is good.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use countersign_ports::{Clock, Entropy, EntropyExt, Mail, MailError, Mailer};
+use lettre::transport::smtp::client::AsyncSmtpConnection;
+use lettre::transport::smtp::extension::ClientId;
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout};
+
+use crate::SmtpSettings;
+use crate::connection;
+use crate::message::{self, Composed};
+use crate::reply::{Stage, Trouble};
+
+/// How long one mail may take, the wait for its turn included.
+const LIMIT: Duration = Duration::from_secs(10);
+/// How many mails are under way at once; others wait.
+const AT_ONCE: usize = 4;
+/// How long a connection is kept for the next mail. Servers close them after minutes.
+const IDLE: Duration = Duration::from_secs(30);
+/// How long a kept connection may take to say that it lives.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
+/// How many mails go over one connection. Servers have limits of their own.
+const MAILS: u32 = 50;
+
+/// Sends mail over the operator's server.
+pub struct SmtpMailer {
+    settings: SmtpSettings,
+    us: ClientId,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    turns: Semaphore,
+    kept: Mutex<Option<Connection>>,
+}
+
+/// A connection between two mails. In the middle of a mail it belongs to the future that sends it, so that a caller who stops
+/// waiting closes it, and no mail begins where another one broke off.
+struct Connection {
+    smtp: AsyncSmtpConnection,
+    last_used: Instant,
+    mails: u32,
+}
+
+impl SmtpMailer {
+    /// A mailer. It connects with the first mail.
+    pub fn new(settings: SmtpSettings, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
+        let us = settings.url.client_id(settings.sender.domain());
+        Self { settings, us, clock, entropy, turns: Semaphore::new(AT_ONCE), kept: Mutex::new(None) }
+    }
+
+    async fn deliver(&self, composed: &Composed) -> Result<(), (Stage, Trouble)> {
+        // Nobody closes the semaphore; if somebody did, mails would go without waiting.
+        let _turn = self.turns.acquire().await;
+        let mut connection = match self.kept_and_alive().await {
+            Some(connection) => connection,
+            None => {
+                let opened = connection::open(&self.settings.url, &self.us).await;
+                let smtp = opened.map_err(|trouble| (Stage::Before, trouble))?;
+                Connection { smtp, last_used: Instant::now(), mails: 0 }
+            }
+        };
+        let sent = connection.smtp.send(&composed.envelope, &composed.bytes).await;
+        sent.map_err(|error| (Stage::Asked, Trouble::from(error)))?;
+        connection.last_used = Instant::now();
+        connection.mails += 1;
+        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(connection);
+        Ok(())
+    }
+
+    async fn kept_and_alive(&self) -> Option<Connection> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        if kept.last_used.elapsed() > IDLE || kept.mails >= MAILS {
+            return None;
+        }
+        timeout(SIGN_OF_LIFE, kept.smtp.test_connected()).await.is_ok_and(|alive| alive).then_some(kept)
+    }
+}
+
+#[async_trait]
+impl Mailer for SmtpMailer {
+    async fn send(&self, mail: Mail) -> Result<(), MailError> {
+        let url = &self.settings.url;
+        let server = url.to_string();
+        let mut private = url.spellings_of_credentials();
+        private.push(mail.to.clone());
+        let judge = |stage, trouble: Trouble| trouble.judge(stage, &server, &private);
+        let composed = message::compose(&mail, &self.settings.sender, self.clock.now(), self.entropy.bytes())
+            .map_err(|trouble| judge(Stage::Before, trouble))?;
+        match timeout(LIMIT, self.deliver(&composed)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err((stage, trouble))) => Err(judge(stage, trouble)),
+            Err(_) => Err(judge(Stage::Asked, Trouble::TooSlow)),
+        }
+    }
+}
+
+impl fmt::Debug for SmtpMailer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SmtpMailer").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,6 @@
+//! The mailer against a real mail server (aiosmtpd) and against such that misbehave.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod misbehaving;
+mod peer;
+mod sending;

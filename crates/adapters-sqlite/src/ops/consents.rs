@@ -1,0 +1,40 @@
+//! What people agreed to: what several operations do with it.
+
+use countersign_ports::CompleteLogin;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Binary};
+
+use super::statement::statement;
+use crate::error::SqliteError;
+use crate::rows::field::micros;
+
+/// Adds what a login grants to what its user agreed to at the client.
+pub(crate) fn add(
+    connection: &mut SqliteConnection,
+    user_id: &[u8],
+    login: &CompleteLogin,
+) -> Result<(), SqliteError> {
+    let (client, now) = (login.client.as_uuid(), micros(login.now));
+    let add = AddConsent {
+        user_id,
+        client_id: client.as_bytes(),
+        scopes: login.scope.bits().into(),
+        granted_at: now,
+        last_used_at: now,
+    };
+    add.execute(connection)?;
+    Ok(())
+}
+
+statement! {
+    struct AddConsent<'a> {
+        user_id: &'a [u8] as Binary,
+        client_id: &'a [u8] as Binary,
+        scopes: i64 as BigInt,
+        granted_at: i64 as BigInt,
+        last_used_at: i64 as BigInt,
+    }
+    "INSERT INTO consents (user_id, client_id, scopes, granted_at, last_used_at) VALUES (?, ?, ?, ?, ?) \
+     ON CONFLICT (user_id, client_id) \
+     DO UPDATE SET scopes = scopes | excluded.scopes, last_used_at = excluded.last_used_at"
+}

@@ -1,0 +1,73 @@
+//! A client gets a grant without a new signature.
+
+use countersign_ports::{ContinueSession, SessionContinued};
+use diesel::prelude::*;
+use diesel::query_builder::Query;
+use diesel::sql_types::{BigInt, Binary, Bool, Nullable};
+
+use super::statement::statement;
+use super::{complete_login, consents};
+use crate::error::SqliteError;
+use crate::rows::field::micros;
+
+/// Guards: no grant has this id, the session lives, the consent covers the scopes. They are looked at before anything is
+/// written, because a refusal rolls nothing back; the one writer keeps them true until the commit.
+pub(crate) fn continue_session(
+    connection: &mut SqliteConnection,
+    command: &ContinueSession,
+) -> Result<SessionContinued, SqliteError> {
+    let login = &command.login;
+    let (id, client, user) = (login.id.as_uuid(), login.client.as_uuid(), login.new_user.as_uuid());
+    let session = command.session.as_uuid();
+    let scopes = i64::from(login.scope.bits());
+    let guards = Guards {
+        grant: id.as_bytes(),
+        session: session.as_bytes(),
+        now: micros(login.now),
+        consent_user: user.as_bytes(),
+        client_id: client.as_bytes(),
+        not_agreed_to: scopes,
+    };
+    let (code_hash, lives, is_covered): (Option<Vec<u8>>, bool, bool) = guards.get_result(connection)?;
+    match code_hash {
+        Some(code_hash) if code_hash == login.code_hash.as_bytes() => {
+            return Ok(SessionContinued::CodeIssued);
+        }
+        Some(_) => return Ok(SessionContinued::RequestSpent),
+        None if !lives => return Ok(SessionContinued::SessionEnded),
+        None if !is_covered => return Ok(SessionContinued::ConsentMissing),
+        None => {}
+    }
+    complete_login::insert_grant(connection, login, command.authenticated_at)?;
+    consents::add(connection, user.as_bytes(), login)?;
+    TouchSession { last_used_at: micros(login.now), id: session.as_bytes() }.execute(connection)?;
+    Ok(SessionContinued::CodeIssued)
+}
+
+statement! {
+    /// Three answers at once: the code of the grant that has this id; does the session live; did the user agree to these
+    /// scopes.
+    struct Guards<'a> {
+        grant: &'a [u8] as Binary,
+        session: &'a [u8] as Binary,
+        now: i64 as BigInt,
+        consent_user: &'a [u8] as Binary,
+        client_id: &'a [u8] as Binary,
+        not_agreed_to: i64 as BigInt,
+    }
+    "SELECT (SELECT code_hash FROM grants WHERE id = ?), \
+     EXISTS (SELECT 1 FROM login_sessions WHERE id = ? AND expires_at > ?), \
+     EXISTS (SELECT 1 FROM consents WHERE user_id = ? AND client_id = ? AND ? & ~scopes = 0)"
+}
+
+impl Query for Guards<'_> {
+    type SqlType = (Nullable<Binary>, Bool, Bool);
+}
+
+statement! {
+    struct TouchSession<'a> {
+        last_used_at: i64 as BigInt,
+        id: &'a [u8] as Binary,
+    }
+    "UPDATE login_sessions SET last_used_at = ? WHERE id = ?"
+}

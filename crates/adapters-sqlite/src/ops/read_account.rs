@@ -1,0 +1,95 @@
+//! The look-ups of what is a person's: sessions, consents, the e-mail address, and all of it together.
+
+use countersign_domain::consent::Consent;
+use countersign_domain::email::UserEmail;
+use countersign_domain::id::{ClientId, SessionId, UserId};
+use countersign_domain::login_session::LoginSession;
+use countersign_ports::Account;
+use diesel::prelude::*;
+
+use super::read::wallets_of;
+use crate::error::SqliteError;
+use crate::rows::consent::ConsentRow;
+use crate::rows::email::EmailRow;
+use crate::rows::field::Row;
+use crate::rows::login_session::LoginSessionRow;
+use crate::schema::{consents, emails, login_sessions, users};
+
+pub(crate) fn find_session(
+    connection: &mut SqliteConnection,
+    id: SessionId,
+) -> Result<Option<LoginSession>, SqliteError> {
+    let id = id.as_uuid();
+    let row = login_sessions::table
+        .find(id.as_bytes().as_slice())
+        .select(LoginSessionRow::as_select())
+        .get_result(connection)
+        .optional()?;
+    row.map(LoginSession::try_from).transpose()
+}
+
+pub(crate) fn find_consent(
+    connection: &mut SqliteConnection,
+    user: UserId,
+    client: ClientId,
+) -> Result<Option<Consent>, SqliteError> {
+    let (user, client) = (user.as_uuid(), client.as_uuid());
+    let row = consents::table
+        .find((user.as_bytes().as_slice(), client.as_bytes().as_slice()))
+        .select(ConsentRow::as_select())
+        .get_result(connection)
+        .optional()?;
+    row.map(Consent::try_from).transpose()
+}
+
+pub(crate) fn find_email(
+    connection: &mut SqliteConnection,
+    user: UserId,
+) -> Result<Option<UserEmail>, SqliteError> {
+    let user = user.as_uuid();
+    let row = emails::table
+        .find(user.as_bytes().as_slice())
+        .select(EmailRow::as_select())
+        .get_result(connection)
+        .optional()?;
+    row.map(UserEmail::try_from).transpose()
+}
+
+/// Five statements that see one state of the database: the first one's.
+pub(crate) fn find_account(
+    connection: &mut SqliteConnection,
+    user: UserId,
+) -> Result<Option<Account>, SqliteError> {
+    connection.transaction(|connection| {
+        let uuid = user.as_uuid();
+        let id = uuid.as_bytes().as_slice();
+        let created_at: Option<i64> =
+            users::table.find(id).select(users::created_at).get_result(connection).optional()?;
+        let Some(created_at) = created_at else { return Ok(None) };
+        Ok(Some(Account {
+            created_at: Row { table: "users", key: id }.time("created_at", created_at)?,
+            wallets: wallets_of(connection, user)?,
+            consents: consents_of(connection, id)?,
+            sessions: sessions_of(connection, id)?,
+            email: find_email(connection, user)?,
+        }))
+    })
+}
+
+fn consents_of(connection: &mut SqliteConnection, user_id: &[u8]) -> Result<Vec<Consent>, SqliteError> {
+    let rows = consents::table
+        .filter(consents::user_id.eq(user_id))
+        .order((consents::last_used_at.desc(), consents::client_id))
+        .select(ConsentRow::as_select())
+        .load(connection)?;
+    rows.into_iter().map(Consent::try_from).collect()
+}
+
+fn sessions_of(connection: &mut SqliteConnection, user_id: &[u8]) -> Result<Vec<LoginSession>, SqliteError> {
+    let rows = login_sessions::table
+        .filter(login_sessions::user_id.eq(user_id))
+        .order((login_sessions::last_used_at.desc(), login_sessions::id))
+        .select(LoginSessionRow::as_select())
+        .load(connection)?;
+    rows.into_iter().map(LoginSession::try_from).collect()
+}

@@ -1,0 +1,46 @@
+//! What `serve --dev` makes of the settings.
+
+use super::*;
+
+const URL: &str = "sqlite:///tmp/trial/countersign.db";
+
+fn load(start: &Start) -> Result<Config, Vec<Mistake>> {
+    let mut sources = start.sources();
+    sources.try_out(URL.to_owned());
+    Config::load(&sources, &Wiring::standard(), Purpose::TryOut)
+}
+
+#[test]
+fn a_trial_has_a_database_of_its_own_and_is_open() {
+    let config = load(&start()).unwrap();
+    assert_eq!(config.database_url.expose(), URL);
+    assert!(config.dev && config.playground && config.secret.is_none());
+    assert_eq!(config.registration, RegistrationMode::Open);
+    let shown = config.shown.iter().find(|shown| shown.name == "database_url").unwrap();
+    assert_eq!(shown.origin, "serve --dev");
+}
+
+#[test]
+fn a_database_a_secret_or_a_public_address_is_a_mistake_in_a_trial() {
+    let start = start()
+        .file("secret_file = '/run/secret'\n")
+        .variable("COUNTERSIGN_PUBLIC_URL", "https://auth.example.com")
+        .flag("--database-url=sqlite://mine.db");
+    let lines = start.lines(&load(&start).unwrap_err());
+    let own = "serve --dev makes a database and a secret of its own and throws them away; leave it out, or serve without --dev";
+    assert_eq!(lines[0], format!("--database-url: {own}"));
+    assert_eq!(lines[1], format!("secret_file in …/countersign.toml: {own}"));
+    let about_url = lines.iter().filter(|line| line.starts_with("COUNTERSIGN_PUBLIC_URL: "));
+    assert_eq!(
+        about_url.filter(|line| line.contains("serve --dev is for this machine")).count(),
+        1,
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn what_else_the_operator_decided_holds_in_a_trial() {
+    let start = start().variable("COUNTERSIGN_PUBLIC_URL", "http://127.0.0.1:9000").flag("--playground=off");
+    let config = load(&start).unwrap();
+    assert_eq!((config.public_url.as_str(), config.playground), ("http://127.0.0.1:9000", false));
+}

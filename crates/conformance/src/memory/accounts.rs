@@ -1,0 +1,112 @@
+//! What a person sees and changes of what is theirs.
+
+use std::cmp::Reverse;
+
+use async_trait::async_trait;
+use countersign_domain::consent::Consent;
+use countersign_domain::email::UserEmail;
+use countersign_domain::grant::RevocationReason;
+use countersign_domain::id::{ClientId, UserId};
+use countersign_domain::wallet::WalletAccount;
+use countersign_ports::{
+    Account, AccountStore, ConfirmEmail, DeleteAccount, EmailPut, PutEmail, RevokeConsent, StoreError,
+};
+
+use super::{MemoryStorage, Revocation, Tables};
+
+#[async_trait]
+impl AccountStore for MemoryStorage {
+    async fn find_consent(&self, user: UserId, client: ClientId) -> Result<Option<Consent>, StoreError> {
+        Ok(self.tables().consents.get(&(user, client)).copied())
+    }
+
+    async fn find_account(&self, user: UserId) -> Result<Option<Account>, StoreError> {
+        let tables = self.tables();
+        let Some(created_at) = tables.users.get(&user).copied() else { return Ok(None) };
+        let theirs = tables.consents.iter().filter(|((of, _), _)| *of == user);
+        let mut consents: Vec<_> = theirs.map(|(_, consent)| *consent).collect();
+        consents.sort_by_key(|consent| (Reverse(consent.last_used_at), consent.client));
+        let theirs = tables.sessions.values().filter(|session| session.user == user);
+        let mut sessions: Vec<_> = theirs.cloned().collect();
+        sessions.sort_by_key(|session| (Reverse(session.last_used_at), session.id));
+        let email = tables.emails.get(&user).cloned();
+        Ok(Some(Account { created_at, wallets: tables.wallets_of(user), consents, sessions, email }))
+    }
+
+    async fn revoke_consent(&self, command: RevokeConsent) -> Result<bool, StoreError> {
+        let mut tables = self.tables();
+        let revocation = Revocation { at: command.now, reason: RevocationReason::ConsentRevoked };
+        for row in tables.grants.values_mut() {
+            if row.grant.user == command.user && row.grant.client == command.client {
+                row.revoke(revocation);
+            }
+        }
+        Ok(tables.consents.remove(&(command.user, command.client)).is_some())
+    }
+
+    async fn find_email(&self, user: UserId) -> Result<Option<UserEmail>, StoreError> {
+        Ok(self.tables().emails.get(&user).cloned())
+    }
+
+    async fn put_email(&self, command: PutEmail) -> Result<EmailPut, StoreError> {
+        let mut tables = self.tables();
+        if !tables.users.contains_key(&command.user) {
+            return Ok(EmailPut::UserUnknown);
+        }
+        if let Some(email) = tables.emails.get_mut(&command.user) {
+            if email.address == command.address {
+                if email.verified_at.is_some() {
+                    return Ok(EmailPut::AlreadyVerified);
+                }
+                email.confirmation = command.confirmation;
+                return Ok(EmailPut::Stored);
+            }
+            if !command.replace {
+                return Ok(EmailPut::OtherOnFile);
+            }
+        }
+        let email = UserEmail {
+            address: command.address,
+            added_at: command.now,
+            verified_at: None,
+            confirmation: command.confirmation,
+        };
+        tables.emails.insert(command.user, email);
+        Ok(EmailPut::Stored)
+    }
+
+    async fn confirm_email(&self, command: ConfirmEmail) -> Result<bool, StoreError> {
+        let mut tables = self.tables();
+        let Some(email) = tables.emails.get_mut(&command.user) else { return Ok(false) };
+        let is_good =
+            email.confirmation.is_some_and(|link| link.hash == command.hash && command.now < link.expires_at);
+        if is_good {
+            email.verified_at = Some(command.now);
+            email.confirmation = None;
+        }
+        Ok(is_good)
+    }
+
+    async fn remove_email(&self, user: UserId) -> Result<bool, StoreError> {
+        Ok(self.tables().emails.remove(&user).is_some())
+    }
+
+    async fn delete_account(&self, command: DeleteAccount) -> Result<bool, StoreError> {
+        let DeleteAccount { user, now } = command;
+        let mut tables = self.tables();
+        let Tables { users, wallets, grants, consents, sessions, emails, .. } = &mut *tables;
+        wallets.retain(|_, wallet| wallet.user != user);
+        let revocation = Revocation { at: now, reason: RevocationReason::AccountDeleted };
+        for row in grants.values_mut().filter(|row| row.grant.user == user) {
+            if row.revoke(revocation) {
+                let WalletAccount { family, chain, address } = &mut row.grant.account;
+                [family, chain, address].into_iter().for_each(String::clear);
+                row.grant.nonce = None;
+            }
+        }
+        consents.retain(|(of, _), _| *of != user);
+        sessions.retain(|_, session| session.user != user);
+        emails.remove(&user);
+        Ok(users.remove(&user).is_some())
+    }
+}

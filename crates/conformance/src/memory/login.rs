@@ -1,0 +1,107 @@
+//! What a signature writes: a user, a grant with its consent, a session.
+
+use async_trait::async_trait;
+use countersign_domain::consent::Consent;
+use countersign_domain::grant::Grant;
+use countersign_domain::id::UserId;
+use countersign_domain::login_session::LoginSession;
+use countersign_domain::wallet::WalletAccount;
+use countersign_ports::{CompleteLogin, LoginCompleted, LoginStore, NewSession, StoreError};
+use time::OffsetDateTime;
+
+use super::wallets::{WalletRow, key_of};
+use super::{GrantRow, MemoryStorage, Tables};
+
+#[async_trait]
+impl LoginStore for MemoryStorage {
+    async fn complete_login(&self, command: CompleteLogin) -> Result<LoginCompleted, StoreError> {
+        let mut tables = self.tables();
+        if let Some(row) = tables.grants.get(&command.id) {
+            let is_repeated = row.grant.code_hash == command.code_hash;
+            return Ok(if is_repeated {
+                LoginCompleted::CodeIssued { user: row.grant.user }
+            } else {
+                LoginCompleted::ChallengeSpent
+            });
+        }
+        let user = tables.user_of_wallet(&command.account, command.new_user, command.now);
+        if let Some(session) = command.session.clone() {
+            tables.remember(session, user, command.account.clone(), command.now);
+        }
+        let authenticated_at = command.now;
+        tables.grant(command, user, authenticated_at);
+        Ok(LoginCompleted::CodeIssued { user })
+    }
+}
+
+impl Tables {
+    /// Finds the user of a wallet, or makes one.
+    pub(super) fn user_of_wallet(
+        &mut self,
+        account: &WalletAccount,
+        new_user: UserId,
+        now: OffsetDateTime,
+    ) -> UserId {
+        let users = &mut self.users;
+        let wallet = self.wallets.entry(key_of(account)).or_insert_with(|| {
+            users.insert(new_user, now);
+            WalletRow { user: new_user, chain: account.chain.clone(), linked_at: now }
+        });
+        wallet.user
+    }
+
+    /// Stores a grant, and that its user agreed to it.
+    pub(super) fn grant(&mut self, command: CompleteLogin, user: UserId, authenticated_at: OffsetDateTime) {
+        let first = Consent {
+            client: command.client,
+            scope: command.scope,
+            granted_at: command.now,
+            last_used_at: command.now,
+        };
+        let consent = self.consents.entry((user, command.client)).or_insert(first);
+        consent.scope = consent.scope.union(command.scope);
+        consent.last_used_at = command.now;
+        let grant = Grant {
+            id: command.id,
+            client: command.client,
+            user,
+            account: command.account,
+            redirect_uri: command.redirect_uri,
+            scope: command.scope,
+            nonce: command.nonce,
+            code_challenge: command.code_challenge,
+            code_hash: command.code_hash,
+            authenticated_at,
+            code_expires_at: command.code_expires_at,
+            redeemed: false,
+            revoked: false,
+        };
+        let row =
+            GrantRow { grant, newest_token: None, revocation: None, forget_after: command.forget_after };
+        self.grants.insert(command.id, row);
+    }
+
+    /// Stores a session in the place of the one that the browser had.
+    pub(super) fn remember(
+        &mut self,
+        session: NewSession,
+        user: UserId,
+        account: WalletAccount,
+        now: OffsetDateTime,
+    ) {
+        if let Some(replaced) = session.replaces {
+            self.sessions.remove(&replaced);
+        }
+        let row = LoginSession {
+            id: session.id,
+            user,
+            account,
+            secret_hash: session.secret_hash,
+            browser: session.browser,
+            authenticated_at: now,
+            last_used_at: now,
+            expires_at: session.expires_at,
+        };
+        self.sessions.insert(session.id, row);
+    }
+}

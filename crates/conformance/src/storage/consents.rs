@@ -1,0 +1,243 @@
+//! People agree, and take it back.
+
+use std::sync::Arc;
+
+use countersign_domain::consent::Consent;
+use countersign_domain::id::{ClientId, UserId};
+use countersign_domain::scope::{Scope, ScopeSet};
+use countersign_ports::{
+    CompleteLogin, LoginCompleted, Redeemed, RevokeConsent, RevokeGrant, Revoked, Rotated, SessionContinued,
+    Storage,
+};
+use time::{Duration, OffsetDateTime};
+
+use super::steps;
+use crate::fixtures;
+
+async fn consent(store: &dyn Storage, user: UserId, client: ClientId) -> Option<Consent> {
+    store.find_consent(user, client).await.unwrap()
+}
+
+async fn revoke(store: &dyn Storage, user: UserId, client: ClientId) -> bool {
+    store.revoke_consent(fixtures::revoke_consent(user, client)).await.unwrap()
+}
+
+/// The next login of the same wallet at the same client.
+fn again(login: &CompleteLogin, now: OffsetDateTime, scope: ScopeSet) -> CompleteLogin {
+    let client = login.client;
+    CompleteLogin { client, now, scope, ..fixtures::complete_login_of(login.account.clone()) }
+}
+
+/// Every set of scopes, also the empty one, with the login's time.
+pub async fn a_login_is_a_consent(store: Arc<dyn Storage>) {
+    for scope in (0..32).filter_map(ScopeSet::from_bits) {
+        let now = fixtures::NOW + Duration::days(40_000);
+        let login = CompleteLogin { scope, now, ..fixtures::complete_login() };
+        let user = steps::user_of(&*store, &login).await;
+        let expected = Consent { client: login.client, scope, granted_at: now, last_used_at: now };
+        assert_eq!(consent(&*store, user, login.client).await, Some(expected));
+        assert_eq!(steps::account(&*store, user).await.consents, [expected]);
+    }
+}
+
+/// Nobody agreed to anything by signing in elsewhere.
+pub async fn a_consent_is_one_users_to_one_client(store: Arc<dyn Storage>) {
+    let [one, other] = [steps::sign_in(&*store).await, steps::sign_in(&*store).await];
+    for (user, client) in [
+        (one.new_user, other.client),
+        (other.new_user, one.client),
+        (one.new_user, fixtures::client_id()),
+        (fixtures::user_id(), one.client),
+    ] {
+        assert_eq!(consent(&*store, user, client).await, None);
+    }
+    assert!(consent(&*store, one.new_user, one.client).await.is_some());
+}
+
+/// With the first one's birth and the last one's use, whichever of the user's wallets signs; fewer scopes take none away.
+pub async fn consents_add_up(store: Arc<dyn Storage>) {
+    let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
+    let client = fixtures::client_id();
+    let mut agreed = ScopeSet::of(&[]);
+    for (hours, scopes) in [
+        (1, vec![Scope::Wallets, Scope::OpenId]),
+        (2, vec![Scope::Email]),
+        (3, vec![]),
+        (4, vec![Scope::OpenId]),
+        (5, vec![Scope::Email, Scope::Profile]),
+    ] {
+        let scope = ScopeSet::of(&scopes);
+        let account = if hours % 2 == 0 { &first } else { &second };
+        let now = fixtures::NOW + Duration::hours(hours);
+        let login = CompleteLogin { client, scope, now, ..fixtures::complete_login_of(account.clone()) };
+        assert_eq!(steps::user_of(&*store, &login).await, user);
+        assert_eq!(store.find_grant(login.id).await.unwrap().unwrap().scope, scope, "the grant's is its own");
+        agreed = agreed.union(scope);
+        let granted_at = fixtures::NOW + Duration::hours(1);
+        let expected = Consent { client, scope: agreed, granted_at, last_used_at: now };
+        assert_eq!(consent(&*store, user, client).await, Some(expected));
+    }
+}
+
+/// Neither a repeated login nor a refused one agrees to anything.
+pub async fn a_login_that_grants_nothing_anew_is_no_consent(store: Arc<dyn Storage>) {
+    let profile = ScopeSet::of(&[Scope::Profile]);
+    let first = CompleteLogin { scope: profile, ..fixtures::complete_login() };
+    let user = steps::user_of(&*store, &first).await;
+    let second = again(&first, fixtures::NOW + Duration::hours(1), profile);
+    steps::user_of(&*store, &second).await;
+    let before = consent(&*store, user, first.client).await;
+    assert_eq!(before.unwrap().last_used_at, second.now);
+
+    assert_eq!(steps::user_of(&*store, &first).await, user);
+    let more = again(&first, fixtures::NOW + Duration::hours(2), fixtures::all_scopes());
+    let more = CompleteLogin { id: first.id, ..more };
+    let elsewhere = CompleteLogin { client: fixtures::client_id(), ..more.clone() };
+    for refused in [more, elsewhere.clone()] {
+        assert_eq!(store.complete_login(refused).await.unwrap(), LoginCompleted::ChallengeSpent);
+    }
+    assert_eq!(consent(&*store, user, first.client).await, before);
+    assert_eq!(consent(&*store, user, elsewhere.client).await, None);
+
+    assert!(revoke(&*store, user, first.client).await);
+    assert_eq!(steps::user_of(&*store, &second).await, user);
+    assert_eq!(consent(&*store, user, first.client).await, None, "a repeated login does not bring it back");
+}
+
+/// Waiting codes, access tokens and refresh tokens of all of the user's wallets die with it; so does the way without a
+/// signature.
+pub async fn a_revoked_consent_is_gone_with_its_grants(store: Arc<dyn Storage>) {
+    let (user, wallets) = steps::user_with_two_wallets(&*store).await;
+    let client = fixtures::client_id();
+    let mut codes = Vec::new();
+    let mut tokens = Vec::new();
+    for wallet in &wallets {
+        let logins =
+            [(); 2].map(|()| CompleteLogin { client, ..fixtures::remembered_login_of(wallet.clone()) });
+        for login in &logins {
+            steps::user_of(&*store, login).await;
+        }
+        let [redeemed, waiting] = logins;
+        let redemption = fixtures::redeem_code(redeemed.id);
+        store.redeem_code(redemption.clone()).await.unwrap();
+        tokens.push(steps::rotate(&*store, &redemption.token).await);
+        tokens.push(redemption.token);
+        codes.push(waiting.id);
+    }
+    let sessions = steps::account(&*store, user).await.sessions;
+    let request = fixtures::continue_session(&sessions[0], client);
+    assert_eq!(steps::proceed(&*store, &request).await, SessionContinued::CodeIssued);
+    codes.push(request.login.id);
+
+    assert!(revoke(&*store, user, client).await);
+    assert_eq!(consent(&*store, user, client).await, None);
+    for code in codes {
+        assert!(store.find_grant(code).await.unwrap().unwrap().revoked);
+        assert_eq!(store.redeem_code(fixtures::redeem_code(code)).await.unwrap(), Redeemed::Revoked);
+        let repeated = RevokeGrant { id: code, ..fixtures::revoke_grant(code) };
+        assert_eq!(store.revoke_grant(repeated).await.unwrap(), Revoked::AlreadyRevoked);
+    }
+    for token in tokens {
+        assert!(!steps::is_live(&*store, &token).await);
+        let rotation = fixtures::rotate_refresh(&token);
+        assert_eq!(store.rotate_refresh(rotation).await.unwrap(), Rotated::Revoked);
+    }
+    assert_eq!(steps::account(&*store, user).await.sessions.len(), sessions.len(), "sessions live on");
+    let request = fixtures::continue_session(&sessions[0], client);
+    assert_eq!(steps::proceed(&*store, &request).await, SessionContinued::ConsentMissing);
+    assert!(!revoke(&*store, user, client).await, "it is gone already");
+}
+
+/// What the user agreed to elsewhere lives, and what others agreed to at this client.
+pub async fn a_revoked_consent_touches_no_other(store: Arc<dyn Storage>) {
+    let login = steps::sign_in(&*store).await;
+    let elsewhere = fixtures::complete_login_of(login.account.clone());
+    let stranger = CompleteLogin { client: login.client, ..fixtures::complete_login() };
+    let mut living = Vec::new();
+    for login in [&elsewhere, &stranger] {
+        let user = steps::user_of(&*store, login).await;
+        let redemption = fixtures::redeem_code(login.id);
+        store.redeem_code(redemption.clone()).await.unwrap();
+        living.push((user, login.client, consent(&*store, user, login.client).await, redemption.token));
+    }
+    assert!(revoke(&*store, login.new_user, login.client).await);
+    for (user, client, before, token) in living {
+        assert!(before.is_some());
+        assert_eq!(consent(&*store, user, client).await, before);
+        assert!(steps::is_live(&*store, &token).await);
+        steps::rotate(&*store, &token).await;
+    }
+}
+
+/// An answer, not an error.
+pub async fn revoking_where_nobody_agreed_says_so(store: Arc<dyn Storage>) {
+    let login = steps::sign_in(&*store).await;
+    assert!(!revoke(&*store, login.new_user, fixtures::client_id()).await);
+    assert!(!revoke(&*store, fixtures::user_id(), login.client).await);
+    assert!(consent(&*store, login.new_user, login.client).await.is_some());
+    assert!(!store.find_grant(login.id).await.unwrap().unwrap().revoked);
+}
+
+/// It knows nothing of the old one: neither its scopes nor its birth; what died stays dead.
+pub async fn whoever_agrees_again_begins_anew(store: Arc<dyn Storage>) {
+    let (login, session) = steps::remember(&*store).await;
+    let redemption = fixtures::redeem_code(login.id);
+    store.redeem_code(redemption.clone()).await.unwrap();
+    let command = fixtures::revoke_consent(login.new_user, login.client);
+    let command = RevokeConsent { now: fixtures::NOW + Duration::minutes(1), ..command };
+    assert!(store.revoke_consent(command).await.unwrap());
+    let now = fixtures::NOW + Duration::minutes(2);
+    let scope = ScopeSet::of(&[Scope::OpenId]);
+    let back = again(&login, now, scope);
+    steps::user_of(&*store, &back).await;
+    let expected = Consent { client: login.client, scope, granted_at: now, last_used_at: now };
+    assert_eq!(consent(&*store, login.new_user, login.client).await, Some(expected));
+    assert!(!steps::is_live(&*store, &redemption.token).await);
+    let redemption = fixtures::redeem_code(back.id);
+    assert_eq!(store.redeem_code(redemption).await.unwrap(), Redeemed::Stored);
+    let request = fixtures::continue_session(&session, login.client);
+    assert_eq!(steps::proceed(&*store, &request).await, SessionContinued::ConsentMissing);
+}
+
+/// A client that is gone, registered or not, is one that nobody agreed to; other clients stay agreed to.
+pub async fn a_deleted_client_takes_its_consents_along(store: Arc<dyn Storage>) {
+    let command = fixtures::register_client();
+    store.register_client(command.clone()).await.unwrap();
+    let client = command.client.id;
+    let mut remembered = Vec::new();
+    for _ in 0..2 {
+        let login = CompleteLogin { client, ..fixtures::remembered_login() };
+        let session = steps::remember_by(&*store, &login).await;
+        steps::user_of(&*store, &again(&login, login.now, login.scope)).await;
+        let elsewhere = fixtures::complete_login_of(login.account);
+        steps::user_of(&*store, &elsewhere).await;
+        remembered.push((session, elsewhere.client));
+    }
+    assert!(store.delete_client(client).await.unwrap());
+    for (session, elsewhere) in remembered {
+        assert_eq!(consent(&*store, session.user, client).await, None);
+        let account = steps::account(&*store, session.user).await;
+        assert_eq!(account.consents.iter().map(|consent| consent.client).collect::<Vec<_>>(), [elsewhere]);
+        let request = fixtures::continue_session(&session, client);
+        assert_eq!(steps::proceed(&*store, &request).await, SessionContinued::ConsentMissing);
+        let request = fixtures::continue_session(&session, elsewhere);
+        assert_eq!(steps::proceed(&*store, &request).await, SessionContinued::CodeIssued);
+        assert!(!revoke(&*store, session.user, client).await);
+    }
+}
+
+/// A person agreed, not a wallet.
+pub async fn a_consent_outlives_the_link_of_the_wallet_that_signed(store: Arc<dyn Storage>) {
+    let (user, [stays, goes]) = steps::user_with_two_wallets(&*store).await;
+    let login = fixtures::complete_login_of(goes.clone());
+    steps::user_of(&*store, &login).await;
+    let before = consent(&*store, user, login.client).await;
+    steps::unlink(&*store, &stays, &goes).await;
+    assert!(before.is_some());
+    assert_eq!(consent(&*store, user, login.client).await, before);
+    let back = again(&login, login.now, login.scope);
+    assert_eq!(steps::user_of(&*store, &back).await, back.new_user);
+    assert!(consent(&*store, back.new_user, login.client).await.is_some());
+    assert!(revoke(&*store, user, login.client).await);
+    assert!(!store.find_grant(back.id).await.unwrap().unwrap().revoked, "the wallet is another user's now");
+}

@@ -1,0 +1,240 @@
+//! A session leads somewhere without a signature, because its user agreed before.
+
+use std::sync::Arc;
+
+use countersign_domain::consent::Consent;
+use countersign_domain::grant::Grant;
+use countersign_domain::login_session::LoginSession;
+use countersign_domain::scope::{Scope, ScopeSet};
+use countersign_domain::wallet::WalletAccount;
+use countersign_ports::{
+    CompleteLogin, ContinueSession, LoginCompleted, Redeemed, SessionContinued, Storage,
+};
+use time::Duration;
+
+use super::steps;
+use crate::fixtures;
+
+/// The grant that this must have become.
+fn grant_of(command: &ContinueSession) -> Grant {
+    let login = command.login.clone();
+    Grant {
+        id: login.id,
+        client: login.client,
+        user: login.new_user,
+        account: login.account,
+        redirect_uri: login.redirect_uri,
+        scope: login.scope,
+        nonce: login.nonce,
+        code_challenge: login.code_challenge,
+        code_hash: login.code_hash,
+        authenticated_at: command.authenticated_at,
+        code_expires_at: login.code_expires_at,
+        redeemed: false,
+        revoked: false,
+    }
+}
+
+/// A request with these scopes.
+fn asking_for(scope: ScopeSet, command: ContinueSession) -> ContinueSession {
+    ContinueSession { login: CompleteLogin { scope, ..command.login }, ..command }
+}
+
+/// The grant says when the wallet signed, not when the session was used; session and consent remember the use.
+pub async fn a_session_continues_where_its_user_agreed(store: Arc<dyn Storage>) {
+    let account = WalletAccount { chain: "eip155:137".to_owned(), ..fixtures::wallet_account() };
+    let login = fixtures::remembered_login_of(account);
+    let session = steps::remember_by(&*store, &login).await;
+    let mut command = fixtures::continue_session(&session, login.client);
+    command.login.now += Duration::minutes(20);
+    command.login.nonce = None;
+    assert_eq!(steps::proceed(&*store, &command).await, SessionContinued::CodeIssued);
+    assert_eq!(store.find_grant(command.login.id).await.unwrap(), Some(grant_of(&command)));
+    let used = LoginSession { last_used_at: command.login.now, ..session.clone() };
+    assert_eq!(steps::session(&*store, session.id).await, used);
+    let consent = Consent {
+        client: login.client,
+        scope: login.scope,
+        granted_at: login.now,
+        last_used_at: command.login.now,
+    };
+    assert_eq!(store.find_consent(login.new_user, login.client).await.unwrap(), Some(consent));
+
+    let redemption = fixtures::redeem_code(command.login.id);
+    assert_eq!(store.redeem_code(redemption.clone()).await.unwrap(), Redeemed::Stored);
+    let access = steps::access(&*store, &redemption.token).await;
+    assert_eq!((access.user, access.client), (login.new_user, login.client));
+    assert_eq!((access.account, access.authenticated_at), (login.account, login.now));
+    steps::rotate(&*store, &redemption.token).await;
+}
+
+/// As often as it is asked, wherever the user agreed, with whichever wallet.
+pub async fn a_session_continues_many_times_at_many_clients(store: Arc<dyn Storage>) {
+    let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
+    let mut clients = Vec::new();
+    for account in [first.clone(), second, first.clone()] {
+        let login = fixtures::complete_login_of(account);
+        steps::user_of(&*store, &login).await;
+        clients.push(login.client);
+    }
+    let opening = fixtures::open_session_of(first);
+    assert_eq!(steps::open(&*store, &opening).await, user);
+    let session = steps::session(&*store, opening.session.id).await;
+    for client in clients.iter().cycle().take(7) {
+        let command = fixtures::continue_session(&session, *client);
+        assert_eq!(steps::proceed(&*store, &command).await, SessionContinued::CodeIssued);
+        assert_eq!(store.find_grant(command.login.id).await.unwrap(), Some(grant_of(&command)));
+    }
+}
+
+/// All of them, some of them or none; a smaller request takes nothing from the consent.
+pub async fn a_consent_covers_what_was_signed_for_and_no_more(store: Arc<dyn Storage>) {
+    for agreed in [
+        ScopeSet::of(&[]),
+        ScopeSet::of(&[Scope::Profile, Scope::Wallets]),
+        ScopeSet::of(&[Scope::OpenId, Scope::Email, Scope::OfflineAccess]),
+        fixtures::all_scopes(),
+    ] {
+        let login = CompleteLogin { scope: agreed, ..fixtures::remembered_login() };
+        let session = steps::remember_by(&*store, &login).await;
+        for scope in (0..32).filter_map(ScopeSet::from_bits) {
+            let command = asking_for(scope, fixtures::continue_session(&session, login.client));
+            let expected = if scope.is_subset_of(agreed) {
+                SessionContinued::CodeIssued
+            } else {
+                SessionContinued::ConsentMissing
+            };
+            assert_eq!(steps::proceed(&*store, &command).await, expected, "{scope} of {agreed}");
+            let grant = store.find_grant(command.login.id).await.unwrap();
+            assert_eq!(grant.is_some(), expected == SessionContinued::CodeIssued);
+        }
+        let consent = store.find_consent(login.new_user, login.client).await.unwrap().unwrap();
+        assert_eq!(consent.scope, agreed);
+    }
+}
+
+/// What was signed for at different times counts together.
+pub async fn scopes_of_several_signatures_count_together(store: Arc<dyn Storage>) {
+    let [profile, email] = [Scope::Profile, Scope::Email].map(|scope| ScopeSet::of(&[scope]));
+    let login = CompleteLogin { scope: profile, ..fixtures::remembered_login() };
+    let session = steps::remember_by(&*store, &login).await;
+    let both = asking_for(profile.union(email), fixtures::continue_session(&session, login.client));
+    assert_eq!(steps::proceed(&*store, &both).await, SessionContinued::ConsentMissing);
+    let client = login.client;
+    let step_up = CompleteLogin { client, scope: email, ..fixtures::complete_login_of(login.account) };
+    steps::user_of(&*store, &step_up).await;
+    // The refusal spent nothing, so the same request goes on.
+    assert_eq!(steps::proceed(&*store, &both).await, SessionContinued::CodeIssued);
+    assert_eq!(store.find_grant(both.login.id).await.unwrap(), Some(grant_of(&both)));
+}
+
+/// Neither at another client nor for another user, not even without any scope.
+pub async fn where_nobody_agreed_no_session_continues(store: Arc<dyn Storage>) {
+    let (login, session) = steps::remember(&*store).await;
+    let (stranger, _) = steps::remember(&*store).await;
+    for client in [stranger.client, fixtures::client_id()] {
+        for scope in [login.scope, ScopeSet::of(&[])] {
+            let command = asking_for(scope, fixtures::continue_session(&session, client));
+            assert_eq!(steps::proceed(&*store, &command).await, SessionContinued::ConsentMissing);
+            assert_eq!(store.find_grant(command.login.id).await.unwrap(), None);
+        }
+        assert_eq!(store.find_consent(login.new_user, client).await.unwrap(), None);
+    }
+    assert_eq!(steps::session(&*store, session.id).await, session, "a refusal is no use");
+}
+
+/// Another code for one request is refused, and the first one's grant stays what it was.
+pub async fn b_001_a_request_is_continued_once(store: Arc<dyn Storage>) {
+    let (login, session) = steps::remember(&*store).await;
+    let first = fixtures::continue_session(&session, login.client);
+    assert_eq!(steps::proceed(&*store, &first).await, SessionContinued::CodeIssued);
+    for spent in [first.login.id, login.id] {
+        let before = store.find_grant(spent).await.unwrap();
+        let mut second = fixtures::continue_session(&session, login.client);
+        second.login.id = spent;
+        second.login.now += Duration::minutes(1);
+        assert_eq!(steps::proceed(&*store, &second).await, SessionContinued::RequestSpent);
+        assert_eq!(store.find_grant(spent).await.unwrap(), before);
+    }
+    assert_eq!(steps::session(&*store, session.id).await, session);
+    let consent = store.find_consent(login.new_user, login.client).await.unwrap().unwrap();
+    assert_eq!(consent.last_used_at, login.now);
+    let signed = CompleteLogin { id: first.login.id, ..fixtures::complete_login_of(login.account) };
+    assert_eq!(store.complete_login(signed).await.unwrap(), LoginCompleted::ChallengeSpent);
+}
+
+/// Rule 3, whatever happened to grant, session and consent between the lost answer and the repetition.
+pub async fn a_continuation_that_is_repeated_gives_the_same_answer(store: Arc<dyn Storage>) {
+    let (login, session) = steps::remember(&*store).await;
+    let command = fixtures::continue_session(&session, login.client);
+    let repeat = async || {
+        assert_eq!(steps::proceed(&*store, &command).await, SessionContinued::CodeIssued);
+    };
+    for _ in 0..3 {
+        repeat().await;
+    }
+    let redemption = fixtures::redeem_code(command.login.id);
+    assert_eq!(store.redeem_code(redemption).await.unwrap(), Redeemed::Stored);
+    repeat().await;
+    assert!(store.end_session(login.new_user, session.id).await.unwrap());
+    repeat().await;
+    assert_eq!(store.find_session(session.id).await.unwrap(), None);
+    let revocation = fixtures::revoke_consent(login.new_user, login.client);
+    assert!(store.revoke_consent(revocation).await.unwrap());
+    repeat().await;
+    assert_eq!(store.find_consent(login.new_user, login.client).await.unwrap(), None);
+    let grant = Grant { redeemed: true, revoked: true, ..grant_of(&command) };
+    assert_eq!(store.find_grant(command.login.id).await.unwrap(), Some(grant));
+}
+
+/// From its last second on, and where there never was one.
+pub async fn a_session_that_ended_continues_nowhere(store: Arc<dyn Storage>) {
+    let (login, session) = steps::remember(&*store).await;
+    let at = |now| {
+        let mut command = fixtures::continue_session(&session, login.client);
+        command.login.now = now;
+        command
+    };
+    for late in [Duration::ZERO, Duration::seconds(1), Duration::days(400)] {
+        let command = at(session.expires_at + late);
+        assert_eq!(steps::proceed(&*store, &command).await, SessionContinued::SessionEnded);
+        assert_eq!(store.find_grant(command.login.id).await.unwrap(), None);
+    }
+    assert_eq!(steps::session(&*store, session.id).await, session);
+    let in_time = at(session.expires_at - Duration::seconds(1));
+    assert_eq!(steps::proceed(&*store, &in_time).await, SessionContinued::CodeIssued);
+
+    let unknown = ContinueSession { session: fixtures::session_id(), ..at(fixtures::NOW) };
+    assert_eq!(steps::proceed(&*store, &unknown).await, SessionContinued::SessionEnded);
+}
+
+/// The request is spent, the session ended, the consent missing: in this order.
+pub async fn the_first_of_several_refusals_is_the_answer(store: Arc<dyn Storage>) {
+    let (login, session) = steps::remember(&*store).await;
+    let mut everything = fixtures::continue_session(&session, fixtures::client_id());
+    everything.login.id = login.id;
+    everything.login.now = session.expires_at;
+    assert_eq!(steps::proceed(&*store, &everything).await, SessionContinued::RequestSpent);
+    everything.login.id = fixtures::grant_id();
+    assert_eq!(steps::proceed(&*store, &everything).await, SessionContinued::SessionEnded);
+    everything.login.now = fixtures::NOW;
+    assert_eq!(steps::proceed(&*store, &everything).await, SessionContinued::ConsentMissing);
+    everything.login.client = login.client;
+    assert_eq!(steps::proceed(&*store, &everything).await, SessionContinued::CodeIssued);
+}
+
+/// What a session led to was granted with its wallet.
+pub async fn what_a_session_led_to_dies_with_its_wallet(store: Arc<dyn Storage>) {
+    let (user, [stays, goes]) = steps::user_with_two_wallets(&*store).await;
+    let mut codes = Vec::new();
+    for wallet in [&stays, &goes] {
+        let login = fixtures::remembered_login_of(wallet.clone());
+        let session = steps::remember_by(&*store, &login).await;
+        let command = fixtures::continue_session(&session, login.client);
+        assert_eq!(steps::proceed(&*store, &command).await, SessionContinued::CodeIssued);
+        codes.push(fixtures::redeem_code(command.login.id));
+    }
+    assert_eq!(steps::unlink(&*store, &stays, &goes).await, user);
+    assert_eq!(store.redeem_code(codes.remove(1)).await.unwrap(), Redeemed::Revoked);
+    assert_eq!(store.redeem_code(codes.remove(0)).await.unwrap(), Redeemed::Stored);
+}

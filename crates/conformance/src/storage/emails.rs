@@ -1,0 +1,245 @@
+//! An address comes on file, is confirmed and goes.
+
+use std::sync::Arc;
+
+use countersign_domain::email::{EmailAddress, EmailConfirmation, UserEmail};
+use countersign_domain::id::UserId;
+use countersign_domain::secret::SecretHash;
+use countersign_ports::{ConfirmEmail, EmailPut, PutEmail, Storage};
+use time::{Duration, OffsetDateTime};
+
+use super::steps;
+use crate::fixtures;
+
+async fn put(store: &dyn Storage, command: &PutEmail) -> EmailPut {
+    store.put_email(command.clone()).await.unwrap()
+}
+
+async fn email(store: &dyn Storage, user: UserId) -> Option<UserEmail> {
+    store.find_email(user).await.unwrap()
+}
+
+async fn confirm(store: &dyn Storage, user: UserId, link: EmailConfirmation) -> bool {
+    store.confirm_email(fixtures::confirm_email(user, link)).await.unwrap()
+}
+
+/// A user with an address and its link.
+async fn user_with_address(store: &dyn Storage) -> (PutEmail, EmailConfirmation) {
+    let user = steps::sign_in(store).await.new_user;
+    let link = fixtures::email_confirmation();
+    let command = PutEmail { confirmation: Some(link), ..fixtures::put_email(user) };
+    assert_eq!(put(store, &command).await, EmailPut::Stored);
+    (command, link)
+}
+
+/// What must be on file after this.
+fn on_file(command: &PutEmail) -> UserEmail {
+    UserEmail {
+        address: command.address.clone(),
+        added_at: command.now,
+        verified_at: None,
+        confirmation: command.confirmation,
+    }
+}
+
+fn later(hours: i64) -> OffsetDateTime {
+    fixtures::NOW + Duration::hours(hours)
+}
+
+/// With its link or without one; the account shows it.
+pub async fn an_address_that_was_put_is_on_file(store: Arc<dyn Storage>) {
+    for confirmation in [None, Some(fixtures::email_confirmation())] {
+        let user = steps::sign_in(&*store).await.new_user;
+        assert_eq!(email(&*store, user).await, None);
+        assert_eq!(steps::account(&*store, user).await.email, None);
+        let command = PutEmail { confirmation, now: later(3), ..fixtures::put_email(user) };
+        assert_eq!(put(&*store, &command).await, EmailPut::Stored);
+        assert_eq!(email(&*store, user).await, Some(on_file(&command)));
+        assert_eq!(steps::account(&*store, user).await.email, Some(on_file(&command)));
+    }
+}
+
+/// The longest address, unusual ones, every byte of a hash, times far away.
+pub async fn every_value_of_an_address_survives(store: Arc<dyn Storage>) {
+    let longest = format!("{}@{}.example", "a".repeat(64), vec!["b".repeat(59); 3].join("."));
+    for (text, byte) in
+        [(longest.as_str(), 0), ("o'hara\"{}|~%_@mail.example", 128), ("é🦀@例え.テスト", 255)]
+    {
+        let user = steps::sign_in(&*store).await.new_user;
+        let hash = SecretHash::from_bytes([byte; 32]);
+        let now = fixtures::NOW + Duration::days(40_000);
+        let confirmation = Some(EmailConfirmation { hash, expires_at: now + Duration::days(1) });
+        let address = EmailAddress::from_trusted(text.to_owned());
+        let command = PutEmail { user, address, confirmation, replace: false, now };
+        assert_eq!(put(&*store, &command).await, EmailPut::Stored);
+        assert_eq!(email(&*store, user).await, Some(on_file(&command)));
+        assert!(store.confirm_email(ConfirmEmail { user, hash, now }).await.unwrap());
+        assert_eq!(email(&*store, user).await.unwrap().address, command.address);
+    }
+}
+
+/// Nobody can have no address.
+pub async fn an_address_of_nobody_is_refused(store: Arc<dyn Storage>) {
+    let nobody = fixtures::user_id();
+    for replace in [false, true] {
+        let command = PutEmail { replace, ..fixtures::put_email(nobody) };
+        assert_eq!(put(&*store, &command).await, EmailPut::UserUnknown);
+    }
+    assert_eq!(email(&*store, nobody).await, None);
+    assert!(!store.remove_email(nobody).await.unwrap());
+    assert!(!confirm(&*store, nobody, fixtures::email_confirmation()).await);
+}
+
+/// It stays since when it was; the new link confirms it and the old one does not.
+pub async fn the_same_address_again_gets_the_new_link(store: Arc<dyn Storage>) {
+    for replace in [false, true] {
+        let (first, old) = user_with_address(&*store).await;
+        let new = fixtures::email_confirmation();
+        let again = PutEmail { confirmation: Some(new), replace, now: later(1), ..first.clone() };
+        for _ in 0..2 {
+            assert_eq!(put(&*store, &again).await, EmailPut::Stored);
+            let expected = UserEmail { confirmation: Some(new), ..on_file(&first) };
+            assert_eq!(email(&*store, first.user).await, Some(expected));
+        }
+        assert!(!confirm(&*store, first.user, old).await);
+        assert!(confirm(&*store, first.user, new).await);
+    }
+}
+
+/// It stays verified, and the new link is none.
+pub async fn a_verified_address_again_changes_nothing(store: Arc<dyn Storage>) {
+    for replace in [false, true] {
+        let (first, link) = user_with_address(&*store).await;
+        assert!(confirm(&*store, first.user, link).await);
+        let before = email(&*store, first.user).await;
+        let new = fixtures::email_confirmation();
+        let again = PutEmail { confirmation: Some(new), replace, now: later(1), ..first.clone() };
+        assert_eq!(put(&*store, &again).await, EmailPut::AlreadyVerified);
+        assert_eq!(email(&*store, first.user).await, before);
+        assert!(!confirm(&*store, first.user, new).await);
+        assert_eq!(email(&*store, first.user).await, before);
+    }
+}
+
+/// Verified or not, it is not replaced by whoever did not say so; its link stays good. Addresses are compared byte for byte.
+pub async fn another_address_is_refused_where_it_may_not_replace(store: Arc<dyn Storage>) {
+    let (first, link) = user_with_address(&*store).await;
+    let upper_case = EmailAddress::from_trusted(first.address.as_str().to_uppercase());
+    for address in [fixtures::email_address(), upper_case] {
+        let other = PutEmail { address, now: later(1), ..fixtures::put_email(first.user) };
+        assert_eq!(put(&*store, &other).await, EmailPut::OtherOnFile);
+        assert_eq!(email(&*store, first.user).await, Some(on_file(&first)));
+        assert!(!confirm(&*store, first.user, other.confirmation.unwrap()).await);
+    }
+    assert!(confirm(&*store, first.user, link).await);
+    let before = email(&*store, first.user).await;
+    let other = fixtures::put_email(first.user);
+    assert_eq!(put(&*store, &other).await, EmailPut::OtherOnFile);
+    assert_eq!(email(&*store, first.user).await, before);
+}
+
+/// Verified or not, the new one is not, and a link for the earlier one confirms nothing.
+pub async fn another_address_replaces_where_it_may(store: Arc<dyn Storage>) {
+    for (is_verified, confirmation) in [
+        (false, Some(fixtures::email_confirmation())),
+        (true, Some(fixtures::email_confirmation())),
+        (false, None),
+        (true, None),
+    ] {
+        let (first, old) = user_with_address(&*store).await;
+        if is_verified {
+            assert!(confirm(&*store, first.user, old).await);
+        }
+        let other =
+            PutEmail { confirmation, replace: true, now: later(1), ..fixtures::put_email(first.user) };
+        assert_eq!(put(&*store, &other).await, EmailPut::Stored);
+        assert_eq!(email(&*store, first.user).await, Some(on_file(&other)));
+        assert!(!confirm(&*store, first.user, old).await);
+        assert_eq!(email(&*store, first.user).await, Some(on_file(&other)));
+        // The first one may come back, and begins anew.
+        let back = PutEmail { replace: true, now: later(2), ..first };
+        assert_eq!(put(&*store, &back).await, EmailPut::Stored);
+        assert_eq!(email(&*store, back.user).await, Some(on_file(&back)));
+    }
+}
+
+/// Once, with the time of it; the link is used up, and the address stays verified.
+pub async fn a_link_confirms_once(store: Arc<dyn Storage>) {
+    let (command, link) = user_with_address(&*store).await;
+    let follow = ConfirmEmail { now: later(2), ..fixtures::confirm_email(command.user, link) };
+    assert!(store.confirm_email(follow).await.unwrap());
+    let verified = UserEmail { verified_at: Some(later(2)), confirmation: None, ..on_file(&command) };
+    assert_eq!(email(&*store, command.user).await, Some(verified.clone()));
+    for now in [follow.now, later(3)] {
+        assert!(!store.confirm_email(ConfirmEmail { now, ..follow }).await.unwrap());
+        assert_eq!(email(&*store, command.user).await, Some(verified.clone()));
+    }
+}
+
+/// Neither a guessed secret nor the link of somebody else, nor any where none was mailed.
+pub async fn a_wrong_link_confirms_nothing(store: Arc<dyn Storage>) {
+    let (one, link) = user_with_address(&*store).await;
+    let (other, others) = user_with_address(&*store).await;
+    let silent =
+        PutEmail { confirmation: None, ..fixtures::put_email(steps::sign_in(&*store).await.new_user) };
+    assert_eq!(put(&*store, &silent).await, EmailPut::Stored);
+    let guessed = fixtures::email_confirmation();
+    let zeros = EmailConfirmation { hash: SecretHash::from_bytes([0; 32]), ..guessed };
+    for (command, wrong) in
+        [(&one, guessed), (&one, zeros), (&one, others), (&other, link), (&silent, zeros), (&silent, link)]
+    {
+        assert!(!confirm(&*store, command.user, wrong).await);
+        assert_eq!(email(&*store, command.user).await, Some(on_file(command)));
+    }
+    assert!(confirm(&*store, one.user, link).await);
+    assert!(confirm(&*store, other.user, others).await);
+}
+
+/// From its last second on; a new link for the same address is good again.
+pub async fn an_expired_link_confirms_nothing(store: Arc<dyn Storage>) {
+    let (command, link) = user_with_address(&*store).await;
+    let follow = fixtures::confirm_email(command.user, link);
+    for late in [Duration::ZERO, Duration::seconds(1), Duration::days(400)] {
+        let follow = ConfirmEmail { now: link.expires_at + late, ..follow };
+        assert!(!store.confirm_email(follow).await.unwrap());
+        assert_eq!(email(&*store, command.user).await, Some(on_file(&command)));
+    }
+    let expires_at = link.expires_at + Duration::days(1);
+    let new = EmailConfirmation { expires_at, ..fixtures::email_confirmation() };
+    let again = PutEmail { confirmation: Some(new), now: link.expires_at, ..command };
+    assert_eq!(put(&*store, &again).await, EmailPut::Stored);
+    let follow =
+        ConfirmEmail { now: expires_at - Duration::seconds(1), ..fixtures::confirm_email(again.user, new) };
+    assert!(store.confirm_email(follow).await.unwrap());
+}
+
+/// Its link is good for nothing, also when the same address comes back, which begins anew.
+pub async fn an_address_that_was_removed_is_gone(store: Arc<dyn Storage>) {
+    let (first, link) = user_with_address(&*store).await;
+    let (bystander, _) = user_with_address(&*store).await;
+    assert!(confirm(&*store, first.user, link).await);
+    assert!(store.remove_email(first.user).await.unwrap());
+    assert_eq!(email(&*store, first.user).await, None);
+    assert!(!store.remove_email(first.user).await.unwrap(), "it is gone already");
+
+    let waiting = PutEmail { confirmation: Some(fixtures::email_confirmation()), ..first.clone() };
+    assert_eq!(put(&*store, &waiting).await, EmailPut::Stored);
+    assert!(store.remove_email(first.user).await.unwrap());
+    assert!(!confirm(&*store, first.user, waiting.confirmation.unwrap()).await);
+    let back = PutEmail { confirmation: None, now: later(1), ..first };
+    assert_eq!(put(&*store, &back).await, EmailPut::Stored);
+    assert!(!confirm(&*store, back.user, waiting.confirmation.unwrap()).await);
+    assert_eq!(email(&*store, back.user).await, Some(on_file(&back)));
+    assert_eq!(email(&*store, bystander.user).await, Some(on_file(&bystander)));
+}
+
+/// Who may read the mail of an address is not for storage to say; each follows a link of their own.
+pub async fn two_users_may_have_one_address(store: Arc<dyn Storage>) {
+    let (one, link) = user_with_address(&*store).await;
+    let user = steps::sign_in(&*store).await.new_user;
+    let other = PutEmail { address: one.address.clone(), ..fixtures::put_email(user) };
+    assert_eq!(put(&*store, &other).await, EmailPut::Stored);
+    assert!(confirm(&*store, one.user, link).await);
+    assert_eq!(email(&*store, user).await, Some(on_file(&other)));
+    assert!(confirm(&*store, user, other.confirmation.unwrap()).await);
+}

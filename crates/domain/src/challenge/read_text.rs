@@ -1,0 +1,247 @@
+//! Reading a text that somebody signed, ours or a stranger's, to show what it says.
+//!
+//! Nothing is ever decided by what is read here: a login compares whole texts with their fingerprints. So the reader takes
+//! whatever resembles the message of ERC-4361 and CAIP-122, and drops no line of it.
+
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use super::text_key::MAX_TEXT;
+
+/// What a text says. All of it is somebody's claim.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadText<'a> {
+    /// Who asks, as it stands there: a host, perhaps behind a scheme.
+    pub domain: &'a str,
+    /// What kind of account signs, for example `Ethereum`.
+    pub account_kind: &'a str,
+    /// The address that signs.
+    pub address: Option<&'a str>,
+    /// What is agreed to; more than one line only where somebody does not follow the standard.
+    pub statement: Option<String>,
+    /// What the signature is for.
+    pub uri: Option<&'a str>,
+    /// The version of the message.
+    pub version: Option<&'a str>,
+    /// The chain as the family names it.
+    pub chain_id: Option<&'a str>,
+    /// The nonce.
+    pub nonce: Option<&'a str>,
+    /// When the text was written.
+    pub issued_at: Option<&'a str>,
+    /// When it stops being good.
+    pub expiration_time: Option<&'a str>,
+    /// When it begins to be good.
+    pub not_before: Option<&'a str>,
+    /// The writer's name for the request.
+    pub request_id: Option<&'a str>,
+    /// What else is agreed to.
+    pub resources: Vec<&'a str>,
+    /// Lines that the standard does not know, or that come a second time.
+    pub other_lines: Vec<&'a str>,
+}
+
+impl<'a> ReadText<'a> {
+    /// Reads a text. One that does not begin as such messages do says nothing that could be told apart, and neither does
+    /// one of more than 8 KiB.
+    pub fn read(text: &'a str) -> Option<Self> {
+        if text.len() > MAX_TEXT {
+            return None;
+        }
+        let mut lines = text.lines().map(str::trim_end).skip_while(|line| line.is_empty());
+        let (domain, rest) = lines.next()?.split_once(" wants you to sign in with your ")?;
+        let account_kind = rest.strip_suffix(" account:")?;
+        if domain.trim().is_empty() {
+            return None;
+        }
+        let address = lines.next().map(str::trim).filter(|address| !address.is_empty());
+        let mut read = Self { domain: domain.trim(), account_kind, address, ..Self::default() };
+        let mut statement = Vec::new();
+        let mut part = Part::Statement;
+        for line in lines.filter(|line| !line.is_empty()) {
+            if line == "Resources:" && part != Part::Resources {
+                part = Part::Resources;
+            } else if let (Part::Resources, Some(resource)) = (part, line.strip_prefix("- ")) {
+                read.resources.push(resource);
+            } else if let Some((field, value)) = read.field(line) {
+                *field = Some(value);
+                part = Part::Fields;
+            } else if part == Part::Statement {
+                statement.push(line);
+            } else {
+                read.other_lines.push(line);
+            }
+        }
+        read.statement = (!statement.is_empty()).then(|| statement.join("\n"));
+        Some(read)
+    }
+
+    /// The domain without a scheme before it.
+    pub fn host(&self) -> &'a str {
+        self.domain.split_once("://").map_or(self.domain, |(_, host)| host)
+    }
+
+    /// When the text stops being good by its own words, if it says so and the words are a time.
+    pub fn expires_at(&self) -> Option<OffsetDateTime> {
+        OffsetDateTime::parse(self.expiration_time?, &Rfc3339).ok()
+    }
+
+    /// The field that a line fills, if it is one and still empty.
+    fn field(&mut self, line: &'a str) -> Option<(&mut Option<&'a str>, &'a str)> {
+        let (name, value) = line.split_once(": ")?;
+        let field = match name {
+            "URI" => &mut self.uri,
+            "Version" => &mut self.version,
+            "Chain ID" => &mut self.chain_id,
+            "Nonce" => &mut self.nonce,
+            "Issued At" => &mut self.issued_at,
+            "Expiration Time" => &mut self.expiration_time,
+            "Not Before" => &mut self.not_before,
+            "Request ID" => &mut self.request_id,
+            _ => return None,
+        };
+        field.is_none().then_some((field, value))
+    }
+}
+
+/// Where in the text a line stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Statement,
+    Fields,
+    Resources,
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::*;
+    use crate::challenge::tests::text;
+
+    fn cases(file: &str) -> Vec<Value> {
+        let document: Value = serde_json::from_str(file).unwrap();
+        document["cases"].as_object().unwrap().values().cloned().collect()
+    }
+
+    #[test]
+    fn our_own_texts_are_read_field_by_field() {
+        let text = text([1; 12]);
+        let read = ReadText::read(&text).unwrap();
+        assert_eq!(
+            (read.domain, read.host(), read.account_kind),
+            ("auth.example", "auth.example", "Ethereum")
+        );
+        assert_eq!(read.address, Some("0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045"));
+        let statement = "Sign in to photos.example. This costs nothing and cannot move funds.";
+        assert_eq!(read.statement.as_deref(), Some(statement));
+        assert_eq!(read.uri, Some("https://auth.example/oauth/login"));
+        assert_eq!((read.version, read.chain_id), (Some("1"), Some("1")));
+        assert_eq!(read.nonce.map(str::len), Some(56));
+        assert_eq!(read.issued_at, Some("2025-06-25T10:12:36Z"));
+        assert_eq!(read.expires_at().unwrap().unix_timestamp(), 1_750_846_356 + 300);
+        assert_eq!(read.request_id, Some("00000000-0000-0000-0000-000000000005"));
+        assert_eq!(read.resources.first(), Some(&"https://photos.example"));
+        assert_eq!((read.resources.len(), read.other_lines.len()), (3, 0));
+    }
+
+    #[test]
+    fn the_texts_of_other_libraries_are_read_as_they_read_them() {
+        let cases = cases(include_str!("../../../../tests/vectors/siwe/parsing_positive.json"));
+        assert!(cases.len() > 5);
+        for case in cases {
+            let read = ReadText::read(case["message"].as_str().unwrap()).unwrap_or_else(|| panic!("{case}"));
+            let told = |name: &str| case["fields"][name].as_str();
+            let chain_id = case["fields"]["chainId"].as_u64().unwrap().to_string();
+            assert_eq!(Some(read.host()), told("domain"), "{case}");
+            assert_eq!(read.address, told("address"), "{case}");
+            assert_eq!(
+                read.statement.as_deref(),
+                told("statement").filter(|text| !text.is_empty()),
+                "{case}"
+            );
+            assert_eq!((read.uri, read.version), (told("uri"), told("version")), "{case}");
+            assert_eq!((read.chain_id, read.nonce), (Some(chain_id.as_str()), told("nonce")), "{case}");
+            assert_eq!((read.issued_at, read.expiration_time), (told("issuedAt"), told("expirationTime")));
+            assert_eq!((read.not_before, read.request_id), (told("notBefore"), told("requestId")), "{case}");
+            let resources: Vec<_> = case["fields"]["resources"].as_array().into_iter().flatten().collect();
+            assert_eq!(read.resources, resources, "{case}");
+            assert_eq!(read.other_lines, [""; 0], "{case}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_no_such_message_has_no_fields() {
+        let long = format!("a wants you to sign in with your b account:\n{}", "c".repeat(MAX_TEXT));
+        let others = [
+            "",
+            "\n\n",
+            "I agree",
+            " wants you to sign in with your Ethereum account:",
+            "evil.example wants you to sign in with your Ethereum",
+            "evil.example wants your Ethereum account:\n0xA",
+            &long,
+        ];
+        for text in others {
+            assert_eq!(ReadText::read(text), None, "{:.60}", text);
+        }
+    }
+
+    #[test]
+    fn what_a_stranger_wrote_carelessly_is_read_all_the_same() {
+        let text = "\r\nhttps://evil.example wants you to sign in with your Solana account:\r\n  4dex  \r\nGive me\r\nall \
+                    of it\r\nNonce: 1\r\nURI: https://evil.example/a\r\nColor: red\r\nResources:\r\n- ipfs://a\r\n\r\n";
+        let read = ReadText::read(text).unwrap();
+        assert_eq!((read.domain, read.host()), ("https://evil.example", "evil.example"));
+        assert_eq!((read.address, read.statement.as_deref()), (Some("4dex"), Some("Give me\nall of it")));
+        assert_eq!((read.nonce, read.uri), (Some("1"), Some("https://evil.example/a")));
+        assert_eq!((read.resources, read.other_lines), (vec!["ipfs://a"], vec!["Color: red"]));
+        let shortest = ReadText::read("a wants you to sign in with your b account:").unwrap();
+        assert_eq!((shortest.domain, shortest.account_kind, shortest.address), ("a", "b", None));
+    }
+
+    #[test]
+    fn a_line_that_comes_twice_is_shown_and_not_dropped() {
+        let text = "a wants you to sign in with your b account:\nc\n\nURI: https://one.example\n. Really.\n\
+                    URI: https://two.example\nResources:\n- d\nResources:\n- e";
+        let read = ReadText::read(text).unwrap();
+        assert_eq!(read.uri, Some("https://one.example"));
+        assert_eq!(read.other_lines, [". Really.", "URI: https://two.example", "Resources:"]);
+        assert_eq!(read.resources, ["d", "e"]);
+    }
+
+    #[test]
+    fn an_expiration_that_is_no_time_is_none() {
+        for words in ["", "soon", "2025-02-30T00:00:00Z", "9999999-01-01T00:00:00Z", "2025-06-25"] {
+            let text = format!("a wants you to sign in with your b account:\nc\n\nExpiration Time: {words}");
+            assert_eq!(ReadText::read(&text).unwrap().expires_at(), None, "{words}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_read_stood_in_the_text_and_no_line_is_lost(
+            lines in prop::collection::vec(
+                "(URI|Nonce|Chain ID|Expiration Time|Resources|Color|-)?:? ?.{0,20}\r?", 0..12,
+            ),
+        ) {
+            let text = format!("a wants you to sign in with your b account:\nc\n{}", lines.join("\n"));
+            let read = ReadText::read(&text).unwrap();
+            let _ = read.expires_at();
+            let told = [read.uri, read.chain_id, read.nonce, read.expiration_time, read.version, read.issued_at];
+            let told: Vec<&str> = told.into_iter().chain([read.not_before, read.request_id]).flatten().collect();
+            let statement = read.statement.unwrap_or_default();
+            let shown = told.len() + read.resources.len() + read.other_lines.len() + statement.lines().count();
+            let written = text.lines().skip(2).filter(|line| !line.trim_end().is_empty()).count();
+            let headings = text.lines().skip(2).filter(|line| line.trim_end() == "Resources:").count();
+            prop_assert!(told.iter().all(|value| text.contains(value)));
+            prop_assert!(shown == written || (headings > 0 && shown < written && written - shown <= headings));
+        }
+
+        #[test]
+        fn no_text_makes_the_reader_panic(text in "(.{0,20} wants you to sign in with your .{0,9} account:)?\\PC*") {
+            let _ = ReadText::read(&text);
+        }
+    }
+}

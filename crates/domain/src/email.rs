@@ -1,0 +1,159 @@
+//! E-mail addresses that people add.
+
+use std::fmt;
+
+use time::OffsetDateTime;
+
+use crate::id::UserId;
+use crate::secret::{Secret, SecretHash};
+
+const MAX_LENGTH: usize = 254;
+const MAX_LOCAL_LENGTH: usize = 64;
+const MAX_LABEL_LENGTH: usize = 63;
+
+/// An address as people write it: `local@domain`, in the part of RFC 5321 that is in use. ASCII only: an address that
+/// looks like another one is an invitation.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct EmailAddress(String);
+
+/// The text is no e-mail address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("email is not an e-mail address such as ada@example.com")]
+pub struct EmailRejected;
+
+impl EmailAddress {
+    /// Reads an address; white space around it is forgiven. The domain is kept in lower case.
+    pub fn parse(text: &str) -> Result<Self, EmailRejected> {
+        let (local, domain) = text.trim().rsplit_once('@').ok_or(EmailRejected)?;
+        if !is_local(local) || !is_domain(domain) || local.len() + 1 + domain.len() > MAX_LENGTH {
+            return Err(EmailRejected);
+        }
+        Ok(Self(format!("{local}@{}", domain.to_ascii_lowercase())))
+    }
+
+    /// Takes an address that storage kept.
+    pub const fn from_trusted(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The address of somebody who has none, for applications that insist: nobody can own it (RFC 2606), so nobody can
+    /// be sent anything or take an account over with it.
+    pub fn synthetic(user: UserId) -> Self {
+        Self(format!("{user}@wallet.invalid"))
+    }
+
+    /// The address.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for EmailAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A dot-string of RFC 5321.
+fn is_local(text: &str) -> bool {
+    let is_atom = |atom: &str| {
+        !atom.is_empty()
+            && atom.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~".contains(&byte))
+    };
+    text.len() <= MAX_LOCAL_LENGTH && text.split('.').all(is_atom)
+}
+
+fn is_domain(text: &str) -> bool {
+    let is_label = |label: &str| {
+        (1..=MAX_LABEL_LENGTH).contains(&label.len())
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    let top = text.rsplit('.').next().unwrap_or_default();
+    text.contains('.') && text.split('.').all(is_label) && !top.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The address that a user has on file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserEmail {
+    /// The address.
+    pub address: EmailAddress,
+    /// When it was added.
+    pub added_at: OffsetDateTime,
+    /// When its owner followed the link in the mail.
+    pub verified_at: Option<OffsetDateTime>,
+    /// The link that waits to be followed.
+    pub confirmation: Option<EmailConfirmation>,
+}
+
+/// A link that was mailed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EmailConfirmation {
+    /// What we keep of the secret in it; the secret carries the user's id.
+    pub hash: SecretHash,
+    /// When it stops being good.
+    pub expires_at: OffsetDateTime,
+}
+
+impl EmailConfirmation {
+    /// Does this secret confirm the address now?
+    pub fn admits(&self, now: OffsetDateTime, presented: &Secret) -> bool {
+        now < self.expires_at && self.hash.admits(presented)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Option<String> {
+        EmailAddress::parse(text).ok().map(|address| address.to_string())
+    }
+
+    #[test]
+    fn ordinary_addresses_are_read_and_their_domain_is_lower_case() {
+        assert_eq!(read(" Ada.Lovelace+x@Example.COM "), Some("Ada.Lovelace+x@example.com".to_owned()));
+        assert_eq!(read("o'hara@mail.example.co.uk"), Some("o'hara@mail.example.co.uk".to_owned()));
+    }
+
+    #[test]
+    fn b_070_what_is_no_address_or_could_write_a_header_is_refused() {
+        let long = format!("{}@example.com", "a".repeat(65));
+        let longer = format!("a@{}.com", vec!["b".repeat(63); 4].join("."));
+        for text in [
+            "",
+            "@",
+            "ada",
+            "ada@",
+            "@example.com",
+            "ada@example",
+            "ada@.com",
+            "ada@example..com",
+            "a..b@example.com",
+            ".a@example.com",
+            "ada@-example.com",
+            "ada@1.2.3.4",
+            "a b@example.com",
+            "a@b@example.com",
+            "ada@example.com\r\nBcc: eve@example.com",
+            "ada\n@example.com",
+            "\"a\"@example.com",
+            "<a@example.com>",
+            "а@example.com",
+            "ada@exämple.com",
+            "ada@example.com,eve@example.com",
+            long.as_str(),
+            longer.as_str(),
+        ] {
+            assert_eq!(read(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_synthetic_address_is_one_that_nobody_can_own() {
+        let address = EmailAddress::synthetic(UserId::random([7; 16]));
+        assert!(address.as_str().ends_with("@wallet.invalid"));
+        assert_eq!(EmailAddress::parse(address.as_str()), Ok(address));
+    }
+}

@@ -1,0 +1,110 @@
+//! `/account`: what a person has here, and what they change of it. Everything works by forms: each is answered with the page
+//! again, which says what was done. Whoever is not signed in is sent to the sign-in page first, and comes back.
+
+pub(crate) mod data;
+pub(crate) mod email;
+pub(crate) mod forms;
+mod notice;
+mod page;
+
+use actix_session::Session;
+use actix_web::http::{StatusCode, header};
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::pending::PendingAuthorization;
+use countersign_usecases::login::AccountError;
+use countersign_usecases::read_account::read_account;
+use time::OffsetDateTime;
+
+pub(crate) use notice::Done;
+pub(crate) use page::kind_of;
+
+use crate::edge::prefers_html;
+use crate::endpoint::authorize::wait;
+use crate::error::ApiError;
+use crate::origin::require_ours;
+use crate::state::AppState;
+use page::Step;
+
+/// Shows the page, or leads to the sign-in.
+pub(crate) async fn show(
+    state: Data<AppState>,
+    request: HttpRequest,
+    session: Session,
+) -> Result<HttpResponse, ApiError> {
+    let done = Done::of(&request, &state.context.policy.public_url);
+    match read_account(&state.context, &state.browser(&request)).await {
+        Ok(shown) => {
+            let step = Step { done, ..Step::default() };
+            page::render(&state, &request, &shown, step, StatusCode::OK)
+        }
+        Err(AccountError::SignedOut) => match done.filter(|done| done.may_end_the_session()) {
+            Some(done) => page::signed_out(&state, &request, done),
+            None => sign_in(&state, &session, None, StatusCode::FOUND),
+        },
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Asks for a new signature, for what an older one is not good enough for.
+pub(crate) async fn sign_in_again(
+    state: Data<AppState>,
+    request: HttpRequest,
+    session: Session,
+) -> Result<HttpResponse, ApiError> {
+    require_ours(&request, &state.context.policy.public_url)?;
+    sign_in(&state, &session, Some(state.context.clock.now()), StatusCode::SEE_OTHER)
+}
+
+/// Leads to the sign-in page, and from there back to this one.
+fn sign_in(
+    state: &AppState,
+    session: &Session,
+    oldest_sign_in: Option<OffsetDateTime>,
+    status: StatusCode,
+) -> Result<HttpResponse, ApiError> {
+    let context = &state.context;
+    let policy = &context.policy;
+    let pending = PendingAuthorization {
+        oldest_sign_in,
+        ..PendingAuthorization::for_account(&policy.public_url, context.clock.now(), &policy.lifetimes)
+    };
+    let to = wait(state, session, pending).map_err(ApiError::server_error)?;
+    Ok(HttpResponse::build(status).insert_header((header::LOCATION, to)).finish())
+}
+
+/// The answer to a form: the page once more, which says what was done.
+pub(crate) fn back(state: &AppState, done: Option<Done>) -> HttpResponse {
+    let base = state.context.policy.public_url.path();
+    let to = match done {
+        Some(done) => format!("{base}/account?{}={}", Done::PARAMETER, done.name()),
+        None => format!("{base}/account"),
+    };
+    HttpResponse::SeeOther().insert_header((header::LOCATION, to)).finish()
+}
+
+/// Somebody may not do what they asked for. A person whose session is over by now signs in again; a program is told.
+fn refuse(state: &AppState, request: &HttpRequest, error: AccountError) -> Result<HttpResponse, ApiError> {
+    match error {
+        AccountError::SignedOut if prefers_html(request) => Ok(back(state, None)),
+        other @ (AccountError::SignedOut | AccountError::SignedInLongAgo | AccountError::Store(_)) => {
+            Err(other.into())
+        }
+    }
+}
+
+/// What a person wrote cannot be taken: the page says why, with the status of the error; a program gets the error itself.
+async fn show_again(
+    state: &AppState,
+    request: &HttpRequest,
+    error: ApiError,
+    step: Step<'_>,
+) -> Result<HttpResponse, ApiError> {
+    if !prefers_html(request) {
+        return Err(error);
+    }
+    match read_account(&state.context, &state.browser(request)).await {
+        Ok(shown) => page::render(state, request, &shown, step, error.status),
+        Err(error) => refuse(state, request, error),
+    }
+}

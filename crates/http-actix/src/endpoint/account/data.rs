@@ -1,0 +1,160 @@
+//! `GET /account/data`: everything that is a person's, as a file for programs.
+
+use actix_web::http::header;
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::challenge::iso8601;
+use countersign_domain::email::UserEmail;
+use countersign_domain::login_session::LoginSession;
+use countersign_ports::LinkedWallet;
+use countersign_usecases::read_account::{AccountShown, ConsentShown, read_account};
+use paperclip::actix::Apiv2Schema;
+use serde::Serialize;
+
+use super::refuse;
+use crate::error::ApiError;
+use crate::state::AppState;
+
+/// Everything that is a user's.
+#[derive(Serialize, Apiv2Schema)]
+pub(crate) struct AccountBody {
+    /// The user's id; it never changes.
+    sub: String,
+    /// The name that clients are told.
+    preferred_username: String,
+    /// When the user first signed in.
+    created_at: String,
+    /// The wallets, the longest linked first.
+    wallets: Vec<WalletBody>,
+    /// The clients that the user agreed to, the last used first.
+    apps: Vec<AppBody>,
+    /// The live sessions, the last used first.
+    sessions: Vec<SessionBody>,
+    /// The e-mail address, if one is on file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    email: Option<EmailBody>,
+}
+
+/// A wallet of the user.
+#[derive(Serialize, Apiv2Schema)]
+pub(crate) struct WalletBody {
+    /// The account by CAIP-10.
+    account: String,
+    /// Since when it is the user's.
+    linked_at: String,
+}
+
+/// What the user agreed to at a client.
+#[derive(Serialize, Apiv2Schema)]
+pub(crate) struct AppBody {
+    /// The client.
+    client_id: String,
+    /// Its name.
+    client_name: String,
+    /// Its home page, if it named one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client_uri: Option<String>,
+    /// Did nobody look at this client?
+    self_registered: bool,
+    /// The scopes, separated by spaces.
+    scope: String,
+    /// When the user first agreed.
+    granted_at: String,
+    /// When they last signed in there.
+    last_used_at: String,
+}
+
+/// A browser that remembers a sign-in.
+#[derive(Serialize, Apiv2Schema)]
+pub(crate) struct SessionBody {
+    /// Its id.
+    id: String,
+    /// The wallet that signed, by CAIP-10.
+    wallet_account: String,
+    /// What the browser said of itself.
+    browser: String,
+    /// When the wallet signed.
+    authenticated_at: String,
+    /// When it last led somewhere without a signature.
+    last_used_at: String,
+    /// When it ends.
+    expires_at: String,
+    /// Is it the one that asks?
+    is_this_one: bool,
+}
+
+/// An e-mail address.
+#[derive(Serialize, Apiv2Schema)]
+pub(crate) struct EmailBody {
+    /// The address.
+    address: String,
+    /// When it was added.
+    added_at: String,
+    /// When it was confirmed, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verified_at: Option<String>,
+}
+
+/// Gives it to whoever is signed in.
+pub(crate) async fn download(state: Data<AppState>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    let shown = match read_account(&state.context, &state.browser(&request)).await {
+        Ok(shown) => shown,
+        Err(error) => return refuse(&state, &request, error),
+    };
+    let body = serde_json::to_vec_pretty(&AccountBody::of(&shown)).map_err(ApiError::server_error)?;
+    Ok(HttpResponse::Ok()
+        .content_type("application/json")
+        .insert_header((header::CONTENT_DISPOSITION, "attachment; filename=\"account.json\""))
+        .body(body))
+}
+
+impl AccountBody {
+    fn of(shown: &AccountShown) -> Self {
+        let wallet = |LinkedWallet { account, linked_at }: &LinkedWallet| WalletBody {
+            account: account.caip10(),
+            linked_at: iso8601(*linked_at),
+        };
+        let email = |UserEmail { address, added_at, verified_at, .. }: &UserEmail| EmailBody {
+            address: address.to_string(),
+            added_at: iso8601(*added_at),
+            verified_at: verified_at.map(iso8601),
+        };
+        Self {
+            sub: shown.user.to_string(),
+            preferred_username: shown.user.preferred_username(),
+            created_at: iso8601(shown.created_at),
+            wallets: shown.wallets.iter().map(wallet).collect(),
+            apps: shown.consents.iter().map(AppBody::of).collect(),
+            sessions: shown.sessions.iter().map(|session| SessionBody::of(session, shown)).collect(),
+            email: shown.email.as_ref().map(email),
+        }
+    }
+}
+
+impl AppBody {
+    fn of(ConsentShown { consent, client, .. }: &ConsentShown) -> Self {
+        Self {
+            client_id: consent.client.to_string(),
+            client_name: client.name.clone(),
+            client_uri: client.uri.clone(),
+            self_registered: client.self_registered,
+            scope: consent.scope.to_string(),
+            granted_at: iso8601(consent.granted_at),
+            last_used_at: iso8601(consent.last_used_at),
+        }
+    }
+}
+
+impl SessionBody {
+    fn of(session: &LoginSession, shown: &AccountShown) -> Self {
+        Self {
+            id: session.id.to_string(),
+            wallet_account: session.account.caip10(),
+            browser: session.browser.clone(),
+            authenticated_at: iso8601(session.authenticated_at),
+            last_used_at: iso8601(session.last_used_at),
+            expires_at: iso8601(session.expires_at),
+            is_this_one: session.id == shown.this_session,
+        }
+    }
+}

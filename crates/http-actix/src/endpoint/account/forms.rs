@@ -1,0 +1,118 @@
+//! The small forms of the account page: take an application's access away, sign out, delete the account.
+
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::id::{ClientId, SessionId};
+use countersign_usecases::delete_account::delete_account;
+use countersign_usecases::end_sessions::{WhichSessions, end_sessions};
+use countersign_usecases::login::AccountError;
+use countersign_usecases::revoke_consent::revoke_consent;
+use paperclip::actix::Apiv2Schema;
+use serde::Deserialize;
+
+use super::notice::{Done, Trouble};
+use super::page::Step;
+use super::{back, refuse, show_again};
+use crate::error::ApiError;
+use crate::extract::body::{Body, required};
+use crate::origin::require_ours;
+use crate::rate_limit::Limited;
+use crate::state::AppState;
+
+/// Whose access ends.
+#[derive(Deserialize, Apiv2Schema)]
+pub(crate) struct RevokeAccessRequest {
+    /// The client.
+    client_id: Option<String>,
+}
+
+/// Which sessions end.
+#[derive(Deserialize, Apiv2Schema)]
+pub(crate) struct EndSessionsRequest {
+    /// The id of one of the person's sessions, `this` for the one of the cookie, or `all`.
+    session: Option<String>,
+}
+
+/// The account goes.
+#[derive(Deserialize, Apiv2Schema)]
+pub(crate) struct DeleteAccountRequest {
+    /// `yes`: the person means it.
+    confirm: Option<String>,
+}
+
+/// Takes a client's access away.
+pub(crate) async fn revoke(
+    state: Data<AppState>,
+    request: HttpRequest,
+    body: Body,
+) -> Result<HttpResponse, ApiError> {
+    require_ours(&request, &state.context.policy.public_url)?;
+    let sent: RevokeAccessRequest = body.either()?;
+    let client = ClientId::parse(&required(sent.client_id, "client_id")?)
+        .ok_or_else(|| ApiError::invalid_request("client_id is not an id"))?;
+    match revoke_consent(&state.context, &state.browser(&request), client).await {
+        Ok(_) => Ok(back(&state, Some(Done::AccessRevoked))),
+        Err(error) => refuse(&state, &request, error),
+    }
+}
+
+/// Signs out: here, at another browser, or everywhere.
+pub(crate) async fn end(
+    state: Data<AppState>,
+    request: HttpRequest,
+    body: Body,
+) -> Result<HttpResponse, ApiError> {
+    require_ours(&request, &state.context.policy.public_url)?;
+    let sent: EndSessionsRequest = body.either()?;
+    let which = which(&required(sent.session, "session")?)?;
+    let ended = match end_sessions(&state.context, &state.browser(&request), which).await {
+        Ok(ended) => ended,
+        Err(error) => return refuse(&state, &request, error),
+    };
+    let done = match which {
+        WhichSessions::All => Done::SignedOutEverywhere,
+        WhichSessions::This | WhichSessions::One(_) if ended.this_one => Done::SignedOut,
+        WhichSessions::This | WhichSessions::One(_) => Done::SessionEnded,
+    };
+    let mut answer = back(&state, Some(done));
+    if ended.this_one {
+        state.forget(&mut answer)?;
+    }
+    Ok(answer)
+}
+
+/// Deletes the account of a person who signed lately and says that they mean it.
+pub(crate) async fn delete(
+    state: Data<AppState>,
+    request: HttpRequest,
+    body: Body,
+) -> Result<HttpResponse, ApiError> {
+    require_ours(&request, &state.context.policy.public_url)?;
+    state.rate_limits.check(Limited::Login, &request)?;
+    let sent: DeleteAccountRequest = body.either()?;
+    if sent.confirm.as_deref() != Some("yes") {
+        let error = ApiError::invalid_request("confirm must be yes");
+        return show_again(&state, &request, error, Step::trouble(Trouble::NotConfirmed)).await;
+    }
+    match delete_account(&state.context, &state.browser(&request)).await {
+        Ok(()) => {
+            let mut answer = back(&state, Some(Done::AccountDeleted));
+            state.forget(&mut answer)?;
+            Ok(answer)
+        }
+        Err(error @ AccountError::SignedInLongAgo) => {
+            show_again(&state, &request, error.into(), Step::trouble(Trouble::SignedInLongAgo)).await
+        }
+        Err(error @ (AccountError::SignedOut | AccountError::Store(_))) => refuse(&state, &request, error),
+    }
+}
+
+fn which(session: &str) -> Result<WhichSessions, ApiError> {
+    match session {
+        "this" => Ok(WhichSessions::This),
+        "all" => Ok(WhichSessions::All),
+        id => SessionId::parse(id)
+            .map(WhichSessions::One)
+            .ok_or_else(|| ApiError::invalid_request("session must be the id of a session, this or all")),
+    }
+}

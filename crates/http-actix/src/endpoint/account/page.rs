@@ -1,0 +1,251 @@
+//! What the account page shows, in the words of its template.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::challenge::iso8601;
+use countersign_domain::email::UserEmail;
+use countersign_domain::login_session::LoginSession;
+use countersign_domain::redirect_uri::Destination;
+use countersign_domain::wallet::WalletAccount;
+use countersign_ports::{LinkedWallet, WalletVerifier};
+use countersign_usecases::read_account::{AccountShown, ConsentShown};
+use serde::Serialize;
+use time::{OffsetDateTime, UtcOffset};
+
+use super::notice::{Done, Trouble};
+use crate::error::ApiError;
+use crate::language::Language;
+use crate::state::AppState;
+use crate::templates::Name;
+
+/// What the page says beside what it shows.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Step<'a> {
+    pub(super) done: Option<Done>,
+    pub(super) trouble: Option<Trouble>,
+    /// What was written as e-mail address, to be put right.
+    pub(super) email: Option<&'a str>,
+}
+
+impl Step<'_> {
+    pub(super) fn trouble(trouble: Trouble) -> Self {
+        Self { trouble: Some(trouble), ..Self::default() }
+    }
+}
+
+#[derive(Serialize)]
+struct AccountPage<'a> {
+    user: String,
+    created: Moment,
+    signed_in_as: WalletContext,
+    signed_in_lately: bool,
+    wallets: Vec<WalletContext>,
+    apps: Vec<AppContext>,
+    sessions: Vec<SessionContext>,
+    email: Option<EmailContext>,
+    typed_email: Option<&'a str>,
+    sends_mail: bool,
+    done: Option<Said>,
+    trouble: Option<Said>,
+}
+
+/// A notice: its name, for what stands beside it, and its text.
+#[derive(Serialize)]
+struct Said {
+    name: &'static str,
+    text: String,
+}
+
+/// A time for programs, and for people whose browser runs no scripts.
+#[derive(Serialize)]
+struct Moment {
+    iso: String,
+    text: String,
+}
+
+#[derive(Serialize)]
+struct WalletContext {
+    /// By CAIP-10.
+    account: String,
+    address: String,
+    short: String,
+    chain: String,
+    kind: String,
+    linked: Option<Moment>,
+    is_signed_in: bool,
+}
+
+#[derive(Serialize)]
+struct AppContext {
+    client_id: String,
+    name: String,
+    self_registered: bool,
+    destinations: Vec<String>,
+    scopes: Vec<&'static str>,
+    granted: Moment,
+    used: Moment,
+}
+
+#[derive(Serialize)]
+struct SessionContext {
+    id: String,
+    browser: String,
+    short: String,
+    address: String,
+    signed_in: Moment,
+    used: Moment,
+    ends: Moment,
+    is_this: bool,
+}
+
+#[derive(Serialize)]
+struct EmailContext {
+    address: String,
+    added: Moment,
+    verified: Option<Moment>,
+}
+
+#[derive(Serialize)]
+struct SignedOutPage<'a> {
+    done: &'static str,
+    text: &'a str,
+}
+
+/// Shows the page of whoever is signed in.
+pub(super) fn render(
+    state: &AppState,
+    request: &HttpRequest,
+    shown: &AccountShown,
+    step: Step<'_>,
+    status: StatusCode,
+) -> Result<HttpResponse, ApiError> {
+    let wallets = &*state.context.wallets;
+    let language = Language::of(request, None);
+    let text = |key: String| state.templates.text(language, &key).to_owned();
+    let done = step.done.filter(|done| done.may_leave_the_session());
+    let page = AccountPage {
+        user: shown.user.to_string(),
+        created: Moment::at(shown.created_at),
+        signed_in_as: WalletContext::of(wallets, &shown.signed_in_as, shown, None),
+        signed_in_lately: shown.signed_in_lately,
+        wallets: shown
+            .wallets
+            .iter()
+            .map(|LinkedWallet { account, linked_at }| {
+                WalletContext::of(wallets, account, shown, Some(*linked_at))
+            })
+            .collect(),
+        apps: shown.consents.iter().map(AppContext::of).collect(),
+        sessions: shown.sessions.iter().map(|session| SessionContext::of(session, shown)).collect(),
+        email: shown.email.as_ref().map(EmailContext::of),
+        typed_email: step.email,
+        sends_mail: shown.sends_mail,
+        done: done.map(|done| Said { name: done.name(), text: text(done.key()) }),
+        trouble: step.trouble.map(|trouble| Said { name: trouble.name(), text: text(trouble.key()) }),
+    };
+    let mut page = state.page(request, language, Name::Account, &page)?;
+    *page.status_mut() = status;
+    Ok(page)
+}
+
+/// Shows that nobody is signed in any more.
+pub(super) fn signed_out(
+    state: &AppState,
+    request: &HttpRequest,
+    done: Done,
+) -> Result<HttpResponse, ApiError> {
+    let language = Language::of(request, None);
+    let key = done.key();
+    let page = SignedOutPage { done: done.name(), text: state.templates.text(language, &key) };
+    state.page(request, language, Name::SignedOut, &page)
+}
+
+/// What people call the kind of an account, for example `Ethereum`.
+pub(crate) fn kind_of(wallets: &dyn WalletVerifier, account: &WalletAccount) -> String {
+    let found = wallets.recognize(&account.address, Some(&account.chain));
+    found.into_iter().next().map_or_else(|| account.chain.clone(), |found| found.kind.into_owned())
+}
+
+impl Moment {
+    fn at(time: OffsetDateTime) -> Self {
+        let utc = time.to_offset(UtcOffset::UTC);
+        let text = format!("{} {:02}:{:02} UTC", utc.date(), utc.hour(), utc.minute());
+        Self { iso: iso8601(time), text }
+    }
+}
+
+impl WalletContext {
+    fn of(
+        wallets: &dyn WalletVerifier,
+        account: &WalletAccount,
+        shown: &AccountShown,
+        linked_at: Option<OffsetDateTime>,
+    ) -> Self {
+        let here = &shown.signed_in_as;
+        Self {
+            account: account.caip10(),
+            address: account.address.clone(),
+            short: account.shortened(),
+            chain: account.chain.clone(),
+            kind: kind_of(wallets, account),
+            linked: linked_at.map(Moment::at),
+            is_signed_in: account.family == here.family && account.address == here.address,
+        }
+    }
+}
+
+impl AppContext {
+    fn of(shown: &ConsentShown) -> Self {
+        let ConsentShown { consent, client, destinations } = shown;
+        Self {
+            client_id: consent.client.to_string(),
+            name: client.name.clone(),
+            self_registered: client.self_registered,
+            destinations: destinations.iter().map(Destination::to_string).collect(),
+            scopes: consent.scope.iter().map(|scope| scope.name()).collect(),
+            granted: Moment::at(consent.granted_at),
+            used: Moment::at(consent.last_used_at),
+        }
+    }
+}
+
+impl SessionContext {
+    fn of(session: &LoginSession, shown: &AccountShown) -> Self {
+        Self {
+            id: session.id.to_string(),
+            browser: session.browser.clone(),
+            short: session.account.shortened(),
+            address: session.account.address.clone(),
+            signed_in: Moment::at(session.authenticated_at),
+            used: Moment::at(session.last_used_at),
+            ends: Moment::at(session.expires_at),
+            is_this: session.id == shown.this_session,
+        }
+    }
+}
+
+impl EmailContext {
+    fn of(email: &UserEmail) -> Self {
+        Self {
+            address: email.address.to_string(),
+            added: Moment::at(email.added_at),
+            verified: email.verified_at.map(Moment::at),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use time::Date;
+
+    use super::*;
+
+    #[test]
+    fn a_time_is_readable_without_scripts_and_exact_for_them() {
+        let day = Date::from_calendar_date(2026, time::Month::March, 9).unwrap();
+        let time = day.with_hms(7, 5, 59).unwrap().assume_offset(UtcOffset::from_hms(2, 0, 0).unwrap());
+        let moment = Moment::at(time);
+        assert_eq!(moment.text, "2026-03-09 05:05 UTC");
+        assert_eq!(moment.iso, "2026-03-09T05:05:59Z");
+    }
+}

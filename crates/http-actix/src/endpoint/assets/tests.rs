@@ -1,0 +1,34 @@
+//! What a browser gets that takes compressed answers, and what another one gets.
+
+use actix_web::body::to_bytes;
+use actix_web::test::TestRequest;
+use actix_web::web::Bytes;
+
+use super::*;
+
+fn asset(gzip: Option<&'static str>) -> Asset {
+    Asset { content_type: "text/css; charset=utf-8", bytes: "plain".into(), gzip: gzip.map(Bytes::from) }
+}
+
+fn asked(accepted: &str, asset: &Asset) -> (Option<String>, Option<String>, Bytes) {
+    let request = TestRequest::default().insert_header((header::ACCEPT_ENCODING, accepted)).to_http_request();
+    let answer = answer(&request, asset, "public");
+    let header = |name| answer.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
+    let (encoding, vary) = (header(header::CONTENT_ENCODING), header(header::VARY));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    (encoding, vary, runtime.block_on(to_bytes(answer.into_body())).unwrap())
+}
+
+#[test]
+fn an_asset_is_compressed_only_for_those_who_take_it_and_caches_are_told() {
+    let (gzip, vary) = (Some("gzip".to_owned()), Some("Accept-Encoding".to_owned()));
+    assert_eq!(asked("br, gzip;q=0.5", &asset(Some("small"))), (gzip, vary.clone(), "small".into()));
+    for accepted in ["", "identity", "br", "gzip;q=0", "gzipped"] {
+        assert_eq!(
+            asked(accepted, &asset(Some("small"))),
+            (None, vary.clone(), "plain".into()),
+            "{accepted}"
+        );
+    }
+    assert_eq!(asked("gzip", &asset(None)), (None, None, "plain".into()));
+}

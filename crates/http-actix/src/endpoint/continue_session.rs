@@ -1,0 +1,66 @@
+//! `POST /oauth/continue`: a signed-in person goes on to a client that they agreed to before.
+
+use actix_session::Session;
+use actix_web::http::header;
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use countersign_usecases::continue_session::{ContinueSessionError, continue_session};
+use paperclip::actix::Apiv2Schema;
+use serde::Deserialize;
+
+use crate::edge::prefers_html;
+use crate::endpoint::login::leave;
+use crate::error::ApiError;
+use crate::extract::body::{Body, Kind};
+use crate::language::Language;
+use crate::mail;
+use crate::origin::require_ours;
+use crate::rate_limit::Limited;
+use crate::session::Pendings;
+use crate::state::AppState;
+
+/// Which pending request is answered; without the first three fields the newest.
+#[derive(Deserialize, Apiv2Schema)]
+pub(crate) struct ContinueRequest {
+    /// The client of the pending request.
+    client_id: Option<String>,
+    /// Its redirect URI.
+    redirect_uri: Option<String>,
+    /// Its state.
+    state: Option<String>,
+    /// An e-mail address; it goes on file if none is.
+    email: Option<String>,
+}
+
+/// Continues the browser's login session.
+pub(crate) async fn go_on(
+    state: Data<AppState>,
+    request: HttpRequest,
+    session: Session,
+    body: Body,
+) -> Result<HttpResponse, ApiError> {
+    let context = &state.context;
+    require_ours(&request, &context.policy.public_url)?;
+    state.rate_limits.check(Limited::Login, &request)?;
+    let is_form = body.kind == Kind::Form;
+    let sent: ContinueRequest = body.either()?;
+    let mut pendings = Pendings::require(&session, context.clock.now())?;
+    let pending = pendings
+        .named_or_newest(sent.client_id.as_deref(), sent.redirect_uri.as_deref(), sent.state.as_deref())?
+        .clone();
+    match continue_session(context, &pending, &state.browser(&request), sent.email.as_deref()).await {
+        Ok(done) => {
+            pendings.remove(&pending.label());
+            pendings.save(&session).map_err(ApiError::server_error)?;
+            mail::send_link(&state, Language::of(&request, pending.ui_locales.as_deref()), done.link);
+            leave(&state, &request, is_form, done.to, &pending, false)
+        }
+        Err(ContinueSessionError::SessionEnded | ContinueSessionError::ConsentMissing)
+            if is_form && prefers_html(&request) =>
+        {
+            let page = format!("{}/auth?request={}", context.policy.public_url.path(), pending.label());
+            Ok(HttpResponse::SeeOther().insert_header((header::LOCATION, page)).finish())
+        }
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,93 @@
+//! The one way in which a page is answered: rendered in the person's language, with the menu to choose another, and with
+//! the cookie that remembers a choice.
+
+use actix_web::http::Method;
+use actix_web::{HttpRequest, HttpResponse};
+use serde::Serialize;
+
+use crate::error::ApiError;
+use crate::language::Language;
+use crate::state::AppState;
+use crate::templates::Name;
+
+/// What of a page's query a change of language keeps: which request the page is about, that another wallet is wanted, what
+/// was just done, and the secret of a link that was mailed.
+const KEPT: [&str; 4] = ["request", "another", "done", "token"];
+
+/// Nothing that we write into a query is longer.
+const MAX_KEPT: usize = 64;
+
+/// The form that chooses a language.
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Menu {
+    /// Where the form goes, if not to the page itself.
+    action: Option<String>,
+    keep: Vec<Field>,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Field {
+    name: String,
+    value: String,
+}
+
+impl AppState {
+    /// A page with status 200; another status is the caller's to set.
+    pub(crate) fn page(
+        &self,
+        request: &HttpRequest,
+        language: Language,
+        name: Name,
+        page: &impl Serialize,
+    ) -> Result<HttpResponse, ApiError> {
+        let public_url = &self.context.policy.public_url;
+        let menu = Menu::of(request, name, public_url.path());
+        let body =
+            self.templates.render(language, name, menu.as_ref(), page).map_err(ApiError::server_error)?;
+        Ok(answer(request, body, public_url.is_https()))
+    }
+}
+
+fn answer(request: &HttpRequest, html: String, https: bool) -> HttpResponse {
+    let mut answer = HttpResponse::Ok();
+    answer.content_type("text/html; charset=utf-8");
+    if let Some(chosen) = Language::chosen(request) {
+        answer.cookie(chosen.cookie(https));
+    }
+    answer.body(html)
+}
+
+impl Menu {
+    /// The menu of a page, if its choice can lead back to the same page.
+    fn of(request: &HttpRequest, name: Name, base: &str) -> Option<Self> {
+        let is_read = [Method::GET, Method::HEAD].contains(request.method());
+        let query = request.query_string();
+        let can_be_read_again = match name {
+            // The page also answers forms, and then its own address is another one.
+            Name::Auth => true,
+            // What was wrong is not repeated, and without it the error would be another.
+            Name::Error => is_read && Language::is_all_of(query),
+            Name::Account
+            | Name::AccountEmail
+            | Name::AccountWallet
+            | Name::Continue
+            | Name::Docs
+            | Name::Home
+            | Name::Playground
+            | Name::SignedOut
+            | Name::Verify => is_read,
+        };
+        let pairs = url::form_urlencoded::parse(query.as_bytes());
+        can_be_read_again.then(|| Self {
+            action: (!is_read).then(|| format!("{base}/auth")),
+            keep: pairs
+                .filter(|(name, value)| KEPT.contains(&name.as_ref()) && value.len() <= MAX_KEPT)
+                .take(KEPT.len())
+                .map(|(name, value)| Field { name: name.into_owned(), value: value.into_owned() })
+                .collect(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

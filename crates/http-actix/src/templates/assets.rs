@@ -1,0 +1,146 @@
+//! Scripts and styles under names that hold a hash of their content, so that browsers may keep them for ever. What a script
+//! imports is written into it by its hashed name, and what gets smaller by it is compressed, once, at start.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use actix_web::web::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use super::TemplateError;
+
+/// A script, a style or a picture.
+pub(crate) struct Asset {
+    pub(crate) content_type: &'static str,
+    pub(crate) bytes: Bytes,
+    /// The same by gzip, where that is smaller.
+    pub(crate) gzip: Option<Bytes>,
+}
+
+/// All assets.
+#[derive(Default)]
+pub(super) struct Assets {
+    by_hashed_name: BTreeMap<String, Asset>,
+    hashed_names: BTreeMap<String, String>,
+}
+
+type Sources = BTreeMap<String, Cow<'static, [u8]>>;
+
+impl Assets {
+    /// Takes the files by their plain names.
+    pub(super) fn build(sources: &Sources) -> Result<Self, TemplateError> {
+        let mut this = Self::default();
+        for name in sources.keys() {
+            this.add(name, sources, &mut Vec::new())?;
+        }
+        Ok(this)
+    }
+
+    pub(super) fn get(&self, hashed_name: &str) -> Option<&Asset> {
+        self.by_hashed_name.get(hashed_name)
+    }
+
+    /// The hashed name of a file; nothing has an empty one.
+    pub(super) fn hashed_name(&self, name: &str) -> &str {
+        self.hashed_names.get(name).map_or("", String::as_str)
+    }
+
+    /// Adds a file after all that it imports, because their names are part of what its own hash is of. `importers` are
+    /// the files that wait for this one.
+    fn add(
+        &mut self,
+        name: &str,
+        sources: &Sources,
+        importers: &mut Vec<String>,
+    ) -> Result<String, TemplateError> {
+        if let Some(hashed_name) = self.hashed_names.get(name) {
+            return Ok(hashed_name.clone());
+        }
+        let importer = importers.last().map_or("nobody", String::as_str);
+        let Some(source) = sources.get(name) else {
+            return Err(TemplateError::Import(format!("{importer} imports ./{name}, which is no asset")));
+        };
+        if importers.iter().any(|waiting| waiting == name) {
+            let circle = format!("{} -> {name}", importers.join(" -> "));
+            return Err(TemplateError::Import(format!("scripts import each other in a circle: {circle}")));
+        }
+        let bytes = match std::str::from_utf8(source) {
+            Ok(script) if name.ends_with(".js") => {
+                importers.push(name.to_owned());
+                let rewritten = with_imports(script, |import| self.add(import, sources, importers))?;
+                importers.pop();
+                Bytes::from(rewritten)
+            }
+            Ok(_) | Err(_) => Bytes::copy_from_slice(source),
+        };
+        let hashed_name = hashed_name(name, &bytes);
+        let asset = Asset { content_type: content_type(name), gzip: gzip(&bytes), bytes };
+        self.by_hashed_name.insert(hashed_name.clone(), asset);
+        self.hashed_names.insert(name.to_owned(), hashed_name.clone());
+        Ok(hashed_name)
+    }
+}
+
+/// A script with other names in its imports: in `from "./NAME"`, `import "./NAME"` and `import("./NAME")`.
+fn with_imports(
+    script: &str,
+    mut rename: impl FnMut(&str) -> Result<String, TemplateError>,
+) -> Result<String, TemplateError> {
+    const START: &str = "./";
+    let mut written = String::with_capacity(script.len());
+    let mut rest = script;
+    while let Some((before, after)) = rest.split_once(START) {
+        written.push_str(before);
+        written.push_str(START);
+        rest = after;
+        let quote = before.chars().next_back().filter(|last| matches!(last, '"' | '\''));
+        let Some(quote) = quote else { continue };
+        let imports = before.strip_suffix(quote).is_some_and(ends_in_import);
+        if let Some((name, _)) = after.split_once(quote).filter(|_| imports) {
+            written.push_str(&rename(name)?);
+            rest = after.strip_prefix(name).unwrap_or_default();
+        }
+    }
+    written.push_str(rest);
+    Ok(written)
+}
+
+fn ends_in_import(script: &str) -> bool {
+    let script = script.trim_end();
+    script.ends_with("from")
+        || script.ends_with("import")
+        || script.strip_suffix('(').is_some_and(|script| script.trim_end().ends_with("import"))
+}
+
+/// `auth.js` becomes `auth.0123456789abcdef.js`.
+fn hashed_name(name: &str, bytes: &[u8]) -> String {
+    // FNV-1a: the hash only has to change with the content; nobody gains from a collision of our own files.
+    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    match name.rsplit_once('.') {
+        Some((stem, ending)) => format!("{stem}.{hash:016x}.{ending}"),
+        None => format!("{name}.{hash:016x}"),
+    }
+}
+
+fn gzip(bytes: &[u8]) -> Option<Bytes> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    let compressed = encoder.write_all(bytes).and_then(|()| encoder.finish()).ok()?;
+    (compressed.len() < bytes.len()).then(|| Bytes::from(compressed))
+}
+
+fn content_type(name: &str) -> &'static str {
+    match name.rsplit('.').next() {
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        Some("png") => "image/png",
+        _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+//! Remembered sign-ins.
+
+use async_trait::async_trait;
+use countersign_domain::id::{GrantId, SessionId, UserId};
+use countersign_domain::login_session::LoginSession;
+use countersign_domain::secret::SecretHash;
+use countersign_domain::wallet::WalletAccount;
+use time::OffsetDateTime;
+
+use crate::{CompleteLogin, StoreError};
+
+/// A sign-in that a browser shall remember; who signed, with which wallet and when is the login's.
+#[derive(Clone, Debug)]
+pub struct NewSession {
+    /// Its id.
+    pub id: SessionId,
+    /// The hash of the secret that the browser gets.
+    pub secret_hash: SecretHash,
+    /// What people call the browser.
+    pub browser: String,
+    /// When it ends.
+    pub expires_at: OffsetDateTime,
+    /// The session that the browser had before; it ends.
+    pub replaces: Option<SessionId>,
+}
+
+/// Spends a challenge, finds or makes the user of the wallet, and remembers the sign-in; no client gets anything.
+#[derive(Clone, Debug)]
+pub struct OpenSession {
+    /// The challenge's id. It never becomes a grant's.
+    pub id: GrantId,
+    /// The wallet that signed.
+    pub account: WalletAccount,
+    /// The user to make if nobody has this wallet yet.
+    pub new_user: UserId,
+    /// The session.
+    pub session: NewSession,
+    /// Now.
+    pub now: OffsetDateTime,
+    /// When the spent id may be forgotten: the challenge is not good any more.
+    pub forget_after: OffsetDateTime,
+}
+
+/// What became of [`OpenSession`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionOpened {
+    /// The session is there; also when this very command (same challenge, same session) was carried out before and the session
+    /// still lives.
+    Opened {
+        /// Whose wallet it is.
+        user: UserId,
+    },
+    /// The challenge was used before. Nothing changed.
+    ChallengeSpent,
+}
+
+/// Gives a client a grant without a new signature, because a session lives and its user agreed before.
+#[derive(Clone, Debug)]
+pub struct ContinueSession {
+    /// The session.
+    pub session: SessionId,
+    /// When its wallet signed. The grant says so too.
+    pub authenticated_at: OffsetDateTime,
+    /// The grant, as the session's wallet would have got it by signing: `account` is the session's, `new_user` its user,
+    /// `session` is none.
+    pub login: CompleteLogin,
+}
+
+/// What became of [`ContinueSession`]. Every answer but the first means that nothing changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionContinued {
+    /// The grant is stored; also when this very command (same id, same code hash) was carried out before.
+    CodeIssued,
+    /// A grant with this id exists: the request was answered before.
+    RequestSpent,
+    /// There is no such session, or it has expired.
+    SessionEnded,
+    /// The user did not agree to all of these scopes, or took it back.
+    ConsentMissing,
+}
+
+/// Remembered sign-ins. Every write is durable before the answer. Where several refusals are true, the answer is the first in
+/// the order of the enum.
+#[async_trait]
+pub trait SessionStore: Send + Sync {
+    /// Opens a session, all or nothing. Guard: nobody has spent the challenge, and no grant has its id. The wallet is treated as
+    /// at a login ([`LoginStore`](crate::LoginStore)).
+    async fn open_session(&self, command: OpenSession) -> Result<SessionOpened, StoreError>;
+
+    /// Reads one session, ended by time or not.
+    async fn find_session(&self, id: SessionId) -> Result<Option<LoginSession>, StoreError>;
+
+    /// Continues a session, all or nothing. Guards: no grant has this id, the session is there and has not expired, and the
+    /// user's consent for the client covers the scopes. Session and consent remember `now` as their last use. A consent that is
+    /// revoked at the same time is either revoked first, and nothing is granted, or after, and the grant with it.
+    async fn continue_session(&self, command: ContinueSession) -> Result<SessionContinued, StoreError>;
+
+    /// Ends a session of this user; the answer says whether it was there. From then on it leads nowhere, on no replica.
+    async fn end_session(&self, user: UserId, id: SessionId) -> Result<bool, StoreError>;
+
+    /// Ends all sessions of a user; the answer says how many.
+    async fn end_sessions(&self, user: UserId) -> Result<u64, StoreError>;
+}

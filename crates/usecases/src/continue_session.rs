@@ -1,0 +1,108 @@
+//! A signed-in person goes on to a client that they agreed to before: one guarded write, no wallet.
+
+use countersign_domain::email::{EmailAddress, EmailRejected};
+use countersign_domain::login_session::LoginSession;
+use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::secret::{Secret, SecretHash};
+use countersign_ports::{CompleteLogin, ContinueSession, EntropyExt, SessionContinued, StoreError};
+
+use crate::file_email::{ConfirmationLink, file_first_email};
+use crate::login::{Browser, find_login};
+use crate::{Context, answer};
+
+/// Why a signature is needed after all.
+#[derive(Debug, thiserror::Error)]
+pub enum ContinueSessionError {
+    /// What was given as e-mail address is none.
+    #[error(transparent)]
+    Email(#[from] EmailRejected),
+    /// Nobody is signed in, or not recently enough for this request.
+    #[error("login session is missing, over or too old for the request")]
+    SessionEnded,
+    /// The user did not sign for all of this.
+    #[error("user did not agree to this client and these scopes")]
+    ConsentMissing,
+    /// The request was answered before.
+    #[error("request was answered before")]
+    RequestSpent,
+    /// The grant could not be stored.
+    #[error("grant could not be stored")]
+    Store(#[from] StoreError),
+}
+
+/// Where a continued session leads.
+#[derive(Clone, Debug)]
+pub struct Continued {
+    /// The redirect with the code.
+    pub to: String,
+    /// What to mail, if an e-mail address came with it.
+    pub link: Option<ConfirmationLink>,
+}
+
+/// Continues the session that the browser presents, for a pending request.
+pub async fn continue_session(
+    context: &Context,
+    pending: &PendingAuthorization,
+    browser: &Browser,
+    email: Option<&str>,
+) -> Result<Continued, ContinueSessionError> {
+    let email = email.map(EmailAddress::parse).transpose()?;
+    let session = find_login(context, browser.login.as_ref()).await?;
+    let session = session.ok_or(ContinueSessionError::SessionEnded)?;
+    let user = session.user;
+    let to = grant(context, pending, session).await?;
+    Ok(Continued { to, link: file_first_email(context, user, email).await })
+}
+
+/// Gives the client a grant by a session, and answers with the redirect that carries the code.
+pub(crate) async fn grant(
+    context: &Context,
+    pending: &PendingAuthorization,
+    session: LoginSession,
+) -> Result<String, ContinueSessionError> {
+    if !pending.takes_sign_in_of(session.authenticated_at) {
+        return Err(ContinueSessionError::SessionEnded);
+    }
+    // The account page has no scopes that anybody could have agreed to, and gets no code.
+    if pending.is_for_account() {
+        return Err(ContinueSessionError::ConsentMissing);
+    }
+    let now = context.clock.now();
+    let id = pending.grant_id(session.id);
+    let code = Secret::with_id(id.as_uuid(), context.entropy.bytes());
+    let code_expires_at = now + context.policy.lifetimes.code;
+    let command = ContinueSession {
+        session: session.id,
+        authenticated_at: session.authenticated_at,
+        login: CompleteLogin {
+            id,
+            client: pending.client,
+            account: session.account,
+            new_user: session.user,
+            redirect_uri: pending.redirect_uri.clone(),
+            scope: pending.scope,
+            nonce: pending.nonce.clone(),
+            code_challenge: pending.code_challenge,
+            code_hash: SecretHash::of(&code),
+            now,
+            code_expires_at,
+            // Kept in lock-step with the pending request: forgotten while the cookie is still good, it could be answered again.
+            forget_after: code_expires_at.max(pending.expires_at),
+            session: None,
+        },
+    };
+    match context.storage.continue_session(command).await? {
+        SessionContinued::CodeIssued => {
+            tracing::info!(user.id = %session.user, client.id = %pending.client, grant.id = %id, "continued");
+            Ok(answer::with_code(
+                &context.policy,
+                &pending.redirect_uri,
+                pending.state.as_deref(),
+                code.expose(),
+            ))
+        }
+        SessionContinued::RequestSpent => Err(ContinueSessionError::RequestSpent),
+        SessionContinued::SessionEnded => Err(ContinueSessionError::SessionEnded),
+        SessionContinued::ConsentMissing => Err(ContinueSessionError::ConsentMissing),
+    }
+}

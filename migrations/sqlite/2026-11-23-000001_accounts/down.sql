@@ -1,0 +1,3 @@
+DROP TABLE emails;
+DROP TABLE consents;
+DROP TABLE login_sessions;

@@ -1,0 +1,219 @@
+// Linking or unlinking a wallet with the wallets of this browser. To link, the person chooses the new wallet, then one of
+// theirs, and each signs a text that names the other; to unlink, one of theirs signs. Nobody is signed in by it, and the
+// server believes signatures alone.
+
+import { Side } from "./account-side.js";
+import { afterEachChange, isBusy, isOver, newTurn, now, report, setButton, show, surfaces } from "./auth-states.js";
+import { byId, isEnabled, showAddress } from "./dom.js";
+import { Problem, broken, post } from "./server.js";
+import { write } from "./texts.js";
+
+const RENEW_BEFORE_MS = 20_000;
+const RENEW_AT_MOST_EVERY_MS = 10_000; // Whatever lifetime a server gives, the page does not flood it.
+const ORDER = ["signer", "other"]; // First the wallet that the person has.
+
+// What stands against a change, in the server's words.
+const CONFLICTS = [
+  [/belongs to another user/, "belongs_to_another"],
+  [/never signed in here/, "signer_unknown"],
+  [/not one of this user's/, "not_theirs"],
+  [/last wallet/, "last_wallet"],
+];
+
+const { dataset } = document.querySelector("main");
+const on = surfaces.wallet;
+const panel = byId("change");
+const signButton = byId("sign");
+
+/** What is being changed: `kind` is link or unlink, `texts` what is to be signed, by side, and `signatures` what is already. */
+const flow = { kind: "link", opener: null, goes: null, chosen: {}, texts: null, signatures: {}, came: 0, ends: 0 };
+const side = new Side({ mine: JSON.parse(dataset.wallets), signedInAs: dataset.signedInAs, chosen });
+
+/** Takes the buttons and forms over. */
+export function startChanges() {
+  byId("link").hidden = false;
+  byId("link").addEventListener("click", (event) => begin("link", event.currentTarget));
+  for (const form of document.querySelectorAll("form[data-unlink]")) {
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      begin("unlink", form.querySelector("button"), form);
+    });
+  }
+  signButton.addEventListener("click", () => sign());
+  byId("stop").addEventListener("click", stop);
+  byId("by-hand-instead").addEventListener("click", byHand);
+  afterEachChange(() => {
+    setButton(signButton, flow.texts !== null && !isBusy(), now() === "preparing" || now() === "verifying");
+    signButton.hidden = flow.texts === null && now() !== "preparing";
+    byId("link").hidden = !panel.hidden;
+    side.refresh();
+  });
+  document.addEventListener("visibilitychange", tick);
+  setInterval(tick, 1000);
+}
+
+// --- the panel --------------------------------------------------------------------------------------------------------------
+
+function begin(kind, opener, form) {
+  if (isOver()) return;
+  newTurn();
+  Object.assign(flow, { kind, opener, form, goes: form?.dataset.unlink, chosen: {}, texts: null, signatures: {} });
+  panel.hidden = false;
+  byId("change-heading").replaceChildren(...write(`heading_${kind}`, { account: addressIn(flow.goes ?? "") }));
+  byId("change-about").replaceChildren(...write(`about_${kind}`));
+  for (const id of ["other-label", "other-row"]) byId(id).hidden = kind === "unlink";
+  for (const id of ["other-chosen", "signer-chosen"]) showNothing(byId(id));
+  hideText();
+  choose(kind === "link" ? "other" : "signer", byId("change-heading"));
+}
+
+function showChosen(which, address) {
+  const place = byId(`${which}-chosen`);
+  place.classList.remove("muted");
+  showAddress(place, address);
+}
+
+// An account by CAIP-10 is its chain, which has a colon, and its address.
+const addressIn = (account) => account.replace(/^[^:]*:[^:]*:/, "");
+
+function showNothing(place) {
+  place.replaceChildren(...write("not_chosen"));
+  place.className = "muted";
+  for (const name of ["role", "aria-label", "dir"]) place.removeAttribute(name);
+}
+
+function stop() {
+  newTurn();
+  panel.hidden = true;
+  flow.texts = null;
+  show(on, "account", { key: null, focus: flow.opener });
+}
+
+// The forms of the page do the same without connecting a wallet.
+function byHand() {
+  if (flow.kind === "unlink") return flow.form.submit();
+  stop();
+  byId("by-hand").open = true;
+  byId("other-address").focus();
+}
+
+// --- which wallets ----------------------------------------------------------------------------------------------------------
+
+function choose(which, focus) {
+  side.ask(which);
+  show(on, "choosing", { key: null, focus });
+}
+
+function chosen(which, entry, account) {
+  flow.chosen[which] = { entry, account };
+  showChosen(which, account.address);
+  if (which === "other") choose("signer", byId("choose-heading"));
+  else prepare("confirm", { key: `confirm_${flow.kind}` });
+}
+
+// --- the texts, and the signatures ------------------------------------------------------------------------------------------
+
+async function prepare(id, said) {
+  const mine = newTurn();
+  side.hide();
+  hideText();
+  show(on, "preparing", { busy: true });
+  const { signer, other } = flow.chosen;
+  const fields = {
+    change: flow.kind,
+    wallet_address: signer.account.address,
+    chain: signer.account.chain,
+    other_wallet_address: other?.account.address ?? flow.goes,
+    other_chain: other?.account.chain,
+  };
+  try {
+    const { answer, serverTime } = await post("/account/wallets/challenge", fields);
+    if (!mine()) return;
+    take(answer, serverTime);
+    show(on, id, { ...said, values: { account: byId("signer-chosen").textContent }, focus: signButton });
+  } catch (problem) {
+    if (mine()) failed(problem, () => prepare(id, said));
+  }
+}
+
+function take(answer, serverTime) {
+  const { challenge: signer, other_challenge: other, expires_at: expiresAt } = answer;
+  const expires = Date.parse(expiresAt);
+  const wanted = flow.kind === "link" ? [signer, other] : [signer];
+  if (wanted.some((text) => typeof text !== "string") || Number.isNaN(expires)) throw broken();
+  // Wallets write addresses in ways of their own; here they stand as the texts have them.
+  showChosen("signer", addressIn(answer.wallet_account));
+  if (other) showChosen("other", addressIn(answer.other_wallet_account));
+  Object.assign(flow, { texts: { signer, other }, signatures: {}, came: Date.now(), ends: Date.now() + (expires - serverTime) });
+  showText();
+}
+
+const sides = () => (flow.kind === "link" ? ORDER : ["signer"]);
+const nextSide = () => sides().find((which) => flow.signatures[which] === undefined);
+
+// One text at a time: the one that is signed next, and the button that has it signed.
+function showText() {
+  const which = nextSide();
+  byId("text-heading").replaceChildren(...write(`text_${which}`));
+  byId("text").textContent = flow.texts[which];
+  byId("texts").hidden = false;
+  signButton.replaceChildren(...write(flow.kind === "unlink" ? "sign_unlink" : `sign_${which}`));
+}
+
+function hideText() {
+  flow.texts = null;
+  byId("texts").hidden = true;
+}
+
+async function sign({ again = false } = {}) {
+  const which = nextSide();
+  if (!flow.texts || !which || !(again || isEnabled(signButton))) return;
+  const { entry, account } = flow.chosen[which];
+  const signature = await side.sign(entry, account, flow.texts[which], { host: dataset.host, again, retry: () => sign({ again: true }), button: signButton });
+  if (signature === undefined) return;
+  flow.signatures[which] = signature;
+  if (!nextSide()) return send();
+  showText();
+  show(on, "confirm", { key: "signed_one", values: { account: byId("other-chosen").textContent }, focus: signButton });
+}
+
+async function send() {
+  const mine = newTurn();
+  const { kind, texts, signatures } = flow;
+  show(on, "verifying", { busy: true });
+  const fields = { challenge: texts.signer, signature: signatures.signer, other_challenge: texts.other, other_signature: signatures.other };
+  try {
+    await post(`/account/wallets/${kind}`, fields);
+    show(on, "success", {});
+    location.assign(`${dataset.base}/account?done=wallet_${kind}ed`);
+  } catch (problem) {
+    if (mine()) failed(problem, send);
+  }
+}
+
+// --- what goes wrong --------------------------------------------------------------------------------------------------------
+
+function failed(problem, retry) {
+  if (!(problem instanceof Problem)) throw problem;
+  const conflict = problem.status === 409 ? CONFLICTS.find(([words]) => words.test(problem.message)) : undefined;
+  if (problem.id === "expired" || problem.id === "session-gone") return prepare("expired", {});
+  if (conflict) {
+    hideText();
+    side.ask(flow.kind === "link" ? "other" : "signer");
+    return show(on, "refused", { key: conflict[1], alert: true, focus: byId("choose-heading") });
+  }
+  if (problem.id === "bad-signature") {
+    flow.signatures = {};
+    showText();
+    return show(on, "bad-signature", { alert: true, focus: signButton });
+  }
+  return report(on, problem, { retry, client: {} });
+}
+
+// Texts that end are replaced while somebody looks at them: nobody has to hurry (WCAG 2.2.1).
+function tick() {
+  const isFresh = Date.now() - flow.came < RENEW_AT_MOST_EVERY_MS;
+  if (!flow.texts || isBusy() || isFresh || document.visibilityState !== "visible") return;
+  const left = flow.ends - Date.now();
+  if (left <= (nextSide() === "signer" ? RENEW_BEFORE_MS : 0)) prepare("expired", {});
+}

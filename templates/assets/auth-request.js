@@ -1,0 +1,96 @@
+// The request that this page answers: what is sent to the server for it, and leaving the page when it is answered.
+
+import { byId, withoutSpaces } from "./dom.js";
+import { end, hasEnded, newTurn, report, show } from "./auth-states.js";
+import { broken, challengeOf, isTarget, post } from "./server.js";
+import { write } from "./texts.js";
+
+const ASKS_A_CHAIN_AFTER_MS = 2000; // A key is judged at once; only a contract's chain takes this long.
+
+const { dataset } = document.querySelector("main");
+const email = byId("email");
+const remember = byId("remember");
+
+/** What the page was told about the request. */
+export const page = {
+  ...dataset,
+  client: { name: dataset.clientName, uri: dataset.clientUri },
+  chains: JSON.parse(dataset.contractChains ?? "[]"), // Those whose contract wallets the server can ask: {chain, name}.
+};
+
+// Tabs that show the same request hear from each other when one of them has answered it.
+const tabs = new BroadcastChannel(`countersign ${page.requestLabel}`);
+tabs.onmessage = ({ data }) => {
+  if (!hasEnded()) end("other-tab", { key: data === "denied" ? "other_tab_denied" : "other_tab", how: "other_tab_how" });
+};
+
+/** Posts what names the request, and more. */
+export function postFor(path, more = {}) {
+  const fields = { ...more, client_id: page.clientId, redirect_uri: page.redirectUri };
+  if (page.oauthState !== undefined) fields.state = page.oauthState;
+  return post(path, fields);
+}
+
+/** Gets a text to sign for an account. */
+export async function issue({ address, chain }) {
+  const { answer, serverTime } = await postFor("/oauth/challenge", { wallet_address: address, chain });
+  return { ...challengeOf(answer, serverTime), asked: { address, chain }, howToSign: answer.how_to_sign };
+}
+
+/** Is what the person wrote into the optional fields fit to be sent? If not, the field says what is wrong. */
+export function optionsAreFine(on) {
+  const areFine = !email || email.checkValidity();
+  if (!areFine) refuseEmail(on);
+  return areFine;
+}
+
+function refuseEmail(on) {
+  email.setAttribute("aria-invalid", "true");
+  byId("email-alert").replaceChildren(...write("refused_email"));
+  show(on, "refused", { key: "refused_email", alert: true, focus: email });
+}
+
+email?.addEventListener("input", () => {
+  email.removeAttribute("aria-invalid");
+  byId("email-alert").replaceChildren();
+});
+
+function options() {
+  const chosen = {};
+  if (remember) chosen.remember = remember.checked;
+  if (email?.value.trim()) chosen.email = email.value.trim();
+  return chosen;
+}
+
+/** Hands a signature in. What is not good is for `failed(problem)`, and a text that has become too old for `renew()`. */
+export async function handIn(on, challenge, signature, { renew, failed }) {
+  const mine = newTurn();
+  const chain = page.chains.find((each) => each.chain === challenge.chain)?.name;
+  const later = chain && { key: "verifying_chain", values: { chain }, afterMs: ASKS_A_CHAIN_AFTER_MS };
+  show(on, "verifying", { busy: true, later });
+  try {
+    const signed = { wallet_address: challenge.address, challenge: challenge.text, signature: withoutSpaces(signature) };
+    const { answer } = await postFor("/oauth/login", { ...signed, ...options() });
+    leave(answer, "success", "taking_to");
+  } catch (problem) {
+    if (!mine()) return;
+    if (problem.id === "expired") renew();
+    else if (problem.id === "refused" && email?.value) refuseEmail(on); // The rest of what was sent is ours.
+    else await failed(problem, mine);
+  }
+}
+
+/** Says so, and goes where the answer leads; the link is for browsers that ask before they open an application. */
+export function leave(answer, id, how) {
+  const target = answer.redirect_to;
+  if (typeof target !== "string" || !isTarget(target)) throw broken();
+  tabs.postMessage(id);
+  const link = { href: target, key: "continue", isOurs: true };
+  end(id, { how, values: { destination: page.destination }, link, linkAfterMs: 1000 });
+  location.assign(target);
+}
+
+/** Reports a problem with this request. */
+export function reportFor(on, problem, more) {
+  report(on, problem, { ...more, client: page.client });
+}

@@ -1,0 +1,7 @@
+// The language menu of every page: choosing is enough. The button is for browsers without scripts.
+
+const menu = document.getElementById("language-menu");
+if (menu) {
+  menu.querySelector("button").hidden = true;
+  menu.elements.lang.addEventListener("change", () => menu.requestSubmit());
+}

@@ -1,0 +1,74 @@
+// Small things that every page's script does with the document.
+
+import { say, write } from "./texts.js";
+
+export const byId = (id) => document.getElementById(id);
+
+export function element(tag, content, className) {
+  const made = document.createElement(tag);
+  if (content !== undefined) made.append(...[content].flat());
+  if (className) made.className = className;
+  return made;
+}
+
+// aria-disabled and not disabled: a disabled button would lose the focus.
+export function enable(button, may) {
+  button.setAttribute("aria-disabled", String(!may));
+}
+
+export function isEnabled(button) {
+  return button.getAttribute("aria-disabled") !== "true";
+}
+
+/** Writes an address in groups, to be compared and to be read aloud. It stays one text, so that copying it is exact. */
+export function showAddress(place, address) {
+  const groups = address.match(/^0x|^[a-z]+:|.{1,4}/g) ?? [];
+  place.replaceChildren(...groups.map((group) => element("span", group)));
+  place.classList.add("address");
+  place.dir = "ltr";
+  place.role = "img";
+  place.ariaLabel = groups.join(" ");
+}
+
+/** Copies the text of an element; `status` says so, or that the text is selected where the browser does not allow it. */
+export async function copy(from, status) {
+  try {
+    await navigator.clipboard.writeText(from.textContent);
+    status.replaceChildren(element("p", write("copied")));
+  } catch {
+    getSelection().selectAllChildren(from);
+    status.replaceChildren(element("p", write("selected")));
+  }
+}
+
+/** Offers a text as a file. */
+export function download(text, name) {
+  const link = element("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+// No signature and no address holds spaces, but pasted ones often do: around them, or where a terminal broke the line.
+export function withoutSpaces(text) {
+  return text.replace(/[\s\u200b\u2060\ufeff]+/gu, "");
+}
+
+/** The first letter of a name, to stand in for a picture. */
+export function initial(name) {
+  return Array.from(name.trim())[0]?.toUpperCase() ?? "";
+}
+
+/** A place where a page speaks: progress in one live region, errors in the other, and what can be done about them. */
+export function surface(id) {
+  const root = byId(id);
+  const part = (name) => root.querySelector(`[data-part="${name}"]`);
+  return { root, status: root.querySelector('[role="status"]'), alert: root.querySelector('[role="alert"]'), retry: part("retry"), cancel: part("cancel") };
+}
+
+/** Writes the title: with the name of a state, or as an error. */
+export function setTitle(title, { state, isError }) {
+  if (isError) document.title = say("title_error", { title });
+  else document.title = state ? say("title_state", { state, title }) : title;
+}
