@@ -45,6 +45,31 @@ fn a_browser_signs_in_on_the_page_and_nothing_else_happens() {
     judge("browser.mjs", node());
 }
 
+/// Each of its states, at three widths in the light and in the dark: what it says, where the focus is, and axe-core in all of them.
+#[test]
+fn every_state_of_the_page_is_told_in_words_and_axe_finds_nothing_wrong() {
+    judge("states.mjs", node());
+}
+
+/// The account page in Chromium: two families' wallets linked and unlinked, every form, without JavaScript too, and axe-core on
+/// each of its states.
+#[test]
+fn a_browser_sees_and_changes_what_is_a_person_s_on_the_account_page() {
+    judge("account.mjs", node());
+}
+
+/// The playground in Chromium: its throw-away wallet against ethers, the whole walk, every way to go wrong, and axe-core.
+#[test]
+fn a_developer_walks_through_the_playground_and_sees_every_error() {
+    judge("playground.mjs", node());
+}
+
+/// What the playground offers for curl and for client libraries is run as it stands there.
+#[test]
+fn the_code_on_the_playground_signs_in() {
+    judge("playground-code.mjs", node());
+}
+
 /// What ethers, bitcoinjs, bip322-js, tweetnacl, Solana's own, tronweb and cosmjs sign is valid for its address, and not after any
 /// change or for another address (B-022, B-035 to B-037, B-041, P-07).
 #[test]

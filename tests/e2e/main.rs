@@ -5,12 +5,16 @@
     reason = "a test fails by panicking, and tells what it measured"
 )]
 
+mod account;
 mod crash;
 mod flow;
 mod growth;
 mod limits;
+mod playground;
 mod races;
+mod remembering;
 mod rules;
 mod secrecy;
 mod security;
+mod verify;
 mod wallets;

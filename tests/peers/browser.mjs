@@ -1,184 +1,18 @@
-// A real browser as a judge of the sign-in page: Chromium, driven by playwright, with wallets of every family that really sign
-// (wallets.mjs), among them one that looks at the page's origin as MetaMask does.   node browser.mjs http://localhost:8080
-// Pictures go to target/screenshots.
+// A real browser as a judge of the sign-in page: Chromium, with wallets of every family that really sign (people.mjs,
+// wallets.mjs).   node browser.mjs http://localhost:8080          Pictures go to target/screenshots.
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
-import { createServer } from "node:http";
-import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
-import { Wallet, toUtf8String } from "ethers";
-import { chromium } from "playwright-core";
-import { BASE, authorizeUrl, check, codeOf, exchange, finish, register, request, userinfo } from "./client.mjs";
-import { FAMILY_WALLETS, ICON } from "./wallets.mjs";
+import { readFileSync } from "node:fs";
+import { Wallet } from "ethers";
+import { BASE, authorizeUrl, check, request } from "./client.mjs";
+import {
+  SLOW, TestWallet, arrive, arrivedAs, browser, clientOrigin, clientPage, close, confirmed, inState, loopback, onDevice, onTheWeb,
+  person, picturesIn, project,
+} from "./people.mjs";
+import { FAMILY_WALLETS } from "./wallets.mjs";
 
-const { detectSIWE, isValidSIWEOrigin } = createRequire(import.meta.url)("@metamask/controller-utils");
-
-const project = fileURLToPath(new URL("../..", import.meta.url));
-const pictures = `${project}target/screenshots`;
-mkdirSync(pictures, { recursive: true });
-
+const picture = picturesIn("target/screenshots");
 const REJECTED = { code: 4001, message: "User rejected the request." };
-const SLOW = { timeout: 15_000 };
-
-// --- the client application: it listens on a port of this computer --------------------------------------------------------------
-
-const clientSite = createServer((incoming, response) => {
-  const framed = new URL(incoming.url, "http://client").searchParams.get("frame");
-  response.setHeader("content-type", "text/html");
-  response.end(framed ? `<!doctype html><iframe id="inner" src="${framed.replaceAll("&", "&amp;")}"></iframe>` : "<!doctype html><h1>The client application</h1>");
-});
-await new Promise((done) => clientSite.listen(0, "127.0.0.1", done));
-const clientOrigin = `http://127.0.0.1:${clientSite.address().port}`;
-const clientPage = `${clientOrigin}/cb`;
-
-// --- the browser, and what must never happen in it ----------------------------------------------------------------------------
-
-const chromiumOfDebian = ["/usr/bin/chromium"].find(existsSync);
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? chromiumOfDebian,
-  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-});
-
-const foreign = [];
-const violations = [];
-const dialogs = [];
-const breakages = [];
-const allowedHosts = new Set([new URL(BASE).host, new URL(clientOrigin).host, "client.example"]);
-
-/**
- * A person's browser: a context of its own. With `wallet`, the wallet is in it, announced in the given ways; `others` are
- * wallets of other families. `modules` are scripts of wallet families that the server does not have, by their names.
- */
-async function person({ javaScriptEnabled = true, wallet, eip6963 = false, legacy = false, others = [], modules = {}, colorScheme = "light", viewport = { width: 1100, height: 900 } } = {}) {
-  const context = await browser.newContext({ javaScriptEnabled, colorScheme, viewport });
-  context.setDefaultTimeout(SLOW.timeout);
-  context.on("request", (made) => {
-    const url = new URL(made.url());
-    if (/^https?:$/.test(url.protocol) && !allowedHosts.has(url.host)) foreign.push(made.url());
-  });
-  context.on("console", (message) => {
-    if (/content security policy|csp-violation/i.test(message.text())) violations.push(message.text());
-  });
-  context.on("weberror", (error) => breakages.push(String(error.error())));
-  context.on("dialog", async (dialog) => {
-    dialogs.push(dialog.message());
-    await dialog.dismiss();
-  });
-  // A client on the web, answered from here: nothing leaves this computer.
-  await context.route("https://client.example/**", (route) => route.fulfill({ contentType: "text/html", body: "<!doctype html><h1>The client application</h1>" }));
-  if (javaScriptEnabled) {
-    await context.addInitScript(() => {
-      document.addEventListener("securitypolicyviolation", (event) => console.error(`csp-violation: ${event.effectiveDirective} ${event.blockedURI}`));
-    });
-  }
-  if (wallet) {
-    await context.exposeBinding("walletAnswers", ({ page }, method, params) => wallet.answer(page, method, params));
-    await context.addInitScript(announce, { eip6963, legacy, icon: ICON });
-  }
-  if (others.length > 0) {
-    for (const [index, other] of others.entries()) {
-      const answers = `familyWallet${index}`;
-      await context.exposeFunction(answers, (method, params) => other.answer(method, params));
-      await context.addInitScript(other.announce, { ...other.settings, answers });
-    }
-  }
-  await offer(context, modules);
-  return context;
-}
-
-/** Adds scripts to those that the page loads. */
-async function offer(context, modules) {
-  const names = Object.keys(modules);
-  if (names.length === 0) return;
-  const paths = names.map((name) => `${new URL(BASE).pathname.replace(/\/$/, "")}/assets/wallet-${name}.judge.js`);
-  await context.route(/\/assets\/wallet-([a-z]+)\.judge\.js$/, (route) => {
-    const source = modules[/wallet-([a-z]+)\.judge/.exec(route.request().url())[1]];
-    return source === null ? route.abort() : route.fulfill({ contentType: "text/javascript", body: source });
-  });
-  await context.addInitScript((added) => {
-    new MutationObserver((_, observer) => {
-      const main = document.querySelector("main[data-wallet-modules]");
-      if (!main) return;
-      observer.disconnect();
-      main.dataset.walletModules = [...added, main.dataset.walletModules].join(" ");
-    }).observe(document, { childList: true, subtree: true });
-  }, paths);
-}
-
-/** Runs in the page before its own scripts, as an extension's content script does. */
-function announce({ eip6963, legacy, icon }) {
-  const provider = {
-    listeners: {},
-    on(name, listener) {
-      (this.listeners[name] ??= []).push(listener);
-    },
-    async request({ method, params }) {
-      const { result, error } = await window.walletAnswers(method, params);
-      if (error) throw Object.assign(new Error(error.message), { code: error.code });
-      return result;
-    },
-  };
-  if (legacy) window.ethereum = provider;
-  if (eip6963) {
-    const detail = Object.freeze({ info: Object.freeze({ uuid: "350670db-19fa-4704-a166-e52e178b59d2", name: "Test Wallet", icon, rdns: "example.test-wallet" }), provider });
-    const tell = () => window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
-    window.addEventListener("eip6963:requestProvider", tell);
-    tell();
-  }
-}
-
-/** A wallet that signs with a real key. It refuses a sign-in for another page, as ERC-4361 asks of wallets (B-014). */
-class TestWallet {
-  key = Wallet.createRandom();
-  calls = [];
-  refusals = [];
-  chainId = "0x1";
-
-  async answer(page, method, params) {
-    this.calls.push(method);
-    const refusal = this.refusals[0]?.method === method ? this.refusals.shift() : undefined;
-    if (refusal) return { error: refusal.error };
-    if (method === "eth_requestAccounts" || method === "eth_accounts") return { result: [this.key.address.toLowerCase()] };
-    if (method === "eth_chainId") return { result: this.chainId };
-    if (method !== "personal_sign") return { error: { code: 4200, message: `no ${method} here` } };
-    const [data, account] = params;
-    const siwe = detectSIWE({ data });
-    if (!siwe.isSIWEMessage) return { error: { code: -32602, message: "not a sign-in text" } };
-    if (!isValidSIWEOrigin({ origin: new URL(page.url()).origin, siwe })) return { error: { code: 4001, message: "the text is for another site" } };
-    if (siwe.parsedMessage.address.toLowerCase() !== account.toLowerCase()) return { error: { code: 4001, message: "the text is for another account" } };
-    return { result: await this.key.signMessage(toUtf8String(data)) };
-  }
-}
-
-// --- steps ----------------------------------------------------------------------------------------------------------------------
-
-const loopback = await register({ client_name: "Photo Album", redirect_uris: ["http://127.0.0.1/cb"], scopes: ["profile", "email"] });
-const onTheWeb = await register({ client_name: "Photo Album", redirect_uris: ["https://client.example/cb?kept=yes"] });
-const onDevice = await register({ client_name: "Photo Album", redirect_uris: ["com.example.photos:/cb"] });
-
-let states = 0;
-
-/** The client sends the person to the server; they arrive at the page. */
-async function arrive(context, { client = loopback, redirectUri = clientPage, scope = "profile email" } = {}) {
-  states += 1;
-  const fields = { client_id: client.client_id, redirect_uri: redirectUri, state: `state ${states} & more` };
-  const page = await context.newPage();
-  await page.goto(authorizeUrl(client, { redirectUri, scope, state: fields.state }).href);
-  assert.equal(new URL(page.url()).pathname, "/auth");
-  return { page, client, fields };
-}
-
-const inState = (page, ...ids) => page.locator(ids.map((id) => `main[data-state="${id}"]`).join(", ")).waitFor(SLOW);
-const picture = (page, name) => page.screenshot({ path: `${pictures}/${name}.png`, fullPage: true });
-
-/** The person arrived at the client's page with a code; the client finds out who it is. */
-async function arrivedAs(visit, address) {
-  await visit.page.waitForURL((url) => url.href.startsWith(visit.fields.redirect_uri), SLOW);
-  const code = codeOf(visit.page.url(), visit);
-  const user = await userinfo(await exchange(visit, code));
-  assert.equal(user.address, address);
-}
 
 /** What the page sends to /oauth/challenge from now on. */
 function challengesOf(page) {
@@ -305,7 +139,7 @@ for (const { title, make } of FAMILY_WALLETS) {
     await button.click();
     await inState(page, "connect-rejected");
     await button.click();
-    await inState(page, "confirm");
+    await confirmed(page);
     assert.equal(asked.length, 1);
     assert.equal(asked[0].wallet_address, wallet.key.address);
     assert.equal(asked[0].chain, wallet.chain);
@@ -323,20 +157,26 @@ for (const { title, make } of FAMILY_WALLETS) {
 
 const familyWallet = (name) => FAMILY_WALLETS.map(({ make }) => make()).find((wallet) => wallet.name === name);
 
-await check("Change account goes through the accounts of a wallet that shares several", async () => {
+await check("a wallet that shares several accounts lets the person choose, and choose again", async () => {
   const wallet = familyWallet("Xverse Wallet");
   const context = await person({ others: [wallet] });
   const visit = await arrive(context);
   const { page } = visit;
   await inState(page, "ready");
   await page.locator("#wallet-list button").click();
-  await inState(page, "confirm");
-  const [first, second] = wallet.keys.map(({ address }) => address);
+  const addresses = wallet.keys.map(({ address }) => address);
+  await inState(page, "pick-account");
+  assert.deepEqual(await page.locator("#accounts label").allTextContents(), addresses, "each is shown whole");
+  await confirmed(page);
+  const [first, second] = addresses;
   for (const address of [second, first, second]) {
     await page.locator("#change-account").click();
+    await inState(page, "pick-account");
+    await page.getByRole("radio").nth(addresses.indexOf(address)).check();
+    await page.locator('#accounts button[type="submit"]').click();
+    await inState(page, "confirm");
     await page.locator("#text", { hasText: address }).waitFor(SLOW);
   }
-  await inState(page, "account-changed");
   await page.locator("#sign").click();
   await arrivedAs(visit, wallet.keys[1].address);
   assert.equal(wallet.signed.address, second);
@@ -354,7 +194,7 @@ for (const [label, viewport] of [["wide", { width: 1100, height: 900 }], ["narro
     await picture(page, `families-${label}`);
     for (const name of names) {
       await page.locator("#wallet-list button", { hasText: name }).click();
-      await inState(page, "confirm");
+      await confirmed(page);
       await picture(page, `family-${name.split(" ").at(-1).toLowerCase()}-${label}`);
       const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
       assert.ok(content <= window, `${content} points in ${window}`);
@@ -674,13 +514,4 @@ await check("the start page and the description of the interface come from this 
   await context.close();
 });
 
-// --- over all of the above -----------------------------------------------------------------------------------------------------------
-
-await check("in all of this: no request to another host", () => assert.deepEqual(foreign, []));
-await check("in all of this: no violation of the Content-Security-Policy", () => assert.deepEqual(violations, []));
-await check("in all of this: no dialog", () => assert.deepEqual(dialogs, []));
-await check("in all of this: no error in a script", () => assert.deepEqual(breakages, []));
-
-await browser.close();
-clientSite.close();
-finish();
+await close();

@@ -1,4 +1,4 @@
-// A client application and its user's browser, in as few lines as the flow allows: what siwe.mjs and browser.mjs share.
+// A client application and its user's browser, in as few lines as the flow allows: what siwe.mjs and people.mjs share.
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";

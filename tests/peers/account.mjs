@@ -1,0 +1,368 @@
+// The account page in Chromium: a person sees what is theirs, links and unlinks wallets of two families, and leaves; with
+// scripts and without. axe-core looks at each state, in three widths and in the light and in the dark.
+// node account.mjs http://localhost:8080          Pictures go to target/screenshots/account.
+
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { BASE, check, codeOf, exchange, request } from "./client.mjs";
+import { SLOW, TestWallet, arrive, close, confirmed, inState, loopback, person, picturesIn } from "./people.mjs";
+import { FAMILY_WALLETS } from "./wallets.mjs";
+
+const picture = picturesIn("target/screenshots/account");
+const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+const REJECTED = { code: 4001, message: "User rejected the request." };
+
+const solana = () => FAMILY_WALLETS.find(({ title }) => title.startsWith("a Solana")).make();
+
+// --- looking at the page ----------------------------------------------------------------------------------------------------------
+
+/** Looks at the page as it is now, in every width and in both colors. */
+async function look(page, name) {
+  const before = page.viewportSize();
+  for (const colorScheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme });
+    for (const width of [320, 768, 1280]) {
+      await page.setViewportSize({ width, height: 900 });
+      await picture(page, `${name}-${width}-${colorScheme}`);
+      const content = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(content <= width, `${name}: ${content} points in ${width}`);
+      assert.deepEqual(await violationsOf(page), [], `${name}, ${width}, ${colorScheme}`);
+    }
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize(before);
+}
+
+/** What axe-core says; a page without scripts is looked at by the browser's own, which run all the same. */
+async function violationsOf(page) {
+  if (!(await page.evaluate(() => "axe" in window))) return [];
+  return page.evaluate(async () => {
+    const { violations } = await window.axe.run(document, { preload: false, resultTypes: ["violations"], rules: { "target-size": { enabled: true } } });
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join("; ")}`);
+  });
+}
+
+const focused = (page, selector) => page.waitForFunction((wanted) => document.activeElement?.matches(wanted), selector, SLOW);
+const stateOf = (page) => page.locator("main").getAttribute("data-state");
+const hasDone = (page, name) => page.locator(`[data-done="${name}"]`).waitFor(SLOW);
+
+// --- steps ------------------------------------------------------------------------------------------------------------------------
+
+async function visitor(settings = {}) {
+  const context = await person({ eip6963: true, viewport: { width: 1280, height: 900 }, ...settings });
+  if (settings.javaScriptEnabled !== false) await context.addInitScript({ path: axe });
+  return context;
+}
+
+/** Signs in on the sign-in page, with the wallet of this name. */
+async function signIn(page, wallet) {
+  await page.locator("#wallet-list button", { hasText: wallet.name }).click();
+  await confirmed(page);
+  await page.locator("#sign").click();
+}
+
+/** A person goes to their account, and signs in for it. */
+async function toAccount(context, wallet) {
+  const page = await context.newPage();
+  await page.goto(`${BASE}/account`);
+  if (new URL(page.url()).pathname.endsWith("/auth")) await signIn(page, wallet);
+  await page.waitForURL((url) => url.pathname.endsWith("/account"), SLOW);
+  await inState(page, "account");
+  return page;
+}
+
+/** A person signed in for a client, whose tokens are the answer. */
+async function useClient(context, wallet) {
+  const visit = await arrive(context);
+  await inState(visit.page, "ready", "remembered", "step-up");
+  await signIn(visit.page, wallet);
+  await visit.page.waitForURL((url) => url.href.startsWith(visit.fields.redirect_uri), SLOW);
+  const tokens = await exchange(visit, codeOf(visit.page.url(), visit));
+  await visit.page.close();
+  return tokens;
+}
+
+const statusOf = async ({ access_token: token }) => (await request("GET", "/oauth/userinfo", { headers: { authorization: `Bearer ${token}` } })).status;
+
+const choose = (page, wallet) => page.locator("#wallet-list button", { hasText: wallet.name }).click();
+const chosenText = (page, which) => page.locator(`#${which}-chosen`).innerText();
+
+/** Links a wallet: it, then one of the person's, then a signature of each. */
+async function link(page, mine, other) {
+  await page.locator("#link").click();
+  await inState(page, "choosing");
+  await choose(page, other);
+  await page.locator("#choose-heading", { hasText: "yours already" }).waitFor(SLOW);
+  await choose(page, mine);
+  await inState(page, "confirm");
+}
+
+// --- with scripts -----------------------------------------------------------------------------------------------------------------
+
+await check("a person who comes by an app is signed in on the account page, and sees what is theirs", async () => {
+  const wallet = new TestWallet();
+  const context = await visitor({ wallet });
+  const tokens = await useClient(context, wallet);
+  const page = await toAccount(context, wallet);
+  assert.equal(wallet.calls.filter((method) => method === "personal_sign").length, 1, "the app's sign-in was enough");
+  assert.equal(await page.locator("#address").innerText(), wallet.key.address);
+  assert.equal(await page.locator("#wallets .things li").count(), 1);
+  assert.match(await page.locator("#last-wallet").innerText(), /your only wallet/);
+  const app = page.locator(`#apps li:has([data-client="${loopback.client_id}"])`);
+  assert.match(await app.innerText(), /Photo Album[^]*Unverified[^]*127\.0\.0\.1[^]*your wallet address/);
+  assert.match(await page.locator("#sessions li").innerText(), /Chrome on Linux[^]*This browser/);
+  assert.equal(await page.locator("time").first().evaluate((time) => time.textContent !== time.title), true, "times are local");
+  await page.locator('[data-copy="address"]').click();
+  await page.locator("#copied p").waitFor(SLOW);
+  await look(page, "account");
+  const download = await Promise.all([page.waitForEvent("download"), page.locator("#download").click()]).then(([started]) => started);
+  assert.equal(download.suggestedFilename(), "account.json");
+  await app.locator("button").click();
+  await hasDone(page, "access_revoked");
+  assert.equal(await statusOf(tokens), 401);
+  assert.match(await page.locator("#apps").innerText(), /not signed in to any app/);
+  await look(page, "revoked");
+  await context.close();
+});
+
+await check("a wallet of another family is linked by two signatures, signs in as the same person, and is unlinked", async () => {
+  const wallet = new TestWallet();
+  const other = solana();
+  const context = await visitor({ wallet, others: [other] });
+  const page = await toAccount(context, wallet);
+  await page.locator("#link").click();
+  await inState(page, "choosing");
+  await focused(page, "#change-heading");
+  await look(page, "link-choosing");
+  await choose(page, other);
+  await page.locator("#choose-heading", { hasText: "yours already" }).waitFor(SLOW);
+  await focused(page, "#choose-heading");
+  await choose(page, wallet);
+  await inState(page, "confirm");
+  await focused(page, "#sign");
+  assert.equal((await chosenText(page, "other")).replaceAll(/\s/g, ""), other.key.address);
+  assert.equal((await chosenText(page, "signer")).replaceAll(/\s/g, ""), wallet.key.address);
+  assert.match(await page.locator("#text").innerText(), /sign in as me here/);
+  await look(page, "link-confirm");
+  wallet.refusals.push({ method: "personal_sign", error: REJECTED });
+  await page.locator("#sign").click();
+  await inState(page, "sign-rejected");
+  await focused(page, "#sign");
+  await page.locator("#sign").click();
+  await page.locator("#wallet-messages", { hasText: "Second of two" }).waitFor(SLOW);
+  assert.equal(await page.locator("#sign").innerText(), "Sign with the new wallet");
+  assert.match(await page.locator("#text").innerText(), /Join the account/);
+  await look(page, "link-half");
+  await page.locator("#sign").click();
+  await hasDone(page, "wallet_linked");
+  assert.equal(await page.locator("#wallets .things li").count(), 2);
+  await look(page, "linked");
+
+  const elsewhere = await visitor({ others: [other] });
+  const there = await toAccount(elsewhere, other);
+  assert.equal(await there.locator("#user").innerText(), await page.locator("#user").innerText());
+  await page.reload();
+  assert.equal(await page.locator("#sessions .things li").count(), 2);
+  await page.locator("#sessions li:not(:has(.badge)) button").click();
+  await hasDone(page, "session_ended");
+  await there.reload();
+  assert.equal(new URL(there.url()).pathname, "/auth");
+  await elsewhere.close();
+
+  await page.locator(`[data-unlink$="${other.key.address}"] button`).click();
+  await inState(page, "choosing");
+  await look(page, "unlink-choosing");
+  await choose(page, wallet);
+  await inState(page, "confirm");
+  await page.locator("#sign").click();
+  await hasDone(page, "wallet_unlinked");
+  assert.equal(await page.locator("#wallets .things li").count(), 1);
+  await context.close();
+});
+
+await check("wallets that refuse, are locked, or have the wrong account are told apart, and nothing changes", async () => {
+  const wallet = new TestWallet();
+  const stranger = new TestWallet({ name: "Other Wallet", accounts: 2 });
+  const context = await visitor({ wallets: [wallet, stranger] });
+  const page = await toAccount(context, wallet);
+  await page.locator("#link").click();
+  wallet.refusals.push({ method: "eth_requestAccounts", error: REJECTED });
+  await choose(page, wallet);
+  await inState(page, "connect-rejected");
+  wallet.refusals.push({ method: "eth_requestAccounts", error: { code: 4100, message: "locked" } });
+  await choose(page, wallet);
+  await inState(page, "locked");
+  wallet.refusals.push({ method: "eth_requestAccounts", error: { code: -32002, message: "busy" } });
+  await choose(page, wallet);
+  await inState(page, "pending");
+  await choose(page, wallet);
+  await inState(page, "already-linked");
+  await look(page, "already-linked");
+  await choose(page, stranger);
+  await inState(page, "pick-account");
+  await look(page, "pick-account");
+  await page.locator("#account-choices input").nth(1).check();
+  await page.locator("#accounts button").click();
+  await page.locator("#choose-heading", { hasText: "yours already" }).waitFor(SLOW);
+  await choose(page, stranger);
+  await inState(page, "wrong-account");
+  await look(page, "wrong-account");
+  await choose(page, wallet);
+  await inState(page, "confirm");
+  stranger.alter = (signature) => signature.replace(/^0x../, "0x00");
+  await page.locator("#sign").click();
+  await page.locator("#wallet-messages", { hasText: "Second of two" }).waitFor(SLOW);
+  await page.locator("#sign").click();
+  await inState(page, "bad-signature");
+  await look(page, "bad-signature");
+  await page.locator("#stop").click();
+  assert.equal(await stateOf(page), "account");
+  await focused(page, "#link"); // where it came from
+  await page.reload();
+  assert.equal(await page.locator("#wallets .things li").count(), 1);
+  await context.close();
+});
+
+await check("a wallet of somebody else is not linked, and texts that are too old are made anew", async () => {
+  const [ann, bob] = [new TestWallet({ name: "Wallet of Ann" }), new TestWallet({ name: "Wallet of Bob" })];
+  const ofBob = await visitor({ wallet: bob });
+  await toAccount(ofBob, bob);
+  await ofBob.close();
+  const context = await visitor({ wallets: [ann, bob] });
+  const page = await toAccount(context, ann);
+  await link(page, ann, bob);
+  const text = await page.locator("#text").innerText();
+  await context.route(/\/account\/wallets\/link$/, (route) => route.fulfill({ status: 401, json: { error: "access_denied", error_description: "Challenge is not valid or has expired" } }), { times: 1 });
+  await page.locator("#sign").click();
+  await page.locator("#wallet-messages", { hasText: "Second of two" }).waitFor(SLOW);
+  await page.locator("#sign").click();
+  await inState(page, "expired");
+  assert.notEqual(await page.locator("#text").innerText(), text);
+  await page.locator("#sign").click();
+  await page.locator("#wallet-messages", { hasText: "Second of two" }).waitFor(SLOW);
+  await page.locator("#sign").click();
+  await page.locator('#wallet-messages [role="alert"]', { hasText: "belongs to another account" }).waitFor(SLOW);
+  await context.close();
+});
+
+await check("an e-mail address is added, refused where it is none, and removed", async () => {
+  const wallet = new TestWallet();
+  const context = await visitor({ wallet });
+  const page = await toAccount(context, wallet);
+  await page.locator("#email-form").evaluate((form) => (form.noValidate = true));
+  await page.locator("#email-field").fill("ada");
+  await page.locator("#email-form button").click();
+  await page.locator('[data-trouble="bad_email"]').waitFor(SLOW);
+  await focused(page, "#trouble");
+  assert.equal(await page.locator("#email-field").inputValue(), "ada", "what was written stays");
+  assert.match(await page.title(), /^Error: /);
+  await look(page, "bad-email");
+  await page.locator("#email-field").fill("ada@example.com");
+  await page.locator("#email-form button").click();
+  await hasDone(page, "email_added");
+  await look(page, "email");
+  await page.locator("#remove-email").click();
+  await hasDone(page, "email_removed");
+  assert.equal(await page.locator("#email-address").count(), 0);
+  await context.close();
+});
+
+await check("a person signs out, signs in again, and deletes the account", async () => {
+  const wallet = new TestWallet();
+  const context = await visitor({ wallet });
+  const tokens = await useClient(context, wallet);
+  const page = await toAccount(context, wallet);
+  const user = await page.locator("#user").innerText();
+  await page.locator("#sign-out").click();
+  await inState(page, "signed-out");
+  assert.match(await page.locator("main").innerText(), /Your wallet may still list this site as connected: disconnect it there\./);
+  await look(page, "signed-out");
+  const back = await toAccount(context, wallet);
+  assert.equal(await back.locator("#user").innerText(), user);
+  await back.locator("#delete-button").click();
+  assert.equal(await stateOf(back), "account", "the box is not ticked");
+  await back.locator("#confirm").check();
+  await back.locator("#delete-button").click();
+  await hasDone(back, "account_deleted");
+  assert.match(await back.locator("h1").innerText(), /Your account is deleted/);
+  assert.equal(await statusOf(tokens), 401);
+  await look(back, "deleted");
+  const anew = await toAccount(context, wallet);
+  assert.notEqual(await anew.locator("#user").innerText(), user);
+  await anew.locator("#sign-out-everywhere").click();
+  await hasDone(anew, "signed_out_everywhere");
+  await context.close();
+});
+
+await check("the link of a mail leads to one button, and a wrong link says so", async () => {
+  const context = await visitor();
+  const page = await context.newPage();
+  const token = "A".repeat(64);
+  await page.goto(`${BASE}/account/email/confirm?token=${token}`);
+  await inState(page, "email-ask");
+  await look(page, "email-ask");
+  await page.locator("#confirm").click();
+  await inState(page, "email-invalid");
+  await look(page, "email-invalid");
+  await context.close();
+});
+
+await check("right to left, the page holds together", async () => {
+  const wallet = new TestWallet();
+  const context = await visitor({ wallet });
+  const page = await toAccount(context, wallet);
+  await page.goto(`${BASE}/account?lang=ar`);
+  assert.equal(await page.locator("html").getAttribute("dir"), "rtl");
+  await look(page, "right-to-left");
+  await context.close();
+});
+
+// --- without scripts --------------------------------------------------------------------------------------------------------------
+
+await check("without scripts everything works by forms, a link of two families' wallets too", async () => {
+  const { key } = new TestWallet();
+  const other = solana();
+  const context = await visitor({ javaScriptEnabled: false });
+  const page = await context.newPage();
+  await page.goto(`${BASE}/account`);
+  await page.locator("#address").fill(key.address);
+  await page.locator("#get-text").click();
+  await page.locator("#signature").fill(await key.signMessage(await page.locator("#manual-text").textContent()));
+  await page.locator("#verify").click();
+  await inState(page, "account");
+  assert.match(await page.locator("time").first().innerText(), /^\d{4}-\d\d-\d\d \d\d:\d\d UTC$/);
+  await picture(page, "no-script");
+
+  await page.locator("#other-address").fill("nobody");
+  await page.locator("#by-hand-form button").click();
+  await inState(page, "wallet-address");
+  await page.locator("#trouble", { hasText: "not an address of a wallet" }).waitFor(SLOW);
+  await picture(page, "no-script-address");
+  await page.locator("#other-address").fill(other.key.address);
+  await page.locator("#address-form button").click();
+  await inState(page, "wallet-sign");
+  const mine = await page.locator("#signer-text").textContent();
+  const theirs = await page.locator("#other-text").textContent();
+  await page.locator("#signer-signature").fill(await key.signMessage(mine));
+  await page.locator("#other-signature").fill(await key.signMessage(theirs));
+  await page.locator("#finish").click();
+  await page.locator("#trouble", { hasText: "signature of the new wallet" }).waitFor(SLOW);
+  await picture(page, "no-script-sign");
+  await page.locator("#signer-signature").fill(await key.signMessage(mine));
+  await page.locator("#other-signature").fill(` ${other.key.signature(theirs)} `);
+  await page.locator("#finish").click();
+  await hasDone(page, "wallet_linked");
+
+  await page.locator(`[data-unlink$="${other.key.address}"] button`).click();
+  await inState(page, "wallet-sign");
+  await page.locator("#signer-signature").fill(await key.signMessage(await page.locator("#signer-text").textContent()));
+  await page.locator("#finish").click();
+  await hasDone(page, "wallet_unlinked");
+
+  await page.locator("#confirm").check();
+  await page.locator("#delete-button").click();
+  await hasDone(page, "account_deleted");
+  await context.close();
+});
+
+await close();

@@ -1,0 +1,231 @@
+// People with browsers, for the judges of the pages: Chromium, driven by playwright; a client application that they come from;
+// and a wallet that really signs, and looks at the page's origin as MetaMask does. What must never happen in a
+// browser is judged by close().
+
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdirSync } from "node:fs";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import { Wallet, toUtf8String } from "ethers";
+import { chromium } from "playwright-core";
+import { BASE, authorizeUrl, check, codeOf, exchange, finish, register, userinfo } from "./client.mjs";
+import { ICON } from "./wallets.mjs";
+
+const { detectSIWE, isValidSIWEOrigin } = createRequire(import.meta.url)("@metamask/controller-utils");
+
+export const project = fileURLToPath(new URL("../..", import.meta.url));
+
+/** How long to wait for what a slow computer does. */
+export const SLOW = { timeout: 15_000 };
+
+// --- the client application: it listens on a port of this computer --------------------------------------------------------------
+
+const clientSite = createServer((incoming, response) => {
+  const framed = new URL(incoming.url, "http://client").searchParams.get("frame");
+  response.setHeader("content-type", "text/html");
+  response.end(framed ? `<!doctype html><iframe id="inner" src="${framed.replaceAll("&", "&amp;")}"></iframe>` : "<!doctype html><h1>The client application</h1>");
+});
+await new Promise((done) => clientSite.listen(0, "127.0.0.1", done));
+export const clientOrigin = `http://127.0.0.1:${clientSite.address().port}`;
+export const clientPage = `${clientOrigin}/cb`;
+
+// --- the browser, and what must never happen in it ----------------------------------------------------------------------------
+
+const chromiumOfDebian = ["/usr/bin/chromium"].find(existsSync);
+export const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? chromiumOfDebian,
+  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+});
+
+const foreign = [];
+const violations = [];
+const dialogs = [];
+const breakages = [];
+
+/** What none of the browsers may ever have done. */
+const happened = [
+  ["request to another host", foreign],
+  ["violation of the Content-Security-Policy", violations],
+  ["dialog", dialogs],
+  ["error in a script", breakages],
+];
+
+const allowedHosts = new Set([new URL(BASE).host, new URL(clientOrigin).host, "client.example"]);
+
+/**
+ * A person's browser: a context of its own. With `wallet`, the wallet is in it, announced in the given ways, and `wallets`
+ * are several; `others` are wallets of other families. `modules` are scripts of wallet families that the server does not
+ * have, by their names, and `told` are data attributes of <main> that say something else than the server did.
+ */
+export async function person({
+  javaScriptEnabled = true, wallet, wallets = wallet ? [wallet] : [], eip6963 = false, legacy = false, others = [], modules = {}, told = {},
+  colorScheme = "light", viewport = { width: 1100, height: 900 },
+} = {}) {
+  const context = await browser.newContext({ javaScriptEnabled, colorScheme, viewport });
+  context.setDefaultTimeout(SLOW.timeout);
+  context.on("request", (made) => {
+    const url = new URL(made.url());
+    if (/^https?:$/.test(url.protocol) && !allowedHosts.has(url.host)) foreign.push(made.url());
+  });
+  context.on("console", (message) => {
+    if (/content security policy|csp-violation/i.test(message.text())) violations.push(message.text());
+  });
+  context.on("weberror", (error) => breakages.push(String(error.error())));
+  context.on("dialog", async (dialog) => {
+    dialogs.push(dialog.message());
+    await dialog.dismiss();
+  });
+  // A client on the web, answered from here: nothing leaves this computer.
+  await context.route("https://client.example/**", (route) => route.fulfill({ contentType: "text/html", body: "<!doctype html><h1>The client application</h1>" }));
+  if (javaScriptEnabled) {
+    await context.addInitScript(() => {
+      document.addEventListener("securitypolicyviolation", (event) => console.error(`csp-violation: ${event.effectiveDirective} ${event.blockedURI}`));
+    });
+  }
+  for (const [index, each] of wallets.entries()) {
+    const answers = `walletAnswers${index}`;
+    await context.exposeBinding(answers, ({ page }, method, params) => each.answer(page, method, params));
+    await context.addInitScript(announce, { answers, info: { uuid: randomUUID(), name: each.name, rdns: each.rdns, icon: ICON }, eip6963, legacy });
+  }
+  if (others.length > 0) {
+    for (const [index, other] of others.entries()) {
+      const answers = `familyWallet${index}`;
+      await context.exposeFunction(answers, (method, params) => other.answer(method, params));
+      await context.addInitScript(other.announce, { ...other.settings, answers });
+    }
+  }
+  await tell(context, told, modules);
+  return context;
+}
+
+/** Has the page read other data than the server wrote, and load more scripts. */
+async function tell(context, told, modules) {
+  const names = Object.keys(modules);
+  if (names.length + Object.keys(told).length === 0) return;
+  const paths = names.map((name) => `${new URL(BASE).pathname.replace(/\/$/, "")}/assets/wallet-${name}.judge.js`);
+  await context.route(/\/assets\/wallet-([a-z]+)\.judge\.js$/, (route) => {
+    const source = modules[/wallet-([a-z]+)\.judge/.exec(route.request().url())[1]];
+    return source === null ? route.abort() : route.fulfill({ contentType: "text/javascript", body: source });
+  });
+  await context.addInitScript(
+    ({ added, data }) => {
+      new MutationObserver((_, observer) => {
+        const main = document.querySelector("main[data-wallet-modules]");
+        if (!main) return;
+        observer.disconnect();
+        Object.assign(main.dataset, data);
+        main.dataset.walletModules = [...added, main.dataset.walletModules].join(" ");
+      }).observe(document, { childList: true, subtree: true });
+    },
+    { added: paths, data: told },
+  );
+}
+
+/** Runs in the page before its own scripts, as an extension's content script does. */
+function announce({ answers, info, eip6963, legacy }) {
+  const provider = {
+    listeners: {},
+    on(name, listener) {
+      (this.listeners[name] ??= []).push(listener);
+    },
+    async request({ method, params }) {
+      const { result, error } = await window[answers](method, params);
+      if (error) throw Object.assign(new Error(error.message), { code: error.code });
+      return result;
+    },
+  };
+  window.addEventListener("judge:accounts", ({ detail }) => provider.listeners.accountsChanged?.forEach((listener) => listener(detail)));
+  if (legacy) window.ethereum = provider;
+  if (eip6963) {
+    const detail = Object.freeze({ info: Object.freeze(info), provider });
+    const tell = () => window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
+    window.addEventListener("eip6963:requestProvider", tell);
+    tell();
+  }
+}
+
+/** A wallet that signs with a real key. It refuses a sign-in for another page, as ERC-4361 asks of wallets (B-014). */
+export class TestWallet {
+  calls = [];
+  refusals = [];
+  holds = []; // Methods that get no answer, as long as a person does not look at the wallet.
+  chainId = "0x1";
+  code = "0x";
+
+  constructor({ name = "Test Wallet", accounts = 1, alter = (signature) => signature } = {}) {
+    this.name = name;
+    this.rdns = `example.${name.toLowerCase().replaceAll(" ", "-")}`;
+    this.keys = Array.from({ length: accounts }, () => Wallet.createRandom());
+    [this.key] = this.keys;
+    this.alter = alter;
+  }
+
+  async answer(page, method, params) {
+    this.calls.push(method);
+    const refusal = this.refusals[0]?.method === method ? this.refusals.shift() : undefined;
+    if (refusal) return { error: refusal.error };
+    if (this.holds.includes(method)) return new Promise(() => {});
+    if (method === "eth_requestAccounts" || method === "eth_accounts") return { result: this.keys.map((key) => key.address.toLowerCase()) };
+    if (method === "eth_getCode") return { result: this.code };
+    if (method === "eth_chainId") return { result: this.chainId };
+    if (method !== "personal_sign") return { error: { code: 4200, message: `no ${method} here` } };
+    const [data, account] = params;
+    const siwe = detectSIWE({ data });
+    if (!siwe.isSIWEMessage) return { error: { code: -32602, message: "not a sign-in text" } };
+    if (!isValidSIWEOrigin({ origin: new URL(page.url()).origin, siwe })) return { error: { code: 4001, message: "the text is for another site" } };
+    if (siwe.parsedMessage.address.toLowerCase() !== account.toLowerCase()) return { error: { code: 4001, message: "the text is for another account" } };
+    const key = this.keys.find((each) => each.address.toLowerCase() === account.toLowerCase());
+    return { result: this.alter(await key.signMessage(toUtf8String(data))) };
+  }
+}
+
+// --- steps ----------------------------------------------------------------------------------------------------------------------
+
+export const loopback = await register({ client_name: "Photo Album", redirect_uris: ["http://127.0.0.1/cb"], scopes: ["profile", "email"] });
+export const onTheWeb = await register({ client_name: "Photo Album", redirect_uris: ["https://client.example/cb?kept=yes"] });
+export const onDevice = await register({ client_name: "Photo Album", redirect_uris: ["com.example.photos:/cb"] });
+
+let states = 0;
+
+/** The client sends the person to the server; they arrive at the page. */
+export async function arrive(context, { client = loopback, redirectUri = clientPage, scope = "profile email" } = {}) {
+  states += 1;
+  const fields = { client_id: client.client_id, redirect_uri: redirectUri, state: `state ${states} & more` };
+  const page = await context.newPage();
+  await page.goto(authorizeUrl(client, { redirectUri, scope, state: fields.state }).href);
+  assert.equal(new URL(page.url()).pathname, "/auth");
+  return { page, client, fields };
+}
+
+export const inState = (page, ...ids) => page.locator(ids.map((id) => `main[data-state="${id}"]`).join(", ")).waitFor(SLOW);
+
+/** The person has chosen a wallet: the first of its accounts, if it shares several, and the text is there. */
+export async function confirmed(page) {
+  await inState(page, "confirm", "pick-account");
+  if (await page.locator("#accounts").isVisible()) await page.keyboard.press("Enter");
+  await inState(page, "confirm");
+}
+
+/** The person arrived at the client's page with a code; the client finds out who it is. */
+export async function arrivedAs(visit, address) {
+  await visit.page.waitForURL((url) => url.href.startsWith(visit.fields.redirect_uri), SLOW);
+  const code = codeOf(visit.page.url(), visit);
+  const user = await userinfo(await exchange(visit, code));
+  assert.equal(user.address, address);
+}
+
+/** Takes whole pictures of pages into a folder of the project. */
+export function picturesIn(folder) {
+  mkdirSync(`${project}${folder}`, { recursive: true });
+  return (page, name) => page.screenshot({ path: `${project}${folder}/${name}.png`, fullPage: true });
+}
+
+/** Judges what happened in all browsers, and ends with the count. */
+export async function close() {
+  for (const [what, seen] of happened) await check(`in all of this: no ${what}`, () => assert.deepEqual(seen, []));
+  await browser.close();
+  clientSite.close();
+  finish();
+}
