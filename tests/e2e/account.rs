@@ -13,7 +13,7 @@ fn authorization(site: &Site) -> Parameters {
 }
 
 /// A person goes to their account, signs, and arrives.
-fn sign_in(site: &Site, wallet: &Wallet) -> Browser {
+pub(crate) fn sign_in(site: &Site, wallet: &Wallet) -> Browser {
     let mut browser = site.browser();
     sign_in_with(&mut browser, wallet);
     browser
@@ -35,7 +35,7 @@ fn tokens(site: &Site, client: &Client, wallet: &Wallet) -> Tokens {
 }
 
 /// A form of the page, as a browser sends it.
-fn form(path: &str, fields: &[(&str, &str)]) -> Request {
+pub(crate) fn form(path: &str, fields: &[(&str, &str)]) -> Request {
     Request::form(path, &Parameters::of(fields)).header("Accept", "text/html")
 }
 
@@ -44,7 +44,7 @@ fn done(response: Response) -> String {
     response.expect(303).location().to_owned()
 }
 
-fn page(browser: &mut Browser, path: &str) -> String {
+pub(crate) fn page(browser: &mut Browser, path: &str) -> String {
     browser.send(Request::get(path).header("Accept", "text/html")).expect(200).text()
 }
 

@@ -3,7 +3,7 @@
 use countersign_tests::{Browser, Client, Parameters, Request, Response, Site, Tokens, Wallet, on_both};
 
 /// Signs in, and has the browser remember it.
-fn remember(browser: &mut Browser, authorization: &Parameters, wallet: &Wallet) -> Response {
+pub(crate) fn remember(browser: &mut Browser, authorization: &Parameters, wallet: &Wallet) -> Response {
     let body = browser.prepare_with(authorization, wallet);
     let mut body = body.json();
     body["remember"] = true.into();
@@ -11,24 +11,24 @@ fn remember(browser: &mut Browser, authorization: &Parameters, wallet: &Wallet) 
 }
 
 /// A browser that remembers somebody at a client.
-fn remembered(site: &Site, client: &Client, wallet: &Wallet) -> Browser {
+pub(crate) fn remembered(site: &Site, client: &Client, wallet: &Wallet) -> Browser {
     let mut browser = site.browser();
     remember(&mut browser, &client.authorization(), wallet);
     browser
 }
 
 /// Presses Continue for a request that was just begun.
-fn go_on(browser: &mut Browser, authorization: &Parameters) -> Response {
+pub(crate) fn go_on(browser: &mut Browser, authorization: &Parameters) -> Response {
     let kept = ["client_id", "redirect_uri", "state"].map(|name| (name, authorization.get(name)));
     browser.send(Request::json("/oauth/continue", &Parameters::of(&kept).json()))
 }
 
-fn login_cookie(browser: &Browser) -> Option<&String> {
+pub(crate) fn login_cookie(browser: &Browser) -> Option<&String> {
     browser.cookies.get("countersign_login")
 }
 
 /// What stands in `data-state` of the page.
-fn state_of(browser: &mut Browser, path: &str) -> String {
+pub(crate) fn state_of(browser: &mut Browser, path: &str) -> String {
     let page = browser.send(Request::get(path).header("Accept", "text/html")).expect(200).text();
     let (_, after) = page.split_once("data-state=\"").unwrap();
     after.split('"').next().unwrap_or_default().to_owned()

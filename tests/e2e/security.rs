@@ -2,6 +2,7 @@
 
 mod answers;
 mod challenges;
+mod login_sessions;
 mod metadata;
 mod sessions;
 mod tokens;

@@ -85,7 +85,7 @@ fn a_person_pastes_what_they_signed_and_reads_who_wrote_it() {
     );
     let page = pasted(&strange);
     assert!(page.contains("This signature is valid."), "{page}");
-    let warning = "Somebody else&#39;s page wrote this text: it names <bdi>evil.example</bdi>.";
+    let warning = "it names <bdi>evil.example</bdi>. Here it signs nobody in.";
     assert!(page.contains(warning), "{page}");
     assert!(!page.contains("<script>alert"), "A-003: a text is never markup");
     assert_eq!(server.database().rows(), rows, "nothing is stored");

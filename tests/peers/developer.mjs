@@ -48,6 +48,9 @@ export const keysOf = (page) => page.evaluate(() => JSON.parse(sessionStorage.ge
 /** On the sign-in page: chooses the test wallet. */
 export async function chooseWallet(page) {
   await page.waitForURL((url) => url.pathname.endsWith("/auth"), SLOW);
+  // Whoever signed in before is asked to go on without a wallet.
+  const another = page.locator("#another");
+  if (await another.count()) await another.click();
   await page.locator("#wallet-list button", { hasText: "Test wallet (throw-away)" }).click();
 }
 

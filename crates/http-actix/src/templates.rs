@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
+use countersign_domain::redirect_uri::Destination;
 use countersign_ports::PageModule;
 use rust_embed::RustEmbed;
 use serde::Serialize;
@@ -183,6 +184,16 @@ impl Templates {
         context.insert("menu", &menu);
         context.insert_value("t", self.texts.for_templates(language));
         Ok(self.tera.render(name.file(), &context)?)
+    }
+
+    /// Where a sign-in leads, in words. The text that a wallet signs says it in English.
+    pub(crate) fn destination(&self, language: Language, destination: &Destination) -> String {
+        let (key, place, value) = match destination {
+            Destination::Host(authority) => return authority.clone(),
+            Destination::ThisComputer(authority) => ("common.this_computer", "host", authority),
+            Destination::App(scheme) => ("common.this_device", "name", scheme),
+        };
+        fill(self.text(language, key), |name| (name == place).then(|| value.clone()))
     }
 
     /// A text by its area and key, like `error.broken.title`; a key that no text has is its own text.

@@ -49,8 +49,7 @@ pub(crate) async fn new_session(
     let id = SessionId::at(now, context.entropy.bytes());
     let secret = Secret::with_id(id.as_uuid(), context.entropy.bytes());
     let secret_hash = SecretHash::of(&secret);
-    let session =
-        NewSession { id, secret_hash, browser: browser.name, expires_at: now + lifetime, replaces };
+    let session = NewSession { id, secret_hash, browser: browser.name, expires_at: now + lifetime, replaces };
     Ok((session, Remembered { secret, lifetime }))
 }
 

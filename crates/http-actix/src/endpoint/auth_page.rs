@@ -164,7 +164,7 @@ pub(crate) async fn render(
     let page = PageContext {
         client: ClientContext::of(sign_in.client, context.policy.public_url.authority()),
         is_account: pending.is_for_account(),
-        destination: sign_in.destination.to_string(),
+        destination: state.templates.destination(language, &sign_in.destination),
         scopes: ScopeContext::list(pending.scope, new),
         client_id: pending.client.to_string(),
         redirect_uri: pending.redirect_uri.as_str(),

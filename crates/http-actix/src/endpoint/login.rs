@@ -188,7 +188,7 @@ pub(crate) fn leave(
     // The way to our own account page is none that `form-action` forbids.
     if is_form && prefers_html(request) && !pending.is_for_account() {
         let language = Language::of(request, pending.ui_locales.as_deref());
-        let destination = &pending.redirect_uri.destination().to_string();
+        let destination = &state.templates.destination(language, &pending.redirect_uri.destination());
         let page = ContinuePage { target: &to, destination, denied };
         return state.page(request, language, Name::Continue, &page);
     }

@@ -5,7 +5,6 @@ use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::email::UserEmail;
 use countersign_domain::login_session::LoginSession;
-use countersign_domain::redirect_uri::Destination;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{LinkedWallet, WalletVerifier};
 use countersign_usecases::read_account::{AccountShown, ConsentShown};
@@ -135,7 +134,7 @@ pub(super) fn render(
                 WalletContext::of(wallets, account, shown, Some(*linked_at))
             })
             .collect(),
-        apps: shown.consents.iter().map(AppContext::of).collect(),
+        apps: shown.consents.iter().map(|consent| AppContext::of(state, language, consent)).collect(),
         sessions: shown.sessions.iter().map(|session| SessionContext::of(session, shown)).collect(),
         email: shown.email.as_ref().map(EmailContext::of),
         typed_email: step.email,
@@ -195,13 +194,16 @@ impl WalletContext {
 }
 
 impl AppContext {
-    fn of(shown: &ConsentShown) -> Self {
+    fn of(state: &AppState, language: Language, shown: &ConsentShown) -> Self {
         let ConsentShown { consent, client, destinations } = shown;
         Self {
             client_id: consent.client.to_string(),
             name: client.name.clone(),
             self_registered: client.self_registered,
-            destinations: destinations.iter().map(Destination::to_string).collect(),
+            destinations: destinations
+                .iter()
+                .map(|destination| state.templates.destination(language, destination))
+                .collect(),
             scopes: consent.scope.iter().map(|scope| scope.name()).collect(),
             granted: Moment::at(consent.granted_at),
             used: Moment::at(consent.last_used_at),

@@ -63,7 +63,7 @@ fn each_verdict_on_the_signature_has_its_sentence_and_the_field_to_put_right_is_
         ),
         (
             unclear(RecognizeError::ChainsDiffer(countersign_domain::wallet::ChainsDiffer)),
-            "another one than the chain beside it",
+            "another one than the chain that is named separately",
             r#"aria-describedby="wallet-address-hint unclear" aria-invalid="true""#,
         ),
         (
@@ -91,7 +91,7 @@ fn each_writer_has_its_sentence() {
             Writer::SomebodyInOurName,
             "This text names <bdi>auth.example</bdi>, but this server did not write it",
         ),
-        (Writer::AnotherSite, "wrote this text: it names <bdi>evil.example&lt;b&gt;</bdi>."),
+        (Writer::AnotherSite, "it names <bdi>evil.example&lt;b&gt;</bdi>. Here it signs nobody in."),
         (Writer::Unknown, "This is not a text to sign in with"),
     ];
     for (writer, sentence) in writers {
