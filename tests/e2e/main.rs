@@ -10,6 +10,7 @@ mod crash;
 mod flow;
 mod growth;
 mod limits;
+mod mail;
 mod playground;
 mod races;
 mod remembering;

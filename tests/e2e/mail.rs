@@ -1,0 +1,95 @@
+//! A mailed link, from the sign-in page to the claim: the server speaks to a real mail server, `tests/peers/smtp_server.py`.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use countersign_tests::server::project;
+use countersign_tests::{Database, Parameters, Request, Tokens, Wallet};
+use serde_json::Value;
+
+/// A mail server, and what it was given.
+struct MailServer {
+    process: Child,
+    said: BufReader<ChildStdout>,
+    port: u64,
+}
+
+impl MailServer {
+    fn start() -> Self {
+        let peers = project().join("tests/peers");
+        let python = peers.join(".venv/bin/python");
+        assert!(python.exists(), "the judges in tests/peers are not installed: run `make test`");
+        let mut command = Command::new(python);
+        command.arg(peers.join("smtp_server.py")).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = command.spawn().unwrap();
+        let said = BufReader::new(process.stdout.take().unwrap());
+        let mut server = Self { process, said, port: 0 };
+        server.port = server.next()["port"].as_u64().unwrap();
+        server
+    }
+
+    /// The next mail.
+    fn next(&mut self) -> Value {
+        let mut line = String::new();
+        self.said.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
+    }
+}
+
+impl Drop for MailServer {
+    fn drop(&mut self) {
+        // The end of its input ends it.
+        drop(self.process.stdin.take());
+        let _ = self.process.wait();
+    }
+}
+
+fn header<'a>(mail: &'a Value, name: &str) -> &'a str {
+    let headers = mail["headers"].as_array().unwrap();
+    let found = headers.iter().find(|header| header[0] == name);
+    found.unwrap_or_else(|| panic!("{name} in {mail}"))[1].as_str().unwrap()
+}
+
+/// an address counts as verified once the link that was mailed to it was followed, and the link works once.
+#[test]
+fn an_address_given_at_sign_in_is_confirmed_by_the_mailed_link_in_the_persons_language() {
+    let mut mail_server = MailServer::start();
+    let server = Database::sqlite()
+        .server()
+        .with_env("COUNTERSIGN_SMTP_URL", &format!("smtp://127.0.0.1:{}", mail_server.port))
+        .with_env("COUNTERSIGN_MAIL_FROM", "Sign-in <signin@auth.example>")
+        .start();
+    let (client, wallet) = (server.register(), Wallet::fresh());
+    let mut browser = server.browser();
+    let authorization = client.authorization().with("scope", "profile email").with("ui_locales", "de");
+    let body = browser.prepare_with(&authorization, &wallet).with("email", "ada@mail.example");
+    let code = browser.login(&body).expect(303).answer("code").unwrap();
+    let tokens = Tokens::of(server.exchange(&client, &code));
+    let verified = || server.userinfo(&tokens.access).expect(200).json()["email_verified"].clone();
+    assert_eq!(server.userinfo(&tokens.access).expect(200).field("email"), "ada@mail.example");
+    assert_eq!(verified(), false);
+
+    let mail = mail_server.next();
+    assert_eq!(mail["to"], serde_json::json!(["ada@mail.example"]));
+    assert_eq!(header(&mail, "Auto-Submitted"), "auto-generated");
+    let subject = header(&mail, "Subject");
+    assert!(subject.contains("E-Mail-Adresse"), "in German: {subject}");
+    let text = mail["text"].as_str().unwrap();
+    let link = text.split_whitespace().find(|word| word.starts_with("http://")).unwrap();
+    let path = link.strip_prefix(&server.public_url).unwrap();
+    let (_, token) = path.split_once("token=").unwrap();
+
+    // Whoever reads the mail may sit at another device, and scanners of mail open links.
+    let mut elsewhere = server.browser();
+    elsewhere.send(Request::get(path).header("Accept", "text/html")).expect(200);
+    assert_eq!(verified(), false, "opening the link is not enough");
+    let press = |token: &str| {
+        let form = Parameters::of(&[("token", token)]);
+        server.browser().send(Request::form("/account/email/confirm", &form).header("Accept", "text/html"))
+    };
+    let other_end = if token.ends_with('A') { 'B' } else { 'A' };
+    press(&format!("{}{other_end}", &token[..token.len() - 1])).expect(400);
+    assert!((200..400).contains(&press(token).status));
+    assert_eq!(verified(), true);
+    press(token).expect(400);
+}
