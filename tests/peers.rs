@@ -51,6 +51,13 @@ fn every_state_of_the_page_is_told_in_words_and_axe_finds_nothing_wrong() {
     judge("states.mjs", node());
 }
 
+/// Deny, Back, reload, two tabs, a second browser and another site, in Chromium, with scripts and without; where its forms lead, and
+/// hostile clients on every page that speaks of them (B-020, B-057, B-061 to B-066).
+#[test]
+fn whatever_people_do_with_tabs_and_browsers_nothing_is_lost_and_nothing_leaks() {
+    judge("tabs.mjs", node());
+}
+
 /// The account page in Chromium: two families' wallets linked and unlinked, every form, without JavaScript too, and axe-core on
 /// each of its states.
 #[test]

@@ -32,7 +32,7 @@ async function continued(event) {
   const mine = newTurn();
   show(surfaces.wallet, "verifying", { key: "continuing", busy: true });
   try {
-    const { answer } = await postFor("/oauth/continue");
+    const { answer } = await postFor("/oauth/continue", { wallet_account: byId("continue-form").elements.wallet_account.value });
     leave(answer, "success", "taking_to");
   } catch (problem) {
     if (!mine()) return;
@@ -75,8 +75,17 @@ function startClock() {
 
 // --- the start --------------------------------------------------------------------------------------------------------------
 
+// The tab keeps to its request, whatever other tabs begin: loaded again, or come back to, it names it.
+function nameRequest() {
+  const address = new URL(location.href);
+  if (address.pathname !== `${page.base}/auth` || address.searchParams.has("request")) return;
+  address.searchParams.set("request", page.requestLabel);
+  history.replaceState(history.state, "", address);
+}
+
 function start() {
   document.querySelector("main").classList.add("js");
+  nameRequest();
   byId("avatar").textContent = initial(page.clientName);
   byId("avatar").hidden = false;
   for (const place of document.querySelectorAll("main .address:not(:empty)")) showAddress(place, place.textContent);

@@ -9,9 +9,10 @@ import { TestWallet, arrivedAs, arrive, browser, confirmed, inState, loopback, c
 const TIMED_REQUESTS = 50;
 const LOADS = 5;
 const SETTLED_MS = 2000; // Longer than the sign-in page waits before it says that there is no wallet.
-const NATURAL = { name: "this machine" };
-// A phone on a slow mobile network. Chromium adds the latency once to each request; opening connections stays free.
-const SLOW_PHONE = { name: "slow phone", slowdown: 4, latency: 150, bytesPerSecond: 1.6e6 / 8 };
+const LANGUAGES = ["en", "de", "es", "fr", "pt-BR", "ja", "zh-CN", "ar"];
+const NATURAL = { name: "this machine", viewport: { width: 1280, height: 900 } };
+// A quarter of this machine on a slow mobile network. Chromium adds the latency once to each request; opening connections stays free.
+const SLOW_PHONE = { name: "slow phone", viewport: { width: 390, height: 844 }, slowdown: 4, latency: 150, bytesPerSecond: 1.6e6 / 8 };
 
 // --- whose pages ----------------------------------------------------------------------------------------------------------------
 
@@ -71,9 +72,9 @@ async function timeToFirstByte({ url, context }) {
   return median(times);
 }
 
-/** Loads a page with nothing in the browser's cache: what went over the wire, and what the browser saw. */
-async function load({ url, context: { cookies }, withWallet }, { slowdown, latency, bytesPerSecond }) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+/** Loads a page with nothing in the browser's cache: what went over the wire, heads of answers included, and what the browser saw. */
+async function load({ url, cookies, withWallet }, { viewport, slowdown, latency, bytesPerSecond }, locale = "en") {
+  const context = await browser.newContext({ viewport, locale });
   await context.addCookies(cookies);
   await context.addInitScript(observe);
   if (withWallet) await context.addInitScript(announceWallet);
@@ -96,7 +97,7 @@ async function load({ url, context: { cookies }, withWallet }, { slowdown, laten
     await devtools.send("Network.emulateNetworkConditions", { offline: false, latency, downloadThroughput: bytesPerSecond, uploadThroughput: bytesPerSecond });
   }
   const answer = await page.goto(url, { waitUntil: "networkidle" });
-  if (answer.status() !== 200 || page.url() !== url) throw new Error(`${url}: ${answer.status()} at ${page.url()}`);
+  if (answer.status() !== 200 || new URL(page.url()).pathname !== new URL(url).pathname) throw new Error(`${url}: ${answer.status()} at ${page.url()}`);
   await page.waitForTimeout(SETTLED_MS);
   const seen = await page.evaluate(() => window.seen);
   await context.close();
@@ -131,9 +132,9 @@ const row = (cells) => console.log(`| ${cells.join(" | ")} |`);
 const kilobytes = (bytes) => (bytes / 1000).toFixed(1);
 
 const measured = [];
-for (const { context, ...page } of PAGES) {
-  const visitor = { ...page, context: { cookies: await context.cookies() } };
-  const firstByte = await timeToFirstByte({ ...page, context });
+for (const page of PAGES) {
+  const visitor = { ...page, cookies: await page.context.cookies() };
+  const firstByte = await timeToFirstByte(page);
   const conditions = [];
   for (const condition of [NATURAL, SLOW_PHONE]) {
     const loads = [];
@@ -155,5 +156,13 @@ row(["---", ...Array.from({ length: 8 }, () => "--:")]);
 for (const { name, conditions } of measured) {
   row([name, ...conditions.flatMap(({ firstPaint, largestPaint, shift, blocked }) => [firstPaint.toFixed(0), largestPaint.toFixed(0), shift.toFixed(3), blocked.toFixed(0)])]);
 }
+console.log();
+const [firstVisit] = PAGES;
+const inLanguages = [];
+for (const language of LANGUAGES) {
+  const { wire } = await load({ ...firstVisit, cookies: await firstVisit.context.cookies() }, NATURAL, language);
+  inLanguages.push(`${language} ${kilobytes(wire)}`);
+}
+console.log(`KB over the wire of ${firstVisit.name}, by language: ${inLanguages.join(", ")}`);
 await browser.close();
 process.exit(0);

@@ -52,7 +52,8 @@ const happened = [
   ["error in a script", breakages],
 ];
 
-const allowedHosts = new Set([new URL(BASE).host, new URL(clientOrigin).host, "client.example"]);
+/** Where the browsers may go; a judge with more sites of its own adds them. */
+export const allowedHosts = new Set([new URL(BASE).host, new URL(clientOrigin).host, "client.example"]);
 
 /**
  * A person's browser: a context of its own. With `wallet`, the wallet is in it, announced in the given ways, and `wallets`
@@ -61,9 +62,9 @@ const allowedHosts = new Set([new URL(BASE).host, new URL(clientOrigin).host, "c
  */
 export async function person({
   javaScriptEnabled = true, wallet, wallets = wallet ? [wallet] : [], eip6963 = false, legacy = false, others = [], modules = {}, told = {},
-  colorScheme = "light", viewport = { width: 1100, height: 900 },
+  colorScheme = "light", viewport = { width: 1100, height: 900 }, ignoreHTTPSErrors = false,
 } = {}) {
-  const context = await browser.newContext({ javaScriptEnabled, colorScheme, viewport });
+  const context = await browser.newContext({ javaScriptEnabled, colorScheme, viewport, ignoreHTTPSErrors });
   context.setDefaultTimeout(SLOW.timeout);
   context.on("request", (made) => {
     const url = new URL(made.url());
@@ -214,6 +215,14 @@ export async function arrivedAs(visit, address) {
   const code = codeOf(visit.page.url(), visit);
   const user = await userinfo(await exchange(visit, code));
   assert.equal(user.address, address);
+}
+
+/** Judges what each function of a list judges; while one waits, others go on. */
+export async function severalAtOnce(judges) {
+  const next = async () => {
+    for (let judge = judges.shift(); judge; judge = judges.shift()) await judge();
+  };
+  await Promise.all(Array.from({ length: 4 }, next));
 }
 
 /** Takes whole pictures of pages into a folder of the project. */

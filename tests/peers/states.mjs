@@ -6,14 +6,13 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { Wallet } from "ethers";
 import { BASE, check } from "./client.mjs";
-import { SLOW, TestWallet, arrive, arrivedAs, clientOrigin, clientPage, close, confirmed, inState, person, picturesIn } from "./people.mjs";
+import { SLOW, TestWallet, arrive, arrivedAs, clientOrigin, clientPage, close, confirmed, inState, person, picturesIn, severalAtOnce } from "./people.mjs";
 
 const picture = picturesIn("target/screenshots/states");
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const wanted = process.argv.slice(3);
 
 const WIDTHS = [320, 768, 1280];
-const AT_ONCE = 4;
 const REJECTED = { code: 4001, message: "User rejected the request." };
 const HOST = new URL(BASE).host;
 const SAFE_SIGNATURE = (signature) => `0x${signature.slice(2).repeat(2)}`; // As long as that of a Safe with two owners.
@@ -61,14 +60,6 @@ function state(name, settings, body) {
     }
   };
   states.push(() => check(`${name}: ${settings.claim}`, judged));
-}
-
-/** Judges all of them; while one waits, the others go on. */
-async function judgeAll() {
-  const next = async () => {
-    for (let judged = states.shift(); judged; judged = states.shift()) await judged();
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, next));
 }
 
 /** The person has arrived, and the page has found the wallet. */
@@ -525,5 +516,5 @@ state("reload-and-back", { claim: "neither a reload nor the browser's Back break
   await page.getByText("Missing or expired OAuth session").first().waitFor(SLOW);
 });
 
-await judgeAll();
+await severalAtOnce(states);
 await close();

@@ -18,7 +18,7 @@ use tracing::Instrument;
 
 use crate::error::ApiError;
 use crate::state::AppState;
-use crate::{accept, error_page, headers};
+use crate::{accept, error_page, headers, session};
 
 const MAX_TARGET: usize = 16 * 1024;
 const MAX_HEAD: usize = 16 * 1024;
@@ -29,7 +29,7 @@ const REQUEST_ID: &str = "x-request-id";
 struct Panicked;
 
 pub(crate) async fn guard<B: MessageBody + 'static>(
-    request: ServiceRequest,
+    mut request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
     let Some(state) = request.app_data::<Data<AppState>>().cloned() else {
@@ -41,6 +41,7 @@ pub(crate) async fn guard<B: MessageBody + 'static>(
     let base = state.context.policy.public_url.path();
     let path = request.path().strip_prefix(base).unwrap_or(request.path()).to_owned();
     let span = tracing::info_span!("request", request.id = %id, method = %method, path = %shown_path(&path));
+    session::ignore_doubled(request.headers_mut(), state.context.policy.public_url.is_https());
     let result = match check_size(&request) {
         Ok(()) => {
             let answered = AssertUnwindSafe(next.call(request).instrument(span.clone())).catch_unwind().await;

@@ -2,11 +2,14 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use actix_web::HttpRequest;
 use actix_web::web::Bytes;
 use countersign_usecases::Context;
 
 use crate::endpoint::discovery;
-use crate::rate_limit::RateLimits;
+use crate::error::ApiError;
+use crate::origin::require_ours;
+use crate::rate_limit::{Limited, RateLimits};
 use crate::server::{HttpSettings, Registration};
 use crate::templates::{Features, Site, TemplateError, Templates};
 
@@ -42,6 +45,12 @@ impl AppState {
             context,
             draining: AtomicBool::new(false),
         })
+    }
+
+    /// Lets in what one of our own pages sends, or a program, and counts it.
+    pub(crate) fn admit(&self, request: &HttpRequest, what: Limited) -> Result<(), ApiError> {
+        require_ours(request, &self.context.policy.public_url)?;
+        self.rate_limits.check(what, request)
     }
 
     pub(crate) fn begin_drain(&self) {

@@ -16,7 +16,7 @@ pub enum ContinueSessionError {
     /// What was given as e-mail address is none.
     #[error(transparent)]
     Email(#[from] EmailRejected),
-    /// Nobody is signed in, or not recently enough for this request.
+    /// Nobody is signed in, or somebody else, or not recently enough for this request.
     #[error("login session is missing, over or too old for the request")]
     SessionEnded,
     /// The user did not sign for all of this.
@@ -39,16 +39,27 @@ pub struct Continued {
     pub link: Option<ConfirmationLink>,
 }
 
+/// What the person presses Continue for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ContinueWishes<'a> {
+    /// The account by CAIP-10 that the page named, if it named one: somebody else may have signed in at this browser since.
+    pub account: Option<&'a str>,
+    /// An e-mail address, for whoever has none on file.
+    pub email: Option<&'a str>,
+}
+
 /// Continues the session that the browser presents, for a pending request.
 pub async fn continue_session(
     context: &Context,
     pending: &PendingAuthorization,
     browser: &Browser,
-    email: Option<&str>,
+    wishes: ContinueWishes<'_>,
 ) -> Result<Continued, ContinueSessionError> {
-    let email = email.map(EmailAddress::parse).transpose()?;
+    let email = wishes.email.map(EmailAddress::parse).transpose()?;
     let session = find_login(context, browser.login.as_ref()).await?;
-    let session = session.ok_or(ContinueSessionError::SessionEnded)?;
+    let session = session
+        .filter(|session| wishes.account.is_none_or(|named| session.account.caip10() == named))
+        .ok_or(ContinueSessionError::SessionEnded)?;
     let user = session.user;
     let to = grant(context, pending, session).await?;
     Ok(Continued { to, link: file_first_email(context, user, email).await })

@@ -90,6 +90,8 @@ struct ClientContext {
 
 #[derive(Serialize)]
 struct RememberedContext {
+    /// By CAIP-10.
+    name: String,
     account: String,
     short: String,
 }
@@ -156,7 +158,8 @@ pub(crate) async fn render(
         Standing::MayContinue { .. } if another => (None, None, None),
         Standing::MayContinue { account } => {
             let short = account.shortened();
-            (Some(RememberedContext { short, account: account.address }), None, None)
+            let name = account.caip10();
+            (Some(RememberedContext { name, short, account: account.address }), None, None)
         }
         Standing::MustSign { account, new } => (None, Some(account.address), new),
     };

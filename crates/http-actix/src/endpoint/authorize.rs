@@ -12,7 +12,7 @@ use countersign_usecases::begin_authorization::{self, BeginAuthorizationError, B
 use crate::error::ApiError;
 use crate::extract::body::{Body, Kind};
 use crate::language::Language;
-use crate::session::{Pendings, TooLarge};
+use crate::session::{Pendings, TooLarge, cookie_name};
 use crate::state::AppState;
 
 /// Begins an authorization from the query; a redirect answers with 302.
@@ -32,10 +32,26 @@ pub(crate) async fn post(
     body: Body,
 ) -> Result<HttpResponse, ApiError> {
     let parameters = match body.kind {
+        Kind::Form if lost_its_cookies(&state, &request) => return Ok(by_get(&state, &body.pairs()?)),
         Kind::Form => Parameters::new(body.pairs()?),
         Kind::Json | Kind::Other => query(&request),
     };
     answer(&state, &request, parameters, &session, StatusCode::SEE_OTHER).await
+}
+
+/// Browsers keep `SameSite=Lax` cookies back from a form of another site. Answered as it came, it would write a new session over
+/// the one that it did not bring (B-063).
+fn lost_its_cookies(state: &AppState, request: &HttpRequest) -> bool {
+    let name = cookie_name(state.context.policy.public_url.is_https());
+    let is_foreign = request.headers().get("sec-fetch-site").is_some_and(|site| site == "cross-site");
+    is_foreign && request.cookie(name).is_none()
+}
+
+/// The same request by GET, which brings the cookies.
+fn by_get(state: &AppState, pairs: &[(String, String)]) -> HttpResponse {
+    let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+    let to = format!("{}/oauth/authorize?{query}", state.context.policy.public_url.path());
+    HttpResponse::SeeOther().insert_header((header::LOCATION, to)).finish()
 }
 
 fn query(request: &HttpRequest) -> Parameters {

@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use crate::endpoint::auth_page::{self, Notice, Step};
 use crate::error::ApiError;
 use crate::extract::body::{Body, Kind, required};
-use crate::origin::require_ours;
 use crate::rate_limit::Limited;
 use crate::session::Pendings;
 use crate::state::AppState;
@@ -74,8 +73,7 @@ pub(crate) async fn issue(
     body: Body,
 ) -> Result<HttpResponse, ApiError> {
     let context = &state.context;
-    require_ours(&request, &context.policy.public_url)?;
-    state.rate_limits.check(Limited::Challenge, &request)?;
+    state.admit(&request, Limited::Challenge)?;
     let asked: ChallengeRequest = body.either()?;
     let mut pendings = Pendings::require(&session, context.clock.now())?;
     let pending = pendings.named_or_newest(

@@ -4,7 +4,7 @@ use actix_session::Session;
 use actix_web::http::header;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
-use countersign_usecases::continue_session::{ContinueSessionError, continue_session};
+use countersign_usecases::continue_session::{ContinueSessionError, ContinueWishes, continue_session};
 use paperclip::actix::Apiv2Schema;
 use serde::Deserialize;
 
@@ -14,7 +14,6 @@ use crate::error::ApiError;
 use crate::extract::body::{Body, Kind};
 use crate::language::Language;
 use crate::mail;
-use crate::origin::require_ours;
 use crate::rate_limit::Limited;
 use crate::session::Pendings;
 use crate::state::AppState;
@@ -28,6 +27,8 @@ pub(crate) struct ContinueRequest {
     redirect_uri: Option<String>,
     /// Its state.
     state: Option<String>,
+    /// The account by CAIP-10 that the person means; without it, whoever is signed in.
+    wallet_account: Option<String>,
     /// An e-mail address; it goes on file if none is.
     email: Option<String>,
 }
@@ -40,15 +41,18 @@ pub(crate) async fn go_on(
     body: Body,
 ) -> Result<HttpResponse, ApiError> {
     let context = &state.context;
-    require_ours(&request, &context.policy.public_url)?;
-    state.rate_limits.check(Limited::Login, &request)?;
+    state.admit(&request, Limited::Login)?;
     let is_form = body.kind == Kind::Form;
     let sent: ContinueRequest = body.either()?;
+    if sent.email.is_some() {
+        state.rate_limits.check(Limited::Mail, &request)?;
+    }
     let mut pendings = Pendings::require(&session, context.clock.now())?;
     let pending = pendings
         .named_or_newest(sent.client_id.as_deref(), sent.redirect_uri.as_deref(), sent.state.as_deref())?
         .clone();
-    match continue_session(context, &pending, &state.browser(&request), sent.email.as_deref()).await {
+    let wishes = ContinueWishes { account: sent.wallet_account.as_deref(), email: sent.email.as_deref() };
+    match continue_session(context, &pending, &state.browser(&request), wishes).await {
         Ok(done) => {
             pendings.remove(&pending.label());
             pendings.save(&session).map_err(ApiError::server_error)?;

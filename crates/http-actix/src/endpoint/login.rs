@@ -22,7 +22,6 @@ use crate::error::ApiError;
 use crate::extract::body::{Body, Kind, required};
 use crate::language::Language;
 use crate::mail;
-use crate::origin::require_ours;
 use crate::rate_limit::Limited;
 use crate::session::Pendings;
 use crate::state::AppState;
@@ -100,10 +99,12 @@ pub(crate) async fn complete(
     body: Body,
 ) -> Result<HttpResponse, ApiError> {
     let context = &state.context;
-    require_ours(&request, &context.policy.public_url)?;
-    state.rate_limits.check(Limited::Login, &request)?;
+    state.admit(&request, Limited::Login)?;
     let is_form = body.kind == Kind::Form;
     let sent: LoginRequest = body.either()?;
+    if sent.email.is_some() {
+        state.rate_limits.check(Limited::Mail, &request)?;
+    }
     let mut pendings = Pendings::require(&session, context.clock.now())?;
     let wallet_address = required(sent.wallet_address, "wallet_address")?;
     let challenge = required(sent.challenge, "challenge")?;

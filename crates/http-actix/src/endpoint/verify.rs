@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use crate::error::ApiError;
 use crate::extract::body::{Body, Kind, required};
 use crate::language::Language;
-use crate::origin::require_ours;
 use crate::rate_limit::Limited;
 use crate::state::AppState;
 use crate::templates::Name;
@@ -134,8 +133,7 @@ pub(crate) async fn verify(
     body: Body,
 ) -> Result<HttpResponse, ApiError> {
     let context = &state.context;
-    require_ours(&request, &context.policy.public_url)?;
-    state.rate_limits.check(Limited::Login, &request)?;
+    state.admit(&request, Limited::Login)?;
     let sent: VerifyRequest = body.either()?;
     if body.kind != Kind::Form {
         let text = required(sent.text.as_deref(), "text")?;

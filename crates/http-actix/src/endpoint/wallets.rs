@@ -94,8 +94,7 @@ pub(crate) async fn begin(
     body: Body,
 ) -> Result<HttpResponse, ApiError> {
     let context = &state.context;
-    require_ours(&request, &context.policy.public_url)?;
-    state.rate_limits.check(Limited::Challenge, &request)?;
+    state.admit(&request, Limited::Challenge)?;
     let is_form = body.kind == Kind::Form;
     let asked: WalletChangeRequest = body.either()?;
     let wanted = match required(asked.change, "change")?.as_str() {

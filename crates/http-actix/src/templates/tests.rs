@@ -174,7 +174,9 @@ const ACCOUNT: &str = "0xAbCd000000000000000000000000000000001234";
 
 #[test]
 fn somebody_who_is_remembered_gets_one_button_and_no_wallet() {
-    let html = rendered(&json!({"remembered": {"account": ACCOUNT, "short": SHORT}, "may_remember": true}));
+    let html = rendered(
+        &json!({"remembered": {"name": "eip155:1:0xA", "account": ACCOUNT, "short": SHORT}, "may_remember": true}),
+    );
     assert!(html.contains(r#"data-state="remembered""#), "{html}");
     assert!(html.contains(&format!("Continue as <bdi>{SHORT}</bdi> to <bdi>photos.example</bdi>")));
     assert!(html.contains(r#"action="/oauth/continue""#) && html.contains(r#"action="/oauth/deny""#));

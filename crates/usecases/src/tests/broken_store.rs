@@ -26,7 +26,7 @@ use countersign_ports::{
 use super::world::World;
 use crate::Refuse;
 use crate::complete_login::LoginWishes;
-use crate::continue_session::continue_session;
+use crate::continue_session::{ContinueWishes, continue_session};
 use crate::login::Browser;
 
 /// Fails the call after so many that work.
@@ -195,9 +195,10 @@ async fn a_session_whose_continuing_storage_broke_can_be_continued_again() {
         world.remember(&mut browser, &mut world.pending(&client, &[]).await, "toy-ann").await;
         let next = world.pending(&client, &[("state", "next")]).await;
         storage.break_after(calls);
-        let error = continue_session(&world.context, &next, &browser, None).await.unwrap_err();
+        let error =
+            continue_session(&world.context, &next, &browser, ContinueWishes::default()).await.unwrap_err();
         assert!(is_unavailable(&error), "after {calls} calls: {error:?}");
-        assert!(continue_session(&world.context, &next, &browser, None).await.is_ok());
+        assert!(continue_session(&world.context, &next, &browser, ContinueWishes::default()).await.is_ok());
     }
 }
 

@@ -9,7 +9,7 @@ use time::Duration;
 use super::world::{TestClient, World, code_of, parameter, request};
 use crate::Refuse;
 use crate::begin_authorization::{BeginAuthorizationError, Begun, begin_authorization};
-use crate::continue_session::{ContinueSessionError, continue_session};
+use crate::continue_session::{ContinueSessionError, ContinueWishes, continue_session};
 use crate::describe_sign_in::{Standing, describe_sign_in};
 use crate::login::{Browser, find_login};
 
@@ -32,7 +32,7 @@ async fn go_on(
     pending: &PendingAuthorization,
     browser: &Browser,
 ) -> Result<String, ContinueSessionError> {
-    continue_session(&world.context, pending, browser, None).await.map(|done| done.to)
+    continue_session(&world.context, pending, browser, ContinueWishes::default()).await.map(|done| done.to)
 }
 
 /// What a client hears that forbids asking.
@@ -164,6 +164,18 @@ async fn a_session_ends_with_its_time_and_nothing_else_opens_it() {
     let pending = world.pending(&client, &[]).await;
     assert_eq!(standing(&world, &pending, &browser).await, Standing::Stranger);
     assert!(go_on(&world, &pending, &browser).await.is_err());
+}
+
+#[tokio::test]
+async fn b_062_a_page_that_names_one_account_does_not_continue_as_another() {
+    let (world, client, browser) = remembered(ClientOrigin::SelfRegistered).await;
+    let pending = world.pending(&client, &[]).await;
+    let named = async |account| {
+        let wishes = ContinueWishes { account: Some(account), email: None };
+        continue_session(&world.context, &pending, &browser, wishes).await
+    };
+    assert!(matches!(named("toy:1:toy-bob").await.unwrap_err(), ContinueSessionError::SessionEnded));
+    assert!(named("toy:1:toy-ann").await.is_ok());
 }
 
 #[tokio::test]

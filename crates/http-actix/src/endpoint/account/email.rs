@@ -49,8 +49,7 @@ pub(crate) async fn put(
     request: HttpRequest,
     body: Body,
 ) -> Result<HttpResponse, ApiError> {
-    require_ours(&request, &state.context.policy.public_url)?;
-    state.rate_limits.check(Limited::Mail, &request)?;
+    state.admit(&request, Limited::Mail)?;
     let sent: EmailRequest = body.either()?;
     let address = sent.email.unwrap_or_default();
     let changed = match put_email(&state.context, &state.browser(&request), &address).await {
@@ -99,8 +98,7 @@ pub(crate) async fn confirm(
     request: HttpRequest,
     body: Body,
 ) -> Result<HttpResponse, ApiError> {
-    require_ours(&request, &state.context.policy.public_url)?;
-    state.rate_limits.check(Limited::Login, &request)?;
+    state.admit(&request, Limited::Login)?;
     let sent: ConfirmEmailRequest = body.either()?;
     let secret = Secret::new(required(sent.token, "token")?);
     match confirm_email(&state.context, &secret).await {

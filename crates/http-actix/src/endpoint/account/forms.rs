@@ -87,8 +87,7 @@ pub(crate) async fn delete(
     request: HttpRequest,
     body: Body,
 ) -> Result<HttpResponse, ApiError> {
-    require_ours(&request, &state.context.policy.public_url)?;
-    state.rate_limits.check(Limited::Login, &request)?;
+    state.admit(&request, Limited::Login)?;
     let sent: DeleteAccountRequest = body.either()?;
     if sent.confirm.as_deref() != Some("yes") {
         let error = ApiError::invalid_request("confirm must be yes");
