@@ -3,7 +3,9 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_adapters_crypto::OperatorSecret;
+use countersign_domain::challenge::{ReadText, TextKey, is_ours};
 use countersign_domain::client::{AuthenticationMethod, ClientOrigin};
+use countersign_domain::email::EmailAddress;
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::id::{ClientId, GrantId, TokenId, UserId};
 use countersign_domain::pkce::CodeChallenge;
@@ -19,6 +21,8 @@ pub fn judge(input: &str) {
     secrets(input);
     code_challenges(input);
     account_names(input);
+    email_addresses(input);
+    foreign_texts(input);
     if let Ok(scopes) = ScopeSet::parse(input) {
         assert_eq!(ScopeSet::parse(&scopes.to_string()), Ok(scopes));
         assert!(scopes.iter().all(|scope| input.split(' ').any(|word| word == scope.name())));
@@ -76,6 +80,32 @@ fn code_challenges(input: &str) {
     let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let well_formed = (43..=128).contains(&input.len()) && input.bytes().all(unreserved);
     assert_eq!(of_input.admits(input), well_formed);
+}
+
+/// What is an address has one spelling, and can break no line of a mail (B-070).
+fn email_addresses(input: &str) {
+    let Ok(address) = EmailAddress::parse(input) else { return };
+    assert_eq!(EmailAddress::parse(address.as_str()), Ok(address.clone()));
+    assert!(crate::is_printable(address.as_str()) && address.as_str().len() <= 254);
+    assert_eq!(address.as_str().matches('@').count(), 1);
+    assert!(input.trim().eq_ignore_ascii_case(address.as_str()));
+}
+
+/// A text that somebody else wrote is read without being believed: everything shown stands in it, and it is not ours.
+fn foreign_texts(input: &str) {
+    assert!(!is_ours(&TextKey::new([7; 32]), input));
+    let text = format!("a.example wants you to sign in with your Ethereum account:\n{input}");
+    let Some(read) = ReadText::read(&text) else { panic!("it begins as such texts do") };
+    assert_eq!((read.host(), read.account_kind), ("a.example", "Ethereum"));
+    let shown = [read.address, read.uri, read.chain_id, read.nonce, read.expiration_time];
+    assert!(
+        shown
+            .into_iter()
+            .flatten()
+            .chain(read.resources)
+            .chain(read.other_lines)
+            .all(|part| text.contains(part))
+    );
 }
 
 fn account_names(input: &str) {
