@@ -85,6 +85,7 @@ async function load({ url, cookies, withWallet }, { viewport, slowdown, latency,
     if (/^https?:/.test(request.url)) requests.set(requestId, { plain: 0, wire: 0 });
   });
   devtools.on("Network.requestServedFromCache", ({ requestId }) => requests.delete(requestId));
+  devtools.on("Network.responseReceived", ({ requestId, response }) => response.fromDiskCache && requests.delete(requestId));
   devtools.on("Network.dataReceived", ({ requestId, dataLength }) => {
     if (requests.has(requestId)) requests.get(requestId).plain += dataLength;
   });
