@@ -50,8 +50,9 @@ pub(crate) async fn guard<B: MessageBody + 'static>(
         }
         Err(error) => request.error_response(error),
     };
+    // Before an error becomes a page, because the page does not know its cause.
+    span.in_scope(|| log(&result, started));
     let mut response = as_page_for_browsers(result, &state, &id);
-    let status = response.status();
     let head = response.headers_mut();
     headers::complete(head, &method, &path, state.context.policy.public_url.is_https());
     if let Ok(value) = HeaderValue::from_str(&id) {
@@ -60,8 +61,6 @@ pub(crate) async fn guard<B: MessageBody + 'static>(
     if state.is_draining() {
         response.response_mut().head_mut().set_connection_type(actix_web::http::ConnectionType::Close);
     }
-    let _entered = span.enter();
-    log(&response, status, started);
     Ok(response)
 }
 
@@ -129,9 +128,9 @@ fn shown_path(path: &str) -> String {
     path.chars().filter(|character| !character.is_control()).take(100).collect()
 }
 
-fn log(response: &ServiceResponse<BoxBody>, status: StatusCode, started: Instant) {
+fn log(response: &ServiceResponse<BoxBody>, started: Instant) {
     let duration_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-    let status = status.as_u16();
+    let status = response.status().as_u16();
     let error = response.response().error().and_then(|error| error.as_error::<ApiError>());
     let Some(error) = error else {
         if response.request().path().contains("/health/") {

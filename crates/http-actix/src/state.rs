@@ -11,7 +11,7 @@ use crate::error::ApiError;
 use crate::origin::require_ours;
 use crate::rate_limit::{Limited, RateLimits};
 use crate::server::{HttpSettings, Registration};
-use crate::templates::{Features, Site, TemplateError, Templates};
+use crate::templates::{Asset, Features, Site, TemplateError, Templates};
 
 pub(crate) struct AppState {
     pub(crate) context: Context,
@@ -21,7 +21,7 @@ pub(crate) struct AppState {
     pub(crate) playground: bool,
     /// Documents that never change while the server runs.
     pub(crate) metadata: Bytes,
-    pub(crate) openapi: Bytes,
+    pub(crate) openapi: Asset,
     draining: AtomicBool,
 }
 
@@ -39,7 +39,7 @@ impl AppState {
             templates: Templates::load(settings.template_directory.as_deref(), site, &modules)?,
             rate_limits: RateLimits::new(settings.rate_limits, settings.trusted_proxies),
             metadata: discovery::metadata(public_url, may_register).into(),
-            openapi: crate::openapi_json(public_url).into(),
+            openapi: Asset::new("application/json", crate::openapi_json(public_url).into()),
             registration: settings.registration,
             playground: settings.playground,
             context,

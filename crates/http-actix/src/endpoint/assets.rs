@@ -26,7 +26,8 @@ pub(crate) async fn favicon(state: Data<AppState>, request: HttpRequest) -> Resu
     Ok(answer(&request, asset, "public, max-age=86400"))
 }
 
-fn answer(request: &HttpRequest, asset: &Asset, cache: &'static str) -> HttpResponse {
+/// An asset as the browser takes it.
+pub(crate) fn answer(request: &HttpRequest, asset: &Asset, cache: &'static str) -> HttpResponse {
     let mut answer = HttpResponse::Ok();
     answer.content_type(asset.content_type).insert_header((header::CACHE_CONTROL, cache));
     let Some(gzip) = &asset.gzip else { return answer.body(asset.bytes.clone()) };

@@ -1,10 +1,10 @@
 //! `GET /docs` and `GET /openapi.json`: the interactive description of the interface.
 
-use actix_web::http::header;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use serde::Serialize;
 
+use crate::endpoint::assets;
 use crate::error::ApiError;
 use crate::language::Language;
 use crate::state::AppState;
@@ -20,9 +20,6 @@ pub(crate) async fn page(state: Data<AppState>, request: HttpRequest) -> Result<
 }
 
 /// Serves the OpenAPI document.
-pub(crate) async fn document(state: Data<AppState>) -> HttpResponse {
-    HttpResponse::Ok()
-        .content_type("application/json")
-        .insert_header((header::CACHE_CONTROL, "public, max-age=300"))
-        .body(state.openapi.clone())
+pub(crate) async fn document(state: Data<AppState>, request: HttpRequest) -> HttpResponse {
+    assets::answer(&request, &state.openapi, "public, max-age=300")
 }

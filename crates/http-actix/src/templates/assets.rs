@@ -19,6 +19,13 @@ pub(crate) struct Asset {
     pub(crate) gzip: Option<Bytes>,
 }
 
+impl Asset {
+    /// Compresses it, if that makes it smaller.
+    pub(crate) fn new(content_type: &'static str, bytes: Bytes) -> Self {
+        Self { content_type, gzip: gzip(&bytes), bytes }
+    }
+}
+
 /// All assets.
 #[derive(Default)]
 pub(super) struct Assets {
@@ -76,7 +83,7 @@ impl Assets {
             Ok(_) | Err(_) => Bytes::copy_from_slice(source),
         };
         let hashed_name = hashed_name(name, &bytes);
-        let asset = Asset { content_type: content_type(name), gzip: gzip(&bytes), bytes };
+        let asset = Asset::new(content_type(name), bytes);
         self.by_hashed_name.insert(hashed_name.clone(), asset);
         self.hashed_names.insert(name.to_owned(), hashed_name.clone());
         Ok(hashed_name)

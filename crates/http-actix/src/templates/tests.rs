@@ -139,7 +139,7 @@ fn no_page_shows_a_place_that_nothing_filled() {
 fn the_description_s_script_gets_its_texts_from_an_attribute() {
     let templates = Templates::load(None, SITE, &MODULES).unwrap();
     let html = shown(&templates, Language::English, Name::Docs, &json!({}));
-    assert!(html.contains(r#"&quot;steps&quot;:&quot;The eight steps&quot;"#), "{html}");
+    assert!(html.contains(r#""steps":"The eight steps""#), "{html}");
 }
 
 #[test]

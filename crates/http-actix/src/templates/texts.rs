@@ -127,7 +127,7 @@ pub(crate) fn fill(text: &str, value: impl Fn(&str) -> Option<String>) -> String
 pub(super) fn register_filters(tera: &mut Tera) {
     tera.register_filter("fill", fill_html);
     tera.register_filter("fill_plain", fill_plain);
-    tera.register_filter("json_encode", json_encode);
+    tera.register_filter("json_attribute", json_attribute);
 }
 
 /// `{{ t.auth.wants | fill(client=name) }}`: HTML in which each value stands apart from the direction of the text around it.
@@ -144,9 +144,12 @@ fn fill_plain(text: &str, values: Kwargs, _: &State) -> String {
     fill(text, |name| values.get::<String>(name).ok().flatten())
 }
 
-/// A value for a script to read from an attribute.
-fn json_encode(value: tera::Value, _: Kwargs, _: &State) -> TeraResult<String> {
-    serde_json::to_string(&value).map_err(|error| tera::Error::message(error.to_string()))
+/// A value for a script to read from an attribute, which must stand in single quotes: JSON is full of the others, and each would
+/// become six characters.
+fn json_attribute(value: tera::Value, _: Kwargs, _: &State) -> TeraResult<tera::Value> {
+    let json = serde_json::to_string(&value).map_err(|error| tera::Error::message(error.to_string()))?;
+    let escaped = json.replace('&', "&amp;").replace('\'', "&#39;").replace('<', "&lt;").replace('>', "&gt;");
+    Ok(tera::Value::safe_string(&escaped))
 }
 
 #[cfg(test)]

@@ -111,14 +111,33 @@ fn what_fills_a_place_is_escaped_and_keeps_its_direction_to_itself() {
     register_filters(&mut tera);
     tera.add_raw_template(
         "a.html",
-        "{{ t | fill(who=who, n=n) }}|{{ t | fill_plain(who=who, n=n) }}|{{ o | json_encode() }}",
+        "{{ t | fill(who=who, n=n) }}|{{ t | fill_plain(who=who, n=n) }}|{{ o | json_attribute() }}",
     )
     .unwrap();
-    let page = json!({"t": "<i> {who} & {n} {no}", "who": "<b>\"", "n": 5, "o": {"k": "\"<"}});
+    let page = json!({"t": "<i> {who} & {n} {no}", "who": "<b>\"", "n": 5, "o": {"k": "\"<'&"}});
     let html = tera.render("a.html", &tera::Context::from_serialize(&page).unwrap()).unwrap();
     assert_eq!(
         html,
         "&lt;i&gt; <bdi>&lt;b&gt;&quot;</bdi> &amp; <bdi>5</bdi> {no}|&lt;i&gt; &lt;b&gt;&quot; &amp; 5 {no}|\
-         {&quot;k&quot;:&quot;\\&quot;&lt;&quot;}"
+         {\"k\":\"\\\"&lt;&#39;&amp;\"}"
     );
+}
+
+/// B-067: what is not escaped there would end an attribute in double quotes.
+#[test]
+fn json_stands_in_single_quotes_in_every_template() {
+    let mut places = 0;
+    for path in Embedded::iter().filter(|path| path.ends_with(".html")) {
+        let file = Embedded::get(&path).unwrap();
+        for line in std::str::from_utf8(&file.data).unwrap().lines() {
+            let parts: Vec<&str> = line.split("json_attribute()").collect();
+            for pair in parts.windows(2) {
+                let start = pair[0].rfind("{{ ").and_then(|start| pair[0].get(..start));
+                assert!(start.is_some_and(|before| before.ends_with("=\'")), "{path}: {line}");
+                assert!(pair[1].starts_with(" }}\'"), "{path}: {line}");
+                places += 1;
+            }
+        }
+    }
+    assert!(places > 5, "{places}");
 }
