@@ -242,9 +242,11 @@ fn a_browser_gets_every_error_as_a_page_with_the_same_status() {
 /// the operator reads why, also where a person reads a page.
 #[test]
 fn a_010_an_error_that_is_shown_as_a_page_stands_in_the_log_with_its_code() {
-    let server = Server::sqlite();
+    let mut server = Server::sqlite();
     let sent = Request::get("/auth").header("Accept", "text/html").header("X-Request-Id", "shown-as-a-page");
     server.send(&sent).expect(400);
+    // The log is written behind the answers; it is whole when the server has ended.
+    assert!(server.terminate().success());
     let log = String::from_utf8(server.log()).unwrap();
     let line = log.lines().find(|line| line.contains("shown-as-a-page")).unwrap_or_else(|| panic!("{log}"));
     assert!(line.contains("\"error\":\"invalid_request\"") && line.contains("refused"), "{line}");
