@@ -17,8 +17,9 @@ use futures_util::FutureExt;
 use tracing::Instrument;
 
 use crate::error::ApiError;
+use crate::extract::header_text;
 use crate::state::AppState;
-use crate::{accept, error_page, headers, session};
+use crate::{accept, cookies, error_page, headers};
 
 const MAX_TARGET: usize = 16 * 1024;
 const MAX_HEAD: usize = 16 * 1024;
@@ -41,7 +42,7 @@ pub(crate) async fn guard<B: MessageBody + 'static>(
     let base = state.context.policy.public_url.path();
     let path = request.path().strip_prefix(base).unwrap_or(request.path()).to_owned();
     let span = tracing::info_span!("request", request.id = %id, method = %method, path = %shown_path(&path));
-    session::ignore_doubled(request.headers_mut(), state.context.policy.public_url.is_https());
+    cookies::ignore_doubled(request.headers_mut(), state.context.policy.public_url.is_https());
     let result = match check_size(&request) {
         Ok(()) => {
             let answered = AssertUnwindSafe(next.call(request).instrument(span.clone())).catch_unwind().await;
@@ -65,7 +66,7 @@ pub(crate) async fn guard<B: MessageBody + 'static>(
 }
 
 fn request_id(request: &ServiceRequest, state: &AppState) -> String {
-    let given = request.headers().get(REQUEST_ID).and_then(|value| value.to_str().ok());
+    let given = header_text(request.headers(), REQUEST_ID);
     let is_plain = |id: &&str| {
         (1..=64).contains(&id.len())
             && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
@@ -115,12 +116,9 @@ fn as_page_for_browsers(
 
 /// Does the client want HTML rather than JSON? `*/*` alone is a program.
 pub(crate) fn prefers_html(request: &HttpRequest) -> bool {
-    let Some(accept_header) = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok())
-    else {
-        return false;
-    };
-    let html = accept::weight(accept_header, "text/html");
-    html > 0.0 && html >= accept::weight(accept_header, "application/json")
+    let accepted = header_text(request.headers(), header::ACCEPT).unwrap_or_default();
+    let html = accept::weight(accepted, "text/html");
+    html > 0.0 && html >= accept::weight(accepted, "application/json")
 }
 
 /// Paths hold client ids at the most; anything longer is not ours and is cut.

@@ -126,8 +126,7 @@ pub(crate) fn show(
         advice: state.templates.text(language, &advice),
         for_developers: kind == Kind::Refused,
     };
-    let mut answer = state.page(request, language, Name::Error, &page)?;
-    *answer.status_mut() = error.status;
+    let mut answer = state.page(request, language, Name::Error, error.status, &page)?;
     for (name, value) in error.headers() {
         answer.headers_mut().insert(name.clone(), value.clone());
     }

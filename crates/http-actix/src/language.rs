@@ -9,6 +9,7 @@ use actix_web::cookie::{Cookie, SameSite};
 use actix_web::http::header;
 
 use crate::accept;
+use crate::extract::{header_text, query_value};
 
 /// The parameter by which a person chooses.
 const PARAMETER: &str = "lang";
@@ -98,10 +99,7 @@ impl Language {
             let cookie = COOKIES.iter().find_map(|name| request.cookie(name))?;
             Self::negotiate(cookie.value())
         };
-        let accepted = || {
-            let header = request.headers().get(header::ACCEPT_LANGUAGE)?;
-            Self::negotiate(header.to_str().ok()?)
-        };
+        let accepted = || Self::negotiate(header_text(request.headers(), header::ACCEPT_LANGUAGE)?);
         Self::chosen(request)
             .or_else(|| pending.and_then(Self::negotiate))
             .or_else(remembered)
@@ -111,12 +109,10 @@ impl Language {
 
     /// What the person has just chosen.
     pub(crate) fn chosen(request: &HttpRequest) -> Option<Self> {
-        let mut query = url::form_urlencoded::parse(request.query_string().as_bytes());
-        let (_, value) = query.find(|(name, _)| name == PARAMETER)?;
-        Self::negotiate(&value)
+        Self::negotiate(&query_value(request, PARAMETER)?)
     }
 
-    /// Does the query have anything else than the choice of a language?
+    /// Does the query hold nothing but the choice of a language?
     pub(crate) fn is_all_of(query: &str) -> bool {
         url::form_urlencoded::parse(query.as_bytes()).all(|(name, _)| name == PARAMETER)
     }

@@ -4,6 +4,7 @@
 //! `edge`; how a refusal becomes a status and a body is in `error` and nowhere else.
 
 mod accept;
+mod cookies;
 mod edge;
 mod endpoint;
 mod error;

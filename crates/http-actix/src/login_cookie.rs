@@ -7,6 +7,7 @@ use countersign_domain::secret::Secret;
 use countersign_usecases::login::{Browser, Remembered};
 
 use crate::error::ApiError;
+use crate::extract::header_text;
 use crate::state::AppState;
 
 /// `__Host-` keeps sibling domains from setting it (B-062), but needs https.
@@ -15,16 +16,11 @@ pub(crate) const fn name(https: bool) -> &'static str {
 }
 
 impl AppState {
-    /// The browser that asks, with the login session that it presents. Of two cookies with the name one is forged: then
-    /// neither counts (B-062).
+    /// The browser that asks, with the login session that it presents.
     pub(crate) fn browser(&self, request: &HttpRequest) -> Browser {
-        let name = name(self.context.policy.public_url.is_https());
-        let login = request.cookies().ok().and_then(|cookies| {
-            let mut ours = cookies.iter().filter(|cookie| cookie.name() == name);
-            let first = ours.next().map(|cookie| Secret::new(cookie.value()));
-            first.filter(|_| ours.next().is_none())
-        });
-        let agent = request.headers().get(header::USER_AGENT).and_then(|value| value.to_str().ok());
+        let cookie = request.cookie(name(self.context.policy.public_url.is_https()));
+        let login = cookie.map(|cookie| Secret::new(cookie.value()));
+        let agent = header_text(request.headers(), header::USER_AGENT);
         Browser { name: browser_name(agent.unwrap_or_default()), login }
     }
 

@@ -1,7 +1,7 @@
 //! The one way in which a page is answered: rendered in the person's language, with the menu to choose another, and with
 //! the cookie that remembers a choice.
 
-use actix_web::http::Method;
+use actix_web::http::{Method, StatusCode};
 use actix_web::{HttpRequest, HttpResponse};
 use serde::Serialize;
 
@@ -32,24 +32,25 @@ struct Field {
 }
 
 impl AppState {
-    /// A page with status 200; another status is the caller's to set.
+    /// Renders and answers a page.
     pub(crate) fn page(
         &self,
         request: &HttpRequest,
         language: Language,
         name: Name,
+        status: StatusCode,
         page: &impl Serialize,
     ) -> Result<HttpResponse, ApiError> {
         let public_url = &self.context.policy.public_url;
         let menu = Menu::of(request, name, public_url.path());
         let body =
             self.templates.render(language, name, menu.as_ref(), page).map_err(ApiError::server_error)?;
-        Ok(answer(request, body, public_url.is_https()))
+        Ok(answer(request, status, body, public_url.is_https()))
     }
 }
 
-fn answer(request: &HttpRequest, html: String, https: bool) -> HttpResponse {
-    let mut answer = HttpResponse::Ok();
+fn answer(request: &HttpRequest, status: StatusCode, html: String, https: bool) -> HttpResponse {
+    let mut answer = HttpResponse::build(status);
     answer.content_type("text/html; charset=utf-8");
     if let Some(chosen) = Language::chosen(request) {
         answer.cookie(chosen.cookie(https));

@@ -5,7 +5,6 @@
 //! come back: what must happen once is guarded in storage, and an old copy can only ask for a new challenge.
 
 use actix_session::Session;
-use actix_web::http::header::{self, HeaderMap, HeaderValue};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_domain::challenge::{ChallengeDigest, IssuedChallenge};
@@ -32,25 +31,6 @@ const MAX_PLAIN: usize = 2_740;
 /// The cookie's name. `__Host-` keeps sibling domains from setting it (B-062), but needs https.
 pub(crate) const fn cookie_name(https: bool) -> &'static str {
     if https { "__Host-oauth_session" } else { "oauth_session" }
-}
-
-/// Of two cookies with our name one was set by somebody else, and nobody knows which: then neither counts (B-062). Over https
-/// the name's prefix does the same.
-pub(crate) fn ignore_doubled(headers: &mut HeaderMap, https: bool) {
-    let is_ours = |pair: &&str| pair.split('=').next() == Some(cookie_name(https));
-    let lines: Vec<String> = headers
-        .get_all(header::COOKIE)
-        .map(|line| String::from_utf8_lossy(line.as_bytes()).into_owned())
-        .collect();
-    let pairs = || lines.iter().flat_map(|line| line.split(';')).map(str::trim);
-    if pairs().filter(is_ours).count() < 2 {
-        return;
-    }
-    let others: Vec<&str> = pairs().filter(|pair| !is_ours(pair)).collect();
-    headers.remove(header::COOKIE);
-    if let Ok(value) = HeaderValue::from_str(&others.join("; ")) {
-        headers.insert(header::COOKIE, value);
-    }
 }
 
 /// The pending authorizations of one browser, oldest first; only live ones.

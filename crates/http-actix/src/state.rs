@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use actix_web::HttpRequest;
 use actix_web::web::Bytes;
+use countersign_ports::{AddressHint, ContractChain};
 use countersign_usecases::Context;
 
 use crate::endpoint::discovery;
@@ -19,6 +20,9 @@ pub(crate) struct AppState {
     pub(crate) rate_limits: RateLimits,
     pub(crate) registration: Registration,
     pub(crate) playground: bool,
+    /// What the wallets say of themselves; it never changes while the server runs.
+    pub(crate) address_hints: Vec<AddressHint>,
+    pub(crate) contract_chains: Vec<ContractChain>,
     /// Documents that never change while the server runs.
     pub(crate) metadata: Bytes,
     pub(crate) openapi: Asset,
@@ -42,6 +46,8 @@ impl AppState {
             openapi: Asset::new("application/json", crate::openapi_json(public_url).into()),
             registration: settings.registration,
             playground: settings.playground,
+            address_hints: context.wallets.address_hints(),
+            contract_chains: context.wallets.contract_chains(),
             context,
             draining: AtomicBool::new(false),
         })

@@ -7,6 +7,7 @@ use actix_web::{HttpRequest, HttpResponse};
 
 use crate::accept;
 use crate::error::ApiError;
+use crate::extract::header_text;
 use crate::state::AppState;
 use crate::templates::Asset;
 
@@ -32,7 +33,7 @@ pub(crate) fn answer(request: &HttpRequest, asset: &Asset, cache: &'static str) 
     answer.content_type(asset.content_type).insert_header((header::CACHE_CONTROL, cache));
     let Some(gzip) = &asset.gzip else { return answer.body(asset.bytes.clone()) };
     answer.insert_header((header::VARY, "Accept-Encoding"));
-    let accepted = request.headers().get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
+    let accepted = header_text(request.headers(), header::ACCEPT_ENCODING);
     if accept::weight(accepted.unwrap_or_default(), "gzip") > 0.0 {
         answer.insert_header((header::CONTENT_ENCODING, "gzip")).body(gzip.clone())
     } else {

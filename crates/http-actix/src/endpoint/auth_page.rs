@@ -66,7 +66,7 @@ struct PageContext<'a> {
     may_remember: bool,
     remember_hours: i64,
     playground_wallet: bool,
-    contract_chains: Vec<ChainContext>,
+    contract_chains: Vec<ChainContext<'a>>,
     /// What stands in the field of the address.
     address: Option<String>,
     address_hints: Vec<HintContext<'a>>,
@@ -103,9 +103,9 @@ struct ScopeContext {
 }
 
 #[derive(Serialize)]
-struct ChainContext {
-    chain: String,
-    name: String,
+struct ChainContext<'a> {
+    chain: &'a str,
+    name: &'a str,
 }
 
 /// A name and what there is to say about it: a kind of address and its look, a chain and its accounts, a tool and its use.
@@ -147,8 +147,6 @@ pub(crate) async fn render(
     let context = &state.context;
     let sign_in = describe_sign_in(context, pending, &state.browser(request)).await?;
     let wallets = &*context.wallets;
-    let address_hints = wallets.address_hints();
-    let contract_chains = wallets.contract_chains();
     let language = Language::of(request, pending.ui_locales.as_deref());
     let issued = step.challenge;
     // Whoever is on the way to sign, stays on it.
@@ -182,13 +180,14 @@ pub(crate) async fn render(
         remember_hours: context.policy.lifetimes.login_session.whole_hours().max(1),
         playground_wallet: state.playground
             && pending.redirect_uri.as_str() == playground::redirect_uri(&context.policy.public_url),
-        contract_chains: contract_chains.into_iter().map(ChainContext::from).collect(),
+        contract_chains: state.contract_chains.iter().map(ChainContext::from).collect(),
         address: issued
             .as_ref()
             .map(|issued| name_of(wallets, &issued.account))
             .or(step.address)
             .or_else(hint),
-        address_hints: address_hints
+        address_hints: state
+            .address_hints
             .iter()
             .map(|AddressHint { kind, look }| HintContext { name: kind, text: look })
             .collect(),
@@ -210,9 +209,7 @@ pub(crate) async fn render(
             .collect(),
         notice: step.notice.map(|notice| state.templates.text(language, notice.key())),
     };
-    let mut page = state.page(request, language, Name::Auth, &page)?;
-    *page.status_mut() = status;
-    Ok(page)
+    state.page(request, language, Name::Auth, status, &page)
 }
 
 impl ClientContext {
@@ -232,9 +229,9 @@ impl ScopeContext {
     }
 }
 
-impl From<ContractChain> for ChainContext {
-    fn from(ContractChain { chain, name }: ContractChain) -> Self {
-        Self { chain, name: name.into_owned() }
+impl<'a> From<&'a ContractChain> for ChainContext<'a> {
+    fn from(ContractChain { chain, name }: &'a ContractChain) -> Self {
+        Self { chain, name }
     }
 }
 

@@ -1,5 +1,6 @@
 //! `GET /docs` and `GET /openapi.json`: the interactive description of the interface.
 
+use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use serde::Serialize;
@@ -16,7 +17,7 @@ struct DocsContext {}
 
 /// Shows the interactive description.
 pub(crate) async fn page(state: Data<AppState>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    state.page(&request, Language::of(&request, None), Name::Docs, &DocsContext {})
+    state.page(&request, Language::of(&request, None), Name::Docs, StatusCode::OK, &DocsContext {})
 }
 
 /// Serves the OpenAPI document.

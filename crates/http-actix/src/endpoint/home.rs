@@ -1,5 +1,6 @@
 //! `GET /`: what this server is, and where to look.
 
+use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use serde::Serialize;
@@ -17,5 +18,5 @@ struct HomeContext<'a> {
 /// Shows the page.
 pub(crate) async fn show(state: Data<AppState>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let context = HomeContext { issuer: state.context.policy.public_url.as_str() };
-    state.page(&request, Language::of(&request, None), Name::Home, &context)
+    state.page(&request, Language::of(&request, None), Name::Home, StatusCode::OK, &context)
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use actix_session::Session;
+use actix_web::http::{StatusCode, header};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::authorization::unknown_client;
@@ -20,6 +21,7 @@ use crate::edge::prefers_html;
 use crate::endpoint::auth_page::{self, Notice, Step};
 use crate::error::ApiError;
 use crate::extract::body::{Body, Kind, required};
+use crate::extract::header_text;
 use crate::language::Language;
 use crate::mail;
 use crate::rate_limit::Limited;
@@ -191,12 +193,12 @@ pub(crate) fn leave(
         let language = Language::of(request, pending.ui_locales.as_deref());
         let destination = &state.templates.destination(language, &pending.redirect_uri.destination());
         let page = ContinuePage { target: &to, destination, denied };
-        return state.page(request, language, Name::Continue, &page);
+        return state.page(request, language, Name::Continue, StatusCode::OK, &page);
     }
-    Ok(HttpResponse::SeeOther().insert_header((actix_web::http::header::LOCATION, to)).finish())
+    Ok(HttpResponse::SeeOther().insert_header((header::LOCATION, to)).finish())
 }
 
 fn accepts_json(request: &HttpRequest) -> bool {
-    let accept = request.headers().get(actix_web::http::header::ACCEPT).and_then(|value| value.to_str().ok());
+    let accept = header_text(request.headers(), header::ACCEPT);
     accept.is_some_and(|accept| accept.contains("application/json")) && !prefers_html(request)
 }

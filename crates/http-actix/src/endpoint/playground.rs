@@ -1,5 +1,6 @@
 //! `GET /playground`: the whole flow in the browser, with a throw-away wallet, for developers.
 
+use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::public_url::PublicUrl;
@@ -43,5 +44,5 @@ pub(crate) async fn show(state: Data<AppState>, request: HttpRequest) -> Result<
         },
         scopes: Scope::ALL.map(Scope::name),
     };
-    state.page(&request, Language::of(&request, None), Name::Playground, &context)
+    state.page(&request, Language::of(&request, None), Name::Playground, StatusCode::OK, &context)
 }

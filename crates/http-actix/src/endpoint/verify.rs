@@ -155,9 +155,7 @@ fn page(
     context: &PageContext<'_>,
     status: StatusCode,
 ) -> Result<HttpResponse, ApiError> {
-    let mut page = state.page(request, Language::of(request, None), Name::Verify, context)?;
-    *page.status_mut() = status;
-    Ok(page)
+    state.page(request, Language::of(request, None), Name::Verify, status, context)
 }
 
 impl VerifyRequest {

@@ -14,6 +14,7 @@ use futures_util::StreamExt;
 use serde::de::DeserializeOwned;
 
 use crate::error::ApiError;
+use crate::extract::header_text;
 
 const MAX_BODY: usize = 64 * 1024;
 const MAX_FIELDS: usize = 100;
@@ -42,7 +43,7 @@ impl FromRequest for Body {
         let kind = kind_of(request);
         let compressed =
             request.headers().get(header::CONTENT_ENCODING).is_some_and(|value| value != "identity");
-        let announced = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+        let announced = header_text(request.headers(), header::CONTENT_LENGTH);
         let is_announced_too_long =
             announced.and_then(|length| length.parse::<usize>().ok()).is_some_and(|length| length > MAX_BODY);
         let mut payload = payload.take();
@@ -77,7 +78,7 @@ impl FromRequest for Body {
 }
 
 fn kind_of(request: &HttpRequest) -> Kind {
-    let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let content_type = header_text(request.headers(), header::CONTENT_TYPE);
     let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
     if essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
         Kind::Form

@@ -16,6 +16,7 @@ use super::{back, refuse, show_again};
 use crate::edge::prefers_html;
 use crate::error::ApiError;
 use crate::extract::body::{Body, required};
+use crate::extract::query_value;
 use crate::language::Language;
 use crate::mail;
 use crate::origin::require_ours;
@@ -80,12 +81,8 @@ pub(crate) async fn remove(state: Data<AppState>, request: HttpRequest) -> Resul
 
 /// Shows the page behind the link, which changes nothing.
 pub(crate) async fn ask(state: Data<AppState>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let find = |wanted: &str| {
-        let mut query = url::form_urlencoded::parse(request.query_string().as_bytes());
-        query.find(|(name, _)| name == wanted).map(|(_, value)| value.into_owned())
-    };
-    let token = find("token").filter(|token| Secret::new(token.as_str()).id().is_some());
-    match (&token, find("done")) {
+    let token = query_value(&request, "token").filter(|token| Secret::new(token.as_ref()).id().is_some());
+    match (&token, query_value(&request, Done::PARAMETER)) {
         (Some(token), _) => page(&state, &request, "ask", Some(token), StatusCode::OK),
         (None, Some(_)) => page(&state, &request, "confirmed", None, StatusCode::OK),
         (None, None) => page(&state, &request, "invalid", None, StatusCode::BAD_REQUEST),
@@ -122,7 +119,5 @@ fn page(
     status: StatusCode,
 ) -> Result<HttpResponse, ApiError> {
     let language = Language::of(request, None);
-    let mut page = state.page(request, language, Name::AccountEmail, &LinkPage { step, token })?;
-    *page.status_mut() = status;
-    Ok(page)
+    state.page(request, language, Name::AccountEmail, status, &LinkPage { step, token })
 }

@@ -3,6 +3,7 @@
 use actix_web::HttpRequest;
 use countersign_domain::public_url::PublicUrl;
 
+use crate::extract::query_value;
 use crate::origin::require_ours;
 
 /// What was just done; each has a text in `account.json`. It travels in the query of the page, as a name from this list.
@@ -42,8 +43,7 @@ impl Done {
     /// What the query says, if our own page led here: a link on another site cannot make ours say that something was done.
     pub(super) fn of(request: &HttpRequest, public_url: &PublicUrl) -> Option<Self> {
         require_ours(request, public_url).ok()?;
-        let mut query = url::form_urlencoded::parse(request.query_string().as_bytes());
-        let (_, value) = query.find(|(name, _)| name == Self::PARAMETER)?;
+        let value = query_value(request, Self::PARAMETER)?;
         Self::ALL.into_iter().find(|done| done.name() == value)
     }
 

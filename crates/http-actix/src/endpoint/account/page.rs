@@ -142,9 +142,7 @@ pub(super) fn render(
         done: done.map(|done| Said { name: done.name(), text: text(done.key()) }),
         trouble: step.trouble.map(|trouble| Said { name: trouble.name(), text: text(trouble.key()) }),
     };
-    let mut page = state.page(request, language, Name::Account, &page)?;
-    *page.status_mut() = status;
-    Ok(page)
+    state.page(request, language, Name::Account, status, &page)
 }
 
 /// Shows that nobody is signed in any more.
@@ -156,7 +154,7 @@ pub(super) fn signed_out(
     let language = Language::of(request, None);
     let key = done.key();
     let page = SignedOutPage { done: done.name(), text: state.templates.text(language, &key) };
-    state.page(request, language, Name::SignedOut, &page)
+    state.page(request, language, Name::SignedOut, StatusCode::OK, &page)
 }
 
 /// What people call the kind of an account, for example `Ethereum`.

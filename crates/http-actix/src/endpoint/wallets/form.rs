@@ -153,11 +153,9 @@ fn render(
     mut page: WalletPage<'_>,
     status: StatusCode,
 ) -> Result<HttpResponse, ApiError> {
-    let hints = state.context.wallets.address_hints();
-    page.address_hints = hints.iter().map(|AddressHint { kind, look }| Hint::of(kind, look)).collect();
-    let mut answer = state.page(request, Language::of(request, None), Name::AccountWallet, &page)?;
-    *answer.status_mut() = status;
-    Ok(answer)
+    page.address_hints =
+        state.address_hints.iter().map(|AddressHint { kind, look }| Hint::of(kind, look)).collect();
+    state.page(request, Language::of(request, None), Name::AccountWallet, status, &page)
 }
 
 const fn name_of(wanted: WantedChange) -> &'static str {
