@@ -6,16 +6,16 @@ use countersign_domain::email::{EmailAddress, EmailRejected};
 use countersign_domain::id::UserId;
 use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::pending::PendingAuthorization;
-use countersign_domain::secret::{Secret, SecretHash};
 use countersign_domain::wallet::{AccountName, WalletProof};
 use countersign_ports::{
     CompleteLogin, EntropyExt, LoginCompleted, OpenSession, SessionOpened, StoreError, Verdict, VerifierError,
 };
 
+use crate::Context;
 use crate::file_email::{ConfirmationLink, file_first_email};
 use crate::issue_challenge::find_issued;
 use crate::login::{Browser, Remembered, new_session};
-use crate::{Context, answer};
+use crate::new_grant::{Grantee, NewGrant, new_grant};
 
 /// What the page sends.
 #[derive(Clone)]
@@ -129,30 +129,12 @@ pub async fn complete_login(
     } else {
         (None, None)
     };
-    let code = Secret::with_id(id.as_uuid(), context.entropy.bytes());
-    let code_expires_at = now + lifetimes.code;
-    let login = CompleteLogin {
-        id,
-        client: pending.client,
-        account,
-        new_user,
-        redirect_uri: pending.redirect_uri.clone(),
-        scope: pending.scope,
-        nonce: pending.nonce.clone(),
-        code_challenge: pending.code_challenge,
-        code_hash: SecretHash::of(&code),
-        now,
-        code_expires_at,
-        // Kept in lock-step with the challenge's lifetime: a spent challenge that was forgotten while its text is still
-        // good could be spent again.
-        forget_after: code_expires_at.max(now + lifetimes.challenge),
-        session,
-    };
+    let grantee = Grantee { id, account, new_user };
+    let NewGrant { login, to } = new_grant(context, now, pending, grantee, now + lifetimes.challenge);
+    let login = CompleteLogin { session, ..login };
     match context.storage.complete_login(login).await? {
         LoginCompleted::CodeIssued { user } => {
             tracing::info!(user.id = %user, client.id = %pending.client, grant.id = %id, "signed in");
-            let state = pending.state.as_deref();
-            let to = answer::with_code(&context.policy, &pending.redirect_uri, state, code.expose());
             Ok(SignedIn { to, remembered, link: file_first_email(context, user, email).await })
         }
         LoginCompleted::ChallengeSpent => Err(CompleteLoginError::ChallengeSpent),

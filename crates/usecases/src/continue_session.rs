@@ -3,12 +3,12 @@
 use countersign_domain::email::{EmailAddress, EmailRejected};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pending::PendingAuthorization;
-use countersign_domain::secret::{Secret, SecretHash};
-use countersign_ports::{CompleteLogin, ContinueSession, EntropyExt, SessionContinued, StoreError};
+use countersign_ports::{ContinueSession, SessionContinued, StoreError};
 
+use crate::Context;
 use crate::file_email::{ConfirmationLink, file_first_email};
 use crate::login::{Browser, find_login};
-use crate::{Context, answer};
+use crate::new_grant::{Grantee, NewGrant, new_grant};
 
 /// Why a signature is needed after all.
 #[derive(Debug, thiserror::Error)]
@@ -80,37 +80,13 @@ pub(crate) async fn grant(
     }
     let now = context.clock.now();
     let id = pending.grant_id(session.id);
-    let code = Secret::with_id(id.as_uuid(), context.entropy.bytes());
-    let code_expires_at = now + context.policy.lifetimes.code;
-    let command = ContinueSession {
-        session: session.id,
-        authenticated_at: session.authenticated_at,
-        login: CompleteLogin {
-            id,
-            client: pending.client,
-            account: session.account,
-            new_user: session.user,
-            redirect_uri: pending.redirect_uri.clone(),
-            scope: pending.scope,
-            nonce: pending.nonce.clone(),
-            code_challenge: pending.code_challenge,
-            code_hash: SecretHash::of(&code),
-            now,
-            code_expires_at,
-            // Kept in lock-step with the pending request: forgotten while the cookie is still good, it could be answered again.
-            forget_after: code_expires_at.max(pending.expires_at),
-            session: None,
-        },
-    };
+    let grantee = Grantee { id, account: session.account, new_user: session.user };
+    let NewGrant { login, to } = new_grant(context, now, pending, grantee, pending.expires_at);
+    let command = ContinueSession { session: session.id, authenticated_at: session.authenticated_at, login };
     match context.storage.continue_session(command).await? {
         SessionContinued::CodeIssued => {
             tracing::info!(user.id = %session.user, client.id = %pending.client, grant.id = %id, "continued");
-            Ok(answer::with_code(
-                &context.policy,
-                &pending.redirect_uri,
-                pending.state.as_deref(),
-                code.expose(),
-            ))
+            Ok(to)
         }
         SessionContinued::RequestSpent => Err(ContinueSessionError::RequestSpent),
         SessionContinued::SessionEnded => Err(ContinueSessionError::SessionEnded),

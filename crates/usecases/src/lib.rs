@@ -38,6 +38,7 @@ pub mod verify_text;
 mod answer;
 mod authenticate_client;
 mod mint_tokens;
+mod new_grant;
 mod open_configuration;
 
 pub use authenticate_client::AuthenticateClientError;
