@@ -1,48 +1,12 @@
 //! A mailed link, from the sign-in page to the claim: the server speaks to a real mail server, `tests/peers/smtp_server.py`.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, ChildStdout, Command, Stdio};
+#[path = "../../crates/adapters-smtp/tests/smtp/mail_server.rs"]
+mod mail_server;
 
 use countersign_tests::server::project;
 use countersign_tests::{Database, Parameters, Request, Tokens, Wallet};
+use mail_server::MailServer;
 use serde_json::Value;
-
-/// A mail server, and what it was given.
-struct MailServer {
-    process: Child,
-    said: BufReader<ChildStdout>,
-    port: u64,
-}
-
-impl MailServer {
-    fn start() -> Self {
-        let peers = project().join("tests/peers");
-        let python = peers.join(".venv/bin/python");
-        assert!(python.exists(), "the judges in tests/peers are not installed: run `make test`");
-        let mut command = Command::new(python);
-        command.arg(peers.join("smtp_server.py")).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut process = command.spawn().unwrap();
-        let said = BufReader::new(process.stdout.take().unwrap());
-        let mut server = Self { process, said, port: 0 };
-        server.port = server.next()["port"].as_u64().unwrap();
-        server
-    }
-
-    /// The next mail.
-    fn next(&mut self) -> Value {
-        let mut line = String::new();
-        self.said.read_line(&mut line).unwrap();
-        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
-    }
-}
-
-impl Drop for MailServer {
-    fn drop(&mut self) {
-        // The end of its input ends it.
-        drop(self.process.stdin.take());
-        let _ = self.process.wait();
-    }
-}
 
 fn header<'a>(mail: &'a Value, name: &str) -> &'a str {
     let headers = mail["headers"].as_array().unwrap();
@@ -53,10 +17,11 @@ fn header<'a>(mail: &'a Value, name: &str) -> &'a str {
 /// an address counts as verified once the link that was mailed to it was followed, and the link works once.
 #[test]
 fn an_address_given_at_sign_in_is_confirmed_by_the_mailed_link_in_the_persons_language() {
-    let mut mail_server = MailServer::start();
+    let mut mail_server = MailServer::start(&project().join("tests/peers"), &[]);
+    let port = mail_server.next()["port"].as_u64().unwrap();
     let server = Database::sqlite()
         .server()
-        .with_env("COUNTERSIGN_SMTP_URL", &format!("smtp://127.0.0.1:{}", mail_server.port))
+        .with_env("COUNTERSIGN_SMTP_URL", &format!("smtp://127.0.0.1:{port}"))
         .with_env("COUNTERSIGN_MAIL_FROM", "Sign-in <signin@auth.example>")
         .start();
     let (client, wallet) = (server.register(), Wallet::fresh());

@@ -1,9 +1,7 @@
 //! The mail server in `tests/peers`, and a mailer for it.
 
 use std::error::Error;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 
 use countersign_adapters_smtp::{Sender, SmtpMailer, SmtpSettings, SmtpUrl};
@@ -11,10 +9,11 @@ use countersign_conformance::fakes::{ManualClock, SeededEntropy};
 use countersign_ports::Mail;
 use serde_json::Value;
 
-/// A running mail server.
+use crate::mail_server::MailServer;
+
+/// A running mail server, and where it listens.
 pub(crate) struct Peer {
-    child: Child,
-    lines: BufReader<ChildStdout>,
+    server: MailServer,
     pub(crate) port: u16,
     pub(crate) ca_file: String,
 }
@@ -22,40 +21,15 @@ pub(crate) struct Peer {
 impl Peer {
     pub(crate) fn start(arguments: &[&str]) -> Self {
         let peers = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/peers"));
-        let python = peers.join(".venv/bin/python");
-        assert!(python.exists(), "the judges in tests/peers are not installed: run `make test`");
-        let mut child = Command::new(python)
-            .arg(peers.join("smtp_server.py"))
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap());
-        let mut peer = Self { child, lines, port: 0, ca_file: String::new() };
-        let ready = peer.next();
-        peer.port = u16::try_from(ready["port"].as_u64().unwrap()).unwrap();
-        peer.ca_file = ready["ca_file"].as_str().unwrap_or_default().to_owned();
-        peer
+        let mut server = MailServer::start(peers, arguments);
+        let ready = server.next();
+        let port = u16::try_from(ready["port"].as_u64().unwrap()).unwrap();
+        Self { server, port, ca_file: ready["ca_file"].as_str().unwrap_or_default().to_owned() }
     }
 
-    /// The next thing that it says: after its start, the next mail.
+    /// The next mail.
     pub(crate) fn next(&mut self) -> Value {
-        let mut line = String::new();
-        self.lines.read_line(&mut line).unwrap();
-        assert!(
-            !line.is_empty(),
-            "the mail server ended; its words are above. Is `make test` through with its set-up?"
-        );
-        serde_json::from_str(&line).unwrap()
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        // The end of its input ends it, and its folder goes away.
-        drop(self.child.stdin.take());
-        let _ = self.child.wait();
+        self.server.next()
     }
 }
 
