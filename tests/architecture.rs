@@ -90,9 +90,11 @@ fn every_package_of_the_design_is_there() {
         "adapters-sqlite",
         "adapters-crypto",
         "adapters-smtp",
+        "adapters-http",
         "http-actix",
         "app",
         "group-commit",
+        "outbound",
         "conformance",
         "tests",
     ];
@@ -142,6 +144,15 @@ fn mail_is_in_one_adapter() {
 }
 
 #[test]
+fn others_are_asked_through_one_crate() {
+    only(&["ureq"], &["outbound", "adapters-crypto", "adapters-http"], ships);
+    for package in workspace().packages.iter().filter(|package| ships(package).contains("ureq")) {
+        let is_guarded = short(package) == "outbound" || ships(package).contains("countersign-outbound");
+        assert!(is_guarded, "{} asks others without the judgement on addresses", package.name);
+    }
+}
+
+#[test]
 fn the_web_framework_is_in_one_crate() {
     only(&["tera", "paperclip", "actix-session", "actix-http"], &["http-actix"], ships);
     only(&["actix-*"], &["http-actix", "app"], ships);
@@ -165,15 +176,16 @@ fn no_adapter_names_another_adapter_and_nobody_inside_names_one() {
 }
 
 #[test]
-fn the_batching_writer_knows_no_database_and_nothing_of_ours() {
+fn the_batching_writer_and_the_caller_know_no_database_and_nothing_of_ours() {
     let workspace = workspace();
-    let writer =
-        workspace.packages.iter().find(|package| short(package) == "group-commit").expect("the writer");
-    let named: Vec<String> = ships(writer)
-        .into_iter()
-        .filter(|name| name.starts_with("countersign-") || name == "diesel")
-        .collect();
-    assert!(named.is_empty(), "{named:?}");
+    for name in ["group-commit", "outbound"] {
+        let package = workspace.packages.iter().find(|package| short(package) == name).expect(name);
+        let named: Vec<String> = ships(package)
+            .into_iter()
+            .filter(|name| name.starts_with("countersign-") || name == "diesel")
+            .collect();
+        assert!(named.is_empty(), "{named:?}");
+    }
 }
 
 #[test]

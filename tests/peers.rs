@@ -2,11 +2,10 @@
 //! browser. The judges live in `tests/peers` and are installed by `make test`; each prints one line for each of its checks.
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
 use std::process::Command;
 
-use countersign_tests::server::{binary, free_port, project};
-use countersign_tests::{Database, Server};
+use countersign_tests::server::{binary, free_port};
+use countersign_tests::{Database, Judges, Server};
 
 /// What the page and the endpoints look like to npm `siwe`, MetaMask's own rules and ethers (B-002 to B-005, B-011, B-014,
 /// B-016, B-021 to B-025, B-030).
@@ -58,6 +57,13 @@ fn whatever_people_do_with_tabs_and_browsers_nothing_is_lost_and_nothing_leaks()
     judge("tabs.mjs", node());
 }
 
+/// How people leave, in Chromium: answers that the browser posts, with scripts and without, and the page that asks whether to sign
+/// out, with axe-core (A-104, B-058, E-27).
+#[test]
+fn a_browser_posts_answers_to_the_client_and_signs_out_at_its_wish() {
+    judge("answers.mjs", node());
+}
+
 /// The account page in Chromium: two families' wallets linked and unlinked, every form, without JavaScript too, and axe-core on
 /// each of its states.
 #[test]
@@ -96,40 +102,16 @@ fn judge(script: &str, program: Command) {
     examine(script, program, &[Server::sqlite().public_url.as_ref()]);
 }
 
-/// Runs one judge on what it is to look at; what it printed is the message when it finds something.
+/// Runs one judge on what it is to look at.
 #[track_caller]
-fn examine(script: &str, mut program: Command, objects: &[&OsStr]) {
-    let output =
-        program.arg(peers().join(script)).args(objects).current_dir(peers()).output().unwrap_or_else(
-            |error| panic!("{script} cannot be run ({error}): run `make test`, which installs what it needs"),
-        );
-    let said = String::from_utf8_lossy(&output.stdout);
-    let complained = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{script}: {}\n{said}\n{complained}", output.status);
-    println_of(&said);
-}
-
-/// Shown when the runner shows the output of tests that passed.
-#[expect(clippy::print_stdout, reason = "the count of each judge belongs into the runner's record")]
-fn println_of(said: &str) {
-    println!("{said}");
+fn examine(script: &str, program: Command, objects: &[&OsStr]) {
+    Judges::of("peers").examine(script, program, objects);
 }
 
 fn node() -> Command {
-    installed("node_modules/.installed");
-    Command::new("node")
+    Judges::of("peers").node()
 }
 
 fn python() -> Command {
-    installed(".venv/.installed");
-    Command::new(peers().join(".venv/bin/python"))
-}
-
-#[track_caller]
-fn installed(stamp: &str) {
-    assert!(peers().join(stamp).is_file(), "the judges in tests/peers are not installed: run `make test`");
-}
-
-fn peers() -> PathBuf {
-    project().join("tests/peers")
+    Judges::of("peers").python()
 }

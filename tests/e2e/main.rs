@@ -7,13 +7,20 @@
 
 mod account;
 mod crash;
+mod devices;
 mod flow;
+mod form_post;
 mod growth;
+mod keys;
 mod limits;
+mod logout;
 mod mail;
+mod mcp;
 mod playground;
+mod programs;
 mod races;
 mod remembering;
+mod requests;
 mod rules;
 mod secrecy;
 mod security;

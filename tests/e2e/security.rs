@@ -2,6 +2,8 @@
 
 mod answers;
 mod challenges;
+mod client_assertions;
+mod dpop;
 mod login_sessions;
 mod metadata;
 mod sessions;

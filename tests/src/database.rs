@@ -11,6 +11,7 @@ use countersign_test_postgres::Cluster;
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::Text;
 use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection, sql_query};
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::secrets::Secrets;
@@ -99,16 +100,22 @@ impl Database {
     /// A client that the operator lets in at the terminal.
     #[track_caller]
     pub fn let_in(&self) -> Client {
+        Client::of(&self.let_in_for(&["profile", "email"]))
+    }
+
+    /// The same for scopes; the answer is all that the operator is told.
+    #[track_caller]
+    pub fn let_in_for(&self, scopes: &[&str]) -> Value {
         let mut command = Command::new(binary());
         command.current_dir(self.folder()).env("COUNTERSIGN_DATABASE_URL", self.url());
         command.args(["client", "create", "--name", "Photo Album", "--redirect-uri", REDIRECT_URI]);
-        command.args(["--scope", "profile email", "--output", "json"]);
+        command.args(["--scope", &scopes.join(" "), "--output", "json"]);
         if self.is_postgres() {
             command.env("COUNTERSIGN_SECRET", OPERATOR_SECRET);
         }
         let done = command.output().unwrap();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-        Client::of(&serde_json::from_slice(&done.stdout).unwrap())
+        serde_json::from_slice(&done.stdout).unwrap()
     }
 
     /// Where servers of this database run and write their logs.

@@ -10,6 +10,7 @@
 //! | [`wallet`] | who signs |
 //! | [`load`] | many sign-ins at once, with a ledger of everything that was acknowledged |
 //! | [`invariants`] | what holds for every answer; checked on each one that passes through [`http`] |
+//! | [`judge`] | other people's code that looks at a running server |
 //! | [`secrets`] | every secret that passes by, and the search for them in logs |
 //! | [`vectors`] | the tables in `tests/vectors` |
 //!
@@ -22,10 +23,14 @@
 )]
 
 pub mod browser;
+pub mod client_site;
 pub mod database;
 pub mod http;
 pub mod invariants;
+pub mod jose;
+pub mod judge;
 pub mod load;
+pub mod openid;
 pub mod secrets;
 pub mod server;
 pub mod site;
@@ -33,8 +38,10 @@ pub mod vectors;
 pub mod wallet;
 
 pub use browser::Browser;
+pub use client_site::ClientSite;
 pub use database::Database;
 pub use http::{Parameters, Request, Response};
+pub use judge::Judges;
 pub use server::Server;
 pub use site::{Client, Site, Tokens};
 pub use wallet::Wallet;

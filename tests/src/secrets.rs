@@ -14,7 +14,7 @@ use crate::http::{Request, Response};
 const WINDOW: usize = 16;
 
 /// Names of fields whose values must stay between two parties.
-const FIELDS: [&str; 15] = [
+const FIELDS: [&str; 17] = [
     "client_secret",
     "registration_access_token",
     "access_token",
@@ -25,6 +25,8 @@ const FIELDS: [&str; 15] = [
     "other_challenge",
     "other_signature",
     "code",
+    "device_code",
+    "request_uri",
     "code_verifier",
     "token",
     "wallet_address",

@@ -41,7 +41,7 @@ pub struct Client {
     pub id: String,
     /// `client_secret`; none for a public client, which uses PKCE instead.
     pub secret: Option<String>,
-    /// Its redirect URI.
+    /// Its redirect URI; empty where it has none.
     pub redirect_uri: String,
     /// What opens its configuration.
     pub registration_token: String,
@@ -54,7 +54,7 @@ impl Client {
         Self {
             id: text(&body["client_id"]).unwrap(),
             secret: text(&body["client_secret"]),
-            redirect_uri: text(&body["redirect_uris"][0]).unwrap(),
+            redirect_uri: text(&body["redirect_uris"][0]).unwrap_or_default(),
             registration_token: text(&body["registration_access_token"]).unwrap(),
         }
     }
@@ -116,7 +116,8 @@ impl Client {
         self.identify(Parameters::of(&[("token", token)]))
     }
 
-    fn identify(&self, parameters: Parameters) -> Parameters {
+    /// Adds who the client is.
+    pub fn identify(&self, parameters: Parameters) -> Parameters {
         let parameters = parameters.with("client_id", &self.id);
         match &self.secret {
             Some(secret) => parameters.with("client_secret", secret),

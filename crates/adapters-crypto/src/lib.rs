@@ -6,6 +6,7 @@
 pub mod clock;
 pub mod demo_wallet;
 pub mod entropy;
+pub mod jws_reader;
 pub mod secret;
 pub mod signer;
 pub mod wallet;
@@ -13,8 +14,12 @@ pub mod wallet;
 pub use clock::SystemClock;
 pub use demo_wallet::DemoWallet;
 pub use entropy::OsEntropy;
+pub use jws_reader::JosekitReader;
 pub use secret::{OperatorSecret, SecretRejected};
-pub use signer::{JosekitSigner, KeyError, SigningKey, load_or_create};
+pub use signer::{
+    JosekitSigner, KeyChange, KeyError, KeyTimes, SigningKey, forget_old_keys, load_or_create, make_due_keys,
+    make_key,
+};
 pub use wallet::{
     Coin, CoinRejected, CoinVerifier, CosmosVerifier, EthereumVerifier, RpcEndpoint, RpcEndpointRejected,
     RpcUrl, RpcUrlRejected, SolanaVerifier, TronVerifier, WalletRouter, WalletSettings,

@@ -1,57 +1,91 @@
-//! Access tokens as JWTs (RFC 9068), signed with ES256 (RFC 7518 section 3.4).
+//! Tokens as JWTs: access tokens (RFC 9068) with ES256, ID tokens and logout tokens (OpenID Connect) with the algorithm that
+//! the client chose.
 //!
-//! Nothing here verifies a token: the server judges one of its own by the hash that it stored, and everybody else uses the
-//! published keys.
+//! A token of ours begins with one of our own headers, byte for byte: no header is ever parsed, so nothing that a token says of
+//! itself decides how it is read. Access tokens are judged by the hash that was stored, and ID tokens that come back are
+//! verified with the one key that their header stands for.
 
+mod header;
 mod keys;
+mod payload;
+mod ring;
+mod rotation;
 
 use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use countersign_domain::id::TokenId;
-use countersign_domain::token::AccessClaims;
-use countersign_ports::{
-    AddSigningKey, Clock, Entropy, KeyAdded, KeyStore, PublicKeys, SignerError, TokenSigner,
-};
-use josekit::jws::JwsSigner;
-use josekit::jws::alg::ecdsa::EcdsaJwsSigner;
-use serde::{Deserialize, Serialize};
-
-pub use keys::{KeyError, SigningKey};
+use countersign_domain::id_token::{IdTokenClaims, IdTokenRead, LogoutClaims};
+use countersign_domain::signing_algorithm::SigningAlgorithm;
+use countersign_domain::token::{AccessClaims, AccessTokenRead};
+use countersign_ports::{KeyStore, PublicKeys, SignerError, TokenSigner};
+use serde::Serialize;
+use time::OffsetDateTime;
 
 use crate::OperatorSecret;
-use keys::ALGORITHM;
+use header::TokenType;
+use payload::{AccessPayload, IdPayload, LogoutPayload};
+use ring::Ring;
+
+pub use keys::{KeyError, KeyTimes, SigningKey};
+pub use ring::KeyChange;
+pub use rotation::{forget_old_keys, load_or_create, make_due_keys, make_key};
+
+/// What access tokens are signed with: small and quick, and every resource server knows it.
+const ACCESS_ALGORITHM: SigningAlgorithm = SigningAlgorithm::Es256;
 
 /// Longer texts are no tokens of ours, and are not even parsed.
-const MAX_TOKEN_LENGTH: usize = 8 * 1024;
+const MAX_TOKEN_LENGTH: usize = 16 * 1024;
 
-/// Signs with one ES256 key, over OpenSSL. Made once and shared: header, key and key set are computed at start.
+/// Signs with a ring of keys, over OpenSSL. Headers, signers and the key set are computed when the keys change; whoever signs
+/// takes the ring as it is at that moment, and waits for nobody.
 pub struct JosekitSigner {
-    signer: EcdsaJwsSigner,
-    /// The protected header in base64url, with the dot after it.
-    header: String,
-    public_keys: PublicKeys,
+    ring: RwLock<Arc<Ring>>,
 }
 
 impl JosekitSigner {
-    /// Signs with this key.
-    pub fn new(key: &SigningKey) -> Result<Self, KeyError> {
-        let header = format!(r#"{{"typ":"at+jwt","alg":"{ALGORITHM}","kid":"{}"}}"#, key.kid());
-        Ok(Self {
-            signer: key.signer()?,
-            header: format!("{}.", URL_SAFE_NO_PAD.encode(header)),
-            public_keys: PublicKeys { jwks: key.jwks(), algorithms: vec![ALGORITHM.to_owned()] },
-        })
+    /// Signs with these keys; the first of each algorithm is the one that signs.
+    pub fn new(keys: &[SigningKey]) -> Result<Self, KeyError> {
+        Ok(Self { ring: RwLock::new(Arc::new(Ring::of(keys)?)) })
     }
 
-    fn sign(&self, claims: &AccessClaims) -> Result<String, SignerError> {
-        let payload = serde_json::to_vec(&Payload::of(claims)).map_err(failed)?;
-        let mut token = String::with_capacity(self.header.len() + payload.len() * 4 / 3 + 96);
-        token.push_str(&self.header);
+    /// Reads the stored keys and signs with them from now on. The answer says what changed; after an error all is as before.
+    pub async fn reload(
+        &self,
+        store: &dyn KeyStore,
+        secret: &OperatorSecret,
+        now: OffsetDateTime,
+    ) -> Result<Vec<KeyChange>, KeyError> {
+        let stored = store.signing_keys().await?;
+        let before = self.ring();
+        let Some(ring) = before.follow(&stored, secret, now)? else { return Ok(Vec::new()) };
+        let changes = before.changes_to(&ring);
+        *self.ring.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(ring);
+        Ok(changes)
+    }
+
+    fn ring(&self) -> Arc<Ring> {
+        Arc::clone(&self.ring.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn sign(
+        &self,
+        typ: TokenType,
+        algorithm: SigningAlgorithm,
+        payload: &impl Serialize,
+    ) -> Result<String, SignerError> {
+        let ring = self.ring();
+        let key = ring
+            .active(algorithm)
+            .ok_or_else(|| SignerError::Failed(format!("there is no key for {}", algorithm.name()).into()))?;
+        let payload = serde_json::to_vec(payload).map_err(failed)?;
+        let header = key.header(typ);
+        let mut token = String::with_capacity(header.len() + payload.len() * 4 / 3 + 400);
+        token.push_str(header);
         URL_SAFE_NO_PAD.encode_string(payload, &mut token);
-        let signature = self.signer.sign(token.as_bytes()).map_err(failed)?;
+        let signature = key.sign(token.as_bytes()).map_err(failed)?;
         token.push('.');
         URL_SAFE_NO_PAD.encode_string(signature, &mut token);
         Ok(token)
@@ -61,98 +95,67 @@ impl JosekitSigner {
 #[async_trait]
 impl TokenSigner for JosekitSigner {
     async fn sign_access_token(&self, claims: &AccessClaims) -> Result<String, SignerError> {
-        self.sign(claims)
+        self.sign(TokenType::Access, ACCESS_ALGORITHM, &AccessPayload::of(claims))
     }
 
-    /// A token of ours begins with our header, byte for byte, so no other header is ever parsed.
-    fn token_id(&self, access_token: &str) -> Option<TokenId> {
-        if access_token.len() > MAX_TOKEN_LENGTH {
-            return None;
-        }
-        let (payload, signature) = access_token.strip_prefix(&self.header)?.split_once('.')?;
+    async fn sign_id_token(
+        &self,
+        algorithm: SigningAlgorithm,
+        claims: &IdTokenClaims,
+    ) -> Result<String, SignerError> {
+        self.sign(TokenType::Id, algorithm, &IdPayload::of(claims))
+    }
+
+    async fn sign_logout_token(
+        &self,
+        algorithm: SigningAlgorithm,
+        claims: &LogoutClaims,
+    ) -> Result<String, SignerError> {
+        self.sign(TokenType::Logout, algorithm, &LogoutPayload::of(claims))
+    }
+
+    /// Tokens of withdrawn keys are read too: we know by their hash that we issued them.
+    fn read_access_token(&self, token: &str) -> Option<AccessTokenRead> {
+        let token = within_length(token)?;
+        let ring = self.ring();
+        let rest = ring.access_headers().find_map(|header| token.strip_prefix(header))?;
+        let (payload, signature) = rest.split_once('.')?;
         // Of two spellings of one signature only the canonical one is ours; the length is that of ES256.
-        let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
-        if signature.len() != self.signer.signature_len() {
+        if URL_SAFE_NO_PAD.decode(signature).ok()?.len() != ES256_SIGNATURE_LENGTH {
             return None;
         }
-        let payload = URL_SAFE_NO_PAD.decode(payload).ok()?;
-        let OnlyTheId { jti } = serde_json::from_slice(&payload).ok()?;
-        TokenId::parse(jti)
+        payload::read_access(&URL_SAFE_NO_PAD.decode(payload).ok()?)
+    }
+
+    fn read_id_token(&self, token: &str) -> Option<IdTokenRead> {
+        let token = within_length(token)?;
+        let ring = self.ring();
+        let mut keys = ring.published();
+        let (key, rest) = keys.find_map(|key| Some((key, token.strip_prefix(key.header(TokenType::Id))?)))?;
+        let (payload, signature) = rest.split_once('.')?;
+        let (signed, _) = token.rsplit_once('.')?;
+        if !key.verifies(signed.as_bytes(), &URL_SAFE_NO_PAD.decode(signature).ok()?) {
+            return None;
+        }
+        payload::read_id(&URL_SAFE_NO_PAD.decode(payload).ok()?)
     }
 
     fn public_keys(&self) -> PublicKeys {
-        self.public_keys.clone()
+        self.ring().public_keys().clone()
     }
 }
 
 impl fmt::Debug for JosekitSigner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JosekitSigner").field("public_keys", &self.public_keys).finish_non_exhaustive()
+        f.debug_struct("JosekitSigner").field("public_keys", &self.public_keys()).finish_non_exhaustive()
     }
 }
 
-/// Makes the signer from the stored key. At the very first start there is none: then it makes one and stores it. Replicas
-/// that do so at once end up with the same key.
-pub async fn load_or_create(
-    store: &dyn KeyStore,
-    secret: &OperatorSecret,
-    clock: &dyn Clock,
-    entropy: &dyn Entropy,
-) -> Result<JosekitSigner, KeyError> {
-    if let Some(key) = stored_key(store, secret).await? {
-        return JosekitSigner::new(&key);
-    }
-    let key = SigningKey::generate()?;
-    let sealed = key.seal(secret, clock.now(), entropy);
-    match store.add_signing_key(AddSigningKey { key: sealed }).await? {
-        KeyAdded::Stored => JosekitSigner::new(&key),
-        KeyAdded::AlgorithmTaken => {
-            let key = stored_key(store, secret).await?.ok_or(KeyError::Vanished)?;
-            JosekitSigner::new(&key)
-        }
-    }
-}
+/// Two numbers of 32 bytes (RFC 7518 section 3.4).
+const ES256_SIGNATURE_LENGTH: usize = 64;
 
-async fn stored_key(store: &dyn KeyStore, secret: &OperatorSecret) -> Result<Option<SigningKey>, KeyError> {
-    let keys = store.signing_keys().await?;
-    let sealed = keys.iter().find(|key| key.algorithm == ALGORITHM);
-    sealed.map(|sealed| SigningKey::open(secret, sealed)).transpose()
-}
-
-/// The claims of RFC 9068 section 2.2, in its order.
-#[derive(Serialize)]
-struct Payload<'a> {
-    iss: &'a str,
-    exp: i64,
-    aud: &'a str,
-    sub: String,
-    client_id: String,
-    iat: i64,
-    jti: String,
-    auth_time: i64,
-    scope: String,
-}
-
-impl<'a> Payload<'a> {
-    fn of(claims: &'a AccessClaims) -> Self {
-        Self {
-            iss: &claims.issuer,
-            exp: claims.expires_at.unix_timestamp(),
-            aud: &claims.audience,
-            sub: claims.subject.to_string(),
-            client_id: claims.client.to_string(),
-            iat: claims.issued_at.unix_timestamp(),
-            jti: claims.id.to_string(),
-            auth_time: claims.authenticated_at.unix_timestamp(),
-            scope: claims.scope.to_string(),
-        }
-    }
-}
-
-/// A `jti` written with escapes is none of ours, so borrowing the text is enough.
-#[derive(Deserialize)]
-struct OnlyTheId<'a> {
-    jti: &'a str,
+fn within_length(token: &str) -> Option<&str> {
+    (token.len() <= MAX_TOKEN_LENGTH).then_some(token)
 }
 
 fn failed(error: impl std::error::Error + Send + Sync + 'static) -> SignerError {

@@ -557,15 +557,25 @@ mod coins {
 }
 
 mod signer {
-    //! A signer over a new key.
+    //! A signer over new keys.
 
     use countersign_adapters_crypto::{JosekitSigner, SigningKey};
+    use countersign_domain::signing_algorithm::SigningAlgorithm;
 
     fn signer() -> JosekitSigner {
-        JosekitSigner::new(&SigningKey::generate().unwrap()).unwrap()
+        JosekitSigner::new(&SigningAlgorithm::ALL.map(|algorithm| SigningKey::generate(algorithm).unwrap()))
+            .unwrap()
     }
 
     countersign_conformance::signer_contract!(signer());
+}
+
+mod jws_reader {
+    //! A reader of what others signed.
+
+    use countersign_adapters_crypto::JosekitReader;
+
+    countersign_conformance::jws_contract!(JosekitReader);
 }
 
 mod first_start {

@@ -2,6 +2,7 @@
 
 pub(crate) mod client;
 pub(crate) mod consent;
+pub(crate) mod device_request;
 pub(crate) mod email;
 pub(crate) mod grant;
 pub(crate) mod session;

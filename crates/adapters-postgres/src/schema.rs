@@ -22,6 +22,11 @@ diesel::table! {
         application_type -> Nullable<Text>,
         id_token_signed_response_alg -> Nullable<Text>,
         post_logout_redirect_uris -> Text,
+        document -> Nullable<Text>,
+        backchannel_logout_uri -> Nullable<Text>,
+        token_endpoint_auth_signing_alg -> Nullable<Text>,
+        requires_pushed_requests -> Bool,
+        requires_bound_tokens -> Bool,
     }
 }
 
@@ -45,6 +50,8 @@ diesel::table! {
         newest_token -> Nullable<Uuid>,
         revoked_at -> Nullable<Timestamptz>,
         revocation_reason -> Nullable<Text>,
+        particulars -> Nullable<Text>,
+        session_id -> Nullable<Uuid>,
     }
 }
 
@@ -61,6 +68,7 @@ diesel::table! {
         refresh_hash -> Nullable<Binary>,
         refresh_expires_at -> Nullable<Timestamptz>,
         forget_after -> Timestamptz,
+        bound_key -> Nullable<Binary>,
     }
 }
 
@@ -70,6 +78,8 @@ diesel::table! {
         algorithm -> Text,
         sealed -> Binary,
         created_at -> Timestamptz,
+        active_from -> Timestamptz,
+        withdrawn_at -> Nullable<Timestamptz>,
     }
 }
 
@@ -113,6 +123,38 @@ diesel::table! {
         verified_at -> Nullable<Timestamptz>,
         confirmation_hash -> Nullable<Binary>,
         confirmation_expires_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    pushed_requests (id) {
+        id -> Uuid,
+        client_id -> Uuid,
+        secret_hash -> Binary,
+        parameters -> Text,
+        expires_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    device_requests (id) {
+        id -> Uuid,
+        client_id -> Uuid,
+        user_code_hash -> Binary,
+        code_hash -> Binary,
+        scope -> Text,
+        resources -> Text,
+        expires_at -> Timestamptz,
+        denied_at -> Nullable<Timestamptz>,
+        forget_after -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    spent_proofs (digest) {
+        digest -> Binary,
+        attempt -> Uuid,
+        forget_after -> Timestamptz,
     }
 }
 

@@ -3,21 +3,26 @@
 use async_trait::async_trait;
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
+use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
 use countersign_domain::grant::Grant;
 use countersign_domain::id::{ClientId, GrantId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
+use countersign_domain::pushed_request::PushedRequest;
 use countersign_domain::refresh::RefreshSnapshot;
+use countersign_domain::secret::SecretHash;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
 use countersign_ports::{
-    Account, AccountStore, AddSigningKey, ClientStore, CompleteLogin, ConfirmEmail, ContinueSession,
-    DeleteAccount, EmailPut, KeyAdded, KeyStore, LinkWallet, LinkedWallet, LoginCompleted, LoginStore,
-    OpenSession, PurgeExpired, Purged, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered,
-    RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionContinued,
-    SessionOpened, SessionStore, StoreError, TokenStore, UnlinkWallet, Upkeep, WalletLinked, WalletStore,
-    WalletUnlinked,
+    Account, AccountStore, AddSigningKey, BeginDevice, ClientStore, CompleteLogin, ConfirmEmail,
+    ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, EmailPut, IssueTokens, KeyAdded,
+    KeyStore, LinkWallet, LinkedWallet, LoginCompleted, LoginStore, OpenSession, PurgeExpired, Purged,
+    PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, RevokeConsent,
+    RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient, SessionContinued,
+    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore,
+    TokensIssued, UnlinkWallet, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
 };
+use time::OffsetDateTime;
 
 use crate::PgStorage;
 use crate::ops::complete_login::complete_login;
@@ -25,16 +30,22 @@ use crate::ops::continue_session::continue_session;
 use crate::ops::delete_account::delete_account;
 use crate::ops::email::{confirm_email, put_email, remove_email};
 use crate::ops::end_session::{end_session, end_sessions};
-use crate::ops::keys::{add_signing_key, signing_keys};
+use crate::ops::issue_tokens::issue_tokens;
+use crate::ops::keys::{add_signing_key, remove_signing_key, signing_keys, withdraw_signing_key};
 use crate::ops::link_wallet::link_wallet;
 use crate::ops::open_session::open_session;
 use crate::ops::read::{find_access, find_client, find_grant, find_refresh, list_clients, wallets_of};
 use crate::ops::read_account::{find_account, find_consent, find_email, find_session};
 use crate::ops::redeem_code::redeem_code;
 use crate::ops::register_client::{delete_client, register_client, update_client};
+use crate::ops::requests::{
+    begin_device, deny_device, find_device, find_device_by_user_code, push_request, take_pushed_request,
+};
 use crate::ops::revoke::{revoke_grant, revoke_token};
 use crate::ops::revoke_consent::revoke_consent;
 use crate::ops::rotate_refresh::rotate_refresh;
+use crate::ops::sign_out::{clients_of_sessions, sign_out};
+use crate::ops::spend_proof::spend_proof;
 use crate::ops::unlink_wallet::unlink_wallet;
 use crate::ops::upkeep::{ping, purge_expired};
 
@@ -97,6 +108,14 @@ impl SessionStore for PgStorage {
         self.pool.run(move |connection| continue_session(connection, &command)).await
     }
 
+    async fn sign_out(&self, command: SignOut) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| sign_out(connection, &command)).await
+    }
+
+    async fn clients_of_sessions(&self, user: UserId) -> Result<Vec<SessionClient>, StoreError> {
+        self.pool.run(move |connection| clients_of_sessions(connection, user)).await
+    }
+
     async fn end_session(&self, user: UserId, id: SessionId) -> Result<bool, StoreError> {
         self.pool.run(move |connection| end_session(connection, user, id)).await
     }
@@ -151,6 +170,10 @@ impl TokenStore for PgStorage {
         self.pool.run(move |connection| redeem_code(connection, &command)).await
     }
 
+    async fn issue_tokens(&self, command: IssueTokens) -> Result<TokensIssued, StoreError> {
+        self.pool.run(move |connection| issue_tokens(connection, &command)).await
+    }
+
     async fn find_refresh(&self, id: TokenId) -> Result<Option<RefreshSnapshot>, StoreError> {
         self.pool.run(move |connection| find_refresh(connection, id)).await
     }
@@ -173,13 +196,57 @@ impl TokenStore for PgStorage {
 }
 
 #[async_trait]
+impl RequestStore for PgStorage {
+    async fn push_request(&self, request: PushedRequest) -> Result<(), StoreError> {
+        self.pool.run(move |connection| push_request(connection, &request)).await
+    }
+
+    async fn take_pushed_request(&self, command: TakePushedRequest) -> Result<Option<String>, StoreError> {
+        self.pool.run(move |connection| take_pushed_request(connection, command)).await
+    }
+
+    async fn begin_device(&self, command: BeginDevice) -> Result<DeviceBegun, StoreError> {
+        self.pool.run(move |connection| begin_device(connection, &command)).await
+    }
+
+    async fn find_device(&self, id: GrantId) -> Result<Option<DeviceRequest>, StoreError> {
+        self.pool.run(move |connection| find_device(connection, id)).await
+    }
+
+    async fn find_device_by_user_code(&self, hash: SecretHash) -> Result<Option<DeviceRequest>, StoreError> {
+        self.pool.run(move |connection| find_device_by_user_code(connection, hash)).await
+    }
+
+    async fn deny_device(&self, command: DenyDevice) -> Result<DeviceDenied, StoreError> {
+        self.pool.run(move |connection| deny_device(connection, command)).await
+    }
+}
+
+#[async_trait]
 impl KeyStore for PgStorage {
     async fn add_signing_key(&self, command: AddSigningKey) -> Result<KeyAdded, StoreError> {
         self.pool.run(move |connection| add_signing_key(connection, &command)).await
     }
 
+    async fn withdraw_signing_key(&self, kid: &str, now: OffsetDateTime) -> Result<bool, StoreError> {
+        let kid = kid.to_owned();
+        self.pool.run(move |connection| withdraw_signing_key(connection, &kid, now)).await
+    }
+
+    async fn remove_signing_key(&self, kid: &str) -> Result<bool, StoreError> {
+        let kid = kid.to_owned();
+        self.pool.run(move |connection| remove_signing_key(connection, &kid)).await
+    }
+
     async fn signing_keys(&self) -> Result<Vec<SealedKey>, StoreError> {
         self.pool.run(signing_keys).await
+    }
+}
+
+#[async_trait]
+impl ReplayStore for PgStorage {
+    async fn spend_proof(&self, command: SpendProof) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| spend_proof(connection, &command)).await
     }
 }
 

@@ -14,8 +14,8 @@ use crate::connection::ConnectionUrl;
 use crate::migrate;
 use crate::ops::{
     complete_login, continue_session, delete_account, email, end_session, keys, link_wallet, open_session,
-    read, read_account, redeem_code, register_client, revoke, revoke_consent, rotate_refresh, unlink_wallet,
-    upkeep,
+    read, read_account, redeem_code, register_client, requests, revoke, revoke_consent, rotate_refresh,
+    unlink_wallet, upkeep,
 };
 
 fn migrated() -> (ConnectionUrl, PgConnection) {
@@ -85,10 +85,13 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     unlink_wallet::unlink_wallet(connection, &unlink).unwrap();
 
     every_operation_on_accounts(connection, with_options);
+    every_operation_on_requests(connection);
 
     let key = fixtures::add_signing_key();
     keys::add_signing_key(connection, &key).unwrap();
     keys::add_signing_key(connection, &key).unwrap();
+    keys::withdraw_signing_key(connection, &key.key.kid, fixtures::NOW).unwrap();
+    keys::remove_signing_key(connection, &key.key.kid).unwrap();
     keys::signing_keys(connection).unwrap();
     upkeep::purge_expired(connection, PurgeExpired { before: fixtures::NOW, limit: 5 }).unwrap();
     upkeep::ping(connection).unwrap();
@@ -124,13 +127,25 @@ fn every_operation_on_accounts(connection: &mut PgConnection, with_options: bool
     delete_account::delete_account(connection, &fixtures::delete_account(user)).unwrap();
 }
 
+fn every_operation_on_requests(connection: &mut PgConnection) {
+    let pushed = fixtures::pushed_request();
+    requests::push_request(connection, &pushed).unwrap();
+    requests::take_pushed_request(connection, fixtures::take_pushed_request(&pushed)).unwrap().unwrap();
+    let device = fixtures::begin_device();
+    requests::begin_device(connection, &device).unwrap();
+    requests::begin_device(connection, &device).unwrap();
+    requests::find_device_by_user_code(connection, device.request.user_code_hash).unwrap().unwrap();
+    let deny = countersign_ports::DenyDevice { id: device.request.id, now: fixtures::NOW };
+    requests::deny_device(connection, deny).unwrap();
+}
+
 #[test]
 fn every_statement_is_prepared_once_for_each_connection() {
     let (_, mut connection) = migrated();
     every_operation(&mut connection, true);
     let prepared = count(&mut connection, "pg_prepared_statements WHERE name <> ''");
     // diesel caches no update that it wrote itself; the one of clients is the only one left, and is rare.
-    assert!(prepared >= 58, "{prepared} statements are prepared");
+    assert!(prepared >= 64, "{prepared} statements are prepared");
     every_operation(&mut connection, false);
     every_operation(&mut connection, true);
     assert_eq!(count(&mut connection, "pg_prepared_statements WHERE name <> ''"), prepared);

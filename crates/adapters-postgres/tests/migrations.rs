@@ -6,7 +6,7 @@ use std::thread;
 use countersign_adapters_postgres::{PgOptions, PgStorage, migrate, revert_all};
 use countersign_conformance::fixtures;
 use countersign_domain::id::UserId;
-use countersign_ports::{WalletStore, WalletUnlinked};
+use countersign_ports::{KeyStore, WalletStore, WalletUnlinked};
 use countersign_test_postgres::Cluster;
 use uuid::Uuid;
 
@@ -99,6 +99,32 @@ async fn d_16_d_30_what_the_release_before_writes_is_read_with_the_chain_of_its_
     let command = fixtures::unlink_wallet(&wallets[1].account, &wallets[0].account);
     assert!(matches!(storage.unlink_wallet(command).await.unwrap(), WalletUnlinked::Unlinked { .. }));
     assert_eq!(execute(&url, "SELECT revocation_reason FROM grants"), "wallet_unlinked");
+}
+
+/// What the release before wrote: the one key of its algorithm.
+const OLD_KEY: &str = "INSERT INTO signing_keys (kid, algorithm, sealed, created_at) \
+    VALUES ('old', 'ES256', '\\x00', '2026-11-21T10:00:00Z')";
+
+/// Two keys that came after it, one given up and one that is yet to sign.
+const NEW_KEYS: &str = "INSERT INTO signing_keys (kid, algorithm, sealed, created_at, active_from, withdrawn_at) VALUES \
+    ('gone', 'ES256', '\\x00', now(), now(), now()), \
+    ('next', 'ES256', '\\x00', now(), now() + interval '1 day', NULL)";
+
+#[tokio::test]
+async fn d_16_the_key_of_the_release_before_signed_from_the_beginning_and_is_left_when_this_one_goes() {
+    let url = Cluster::shared().create_database();
+    let storage = PgStorage::connect(&url, PgOptions::default()).unwrap();
+    let up = include_str!("../../../migrations/postgres/2026-11-24-000004_key_rotation/up.sql");
+    let down = include_str!("../../../migrations/postgres/2026-11-24-000004_key_rotation/down.sql");
+    for statements in [down, OLD_KEY, up] {
+        execute(&url, statements);
+    }
+    let keys = storage.signing_keys().await.unwrap();
+    assert_eq!((keys.len(), keys[0].active_from, keys[0].withdrawn_at), (1, fixtures::NOW, None));
+    for statements in [NEW_KEYS, down] {
+        execute(&url, statements);
+    }
+    assert_eq!(execute(&url, "SELECT kid FROM signing_keys"), "old");
 }
 
 #[test]

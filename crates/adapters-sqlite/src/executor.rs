@@ -2,12 +2,14 @@
 
 use countersign_domain::client::Client;
 use countersign_domain::id::ClientId;
+use countersign_domain::pushed_request::PushedRequest;
 use countersign_group_commit::Executor;
 use countersign_ports::{
-    AddSigningKey, CompleteLogin, ConfirmEmail, ContinueSession, DeleteAccount, EmailPut, KeyAdded,
-    LinkWallet, LoginCompleted, OpenSession, PurgeExpired, Purged, PutEmail, RedeemCode, Redeemed,
-    RegisterClient, Registered, RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated,
-    SessionContinued, SessionOpened, UnlinkWallet, WalletLinked, WalletUnlinked,
+    AddSigningKey, BeginDevice, CompleteLogin, ConfirmEmail, ContinueSession, DeleteAccount, DenyDevice,
+    DeviceBegun, DeviceDenied, EmailPut, IssueTokens, KeyAdded, LinkWallet, LoginCompleted, OpenSession,
+    PurgeExpired, Purged, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, RevokeConsent,
+    RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionContinued, SessionOpened, SignOut,
+    SpendProof, TakePushedRequest, TokensIssued, UnlinkWallet, WalletLinked, WalletUnlinked,
 };
 use diesel::SqliteConnection;
 use diesel::connection::SimpleConnection;
@@ -17,6 +19,7 @@ use crate::file::DatabaseFile;
 use crate::ops;
 use crate::ops::end_session::{EndSession, EndSessions};
 use crate::ops::remove_email::RemoveEmail;
+use crate::ops::signing_keys::{RemoveSigningKey, WithdrawSigningKey};
 use crate::options::SqliteOptions;
 use crate::pool;
 
@@ -72,6 +75,7 @@ commands! {
     UnlinkWallet: UnlinkWallet => WalletUnlinked, ops::unlink_wallet::unlink_wallet;
     OpenSession: OpenSession => SessionOpened, ops::open_session::open_session;
     ContinueSession: ContinueSession => SessionContinued, ops::continue_session::continue_session;
+    SignOut: SignOut => bool, ops::sign_out::sign_out;
     EndSession: EndSession => bool, ops::end_session::end_session;
     EndSessions: EndSessions => u64, ops::end_session::end_sessions;
     RevokeConsent: RevokeConsent => bool, ops::revoke_consent::revoke_consent;
@@ -80,10 +84,18 @@ commands! {
     RemoveEmail: RemoveEmail => bool, ops::remove_email::remove_email;
     DeleteAccount: DeleteAccount => bool, ops::delete_account::delete_account;
     RedeemCode: RedeemCode => Redeemed, ops::redeem_code::redeem_code;
+    IssueTokens: IssueTokens => TokensIssued, ops::issue_tokens::issue_tokens;
     RotateRefresh: RotateRefresh => Rotated, ops::rotate_refresh::rotate_refresh;
     RevokeToken: RevokeToken => Revoked, ops::revoke::revoke_token;
     RevokeGrant: RevokeGrant => Revoked, ops::revoke::revoke_grant;
+    PushRequest: PushedRequest => (), ops::requests::push_request;
+    TakePushedRequest: TakePushedRequest => Option<String>, ops::requests::take_pushed_request;
+    BeginDevice: BeginDevice => DeviceBegun, ops::requests::begin_device;
+    DenyDevice: DenyDevice => DeviceDenied, ops::requests::deny_device;
     AddSigningKey: AddSigningKey => KeyAdded, ops::signing_keys::add_signing_key;
+    WithdrawSigningKey: WithdrawSigningKey => bool, ops::signing_keys::withdraw_signing_key;
+    RemoveSigningKey: RemoveSigningKey => bool, ops::signing_keys::remove_signing_key;
+    SpendProof: SpendProof => bool, ops::spend_proof::spend_proof;
     PurgeExpired: PurgeExpired => Purged, ops::purge_expired::purge_expired;
     Ping: Ping => (), ping;
 }

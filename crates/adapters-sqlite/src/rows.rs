@@ -3,6 +3,7 @@
 
 pub(crate) mod client;
 pub(crate) mod consent;
+pub(crate) mod device_request;
 pub(crate) mod email;
 pub(crate) mod field;
 pub(crate) mod grant;

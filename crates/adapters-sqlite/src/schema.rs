@@ -22,6 +22,11 @@ diesel::table! {
         application_type -> Nullable<Text>,
         id_token_signed_response_alg -> Nullable<Text>,
         post_logout_redirect_uris -> Text,
+        document -> Nullable<Text>,
+        backchannel_logout_uri -> Nullable<Text>,
+        token_endpoint_auth_signing_alg -> Nullable<Text>,
+        requires_pushed_requests -> Bool,
+        requires_bound_tokens -> Bool,
     }
 }
 
@@ -62,6 +67,8 @@ diesel::table! {
         newest_token -> Nullable<Binary>,
         revoked_at -> Nullable<BigInt>,
         revocation_reason -> Nullable<Text>,
+        particulars -> Nullable<Text>,
+        session_id -> Nullable<Binary>,
     }
 }
 
@@ -78,6 +85,7 @@ diesel::table! {
         refresh_hash -> Nullable<Binary>,
         refresh_expires_at -> Nullable<BigInt>,
         forget_after -> BigInt,
+        bound_key -> Nullable<Binary>,
     }
 }
 
@@ -87,6 +95,8 @@ diesel::table! {
         algorithm -> Text,
         sealed -> Binary,
         created_at -> BigInt,
+        active_from -> BigInt,
+        withdrawn_at -> Nullable<BigInt>,
     }
 }
 
@@ -134,6 +144,38 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    pushed_requests (id) {
+        id -> Binary,
+        client_id -> Binary,
+        secret_hash -> Binary,
+        parameters -> Text,
+        expires_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    device_requests (id) {
+        id -> Binary,
+        client_id -> Binary,
+        user_code_hash -> Binary,
+        code_hash -> Binary,
+        scope -> Text,
+        resources -> Text,
+        expires_at -> BigInt,
+        denied_at -> Nullable<BigInt>,
+        forget_after -> BigInt,
+    }
+}
+
+diesel::table! {
+    spent_proofs (digest) {
+        digest -> Binary,
+        attempt -> Binary,
+        forget_after -> BigInt,
+    }
+}
+
 diesel::allow_tables_to_appear_in_same_query!(
     clients,
     users,
@@ -144,5 +186,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     spent_challenges,
     login_sessions,
     consents,
-    emails
+    emails,
+    device_requests,
+    pushed_requests,
+    spent_proofs,
 );

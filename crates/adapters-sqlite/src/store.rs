@@ -7,23 +7,28 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
+use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
 use countersign_domain::grant::Grant;
 use countersign_domain::id::{ClientId, GrantId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
+use countersign_domain::pushed_request::PushedRequest;
 use countersign_domain::refresh::RefreshSnapshot;
+use countersign_domain::secret::SecretHash;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
 use countersign_group_commit::{GroupCommit, Limits};
 use countersign_ports::{
-    Account, AccountStore, AddSigningKey, ClientStore, CompleteLogin, ConfirmEmail, ContinueSession,
-    DeleteAccount, EmailPut, KeyAdded, KeyStore, LinkWallet, LinkedWallet, LoginCompleted, LoginStore,
-    OpenSession, PurgeExpired, Purged, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered,
-    RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionContinued,
-    SessionOpened, SessionStore, StoreError, TokenStore, UnlinkWallet, Upkeep, WalletLinked, WalletStore,
-    WalletUnlinked,
+    Account, AccountStore, AddSigningKey, BeginDevice, ClientStore, CompleteLogin, ConfirmEmail,
+    ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, EmailPut, IssueTokens, KeyAdded,
+    KeyStore, LinkWallet, LinkedWallet, LoginCompleted, LoginStore, OpenSession, PurgeExpired, Purged,
+    PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, RevokeConsent,
+    RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient, SessionContinued,
+    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore,
+    TokensIssued, UnlinkWallet, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
 };
 use diesel::SqliteConnection;
+use time::OffsetDateTime;
 use tokio::sync::Semaphore;
 
 use crate::error::{MigrateError, OpenError, SqliteError, refused, store_error};
@@ -32,7 +37,8 @@ use crate::file::DatabaseFile;
 use crate::migrate;
 use crate::ops::end_session::{EndSession, EndSessions};
 use crate::ops::remove_email::RemoveEmail;
-use crate::ops::{read, read_account};
+use crate::ops::signing_keys::{self, RemoveSigningKey, WithdrawSigningKey};
+use crate::ops::{read, read_account, requests, sign_out};
 use crate::options::SqliteOptions;
 use crate::pool::{self, Readers};
 
@@ -193,6 +199,14 @@ impl SessionStore for SqliteStorage {
         self.write(command).await
     }
 
+    async fn sign_out(&self, command: SignOut) -> Result<bool, StoreError> {
+        self.write(command).await
+    }
+
+    async fn clients_of_sessions(&self, user: UserId) -> Result<Vec<SessionClient>, StoreError> {
+        self.read(move |reader| sign_out::clients_of_sessions(reader, user)).await
+    }
+
     async fn end_session(&self, user: UserId, id: SessionId) -> Result<bool, StoreError> {
         self.write(EndSession { user, id }).await
     }
@@ -247,6 +261,10 @@ impl TokenStore for SqliteStorage {
         self.write(command).await
     }
 
+    async fn issue_tokens(&self, command: IssueTokens) -> Result<TokensIssued, StoreError> {
+        self.write(command).await
+    }
+
     async fn find_refresh(&self, id: TokenId) -> Result<Option<RefreshSnapshot>, StoreError> {
         self.read(move |reader| read::find_refresh(reader, id)).await
     }
@@ -269,13 +287,55 @@ impl TokenStore for SqliteStorage {
 }
 
 #[async_trait]
+impl RequestStore for SqliteStorage {
+    async fn push_request(&self, request: PushedRequest) -> Result<(), StoreError> {
+        self.write(request).await
+    }
+
+    async fn take_pushed_request(&self, command: TakePushedRequest) -> Result<Option<String>, StoreError> {
+        self.write(command).await
+    }
+
+    async fn begin_device(&self, command: BeginDevice) -> Result<DeviceBegun, StoreError> {
+        self.write(command).await
+    }
+
+    async fn find_device(&self, id: GrantId) -> Result<Option<DeviceRequest>, StoreError> {
+        self.read(move |reader| requests::find_device(reader, id)).await
+    }
+
+    async fn find_device_by_user_code(&self, hash: SecretHash) -> Result<Option<DeviceRequest>, StoreError> {
+        self.read(move |reader| requests::find_device_by_user_code(reader, hash)).await
+    }
+
+    async fn deny_device(&self, command: DenyDevice) -> Result<DeviceDenied, StoreError> {
+        self.write(command).await
+    }
+}
+
+#[async_trait]
 impl KeyStore for SqliteStorage {
     async fn add_signing_key(&self, command: AddSigningKey) -> Result<KeyAdded, StoreError> {
         self.write(command).await
     }
 
+    async fn withdraw_signing_key(&self, kid: &str, now: OffsetDateTime) -> Result<bool, StoreError> {
+        self.write(WithdrawSigningKey { kid: kid.to_owned(), now }).await
+    }
+
+    async fn remove_signing_key(&self, kid: &str) -> Result<bool, StoreError> {
+        self.write(RemoveSigningKey { kid: kid.to_owned() }).await
+    }
+
     async fn signing_keys(&self) -> Result<Vec<SealedKey>, StoreError> {
-        self.read(read::signing_keys).await
+        self.read(signing_keys::signing_keys).await
+    }
+}
+
+#[async_trait]
+impl ReplayStore for SqliteStorage {
+    async fn spend_proof(&self, command: SpendProof) -> Result<bool, StoreError> {
+        self.write(command).await
     }
 }
 

@@ -10,8 +10,8 @@ use countersign_adapters_sqlite::{FileError, OpenError, SqliteOptions, SqliteSto
 use countersign_conformance::fixtures;
 use countersign_domain::id::{GrantId, UserId};
 use countersign_ports::{
-    AccountStore, ClientStore, LoginStore, Redeemed, RegisterClient, SessionStore, StoreError, TokenStore,
-    Upkeep, WalletStore, WalletUnlinked,
+    AccountStore, ClientStore, KeyStore, LoginStore, Redeemed, RegisterClient, SessionStore, StoreError,
+    TokenStore, Upkeep, WalletStore, WalletUnlinked,
 };
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -83,6 +83,35 @@ fn d_30_a_schema_that_is_newer_than_the_program_still_serves_it() {
         .unwrap();
     assert_eq!(migrate(&path).unwrap(), Vec::<String>::new());
     SqliteStorage::open(&path, SqliteOptions::default()).unwrap();
+}
+
+/// What the release before wrote: the one key of its algorithm.
+const OLD_KEY: &str = "INSERT INTO signing_keys (kid, algorithm, sealed, created_at) \
+    VALUES ('old', 'ES256', x'00', unixepoch('2026-11-21 10:00:00') * 1000000)";
+
+/// Two keys that came after it, one given up and one that is yet to sign.
+const NEW_KEYS: &str = "INSERT INTO signing_keys (kid, algorithm, sealed, created_at, active_from, withdrawn_at) VALUES \
+    ('gone', 'ES256', x'00', unixepoch() * 1000000, unixepoch() * 1000000, unixepoch() * 1000000), \
+    ('next', 'ES256', x'00', unixepoch() * 1000000, (unixepoch() + 86400) * 1000000, NULL)";
+
+#[tokio::test]
+async fn the_key_of_the_release_before_signed_from_the_beginning_and_is_left_when_this_one_goes() {
+    let (_folder, path) = place();
+    let storage = open(&path);
+    let up = include_str!("../../../migrations/sqlite/2026-11-24-000004_key_rotation/up.sql");
+    let down = include_str!("../../../migrations/sqlite/2026-11-24-000004_key_rotation/down.sql");
+    let mut other = connect(&path);
+    for statements in [down, OLD_KEY, up] {
+        other.batch_execute(statements).unwrap();
+    }
+    let keys = storage.signing_keys().await.unwrap();
+    assert_eq!((keys.len(), keys[0].active_from, keys[0].withdrawn_at), (1, fixtures::NOW, None));
+    for statements in [NEW_KEYS, down] {
+        other.batch_execute(statements).unwrap();
+    }
+    let left = diesel::sql_query("SELECT kid AS name, NULL AS sql FROM signing_keys");
+    let left: Vec<Definition> = left.load(&mut other).unwrap();
+    assert_eq!(left.into_iter().map(|row| row.name).collect::<Vec<_>>(), ["old"]);
 }
 
 /// Exactly what the first release writes for a new wallet and its first login.
@@ -283,7 +312,7 @@ async fn a_row_of_an_account_that_cannot_be_names_itself() {
     let (user, session) = (login.new_user, login.session.as_ref().unwrap().id);
     let consent = format!("consents {user} {}", login.client);
     for (change, expected) in [
-        ("consents SET scopes = 32", format!("{consent} has an impossible scopes")),
+        ("consents SET scopes = 64", format!("{consent} has an impossible scopes")),
         ("consents SET scopes = 4294967297", format!("{consent} has an impossible scopes")),
         ("consents SET client_id = 'x'", format!("consents {user} x has an impossible client_id")),
         ("login_sessions SET user_id = 'x'", format!("login_sessions {session} has an impossible user_id")),

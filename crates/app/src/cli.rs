@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Arg, CommandFactory, Parser, Subcommand, ValueEnum};
 use countersign_domain::client::AuthenticationMethod;
+use countersign_domain::grant_type::GrantType;
+use countersign_domain::signing_algorithm::SigningAlgorithm;
 
 use crate::config::settings;
 
@@ -36,6 +38,11 @@ pub(crate) enum Command {
     Client {
         #[command(subcommand)]
         command: ClientCommand,
+    },
+    /// Look at the signing keys, rotate them, give one up.
+    Key {
+        #[command(subcommand)]
+        command: KeyCommand,
     },
     /// Check what wallets signed.
     Challenge {
@@ -91,14 +98,45 @@ pub(crate) enum ClientCommand {
     },
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeyCommand {
+    /// List all signing keys.
+    List {
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+    /// Make the next keys: published now, signing in 24 hours.
+    Rotate {
+        /// In an emergency: the new keys sign at once, and whatever the old ones signed counts no more.
+        #[arg(long)]
+        now: bool,
+        /// Only the keys of this algorithm.
+        #[arg(long, value_parser = signing_algorithms())]
+        algorithm: Option<String>,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+    /// Give a key up: it is published no more, and whatever it signed counts no more.
+    Retire {
+        /// The key's id.
+        #[arg(allow_hyphen_values = true)]
+        kid: String,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+}
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct NewClient {
     /// The name that people see.
     #[arg(long)]
     pub(crate) name: String,
-    /// Where people may be sent back to (repeatable).
-    #[arg(long, required = true, value_name = "URI")]
+    /// Where people may be sent back to (repeatable); needed unless the grant types leave `authorization_code` out.
+    #[arg(long, value_name = "URI", required_unless_present = "grant_type")]
     pub(crate) redirect_uri: Vec<String>,
+    /// How the client gets tokens (repeatable); `authorization_code` and `refresh_token` when left out.
+    #[arg(long, value_parser = grant_types())]
+    pub(crate) grant_type: Vec<String>,
     /// What the client may ask for (repeatable, or several in one text); `profile` when left out.
     #[arg(long)]
     pub(crate) scope: Vec<String>,
@@ -108,6 +146,12 @@ pub(crate) struct NewClient {
     /// How the client proves who it is; `client_secret_post` when left out.
     #[arg(long, value_parser = auth_methods())]
     pub(crate) auth_method: Option<String>,
+    /// The file with the client's public keys (a JSON Web Key Set), for `private_key_jwt`.
+    #[arg(long, value_name = "FILE", conflicts_with = "jwks_uri")]
+    pub(crate) jwks_file: Option<PathBuf>,
+    /// Where the client's public keys are, for `private_key_jwt`.
+    #[arg(long, value_name = "URI")]
+    pub(crate) jwks_uri: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -221,6 +265,14 @@ fn setting(name: &'static str, value: &'static str) -> Arg {
         .global(true)
         .hide_short_help(true)
         .help_heading("Settings (also as COUNTERSIGN_… in the environment, and in the settings file)")
+}
+
+fn signing_algorithms() -> clap::builder::PossibleValuesParser {
+    SigningAlgorithm::ALL.map(SigningAlgorithm::name).into()
+}
+
+fn grant_types() -> clap::builder::PossibleValuesParser {
+    GrantType::ALL.map(GrantType::name).into()
 }
 
 fn auth_methods() -> clap::builder::PossibleValuesParser {

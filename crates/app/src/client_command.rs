@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use countersign_domain::challenge::TextKey;
-use countersign_domain::client::{AuthenticationMethod, Client, ClientOrigin};
-use countersign_domain::id::{ClientId, TokenId};
+use countersign_domain::client::{AuthenticationMethod, Client, ClientOrigin, DisplayMetadata};
+use countersign_domain::dpop::DpopNonceKey;
+use countersign_domain::id::ClientId;
+use countersign_domain::id_token::{IdTokenClaims, IdTokenRead, LogoutClaims};
 use countersign_domain::registration::RequestedMetadata;
-use countersign_domain::token::AccessClaims;
+use countersign_domain::signing_algorithm::SigningAlgorithm;
+use countersign_domain::token::{AccessClaims, AccessTokenRead};
 use countersign_ports::{EntropyExt, PublicKeys, SignerError, StoreError, TokenSigner};
 use countersign_usecases::Context;
 use countersign_usecases::register_client::{RegisterClientError, register_client};
@@ -35,9 +38,9 @@ pub(crate) async fn client(
         .open(&config.database_url)
         .await
         .map_err(|error| opening::failure("open the database", &config.database_url, &error))?;
-    // No text is written at the command line, so that any key will do.
-    let text_key = TextKey::new(wiring.entropy.bytes());
-    let context = wiring.context(config, Arc::clone(&opened.storage), Arc::new(SignsNothing), text_key);
+    // No text and no nonce is written at the command line, so that any keys will do.
+    let keys = (TextKey::new(wiring.entropy.bytes()), DpopNonceKey::new(wiring.entropy.bytes()));
+    let context = wiring.context(config, Arc::clone(&opened.storage), Arc::new(SignsNothing), keys);
     let done = carry_out(command, &context, out).await;
     opened.close().await;
     done
@@ -46,7 +49,7 @@ pub(crate) async fn client(
 async fn carry_out(command: ClientCommand, context: &Context, out: &mut dyn Write) -> Result<(), Failure> {
     match command {
         ClientCommand::Create { client, output } => {
-            let created = register_client(context, requested(client), ClientOrigin::Operator).await;
+            let created = register_client(context, requested(client)?, ClientOrigin::Operator).await;
             let created = created.map_err(|error| match error {
                 RegisterClientError::Rejected(rejected) => Failure::Usage(rejected.to_string()),
                 RegisterClientError::Store(_) | RegisterClientError::IdTaken => {
@@ -81,16 +84,26 @@ async fn carry_out(command: ClientCommand, context: &Context, out: &mut dyn Writ
     Ok(())
 }
 
-fn requested(client: NewClient) -> RequestedMetadata {
+fn requested(client: NewClient) -> Result<RequestedMetadata, Failure> {
     let method =
         if client.public { Some(AuthenticationMethod::None.name().to_owned()) } else { client.auth_method };
-    RequestedMetadata {
+    let jwks = client.jwks_file.map(|path| {
+        let read = std::fs::read_to_string(&path);
+        read.map_err(|error| Failure::Usage(format!("{} cannot be read: {error}", path.display())))
+    });
+    Ok(RequestedMetadata {
         client_name: Some(client.name),
-        redirect_uris: Some(client.redirect_uri),
+        redirect_uris: Some(client.redirect_uri).filter(|uris| !uris.is_empty()),
+        grant_types: Some(client.grant_type).filter(|names| !names.is_empty()),
         scope: (!client.scope.is_empty()).then(|| client.scope.join(" ")),
         token_endpoint_auth_method: method,
+        display: DisplayMetadata {
+            jwks: jwks.transpose()?,
+            jwks_uri: client.jwks_uri,
+            ..DisplayMetadata::default()
+        },
         ..RequestedMetadata::default()
-    }
+    })
 }
 
 async fn all_clients(context: &Context) -> Result<Vec<Client>, Failure> {
@@ -141,14 +154,30 @@ struct SignsNothing;
 #[async_trait]
 impl TokenSigner for SignsNothing {
     async fn sign_access_token(&self, _: &AccessClaims) -> Result<String, SignerError> {
-        Err(SignerError::Failed("commands of the operator sign nothing".into()))
+        Err(signs_nothing())
     }
 
-    fn token_id(&self, _: &str) -> Option<TokenId> {
+    async fn sign_id_token(&self, _: SigningAlgorithm, _: &IdTokenClaims) -> Result<String, SignerError> {
+        Err(signs_nothing())
+    }
+
+    async fn sign_logout_token(&self, _: SigningAlgorithm, _: &LogoutClaims) -> Result<String, SignerError> {
+        Err(signs_nothing())
+    }
+
+    fn read_access_token(&self, _: &str) -> Option<AccessTokenRead> {
+        None
+    }
+
+    fn read_id_token(&self, _: &str) -> Option<IdTokenRead> {
         None
     }
 
     fn public_keys(&self) -> PublicKeys {
         PublicKeys { jwks: r#"{"keys":[]}"#.to_owned(), algorithms: Vec::new() }
     }
+}
+
+fn signs_nothing() -> SignerError {
+    SignerError::Failed("commands of the operator sign nothing".into())
 }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use time::format_description::well_known::Rfc3339;
 
 use crate::cli::Output;
+use crate::table;
 
 /// Shows a new client with the secrets that are shown this once.
 pub(crate) fn created(created: &RegisteredClient, output: Output, out: &mut dyn Write) -> io::Result<()> {
@@ -55,17 +56,7 @@ pub(crate) fn list(clients: &[Client], output: Output, out: &mut dyn Write) -> i
         Output::Table => {
             let heading = ["CLIENT ID", "NAME", "METHOD", "BY", "CREATED"].map(str::to_owned);
             let rows: Vec<_> = std::iter::once(heading).chain(clients.iter().map(row)).collect();
-            let width = |column: usize| {
-                rows.iter()
-                    .filter_map(|row| row.get(column))
-                    .map(|cell| cell.chars().count())
-                    .max()
-                    .unwrap_or(0)
-            };
-            let (ids, names, methods, origins) = (width(0), width(1), width(2), width(3));
-            rows.iter().try_for_each(|[id, name, method, origin, created]| {
-                writeln!(out, "{id:ids$}  {name:names$}  {method:methods$}  {origin:origins$}  {created}")
-            })
+            table::write(&rows, out)
         }
     }
 }
@@ -94,7 +85,8 @@ fn fields(client: &Client) -> Map<String, Value> {
         ("registered_by", json!(client.origin.name())),
         ("created_at", json!(created_at(client))),
     ];
-    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    let document = client.document.iter().map(|document| ("document", json!(document)));
+    fields.into_iter().chain(document).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 fn show(fields: &Map<String, Value>, output: Output, out: &mut dyn Write) -> io::Result<()> {

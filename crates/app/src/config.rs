@@ -24,6 +24,7 @@ use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::secret::Secret;
 use ipnet::IpNet;
+use time::Duration;
 
 pub use database_url::DatabaseUrl;
 use reader::Reader;
@@ -43,11 +44,15 @@ pub(crate) struct Config {
     pub(crate) registration: RegistrationMode,
     pub(crate) registration_token: Option<Secret>,
     pub(crate) lifetimes: Lifetimes,
+    /// How long a signing key signs; `None`: keys are rotated by hand.
+    pub(crate) key_rotation: Option<Duration>,
     pub(crate) rate_limit: bool,
     pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) wallets: WalletSettings,
     /// `None`: no mail is sent.
     pub(crate) mail: Option<SmtpSettings>,
+    pub(crate) resources: Option<Vec<String>>,
+    pub(crate) client_documents: bool,
     pub(crate) synthetic_email: bool,
     pub(crate) playground: bool,
     /// Is the server for trying out, and everything thrown away at the end?
@@ -127,12 +132,15 @@ impl Config {
         let session = reader.read(&settings::SESSION_TTL);
         let login_session = reader.read(&settings::LOGIN_TTL);
         let grace = reader.read(&settings::REFRESH_GRACE);
+        let key_rotation = reader.read(&settings::KEY_ROTATION);
         let rate_limit = reader.read(&settings::RATE_LIMIT);
         let trusted_proxies = reader.read(&settings::TRUSTED_PROXIES).unwrap_or_default();
         let ethereum_rpc = reader.read(&settings::ETHEREUM_RPC).unwrap_or_default();
         let ethereum_rpc_private = reader.read(&settings::ETHEREUM_RPC_PRIVATE).unwrap_or_default();
         let coins = reader.read(&settings::COINS);
         let mail = mail(&mut reader);
+        let resources = reader.read(&settings::RESOURCES);
+        let client_documents = reader.read(&settings::CLIENT_DOCUMENTS);
         let synthetic_email = reader.read(&settings::SYNTHETIC_EMAIL);
         let playground = reader.read(&settings::PLAYGROUND);
         let template_directory = reader.read(&settings::TEMPLATE_DIRECTORY);
@@ -186,6 +194,16 @@ impl Config {
                 "it would not be asked for while registration is open; set registration to token",
             );
         }
+        let client_documents = client_documents.unwrap_or_else(|| {
+            let is_closed = registration == RegistrationMode::Closed;
+            let (value, why) = if is_closed {
+                ("off", "default while registration is closed")
+            } else {
+                ("on", "default, because registration is not closed")
+            };
+            reader.derive(&settings::CLIENT_DOCUMENTS, value, why);
+            !is_closed
+        });
         let playground = playground.unwrap_or_else(|| {
             let (value, why) = if is_loopback {
                 ("on", "default while the public URL is loopback")
@@ -232,10 +250,13 @@ impl Config {
                     confidential_grace: grace.unwrap_or(default.confidential_grace),
                     public_grace: grace.unwrap_or(default.public_grace),
                 },
+                key_rotation: Some(key_rotation?).filter(|age| age.is_positive()),
                 rate_limit: rate_limit?,
                 trusted_proxies,
                 wallets,
                 mail,
+                resources,
+                client_documents,
                 synthetic_email: synthetic_email?,
                 playground,
                 dev: purpose == Purpose::TryOut,

@@ -20,11 +20,14 @@ mod client_output;
 mod config;
 mod demo_wallet;
 mod failure;
+mod key_command;
+mod keys;
 mod migrate;
 mod operator_secret;
 mod private_file;
 mod server;
 mod shutdown;
+mod table;
 mod telemetry;
 mod throw_away;
 mod upkeep;
@@ -95,6 +98,11 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
             let config = load(Purpose::Administer)?;
             let _flushed = telemetry::start(&config, Audience::Command);
             block_on(client_command::client(command, &config, &wiring, &mut out))
+        }
+        Command::Key { command } => {
+            let config = load(Purpose::Administer)?;
+            let _flushed = telemetry::start(&config, Audience::Command);
+            block_on(key_command::key(command, &config, &wiring, &mut out))
         }
         Command::Challenge { command } => {
             // The operator's coins are known here too, but no chain is asked: the answer is the same on every machine.

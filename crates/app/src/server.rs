@@ -10,13 +10,16 @@ use std::time::Duration;
 
 use countersign_adapters_crypto::load_or_create;
 use countersign_domain::challenge::TextKey;
+use countersign_domain::dpop::DpopNonceKey;
 use countersign_domain::secret::SecretHash;
 use countersign_http_actix::{self as http, HttpSettings, Registration, Running};
 use countersign_usecases::Context;
+use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 use crate::config::{Config, RegistrationMode};
 use crate::failure::Failure;
+use crate::keys::KeyKeeper;
 use crate::operator_secret;
 use crate::shutdown::Signals;
 use crate::throw_away::ThrowAway;
@@ -50,8 +53,8 @@ pub(crate) async fn serve(
             return Ok(());
         }
     };
-    let Started { context, mut running, storage } = started;
-    let upkeep = tokio::spawn(upkeep::keep(context));
+    let Started { context, keys, mut running, storage } = started;
+    let upkeep = [tokio::spawn(upkeep::keep(context)), tokio::spawn(keys.keep())];
     say_where(&config, &running, throw_away.as_ref());
     contract_chains::introduce(&config.wallets.ethereum_rpc);
 
@@ -62,7 +65,7 @@ pub(crate) async fn serve(
             None
         }
     };
-    upkeep.abort();
+    upkeep.iter().for_each(JoinHandle::abort);
     if let Some(ended) = ended {
         storage.close().await;
         return match ended {
@@ -82,6 +85,7 @@ pub(crate) async fn serve(
 
 struct Started {
     context: Context,
+    keys: KeyKeeper,
     running: Running,
     storage: OpenStorage,
 }
@@ -92,9 +96,19 @@ async fn start(config: &Config, wiring: &Wiring, listener: TcpListener) -> Resul
     let storage = opening::with_patience(config, wiring).await?;
     let keys =
         load_or_create(storage.storage.as_ref(), &secret, wiring.clock.as_ref(), wiring.entropy.as_ref());
-    let signer = keys.await.map_err(|error| Failure::because("open the signing key", &error))?;
+    let signer = keys.await.map_err(|error| Failure::because("open the signing keys", &error))?;
+    let signer = Arc::new(signer);
     let text_key = TextKey::new(secret.derive::<32>("challenge texts"));
-    let context = wiring.context(config, Arc::clone(&storage.storage), Arc::new(signer), text_key);
+    let dpop_nonces = DpopNonceKey::new(secret.derive::<32>("DPoP nonces"));
+    let keys = KeyKeeper {
+        signer: Arc::clone(&signer),
+        storage: Arc::clone(&storage.storage),
+        secret: secret.clone(),
+        clock: Arc::clone(&wiring.clock),
+        entropy: Arc::clone(&wiring.entropy),
+        rotation: config.key_rotation,
+    };
+    let context = wiring.context(config, Arc::clone(&storage.storage), signer, (text_key, dpop_nonces));
     let settings = HttpSettings {
         registration: registration(config),
         rate_limits: config.rate_limit,
@@ -107,7 +121,7 @@ async fn start(config: &Config, wiring: &Wiring, listener: TcpListener) -> Resul
     };
     let running = http::start(context.clone(), settings, listener)
         .map_err(|error| Failure::because("start the server", &error))?;
-    Ok(Started { context, running, storage })
+    Ok(Started { context, keys, running, storage })
 }
 
 fn registration(config: &Config) -> Registration {

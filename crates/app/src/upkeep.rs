@@ -41,7 +41,7 @@ async fn purge_all(context: &Context, pause: Duration) -> Result<u64, StoreError
 }
 
 /// Up to a quarter less or more, so that replicas which started together do not work together.
-fn jittered(period: Duration, random: [u8; 2]) -> Duration {
+pub(crate) fn jittered(period: Duration, random: [u8; 2]) -> Duration {
     let share = f64::from(u16::from_le_bytes(random)) / f64::from(u16::MAX);
     period.mul_f64(0.75 + share / 2.0)
 }
@@ -51,10 +51,11 @@ mod tests {
     use std::sync::Arc;
 
     use countersign_adapters_crypto::WalletSettings;
-    use countersign_conformance::fakes::{FakeSigner, ManualClock, SeededEntropy};
+    use countersign_conformance::fakes::{FakeFetcher, FakeReader, FakeSigner, ManualClock, SeededEntropy};
     use countersign_conformance::fixtures;
     use countersign_conformance::memory::MemoryStorage;
     use countersign_domain::challenge::TextKey;
+    use countersign_domain::dpop::DpopNonceKey;
     use countersign_domain::lifetimes::Lifetimes;
     use countersign_domain::public_url::PublicUrl;
     use countersign_ports::{LoginStore, Storage};
@@ -77,14 +78,19 @@ mod tests {
             storage: shared,
             wallets: (Wiring::standard().wallets)(WalletSettings::default()),
             signer: Arc::new(FakeSigner),
+            jws: Arc::new(FakeReader),
+            fetcher: Arc::new(FakeFetcher::default()),
             clock: Arc::<ManualClock>::clone(&clock),
             entropy: Arc::new(SeededEntropy::default()),
             mailer: None,
             policy: Policy {
                 public_url: PublicUrl::parse("http://localhost").unwrap(),
                 lifetimes: Lifetimes::default(),
+                resources: None,
+                client_documents: false,
                 synthetic_email: false,
                 text_key: TextKey::new([7; 32]),
+                dpop_nonces: DpopNonceKey::new([8; 32]),
             },
         };
         assert_eq!(purge_all(&context, Duration::ZERO).await.unwrap(), 0);

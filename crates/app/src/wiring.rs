@@ -11,11 +11,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use countersign_adapters_crypto::{OsEntropy, SystemClock, WalletRouter, WalletSettings};
+use countersign_adapters_crypto::{JosekitReader, OsEntropy, SystemClock, WalletRouter, WalletSettings};
+use countersign_adapters_http::{CachedDocuments, HttpFetcher};
 use countersign_adapters_smtp::{SmtpMailer, SmtpSettings};
 use countersign_domain::challenge::TextKey;
+use countersign_domain::dpop::DpopNonceKey;
 use countersign_ports::error::Source;
-use countersign_ports::{Clock, Entropy, Mailer, Storage, TokenSigner, WalletVerifier};
+use countersign_ports::{Clock, Entropy, Fetcher, JwsReader, Mailer, Storage, TokenSigner, WalletVerifier};
 use countersign_usecases::{Context, Policy};
 
 use crate::config::Config;
@@ -31,6 +33,10 @@ pub struct Wiring {
     pub wallets: MakeWallets,
     /// Makes who sends mail, where the operator named a mail server.
     pub mailer: MakeMailer,
+    /// Who reads what clients sign.
+    pub jws: Arc<dyn JwsReader>,
+    /// Makes who asks for what clients point at.
+    pub fetcher: MakeFetcher,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Chance.
@@ -39,6 +45,9 @@ pub struct Wiring {
 
 /// Makes who checks wallets. A binary with wallets of its own takes what it needs of the settings.
 pub type MakeWallets = Box<dyn Fn(WalletSettings) -> Arc<dyn WalletVerifier> + Send + Sync>;
+
+/// Makes who asks for what clients point at; the argument says whether it may ask this machine.
+pub type MakeFetcher = Box<dyn Fn(bool) -> Arc<dyn Fetcher> + Send + Sync>;
 
 /// Makes who sends mail. A mailer dates mails by the clock and names them by chance.
 pub type MakeMailer =
@@ -90,12 +99,16 @@ pub enum OpenError {
 }
 
 impl Wiring {
-    /// All adapters of this build: SQLite, PostgreSQL, the standard wallets, SMTP, and the machine's clock and entropy.
+    /// All adapters of this build: SQLite, PostgreSQL, the standard wallets, SMTP, HTTPS, and the machine's clock and entropy.
     pub fn standard() -> Self {
         Self {
             storage: vec![Box::new(SqliteScheme), Box::new(PostgresScheme)],
             wallets: Box::new(|settings| Arc::new(WalletRouter::configured(settings))),
             mailer: Box::new(|settings, clock, entropy| Arc::new(SmtpMailer::new(settings, clock, entropy))),
+            jws: Arc::new(JosekitReader),
+            fetcher: Box::new(|allow_loopback| {
+                Arc::new(CachedDocuments::new(Arc::new(HttpFetcher::new(allow_loopback))))
+            }),
             clock: Arc::new(SystemClock),
             entropy: Arc::new(OsEntropy),
         }
@@ -117,7 +130,7 @@ impl Wiring {
         config: &Config,
         storage: Arc<dyn Storage>,
         signer: Arc<dyn TokenSigner>,
-        text_key: TextKey,
+        (text_key, dpop_nonces): (TextKey, DpopNonceKey),
     ) -> Context {
         let mailer = config
             .mail
@@ -127,14 +140,20 @@ impl Wiring {
             storage,
             wallets: (self.wallets)(config.wallets.clone()),
             signer,
+            jws: Arc::clone(&self.jws),
+            // Who tries the server out has clients on this machine too.
+            fetcher: (self.fetcher)(config.public_url.is_loopback()),
             clock: Arc::clone(&self.clock),
             entropy: Arc::clone(&self.entropy),
             mailer,
             policy: Policy {
                 public_url: config.public_url.clone(),
                 lifetimes: config.lifetimes,
+                resources: config.resources.clone(),
+                client_documents: config.client_documents,
                 synthetic_email: config.synthetic_email,
                 text_key,
+                dpop_nonces,
             },
         }
     }

@@ -1,20 +1,24 @@
-//! Stand-ins for the clock, the entropy, the token signer and a person's wallet.
+//! Stand-ins for the clock, the entropy, the token signer, a person's wallet, and what is outside.
+
+pub(crate) mod signer;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use async_trait::async_trait;
 use base64::Engine;
-use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use countersign_domain::id::TokenId;
-use countersign_domain::token::AccessClaims;
-use countersign_ports::{Clock, Entropy, PublicKeys, SignerError, TokenSigner};
+use base64::engine::general_purpose::STANDARD;
+use countersign_ports::{Clock, Entropy};
 use k256::ecdsa::SigningKey;
-use serde_json::{Value, json};
 use sha3::{Digest, Keccak256};
 use time::{Duration, OffsetDateTime};
 
+pub use signer::FakeSigner;
+
 use crate::fixtures;
+
+mod outside;
+
+pub use outside::{FakeFetcher, FakeReader};
 
 /// A clock that stands still until somebody moves it.
 #[derive(Debug)]
@@ -114,56 +118,6 @@ impl TestWallet {
         let mut bytes = signature.to_bytes().to_vec();
         bytes.push(27 + recovery.to_byte());
         bytes
-    }
-}
-
-/// Makes what looks like access tokens. The payload can be read; the signature is a hash that anybody can make.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct FakeSigner;
-
-impl FakeSigner {
-    const ALGORITHM: &'static str = "FAKE";
-    const KID: &'static str = "fake-key";
-}
-
-#[async_trait]
-impl TokenSigner for FakeSigner {
-    async fn sign_access_token(&self, claims: &AccessClaims) -> Result<String, SignerError> {
-        let header = json!({ "typ": "at+jwt", "alg": Self::ALGORITHM, "kid": Self::KID });
-        let payload = json!({
-            "iss": claims.issuer,
-            "aud": claims.audience,
-            "sub": claims.subject.to_string(),
-            "client_id": claims.client.to_string(),
-            "scope": claims.scope.to_string(),
-            "auth_time": claims.authenticated_at.unix_timestamp(),
-            "iat": claims.issued_at.unix_timestamp(),
-            "exp": claims.expires_at.unix_timestamp(),
-            "jti": claims.id.to_string(),
-        });
-        let [header, payload] = [header, payload].map(|part| URL_SAFE_NO_PAD.encode(part.to_string()));
-        let signed = format!("{header}.{payload}");
-        let signature = URL_SAFE_NO_PAD.encode(keccak(signed.as_bytes()));
-        Ok(format!("{signed}.{signature}"))
-    }
-
-    fn token_id(&self, access_token: &str) -> Option<TokenId> {
-        let mut parts = access_token.split('.');
-        let (Some(_), Some(payload), Some(_), None) =
-            (parts.next(), parts.next(), parts.next(), parts.next())
-        else {
-            return None;
-        };
-        let payload: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).ok()?).ok()?;
-        TokenId::parse(payload.get("jti")?.as_str()?)
-    }
-
-    fn public_keys(&self) -> PublicKeys {
-        let key = json!({ "kty": "fake", "use": "sig", "alg": Self::ALGORITHM, "kid": Self::KID });
-        PublicKeys {
-            jwks: json!({ "keys": [key] }).to_string(),
-            algorithms: vec![Self::ALGORITHM.to_owned()],
-        }
     }
 }
 

@@ -3,30 +3,41 @@
 //! Times are whole seconds, because databases keep microseconds only. Whatever identifies a thing differs from call to
 //! call, and from process to process, so that tests can share one database.
 
+mod signing;
+
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use countersign_domain::client::{
     Client, ClientAuthentication, ClientMetadata, ClientOrigin, DisplayMetadata, SecretMethod,
 };
+use countersign_domain::device::{self, DeviceRequest};
 use countersign_domain::email::{EmailAddress, EmailConfirmation};
-use countersign_domain::grant::RevocationReason;
+use countersign_domain::grant::{Grant, RevocationReason};
 use countersign_domain::grant_type::GrantType;
-use countersign_domain::id::{ClientId, GrantId, SessionId, TokenId, UserId};
+use countersign_domain::id::{ClientId, GrantId, PushedRequestId, SessionId, TokenId, UserId};
+use countersign_domain::id_token::SignedText;
+use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::login_session::LoginSession;
+use countersign_domain::particulars::Particulars;
 use countersign_domain::pkce::CodeChallenge;
+use countersign_domain::pushed_request::{self, PushedRequest};
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::secret::{Secret, SecretHash};
-use countersign_domain::signing_key::SealedKey;
-use countersign_domain::token::{AccessClaims, RefreshToken, Token};
+use countersign_domain::token::{RefreshToken, Token};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    AddSigningKey, CompleteLogin, ConfirmEmail, ContinueSession, DeleteAccount, LinkWallet, NewSession,
-    OpenSession, PutEmail, RedeemCode, RegisterClient, RevokeConsent, RevokeGrant, RevokeToken,
-    RotateRefresh, UnlinkWallet,
+    BeginDevice, CompleteLogin, ConfirmEmail, ContinueSession, DeleteAccount, IssueTokens, LinkWallet,
+    NewSession, OpenSession, PutEmail, RedeemCode, RegisterClient, RevokeConsent, RevokeGrant, RevokeToken,
+    RotateRefresh, SpendProof, TakePushedRequest, UnlinkWallet,
 };
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
+
+pub use signing::{
+    access_claims, add_signing_key, add_signing_key_beside, id_token_claims, logout_claims,
+    short_id_token_claims,
+};
 
 /// The time at which all fixtures happen.
 pub const NOW: OffsetDateTime = datetime!(2026-11-21 10:00:00 UTC);
@@ -68,6 +79,11 @@ pub fn token_id() -> TokenId {
 /// An id for a session; later ones sort later.
 pub fn session_id() -> SessionId {
     SessionId::at(NOW, id_tail())
+}
+
+/// An id for a pushed request.
+pub fn pushed_request_id() -> PushedRequestId {
+    PushedRequestId::at(NOW, id_tail())
 }
 
 /// The version and the variant of a UUID take bits of the first three bytes; the rest stays as it is.
@@ -130,9 +146,13 @@ pub fn client_with_secret(secret: &Secret) -> Client {
             redirect_uris: vec![redirect_uri(REDIRECT_URI)],
             scopes: all_scopes(),
             grant_types: GrantType::ALL.to_vec(),
+            backchannel_logout_uri: None,
+            requires_pushed_requests: false,
+            requires_bound_tokens: false,
             display: DisplayMetadata::default(),
         },
         origin: ClientOrigin::SelfRegistered,
+        document: None,
         registration_token: secret_hash(),
         created_at: NOW,
     }
@@ -141,6 +161,21 @@ pub fn client_with_secret(secret: &Secret) -> Client {
 /// A client without a secret.
 pub fn public_client() -> Client {
     Client { authentication: ClientAuthentication::Public, ..client() }
+}
+
+/// A client that proves itself by signatures of its keys.
+pub fn client_with_keys() -> Client {
+    Client { authentication: ClientAuthentication::Keys, ..client() }
+}
+
+/// A proof that is new, good for five minutes, in a request of its own.
+pub fn spend_proof() -> SpendProof {
+    SpendProof {
+        digest: unique_bytes(),
+        attempt: grant_id().as_uuid(),
+        now: NOW,
+        forget_after: NOW + Duration::minutes(5),
+    }
 }
 
 /// A redirect URI, not judged.
@@ -160,6 +195,7 @@ pub fn full_display() -> DisplayMetadata {
         jwks_uri: Some("https://client.example/jwks".to_owned()),
         application_type: Some("native".to_owned()),
         id_token_signed_response_alg: Some("ES256".to_owned()),
+        token_endpoint_auth_signing_alg: Some("RS256".to_owned()),
         post_logout_redirect_uris: vec!["https://client.example/bye".to_owned()],
     }
 }
@@ -185,11 +221,24 @@ pub fn complete_login_of(account: WalletAccount) -> CompleteLogin {
         scope: all_scopes(),
         nonce: Some("n-0S6_WzA2Mj".to_owned()),
         code_challenge: Some(CodeChallenge::from_bytes(unique_bytes())),
+        particulars: particulars(),
         code_hash: secret_hash(),
         now: NOW,
         code_expires_at: NOW + Duration::seconds(60),
         forget_after: NOW + Duration::minutes(5),
         session: None,
+    }
+}
+
+/// Something in every particular.
+pub fn particulars() -> Particulars {
+    Particulars {
+        resources: vec!["https://api.example/v1".to_owned(), "urn:example:api".to_owned()],
+        key: Some(KeyThumbprint::from_bytes(unique_bytes())),
+        wallet_proof: Some(SignedText {
+            text: "auth.example wants you to sign in\n\nkey none\n".to_owned(),
+            signature: "0xab".to_owned(),
+        }),
     }
 }
 
@@ -310,6 +359,7 @@ pub fn token(grant: GrantId) -> Token {
         access_hash: secret_hash(),
         access_expires_at: NOW + Duration::hours(1),
         refresh: Some(RefreshToken { hash: secret_hash(), expires_at: NOW + Duration::days(30) }),
+        key: Some(KeyThumbprint::from_bytes(unique_bytes())),
     }
 }
 
@@ -318,6 +368,16 @@ pub fn redeem_code(grant: GrantId) -> RedeemCode {
     let token = token(grant);
     let forget_after = token.forget_after();
     RedeemCode { token, now: NOW, forget_after }
+}
+
+/// The command that gives a client tokens of its own.
+pub fn issue_tokens(client: ClientId) -> IssueTokens {
+    let id = grant_id();
+    let particulars = Particulars { wallet_proof: None, key: None, ..particulars() };
+    let grant = Grant::of_client(NOW, id, client, particulars, secret_hash());
+    let token = Token { scope: grant.scope, refresh: None, ..token(id) };
+    let forget_after = token.forget_after();
+    IssueTokens { grant, token, now: NOW, forget_after }
 }
 
 /// The command that refreshes with a token that is the newest of its family.
@@ -337,37 +397,41 @@ pub fn revoke_token(id: TokenId) -> RevokeToken {
     RevokeToken { id, now: NOW }
 }
 
+/// A request that a client pushed.
+pub fn pushed_request() -> PushedRequest {
+    PushedRequest {
+        id: pushed_request_id(),
+        client: client_id(),
+        secret_hash: secret_hash(),
+        parameters: format!("response_type=code&state=%C3%A9+{}", unique()),
+        expires_at: NOW + pushed_request::LIFETIME,
+    }
+}
+
+/// The command that takes a pushed request.
+pub fn take_pushed_request(request: &PushedRequest) -> TakePushedRequest {
+    TakePushedRequest { id: request.id, client: request.client, secret_hash: request.secret_hash, now: NOW }
+}
+
+/// The command that has a device wait.
+pub fn begin_device() -> BeginDevice {
+    let expires_at = NOW + device::LIFETIME;
+    let request = DeviceRequest {
+        id: grant_id(),
+        client: client_id(),
+        user_code_hash: secret_hash(),
+        code_hash: secret_hash(),
+        scope: all_scopes(),
+        resources: vec!["https://api.example".to_owned()],
+        expires_at,
+        denied: false,
+    };
+    BeginDevice { request, forget_after: expires_at + device::REMEMBERED }
+}
+
 /// The command that revokes a grant because the client asked for it.
 pub fn revoke_grant(id: GrantId) -> RevokeGrant {
     RevokeGrant { id, reason: RevocationReason::ClientRequest, now: NOW }
-}
-
-/// The command that adds a key for an algorithm of its own.
-pub fn add_signing_key() -> AddSigningKey {
-    let number = format!("{}-{}", std::process::id(), unique());
-    AddSigningKey {
-        key: SealedKey {
-            kid: format!("key-{number}"),
-            algorithm: format!("ALG-{number}"),
-            sealed: (0..=255).collect(),
-            created_at: NOW,
-        },
-    }
-}
-
-/// What an access token says.
-pub fn access_claims() -> AccessClaims {
-    AccessClaims {
-        issuer: "https://issuer.example".to_owned(),
-        audience: "https://issuer.example".to_owned(),
-        subject: user_id(),
-        client: client_id(),
-        scope: all_scopes(),
-        authenticated_at: NOW,
-        issued_at: NOW + Duration::seconds(30),
-        expires_at: NOW + Duration::hours(1),
-        id: token_id(),
-    }
 }
 
 #[cfg(test)]

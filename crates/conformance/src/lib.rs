@@ -6,8 +6,9 @@
 //!
 //! # A storage
 //!
-//! Implement `ClientStore`, `LoginStore`, `WalletStore`, `SessionStore`, `AccountStore`, `TokenStore`, `KeyStore` and `Upkeep`
-//! of `countersign-ports`; the contract is in their documentation. Then the file `tests/contract.rs` is this, whole:
+//! Implement `ClientStore`, `LoginStore`, `WalletStore`, `SessionStore`, `AccountStore`, `TokenStore`, `RequestStore`, `KeyStore`,
+//! `ReplayStore` and `Upkeep` of `countersign-ports`; the contract is in their documentation. Then the file `tests/contract.rs` is
+//! this, whole:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -46,6 +47,7 @@
 //! | [`storage_replicas!`] | the same |
 //! | [`wallet_contract!`](crate::wallet_contract!) | an expression that is a verifier; a function from `u64` to a [`wallet::SigningWallet`] |
 //! | [`signer_contract!`](crate::signer_contract!) | an expression that is a signer |
+//! | [`jws_contract!`](crate::jws_contract!) | an expression that is a reader of signatures |
 //!
 //! The tests stand where the macro stands. To run a suite twice, wrap each in a module of its own.
 //!
@@ -74,6 +76,8 @@
 pub mod fakes;
 pub mod fixtures;
 pub mod harness;
+pub mod jose;
+pub mod jws;
 pub mod memory;
 pub mod signer;
 pub mod storage;

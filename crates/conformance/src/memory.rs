@@ -9,23 +9,26 @@ use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
 use countersign_domain::email::UserEmail;
 use countersign_domain::grant::{Grant, RevocationReason};
-use countersign_domain::id::{ClientId, GrantId, SessionId, TokenId, UserId};
+use countersign_domain::id::{ClientId, GrantId, PushedRequestId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
+use countersign_domain::pushed_request::PushedRequest;
 use countersign_domain::refresh::{NewestToken, RefreshSnapshot};
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_ports::{
-    AddSigningKey, ClientStore, KeyAdded, KeyStore, PurgeExpired, Purged, RedeemCode, Redeemed,
-    RegisterClient, Registered, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, StoreError,
-    TokenStore, Upkeep,
+    AddSigningKey, ClientStore, IssueTokens, KeyAdded, KeyStore, PurgeExpired, Purged, RedeemCode, Redeemed,
+    RegisterClient, Registered, ReplayStore, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated,
+    SpendProof, StoreError, TokenStore, TokensIssued, Upkeep,
 };
 use time::OffsetDateTime;
 
 mod accounts;
 mod login;
+mod requests;
 mod sessions;
 mod wallets;
 
+use requests::DeviceRow;
 use wallets::{WalletKey, WalletRow};
 
 /// A store in memory, as simple as it can be.
@@ -47,6 +50,9 @@ struct Tables {
     spent_challenges: BTreeMap<GrantId, OffsetDateTime>,
     grants: BTreeMap<GrantId, GrantRow>,
     tokens: BTreeMap<TokenId, TokenRow>,
+    pushed_requests: BTreeMap<PushedRequestId, PushedRequest>,
+    device_requests: BTreeMap<GrantId, DeviceRow>,
+    spent_proofs: BTreeMap<[u8; 32], SpendProof>,
     /// By algorithm.
     keys: BTreeMap<String, SealedKey>,
 }
@@ -162,6 +168,23 @@ impl TokenStore for MemoryStorage {
         Ok(Redeemed::Stored)
     }
 
+    async fn issue_tokens(&self, command: IssueTokens) -> Result<TokensIssued, StoreError> {
+        let mut tables = self.tables();
+        let IssueTokens { grant, token, forget_after, .. } = command;
+        if tables.grants.contains_key(&grant.id) {
+            let is_repeated = tables.tokens.get(&token.id).is_some_and(|known| known.token.grant == grant.id);
+            return Ok(if is_repeated { TokensIssued::Stored } else { TokensIssued::IdTaken });
+        }
+        if !tables.clients.contains_key(&grant.client) {
+            return Ok(TokensIssued::ClientUnknown);
+        }
+        let newest_token = Some(token.id);
+        let row = GrantRow { newest_token, revocation: None, forget_after, grant };
+        tables.grants.insert(row.grant.id, row);
+        tables.tokens.insert(token.id, TokenRow { token, access_revoked_at: None });
+        Ok(TokensIssued::Stored)
+    }
+
     async fn find_refresh(&self, id: TokenId) -> Result<Option<RefreshSnapshot>, StoreError> {
         let tables = self.tables();
         Ok(tables.refresh_snapshot(id))
@@ -245,16 +268,49 @@ impl Tables {
 #[async_trait]
 impl KeyStore for MemoryStorage {
     async fn add_signing_key(&self, command: AddSigningKey) -> Result<KeyAdded, StoreError> {
+        let AddSigningKey { key, unless_after } = command;
         let mut tables = self.tables();
-        let present = tables.keys.entry(command.key.algorithm.clone()).or_insert_with(|| command.key.clone());
-        let is_this_key = present.kid == command.key.kid;
-        Ok(if is_this_key { KeyAdded::Stored } else { KeyAdded::AlgorithmTaken })
+        let is_later = |other: &SealedKey| {
+            other.algorithm == key.algorithm
+                && other.withdrawn_at.is_none()
+                && other.active_from > unless_after
+        };
+        if !tables.keys.contains_key(&key.kid) && tables.keys.values().any(is_later) {
+            return Ok(KeyAdded::NotNeeded);
+        }
+        tables.keys.entry(key.kid.clone()).or_insert(key);
+        Ok(KeyAdded::Stored)
+    }
+
+    async fn withdraw_signing_key(&self, kid: &str, now: OffsetDateTime) -> Result<bool, StoreError> {
+        let mut tables = self.tables();
+        let Some(key) = tables.keys.get_mut(kid).filter(|key| key.withdrawn_at.is_none()) else {
+            return Ok(false);
+        };
+        key.withdrawn_at = Some(now);
+        Ok(true)
+    }
+
+    async fn remove_signing_key(&self, kid: &str) -> Result<bool, StoreError> {
+        Ok(self.tables().keys.remove(kid).is_some())
     }
 
     async fn signing_keys(&self) -> Result<Vec<SealedKey>, StoreError> {
         let mut keys: Vec<_> = self.tables().keys.values().cloned().collect();
         keys.sort_by_key(|key| key.created_at);
         Ok(keys)
+    }
+}
+
+#[async_trait]
+impl ReplayStore for MemoryStorage {
+    async fn spend_proof(&self, command: SpendProof) -> Result<bool, StoreError> {
+        let mut tables = self.tables();
+        let first = tables.spent_proofs.entry(command.digest).or_insert(command);
+        if first.forget_after < command.now {
+            *first = command;
+        }
+        Ok(first.attempt == command.attempt)
     }
 }
 
@@ -270,14 +326,32 @@ impl Upkeep for MemoryStorage {
             tables.spent_challenges.iter().map(|(id, forget_after)| (*forget_after, *id)),
             command,
         );
+        let (proofs, more_proofs) = oldest_first(
+            tables.spent_proofs.values().map(|proof| (proof.forget_after, proof.digest)),
+            command,
+        );
         let (sessions, more_sessions) =
             oldest_first(tables.sessions.values().map(|session| (session.expires_at, session.id)), command);
+        let (pushed, more_pushed) = oldest_first(
+            tables.pushed_requests.values().map(|request| (request.expires_at, request.id)),
+            command,
+        );
+        let (devices, more_devices) =
+            oldest_first(tables.device_requests.iter().map(|(id, row)| (row.forget_after, *id)), command);
         tables.grants.retain(|id, _| !grants.contains(id));
         tables.tokens.retain(|id, _| !tokens.contains(id));
         tables.spent_challenges.retain(|id, _| !spent.contains(id));
+        tables.spent_proofs.retain(|digest, _| !proofs.contains(digest));
         tables.sessions.retain(|id, _| !sessions.contains(id));
-        let rows = count_of(grants.len() + tokens.len() + spent.len() + sessions.len());
-        Ok(Purged { rows, more: more_grants || more_tokens || more_spent || more_sessions })
+        tables.pushed_requests.retain(|id, _| !pushed.contains(id));
+        tables.device_requests.retain(|id, _| !devices.contains(id));
+        let spent_rows = spent.len() + proofs.len();
+        let of_people = grants.len() + tokens.len() + spent_rows + sessions.len();
+        let more_of_people = more_grants || more_tokens || more_spent || more_proofs || more_sessions;
+        Ok(Purged {
+            rows: count_of(of_people + pushed.len() + devices.len()),
+            more: more_of_people || more_pushed || more_devices,
+        })
     }
 
     async fn ping(&self) -> Result<(), StoreError> {

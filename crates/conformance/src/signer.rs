@@ -4,11 +4,15 @@ use std::collections::BTreeSet;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use countersign_domain::token::AccessClaims;
+use countersign_domain::id_token::{IdTokenClaims, IdTokenRead, LogoutClaims};
+use countersign_domain::key_thumbprint::KeyThumbprint;
+use countersign_domain::signing_algorithm::SigningAlgorithm;
+use countersign_domain::token::{AccessClaims, AccessTokenRead};
 use countersign_ports::TokenSigner;
 use serde_json::{Map, Value, json};
 use time::Duration;
 
+use crate::fakes::signer::{access_payload, id_payload, logout_payload};
 use crate::fixtures;
 
 /// Makes one test of each clause about a token signer. The argument is evaluated for every clause: a signer.
@@ -19,10 +23,19 @@ macro_rules! signer_contract {
             a_token_is_three_parts_of_base64url,
             the_header_names_type_algorithm_and_a_published_key,
             the_claims_are_exactly_those_of_rfc_9068,
+            one_audience_is_a_text_and_several_are_a_list,
             times_are_whole_seconds,
-            the_id_of_a_token_is_read_back,
+            an_access_token_is_read_back,
             other_claims_give_another_signature,
-            garbage_has_no_id,
+            garbage_is_no_access_token,
+            an_id_token_names_type_algorithm_and_a_published_key,
+            an_id_token_says_exactly_what_it_was_given,
+            an_id_token_is_read_back,
+            a_logout_token_says_exactly_what_it_was_given,
+            a_105_an_id_token_of_another_algorithm_key_or_payload_is_not_read,
+            e_42_an_id_token_with_an_empty_or_a_zero_signature_is_not_read,
+            a_107_tokens_of_one_kind_are_not_read_as_another,
+            garbage_is_no_id_token,
             a_097_no_private_member_is_published,
             a_097_published_keys_have_ids_of_their_own_and_are_for_signing,
         ] }
@@ -72,9 +85,7 @@ pub async fn the_header_names_type_algorithm_and_a_published_key(signer: &dyn To
     let names: BTreeSet<_> = header.keys().map(String::as_str).collect();
     assert_eq!(names, BTreeSet::from(["typ", "alg", "kid"]));
     assert_eq!(header["typ"], "at+jwt");
-    let algorithms = signer.public_keys().algorithms;
-    assert!(algorithms.iter().any(|algorithm| header["alg"] == algorithm.as_str()));
-    assert_ne!(header["alg"], "none");
+    assert_eq!(header["alg"], "ES256");
     let keys = published(signer);
     let key = keys.iter().find(|key| key["kid"] == header["kid"]).unwrap();
     assert_eq!(key["alg"], header["alg"]);
@@ -84,18 +95,7 @@ pub async fn the_header_names_type_algorithm_and_a_published_key(signer: &dyn To
 pub async fn the_claims_are_exactly_those_of_rfc_9068(signer: &dyn TokenSigner) {
     let claims = fixtures::access_claims();
     let [_, payload, _] = sign(signer, &claims).await;
-    let expected = json!({
-        "iss": claims.issuer,
-        "aud": claims.audience,
-        "sub": claims.subject.to_string(),
-        "client_id": claims.client.to_string(),
-        "scope": claims.scope.to_string(),
-        "auth_time": claims.authenticated_at.unix_timestamp(),
-        "iat": claims.issued_at.unix_timestamp(),
-        "exp": claims.expires_at.unix_timestamp(),
-        "jti": claims.id.to_string(),
-    });
-    assert_eq!(Value::Object(object(&payload)), expected);
+    assert_eq!(Value::Object(object(&payload)), access_payload(&claims));
 }
 
 /// Parts of a second are cut off, so that no library stumbles over them.
@@ -111,12 +111,31 @@ pub async fn times_are_whole_seconds(signer: &dyn TokenSigner) {
     }
 }
 
-/// What was signed is found by its `jti`.
-pub async fn the_id_of_a_token_is_read_back(signer: &dyn TokenSigner) {
-    for _ in 0..16 {
-        let claims = fixtures::access_claims();
+/// What resource servers compare with their own name, and the key of RFC 9449 where there is one.
+pub async fn one_audience_is_a_text_and_several_are_a_list(signer: &dyn TokenSigner) {
+    let key = KeyThumbprint::from_bytes([7; 32]);
+    let several = AccessClaims { audience: audiences(2), key: Some(key), ..fixtures::access_claims() };
+    let [_, payload, _] = sign(signer, &several).await;
+    let payload = object(&payload);
+    assert_eq!(payload["aud"], json!(["https://api-0.example/\"q\"", "https://api-1.example/\"q\""]));
+    assert_eq!(payload["cnf"], json!({ "jkt": key.to_string() }));
+    let one = AccessClaims { audience: audiences(1), ..fixtures::access_claims() };
+    let [_, payload, _] = sign(signer, &one).await;
+    assert_eq!(object(&payload)["aud"], json!("https://api-0.example/\"q\""));
+}
+
+fn audiences(count: usize) -> Vec<String> {
+    (0..count).map(|number| format!("https://api-{number}.example/\"q\"")).collect()
+}
+
+/// What was signed is found by its `jti`, and says for whom it is.
+pub async fn an_access_token_is_read_back(signer: &dyn TokenSigner) {
+    for number in 0..8 {
+        let key = (number % 2 == 1).then(|| KeyThumbprint::from_bytes([7; 32]));
+        let claims = AccessClaims { audience: audiences(1 + number / 2), key, ..fixtures::access_claims() };
         let token = signer.sign_access_token(&claims).await.unwrap();
-        assert_eq!(signer.token_id(&token), Some(claims.id));
+        let AccessClaims { id, audience, client, .. } = claims;
+        assert_eq!(signer.read_access_token(&token), Some(AccessTokenRead { id, audience, key, client }));
     }
 }
 
@@ -129,8 +148,8 @@ pub async fn other_claims_give_another_signature(signer: &dyn TokenSigner) {
     assert_ne!(signature, other);
 }
 
-/// Totality: any text is read, and none of these has an id.
-pub async fn garbage_has_no_id(signer: &dyn TokenSigner) {
+/// Totality: any text is read, and none of these is a token.
+pub async fn garbage_is_no_access_token(signer: &dyn TokenSigner) {
     let [header, payload, signature] = sign(signer, &fixtures::access_claims()).await;
     let encoded = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
     let mut without_id = object(&payload);
@@ -156,9 +175,18 @@ pub async fn garbage_has_no_id(signer: &dyn TokenSigner) {
     ];
     let mut garbage: Vec<String> =
         payloads.iter().map(|payload| format!("{header}.{payload}.{signature}")).collect();
-    garbage.extend(["", ".", "..", "...", "a.b.c", "🦀.🦀.🦀", "\0", " . . "].map(ToOwned::to_owned));
+    garbage.extend(shapeless(&header, &payload, &signature));
+    for text in garbage {
+        assert_eq!(signer.read_access_token(&text), None, "{text:.80}");
+    }
+}
+
+/// Texts that have not the shape of a token, or whose parts are too long.
+fn shapeless(header: &str, payload: &str, signature: &str) -> Vec<String> {
+    let mut garbage =
+        Vec::from(["", ".", "..", "...", "a.b.c", "🦀.🦀.🦀", "\0", " . . "].map(ToOwned::to_owned));
     garbage.extend([
-        payload.clone(),
+        payload.to_owned(),
         format!("{header}.{payload}"),
         format!("{header}.{payload}.{signature}.{signature}"),
         format!(" {header}.{payload} .{signature}"),
@@ -166,8 +194,153 @@ pub async fn garbage_has_no_id(signer: &dyn TokenSigner) {
         ".".repeat(1 << 20),
         format!("{header}.{}.{signature}", "a".repeat(1 << 20)),
     ]);
-    for text in garbage {
-        assert_eq!(signer.token_id(&text), None, "{text:.80}");
+    garbage
+}
+
+async fn id_token(signer: &dyn TokenSigner, algorithm: SigningAlgorithm, claims: &IdTokenClaims) -> String {
+    signer.sign_id_token(algorithm, claims).await.unwrap()
+}
+
+fn parts(token: &str) -> [&str; 3] {
+    token.split('.').collect::<Vec<_>>().try_into().unwrap()
+}
+
+/// The header is of the algorithm that the client registered, and of a key of that algorithm.
+pub async fn an_id_token_names_type_algorithm_and_a_published_key(signer: &dyn TokenSigner) {
+    let keys = published(signer);
+    for algorithm in SigningAlgorithm::ALL {
+        let id_token = id_token(signer, algorithm, &fixtures::id_token_claims()).await;
+        let logout_token = signer.sign_logout_token(algorithm, &fixtures::logout_claims()).await.unwrap();
+        for (token, typ) in [(id_token, "JWT"), (logout_token, "logout+jwt")] {
+            let [header, _, _] = parts(&token);
+            let header = object(header);
+            let names: BTreeSet<_> = header.keys().map(String::as_str).collect();
+            assert_eq!(names, BTreeSet::from(["typ", "alg", "kid"]));
+            assert_eq!((&header["typ"], &header["alg"]), (&json!(typ), &json!(algorithm.name())));
+            let key = keys.iter().find(|key| key["kid"] == header["kid"]).unwrap();
+            assert_eq!(key["alg"], header["alg"]);
+        }
+    }
+}
+
+/// Every claim as it was given, and no `null` for what was not.
+pub async fn an_id_token_says_exactly_what_it_was_given(signer: &dyn TokenSigner) {
+    for claims in [fixtures::id_token_claims(), fixtures::short_id_token_claims()] {
+        let token = id_token(signer, SigningAlgorithm::Rs256, &claims).await;
+        let [_, payload, _] = parts(&token);
+        assert_eq!(Value::Object(object(payload)), id_payload(&claims));
+    }
+}
+
+/// `id_token_hint`: whatever algorithm the client chose.
+pub async fn an_id_token_is_read_back(signer: &dyn TokenSigner) {
+    for algorithm in SigningAlgorithm::ALL {
+        for claims in [fixtures::id_token_claims(), fixtures::short_id_token_claims()] {
+            let token = id_token(signer, algorithm, &claims).await;
+            let expected = IdTokenRead {
+                subject: claims.subject,
+                audience: claims.audience,
+                session: claims.session,
+                authenticated_at: Some(claims.authenticated_at),
+                expires_at: claims.expires_at,
+            };
+            assert_eq!(signer.read_id_token(&token), Some(expected));
+        }
+    }
+}
+
+/// With `events`, without `nonce`, so that it can be taken for nothing else.
+pub async fn a_logout_token_says_exactly_what_it_was_given(signer: &dyn TokenSigner) {
+    let claims = fixtures::logout_claims();
+    for claims in [LogoutClaims { session: None, ..claims.clone() }, claims] {
+        let token = signer.sign_logout_token(SigningAlgorithm::EdDsa, &claims).await.unwrap();
+        let [_, payload, _] = parts(&token);
+        assert_eq!(Value::Object(object(payload)), logout_payload(&claims));
+    }
+}
+
+/// Nothing that a token says decides how it is verified: each key has one algorithm and one header.
+pub async fn a_105_an_id_token_of_another_algorithm_key_or_payload_is_not_read(signer: &dyn TokenSigner) {
+    let claims = fixtures::id_token_claims();
+    let other = IdTokenClaims { subject: fixtures::user_id(), ..claims.clone() };
+    let encoded = |header: &Value| URL_SAFE_NO_PAD.encode(header.to_string());
+    for algorithm in SigningAlgorithm::ALL {
+        let token = id_token(signer, algorithm, &claims).await;
+        let [header, payload, signature] = parts(&token);
+        let of_other = id_token(signer, algorithm, &other).await;
+        let [_, other_payload, other_signature] = parts(&of_other);
+        let mut forged = vec![
+            format!("{header}.{other_payload}.{signature}"),
+            format!("{header}.{payload}.{other_signature}"),
+            format!("{token}="),
+            format!("{token}\n"),
+        ];
+        for confused in SigningAlgorithm::ALL.into_iter().filter(|confused| *confused != algorithm) {
+            let token = id_token(signer, confused, &claims).await;
+            let [confused_header, _, confused_signature] = parts(&token);
+            forged.push(format!("{confused_header}.{payload}.{signature}"));
+            forged.push(format!("{header}.{payload}.{confused_signature}"));
+        }
+        let kid = object(header)["kid"].clone();
+        for name in ["none", "None", "NONE", "HS256", "HS384", "RS384", "PS256", "ES384", "ES256K", ""] {
+            let header = encoded(&json!({ "typ": "JWT", "alg": name, "kid": kid }));
+            forged.push(format!("{header}.{payload}.{signature}"));
+            forged.push(format!("{header}.{payload}."));
+        }
+        let alg = algorithm.name();
+        for header in [
+            json!({ "typ": "JWT", "alg": alg }),
+            json!({ "typ": "JWT", "alg": alg, "kid": "../../etc/passwd" }),
+            json!({ "typ": "JWT", "alg": alg, "kid": kid, "crit": ["b64"], "b64": false }),
+            json!({ "typ": "JWT", "alg": alg, "kid": kid, "jwk": published(signer)[0] }),
+            json!({ "typ": "JWT", "alg": alg, "kid": kid, "jku": "https://evil.example/jwks" }),
+            json!({ "typ": "JWT", "alg": alg, "kid": kid, "x5u": "https://evil.example/cert" }),
+        ] {
+            forged.push(format!("{}.{payload}.{signature}", encoded(&header)));
+        }
+        for token in forged {
+            assert_eq!(signer.read_id_token(&token), None, "{algorithm:?}: {token:.120}");
+        }
+    }
+}
+
+/// CVE-2022-21449: a signature of zeros that every message has.
+pub async fn e_42_an_id_token_with_an_empty_or_a_zero_signature_is_not_read(signer: &dyn TokenSigner) {
+    for algorithm in SigningAlgorithm::ALL {
+        let token = id_token(signer, algorithm, &fixtures::id_token_claims()).await;
+        let [header, payload, signature] = parts(&token);
+        let length = URL_SAFE_NO_PAD.decode(signature).unwrap().len();
+        let mut one = vec![0; length];
+        one[length - 1] = 1;
+        let der = [0x30, 0x06, 0x02, 0x01, 0x00, 0x02, 0x01, 0x00].to_vec();
+        for bytes in [Vec::new(), vec![0; length], vec![0; length - 1], one, vec![0xff; length], der] {
+            let forged = format!("{header}.{payload}.{}", URL_SAFE_NO_PAD.encode(bytes));
+            assert_eq!(signer.read_id_token(&forged), None, "{forged:.120}");
+        }
+    }
+}
+
+/// By their `typ`; also where the keys are the same.
+pub async fn a_107_tokens_of_one_kind_are_not_read_as_another(signer: &dyn TokenSigner) {
+    let access_token = signer.sign_access_token(&fixtures::access_claims()).await.unwrap();
+    assert_eq!(signer.read_id_token(&access_token), None);
+    for algorithm in SigningAlgorithm::ALL {
+        let id_token = id_token(signer, algorithm, &fixtures::id_token_claims()).await;
+        let logout_token = signer.sign_logout_token(algorithm, &fixtures::logout_claims()).await.unwrap();
+        assert_eq!(signer.read_access_token(&id_token), None);
+        assert_eq!(signer.read_access_token(&logout_token), None);
+        assert_eq!(signer.read_id_token(&logout_token), None);
+    }
+}
+
+/// Totality: any text is read, and none of these is a token.
+pub async fn garbage_is_no_id_token(signer: &dyn TokenSigner) {
+    for algorithm in SigningAlgorithm::ALL {
+        let token = id_token(signer, algorithm, &fixtures::id_token_claims()).await;
+        let [header, payload, signature] = parts(&token);
+        for text in shapeless(header, payload, signature) {
+            assert_eq!(signer.read_id_token(&text), None, "{text:.80}");
+        }
     }
 }
 

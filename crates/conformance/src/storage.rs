@@ -11,15 +11,19 @@ pub mod consents;
 pub mod continuing;
 pub mod durability;
 pub mod emails;
+pub mod issuing;
 pub mod keys;
 pub mod login;
 pub mod metadata;
+pub mod proofs;
 pub mod races;
 pub mod refresh;
 pub mod replicas;
+pub mod requests;
 pub mod revocation;
 pub mod session_races;
 pub mod sessions;
+pub mod signing_out;
 mod steps;
 pub mod upkeep;
 pub mod wallet_races;
@@ -48,6 +52,7 @@ macro_rules! storage_contract {
             metadata: [
                 every_way_to_authenticate_survives,
                 every_origin_survives,
+                the_document_of_a_client_survives,
                 every_set_of_scopes_survives,
                 every_list_of_grant_types_survives,
                 names_in_every_alphabet_survive,
@@ -82,6 +87,16 @@ macro_rules! storage_contract {
                 a_token_without_refresh_survives,
                 an_unknown_token_is_not_found,
             ],
+            issuing: [
+                tokens_that_were_issued_are_found_with_their_grant,
+                tokens_of_a_client_make_no_user,
+                an_issue_that_is_repeated_gives_the_same_answer,
+                a_taken_grant_id_issues_nothing,
+                a_client_that_is_not_there_gets_nothing,
+                a_deleted_client_takes_its_own_tokens_along,
+                tokens_of_a_client_are_revoked_like_others,
+                a_client_that_nobody_is_sent_back_to_survives,
+            ],
             refresh: [
                 a_first_token_is_its_familys_newest,
                 a_rotated_token_is_the_familys_newest,
@@ -111,7 +126,12 @@ macro_rules! storage_contract {
             keys: [
                 a_signing_key_is_found_as_it_was_stored,
                 a_key_that_is_added_again_is_stored_once,
-                a_second_key_for_an_algorithm_changes_nothing,
+                a_second_first_key_for_an_algorithm_changes_nothing,
+                a_next_key_is_added_unless_a_later_one_is_there,
+                a_key_of_another_algorithm_does_not_stand_in_the_way,
+                a_key_is_withdrawn_once,
+                a_withdrawn_key_does_not_stand_in_the_way,
+                a_key_is_removed_once,
                 keys_are_read_oldest_first,
             ],
             upkeep: [
@@ -174,6 +194,12 @@ macro_rules! storage_contract {
                 an_expired_session_is_there_until_it_is_purged,
                 an_unlinked_wallets_sessions_end,
             ],
+            signing_out: [
+                whoever_signs_out_ends_what_was_granted_in_the_session,
+                access_while_the_person_is_away_outlives_the_session,
+                a_sign_out_touches_nothing_else,
+                the_clients_of_sessions_are_found,
+            ],
             continuing: [
                 a_session_continues_where_its_user_agreed,
                 a_session_continues_many_times_at_many_clients,
@@ -212,6 +238,13 @@ macro_rules! storage_contract {
                 an_address_that_was_removed_is_gone,
                 two_users_may_have_one_address,
             ],
+            proofs: [
+                e_23_a_proof_is_new_once,
+                the_same_request_again_gets_the_same_answer,
+                proofs_are_told_apart_by_every_bit,
+                a_proof_is_forgotten_after_its_time_and_not_at_it,
+                spent_proofs_are_purged_oldest_first_up_to_the_limit,
+            ],
             accounts: [
                 nobody_has_no_account,
                 an_account_shows_what_is_its_users,
@@ -224,6 +257,20 @@ macro_rules! storage_contract {
                 a_deleted_account_touches_no_other,
                 the_wallets_of_a_deleted_account_make_new_users,
                 the_wallets_of_a_deleted_account_may_be_linked,
+            ],
+            requests: [
+                a_109_a_pushed_request_is_taken_once,
+                a_109_a_pushed_request_is_its_clients_alone,
+                a_109_an_expired_request_is_not_taken,
+                a_push_that_is_repeated_is_stored_once,
+                a_waiting_device_is_found_by_both_its_names,
+                every_value_of_a_device_survives,
+                a_device_that_is_repeated_is_stored_once,
+                one_user_code_is_one_devices,
+                a_device_is_told_no_once_and_for_all,
+                a_device_that_was_answered_is_not_denied,
+                denying_nobodys_device_says_so,
+                requests_are_purged_in_their_time_up_to_the_limit,
             ],
         }
     };
@@ -246,9 +293,14 @@ macro_rules! storage_races {
                 many_copies_of_one_login_are_all_answered_alike,
                 one_client_id_is_taken_by_one_of_many,
                 one_algorithm_gets_one_key_of_many,
+                one_next_key_is_added_of_many,
+                a_key_is_withdrawn_by_one_of_many,
                 a_grant_is_revoked_by_one_of_many,
                 many_families_at_once_do_not_disturb_each_other,
                 an_operation_that_nobody_waits_for_happens_wholly_or_not_at_all,
+            ],
+            issuing: [
+                no_token_of_a_client_outlives_it,
             ],
             wallet_races: [
                 one_wallet_is_linked_by_one_of_many_users,
@@ -272,6 +324,10 @@ macro_rules! storage_races {
                 no_session_outlives_the_link_of_its_wallet,
                 a_session_that_nobody_waits_for_is_opened_and_used_wholly_or_not_at_all,
             ],
+            proofs: [
+                e_23_one_proof_is_new_for_one_of_many,
+                many_copies_of_one_spending_are_all_answered_alike,
+            ],
             account_races: [
                 consents_add_up_however_many_sign_at_once,
                 no_continuation_outlives_its_consent,
@@ -282,6 +338,10 @@ macro_rules! storage_races {
                 one_address_of_many_comes_on_file,
                 one_link_is_followed_by_one_of_many,
                 a_link_never_confirms_another_address,
+            ],
+            requests: [
+                a_109_one_pushed_request_is_taken_by_one_of_many,
+                one_user_code_is_taken_by_one_of_many,
             ],
         }
     };
@@ -316,6 +376,9 @@ macro_rules! storage_durability {
                 an_address_outlives_the_process,
                 a_deleted_account_stays_deleted,
             ],
+            proofs: [
+                a_spent_proof_stays_spent,
+            ],
         }
     };
 }
@@ -346,6 +409,13 @@ macro_rules! storage_replicas {
                 d_08_one_challenge_opens_one_session_on_two_replicas,
                 no_grant_outlives_its_consent_on_two_replicas,
                 nothing_outlives_an_account_that_is_deleted_on_the_other_replica,
+            ],
+            requests: [
+                a_109_one_pushed_request_is_taken_once_on_two_replicas,
+                a_denial_is_seen_by_the_other_replica,
+            ],
+            proofs: [
+                e_23_one_proof_is_new_once_on_two_replicas,
             ],
         }
     };

@@ -7,13 +7,16 @@ use time::{Duration, OffsetDateTime};
 
 use crate::client::Client;
 use crate::error::{OAuthError, OAuthErrorCode, message};
-use crate::grant_type::RESPONSE_TYPE_CODE;
-use crate::id::ClientId;
+use crate::grant_type::{GrantType, RESPONSE_TYPE_CODE};
+use crate::id::UserId;
+use crate::key_thumbprint::KeyThumbprint;
 use crate::lifetimes::Lifetimes;
 use crate::parameters::Parameters;
 use crate::pending::PendingAuthorization;
 use crate::pkce::CodeChallenge;
 use crate::redirect_uri::RedirectUri;
+use crate::resource;
+use crate::response_mode::ResponseMode;
 use crate::scope::{ScopeRejected, ScopeSet};
 
 const MAX_NONCE_LENGTH: usize = 512;
@@ -21,7 +24,7 @@ const MAX_LOGIN_HINT_LENGTH: usize = 128;
 const MAX_UI_LOCALES_LENGTH: usize = 128;
 
 /// The parameters that may come once; `resource` may repeat (RFC 8707), unknown ones are ignored.
-const SINGLE: [&str; 13] = [
+pub(crate) const SINGLE: [&str; 16] = [
     "state",
     "response_type",
     "scope",
@@ -35,12 +38,14 @@ const SINGLE: [&str; 13] = [
     "response_mode",
     "request",
     "request_uri",
+    "claims",
+    "id_token_hint",
+    "dpop_jkt",
 ];
 
-/// Reads the client's id. What is wrong here is shown to the person, never redirected.
-pub fn find_client(parameters: &Parameters) -> Result<ClientId, OAuthError> {
-    let text = parameters.once("client_id").map_err(repeated)?;
-    text.and_then(ClientId::parse).ok_or_else(unknown_client)
+/// What the client calls itself. What is wrong here is shown to the person, never redirected.
+pub fn find_client(parameters: &Parameters) -> Result<&str, OAuthError> {
+    parameters.once("client_id").map_err(repeated)?.ok_or_else(unknown_client)
 }
 
 /// The refusal of a client that nobody registered.
@@ -70,13 +75,32 @@ pub struct Judged {
     pub silent: bool,
 }
 
+/// What the operator decided about requests.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules<'a> {
+    /// How long a request waits.
+    pub lifetimes: &'a Lifetimes,
+    /// The resources that there are; any where none are listed.
+    pub resources: Option<&'a [String]>,
+}
+
+/// What a request says in JSON and in a token (`claims`, `id_token_hint`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hints {
+    /// The one user whom the client will take.
+    pub user: Option<UserId>,
+    /// The scopes whose claims were asked for one by one.
+    pub scopes: ScopeSet,
+}
+
 /// Judges everything else, in the order of the specifications. Refusals go to the redirect URI.
 pub fn judge(
     now: OffsetDateTime,
     parameters: &Parameters,
     client: &Client,
     redirect_uri: RedirectUri,
-    lifetimes: &Lifetimes,
+    hints: Result<Hints, OAuthError>,
+    rules: Rules<'_>,
 ) -> Result<Judged, OAuthError> {
     for name in SINGLE {
         parameters.once(name).map_err(repeated)?;
@@ -92,6 +116,10 @@ pub fn judge(
             ));
         }
     }
+    if !client.may_use(GrantType::AuthorizationCode) {
+        let description = "the client did not register the grant type authorization_code";
+        return Err(OAuthError::new(OAuthErrorCode::UnauthorizedClient, description));
+    }
     if once("request").is_some() {
         return Err(OAuthError::new(
             OAuthErrorCode::RequestNotSupported,
@@ -101,15 +129,19 @@ pub fn judge(
     if once("request_uri").is_some() {
         return Err(OAuthError::new(OAuthErrorCode::RequestUriNotSupported, "request_uri is not supported"));
     }
-    if once("response_mode").is_some_and(|mode| mode != "query") {
-        return Err(invalid_request("response_mode must be query"));
-    }
+    let response_mode = response_mode(parameters)?;
     let code_challenge = CodeChallenge::judge(once("code_challenge"), once("code_challenge_method"))
         .map_err(|rejected| invalid_request(rejected.to_string()))?;
     if client.is_public() && code_challenge.is_none() {
         return Err(invalid_request("a public client must use PKCE: code_challenge is missing"));
     }
-    let scope = judge_scope(once("scope"), client, code_challenge.is_some())?;
+    if client.keeps_fapi() && code_challenge.is_none() {
+        return Err(invalid_request("FAPI 2.0 wants PKCE: code_challenge is missing"));
+    }
+    let hints = hints?;
+    // A claim that the client may not have is no reason to refuse the rest (OpenID Connect Core section 5.5).
+    let asked_by_claims = hints.scopes.without(hints.scopes.without(client.metadata.scopes));
+    let scope = judge_scope(once("scope"), client, code_challenge.is_some())?.union(asked_by_claims);
     let state = once("state").map(ToOwned::to_owned);
     if state.is_none() && code_challenge.is_none() {
         return Err(invalid_request(
@@ -135,6 +167,10 @@ pub fn judge(
         once("login_hint").filter(|hint| hint.len() <= MAX_LOGIN_HINT_LENGTH).map(ToOwned::to_owned);
     let ui_locales =
         once("ui_locales").filter(|list| list.len() <= MAX_UI_LOCALES_LENGTH).map(ToOwned::to_owned);
+    let key = once("dpop_jkt").map(|text| {
+        KeyThumbprint::parse(text)
+            .ok_or_else(|| invalid_request("dpop_jkt must be the SHA-256 thumbprint of a key in base64url"))
+    });
     let pending = PendingAuthorization {
         client: client.id,
         redirect_uri,
@@ -145,16 +181,34 @@ pub fn judge(
         login_hint,
         ui_locales,
         oldest_sign_in,
-        expires_at: now + lifetimes.session,
+        response_mode,
+        resources: resource::judge(parameters.all("resource"), rules.resources)?,
+        key: key.transpose()?,
+        required_user: hints.user,
+        device: None,
+        document: client.document.clone(),
+        expires_at: now + rules.lifetimes.session,
         challenges: Vec::new(),
     };
     Ok(Judged { pending, silent: prompt == Prompt::Never })
 }
 
-fn judge_scope(requested: Option<&str>, client: &Client, has_pkce: bool) -> Result<ScopeSet, OAuthError> {
+/// How the answer to this request goes back, good or bad.
+pub fn response_mode(parameters: &Parameters) -> Result<ResponseMode, OAuthError> {
+    let mode = parameters.once("response_mode").map_err(repeated)?;
+    mode.map_or(Some(ResponseMode::Query), ResponseMode::parse)
+        .ok_or_else(|| invalid_request("response_mode must be query or form_post"))
+}
+
+/// Judges the scopes that a client asks for. Where they may be missing, all are meant that it registered.
+pub fn judge_scope(
+    requested: Option<&str>,
+    client: &Client,
+    may_be_missing: bool,
+) -> Result<ScopeSet, OAuthError> {
     let allowed = client.metadata.scopes;
     let Some(requested) = requested else {
-        return if has_pkce { Ok(allowed) } else { Err(invalid_scope("scope is missing")) };
+        return if may_be_missing { Ok(allowed) } else { Err(invalid_scope("scope is missing")) };
     };
     let scope = ScopeSet::parse(requested).map_err(|rejected| {
         invalid_scope(match rejected {
@@ -198,9 +252,19 @@ impl Prompt {
     }
 }
 
+/// The refusal of a request that came by the browser, though its client pushes its requests (RFC 9126 section 5).
+pub fn must_be_pushed() -> OAuthError {
+    invalid_request("this client must push its authorization requests")
+}
+
 /// The refusal where nobody is signed in who could answer without a page.
 pub fn login_required() -> OAuthError {
     OAuthError::new(OAuthErrorCode::LoginRequired, "nobody is signed in here, or not recently enough")
+}
+
+/// The refusal where another user signed than the one whom the client asked for.
+pub fn other_user() -> OAuthError {
+    OAuthError::new(OAuthErrorCode::LoginRequired, "another user signed in than the one who was asked for")
 }
 
 /// The refusal where somebody is, but would have to look and agree.

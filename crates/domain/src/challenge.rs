@@ -1,8 +1,10 @@
 //! The text that a wallet is asked to sign: ERC-4361 for Ethereum, and by CAIP-122 the same lines for other families.
 
+mod program_text;
 mod read_text;
 mod text_key;
 
+pub use program_text::ProgramText;
 pub use read_text::ReadText;
 pub use text_key::{MAX_TEXT, TextKey, is_ours};
 
@@ -17,6 +19,9 @@ use crate::public_url::PublicUrl;
 use crate::redirect_uri::RedirectUri;
 use crate::scope::ScopeSet;
 use crate::wallet::WalletAccount;
+
+/// How long our texts are at most, in bytes.
+pub const MAX_OWN_TEXT: usize = 1_500;
 
 /// How often a challenge may be answered with a signature that fails (P-09).
 pub const MAX_FAILURES: u8 = 5;
@@ -58,8 +63,26 @@ pub enum Purpose<'a> {
         /// What it asks for.
         scope: ScopeSet,
     },
+    /// The signer signs in on a device, which waits for it.
+    Device {
+        /// The code that the device shows.
+        code: &'a str,
+        /// Which client asks.
+        client: ClientId,
+        /// What it asks for.
+        scope: ScopeSet,
+    },
     /// The signer signs in to the account page.
     Account,
+    /// The signer lets a program in, without a browser.
+    Program {
+        /// Which client asks.
+        client: ClientId,
+        /// What it asks for.
+        scope: ScopeSet,
+        /// The resources that its access tokens shall be for.
+        resources: &'a [String],
+    },
     /// The signer's user gets another wallet.
     Link {
         /// The other wallet.
@@ -77,11 +100,19 @@ pub enum Purpose<'a> {
     },
 }
 
+/// What stands before our own words among the resources of a text.
+const OURS: &str = "urn:countersign:";
+/// What stands before the client's id.
+const CLIENT: &str = "urn:countersign:client:";
+/// What stands before the name of a scope.
+const SCOPE: &str = "urn:countersign:scope:";
+
 impl Purpose<'_> {
     /// The path that takes the signature.
     pub const fn path(&self) -> &'static str {
         match self {
-            Self::SignIn { .. } | Self::Account => "/oauth/login",
+            Self::SignIn { .. } | Self::Device { .. } | Self::Account => "/oauth/login",
+            Self::Program { .. } => "/oauth/token",
             Self::Link { .. } | Self::Join { .. } => "/account/wallets/link",
             Self::Unlink { .. } => "/account/wallets/unlink",
         }
@@ -91,7 +122,11 @@ impl Purpose<'_> {
     fn statement(&self) -> String {
         match self {
             Self::SignIn { redirect_uri, .. } => format!("Sign in to {}.", redirect_uri.destination()),
+            Self::Device { code, .. } => format!("Sign in on the device that shows {code}."),
             Self::Account => "Sign in to my account here.".to_owned(),
+            Self::Program { .. } => {
+                "Let a program act as me here, without a browser: whoever asked for this text.".to_owned()
+            }
             Self::Link { wallet } => format!("Let the wallet {} sign in as me here.", wallet.caip10()),
             Self::Join { wallet } => format!("Join the account of the wallet {} here.", wallet.caip10()),
             Self::Unlink { wallet } => format!("Take the wallet {} off my account here.", wallet.caip10()),
@@ -102,10 +137,16 @@ impl Purpose<'_> {
     fn resources(&self) -> Vec<String> {
         match self {
             Self::SignIn { redirect_uri, client, scope } => {
-                let mut resources = vec![redirect_uri.origin(), format!("urn:countersign:client:{client}")];
-                let scopes = scope.iter().map(|scope| format!("urn:countersign:scope:{}", scope.name()));
-                resources.extend(scopes);
-                resources
+                about_client(redirect_uri.origin(), *client, *scope)
+            }
+            Self::Device { code, client, scope } => {
+                about_client(format!("urn:countersign:device:{code}"), *client, *scope)
+            }
+            Self::Program { client, scope, resources } => {
+                let mut named = vec![format!("{CLIENT}{client}")];
+                named.extend(scope.iter().map(|scope| format!("{SCOPE}{}", scope.name())));
+                named.extend(resources.iter().cloned());
+                named
             }
             Self::Account => vec!["urn:countersign:account".to_owned()],
             Self::Link { wallet } => vec![format!("urn:countersign:link:{}", wallet.caip10())],
@@ -115,8 +156,15 @@ impl Purpose<'_> {
     }
 }
 
+/// Where a client's sign-in leads, which client it is, and what it gets.
+fn about_client(destination: String, client: ClientId, scope: ScopeSet) -> Vec<String> {
+    let scopes = scope.iter().map(|scope| format!("urn:countersign:scope:{}", scope.name()));
+    [destination, format!("urn:countersign:client:{client}")].into_iter().chain(scopes).collect()
+}
+
 impl ChallengeText<'_> {
-    /// Writes the text: printable ASCII and line feeds only, 1,500 bytes at most. Its nonce is the randomness and a
+    /// Writes the text: printable ASCII and line feeds only, [`MAX_OWN_TEXT`] at most unless the resources of a program are
+    /// longer. Its nonce is the randomness and a
     /// MAC over everything else in it.
     pub fn render(&self) -> String {
         let mut text = format!(

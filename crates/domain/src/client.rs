@@ -7,6 +7,7 @@ use crate::id::ClientId;
 use crate::redirect_uri::RedirectUri;
 use crate::scope::ScopeSet;
 use crate::secret::SecretHash;
+use crate::signing_algorithm::SigningAlgorithm;
 
 /// A registered client.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct Client {
     pub metadata: ClientMetadata,
     /// Who let it in.
     pub origin: ClientOrigin,
+    /// The document that describes it, which is also its name on the wire; none for a client that registered.
+    pub document: Option<String>,
     /// What opens its configuration (RFC 7592).
     pub registration_token: SecretHash,
     /// When it was registered, in whole seconds.
@@ -32,9 +35,26 @@ impl Client {
         admitted.then(|| RedirectUri::from_trusted(requested.to_owned()))
     }
 
+    /// Its id as it writes it itself.
+    pub fn wire_id(&self) -> String {
+        self.document.clone().unwrap_or_else(|| self.id.to_string())
+    }
+
+    /// The algorithm of its ID tokens; RS256 unless it chose another one.
+    pub fn id_token_algorithm(&self) -> SigningAlgorithm {
+        let chosen = self.metadata.display.id_token_signed_response_alg.as_deref();
+        chosen.and_then(SigningAlgorithm::parse).unwrap_or(SigningAlgorithm::Rs256)
+    }
+
     /// May the client use this grant type?
     pub fn may_use(&self, grant_type: GrantType) -> bool {
         self.metadata.grant_types.contains(&grant_type)
+    }
+
+    /// Does the client keep the FAPI 2.0 Security Profile? Then the server holds it to the rest of it: a client says so by asking for
+    /// its two halves.
+    pub const fn keeps_fapi(&self) -> bool {
+        self.metadata.requires_pushed_requests && self.metadata.requires_bound_tokens
     }
 
     /// Is the client one that cannot keep a secret?
@@ -53,6 +73,8 @@ pub enum ClientAuthentication {
         /// What we keep of the secret.
         hash: SecretHash,
     },
+    /// By signatures of its keys, which are in its metadata or where that says.
+    Keys,
     /// Not at all; such a client must use PKCE.
     Public,
 }
@@ -62,6 +84,7 @@ impl ClientAuthentication {
     pub const fn method(&self) -> &'static str {
         match self {
             Self::Secret { method, .. } => method.name(),
+            Self::Keys => AuthenticationMethod::PrivateKeyJwt.name(),
             Self::Public => AuthenticationMethod::None.name(),
         }
     }
@@ -91,19 +114,26 @@ impl SecretMethod {
 pub enum AuthenticationMethod {
     /// One of the methods with a secret.
     Secret(SecretMethod),
+    /// Signatures of the client's keys.
+    PrivateKeyJwt,
     /// None: a public client.
     None,
 }
 
 impl AuthenticationMethod {
     /// All methods that work.
-    pub const ALL: [Self; 3] =
-        [Self::Secret(SecretMethod::Post), Self::Secret(SecretMethod::Basic), Self::None];
+    pub const ALL: [Self; 4] = [
+        Self::Secret(SecretMethod::Post),
+        Self::Secret(SecretMethod::Basic),
+        Self::PrivateKeyJwt,
+        Self::None,
+    ];
 
     /// The registered name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Secret(method) => method.name(),
+            Self::PrivateKeyJwt => "private_key_jwt",
             Self::None => "none",
         }
     }
@@ -121,6 +151,8 @@ pub enum ClientOrigin {
     SelfRegistered,
     /// The operator, at the terminal.
     Operator,
+    /// Nobody: its id is the address of the document that describes it.
+    Document,
 }
 
 impl ClientOrigin {
@@ -129,12 +161,15 @@ impl ClientOrigin {
         match self {
             Self::SelfRegistered => "self",
             Self::Operator => "operator",
+            Self::Document => "document",
         }
     }
 
     /// Reads the word of storage.
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::SelfRegistered, Self::Operator].into_iter().find(|origin| origin.name() == name)
+        [Self::SelfRegistered, Self::Operator, Self::Document]
+            .into_iter()
+            .find(|origin| origin.name() == name)
     }
 }
 
@@ -143,12 +178,18 @@ impl ClientOrigin {
 pub struct ClientMetadata {
     /// The name that people see.
     pub name: String,
-    /// Where people may be sent back to; one to twenty.
+    /// Where people may be sent back to: one to twenty, and none only where the client never sends anybody here.
     pub redirect_uris: Vec<RedirectUri>,
     /// What the client may ask for.
     pub scopes: ScopeSet,
     /// How it may get tokens.
     pub grant_types: Vec<GrantType>,
+    /// Where it is told that a sign-in ended, by a logout token.
+    pub backchannel_logout_uri: Option<String>,
+    /// Must its requests be pushed (RFC 9126)?
+    pub requires_pushed_requests: bool,
+    /// Must its tokens be bound to a key (RFC 9449)?
+    pub requires_bound_tokens: bool,
     /// Everything that is only kept, shown and given back.
     pub display: DisplayMetadata,
 }
@@ -172,8 +213,10 @@ pub struct DisplayMetadata {
     pub jwks_uri: Option<String>,
     /// `web` or `native`.
     pub application_type: Option<String>,
-    /// The algorithm that it wants for ID tokens.
+    /// The algorithm of its ID tokens, if it chose one.
     pub id_token_signed_response_alg: Option<String>,
+    /// The algorithm of its assertions, if it chose one.
+    pub token_endpoint_auth_signing_alg: Option<String>,
     /// Where people may go after signing out.
     pub post_logout_redirect_uris: Vec<String>,
 }

@@ -47,10 +47,26 @@ pub enum OAuthErrorCode {
     LoginRequired,
     /// OpenID Connect: somebody is signed in and would have to agree, and asking was forbidden.
     ConsentRequired,
+    /// RFC 8707: the resource is none that tokens are issued for.
+    InvalidTarget,
     /// OpenID Connect: request objects are not offered.
     RequestNotSupported,
     /// OpenID Connect: request objects by reference are not offered.
     RequestUriNotSupported,
+    /// RFC 9101: the pushed request is not there (any more), or not this client's.
+    InvalidRequestUri,
+    /// RFC 8628: nobody has answered the device yet.
+    AuthorizationPending,
+    /// RFC 8628: the same, and the device asks too often.
+    SlowDown,
+    /// RFC 8628: nobody answered the device in time.
+    ExpiredToken,
+    /// `access_denied` at the token endpoint: the person told the device no.
+    DeviceDenied,
+    /// RFC 9449: the proof of a key is not good, or missing where a bound token came.
+    InvalidDpopProof,
+    /// RFC 9449: the proof of a key needs a nonce of ours that is new.
+    UseDpopNonce,
     /// RFC 6750: the access token is not good.
     InvalidToken,
     /// RFC 6750: the access token does not reach so far.
@@ -78,11 +94,18 @@ impl OAuthErrorCode {
             Self::InvalidScope => "invalid_scope",
             Self::UnsupportedGrantType => "unsupported_grant_type",
             Self::UnsupportedResponseType => "unsupported_response_type",
-            Self::AccessDenied => "access_denied",
+            Self::AccessDenied | Self::DeviceDenied => "access_denied",
             Self::LoginRequired => "login_required",
             Self::ConsentRequired => "consent_required",
+            Self::InvalidTarget => "invalid_target",
             Self::RequestNotSupported => "request_not_supported",
             Self::RequestUriNotSupported => "request_uri_not_supported",
+            Self::InvalidRequestUri => "invalid_request_uri",
+            Self::AuthorizationPending => "authorization_pending",
+            Self::SlowDown => "slow_down",
+            Self::ExpiredToken => "expired_token",
+            Self::InvalidDpopProof => "invalid_dpop_proof",
+            Self::UseDpopNonce => "use_dpop_nonce",
             Self::InvalidToken => "invalid_token",
             Self::InsufficientScope => "insufficient_scope",
             Self::InvalidRedirectUri => "invalid_redirect_uri",

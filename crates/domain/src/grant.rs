@@ -2,7 +2,8 @@
 
 use time::OffsetDateTime;
 
-use crate::id::{ClientId, GrantId, UserId};
+use crate::id::{ClientId, GrantId, SessionId, UserId};
+use crate::particulars::Particulars;
 use crate::pkce::CodeChallenge;
 use crate::redirect_uri::RedirectUri;
 use crate::scope::ScopeSet;
@@ -28,6 +29,10 @@ pub struct Grant {
     pub nonce: Option<String>,
     /// PKCE.
     pub code_challenge: Option<CodeChallenge>,
+    /// What few grants have.
+    pub particulars: Particulars,
+    /// The remembered sign-in that it belongs to, if the browser keeps one.
+    pub session: Option<SessionId>,
     /// What we keep of the code.
     pub code_hash: SecretHash,
     /// When the wallet's signature was verified.
@@ -38,6 +43,41 @@ pub struct Grant {
     pub redeemed: bool,
     /// Was the grant revoked, with everything that came from it?
     pub revoked: bool,
+}
+
+impl Grant {
+    /// What a client gets for itself: nobody signed, no code leads to it, and where people have their id, the client has its
+    /// own. `code_hash` is that of a secret that nobody has.
+    pub fn of_client(
+        now: OffsetDateTime,
+        id: GrantId,
+        client: ClientId,
+        particulars: Particulars,
+        code_hash: SecretHash,
+    ) -> Self {
+        Self {
+            id,
+            client,
+            user: UserId::from_uuid(client.as_uuid()),
+            account: WalletAccount::of_client(client),
+            redirect_uri: RedirectUri::from_trusted(String::new()),
+            scope: ScopeSet::default(),
+            nonce: None,
+            code_challenge: None,
+            particulars,
+            session: None,
+            code_hash,
+            authenticated_at: now,
+            code_expires_at: now,
+            redeemed: true,
+            revoked: false,
+        }
+    }
+
+    /// Did the client get it for itself?
+    pub fn is_of_client(&self) -> bool {
+        self.user.as_uuid() == self.client.as_uuid()
+    }
 }
 
 /// Why a grant was revoked.
@@ -57,6 +97,10 @@ pub enum RevocationReason {
     ConsentRevoked,
     /// The user is gone.
     AccountDeleted,
+    /// Another user signed than the one whom the client asked for.
+    OtherUser,
+    /// The person signed out, and had not agreed to access while they are away.
+    SignedOut,
 }
 
 impl RevocationReason {
@@ -70,6 +114,8 @@ impl RevocationReason {
             Self::WalletUnlinked => "wallet_unlinked",
             Self::ConsentRevoked => "consent_revoked",
             Self::AccountDeleted => "account_deleted",
+            Self::OtherUser => "other_user",
+            Self::SignedOut => "signed_out",
         }
     }
 }

@@ -7,17 +7,35 @@ pub enum GrantType {
     AuthorizationCode,
     /// With a refresh token.
     RefreshToken,
+    /// For itself, without a person.
+    ClientCredentials,
+    /// With the code of a device, once somebody signed in elsewhere (RFC 8628).
+    DeviceCode,
+    /// With a challenge that a program signed: no browser takes part.
+    WalletSignature,
 }
 
 impl GrantType {
     /// All that this server offers.
-    pub const ALL: [Self; 2] = [Self::AuthorizationCode, Self::RefreshToken];
+    pub const ALL: [Self; 5] = [
+        Self::AuthorizationCode,
+        Self::RefreshToken,
+        Self::ClientCredentials,
+        Self::DeviceCode,
+        Self::WalletSignature,
+    ];
+
+    /// What a client may use that registers none.
+    pub const DEFAULT: [Self; 2] = [Self::AuthorizationCode, Self::RefreshToken];
 
     /// The name on the wire.
     pub const fn name(self) -> &'static str {
         match self {
             Self::AuthorizationCode => "authorization_code",
             Self::RefreshToken => "refresh_token",
+            Self::ClientCredentials => "client_credentials",
+            Self::DeviceCode => "urn:ietf:params:oauth:grant-type:device_code",
+            Self::WalletSignature => "urn:countersign:params:oauth:grant-type:wallet-signature",
         }
     }
 

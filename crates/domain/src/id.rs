@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -73,9 +74,27 @@ id_type! {
     SessionId
 }
 
+id_type! {
+    /// An authorization request that a client pushed.
+    PushedRequestId
+}
+
 impl ClientId {
     /// Our own account page, the one client that nobody registers.
     pub const ACCOUNT: Self = Self(Uuid::nil());
+
+    /// The id of the client that the document at this address describes: made of the address (UUID version 8), so that nobody
+    /// registers it and nobody else gets it.
+    pub fn of_document(address: &str) -> Self {
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&Sha256::digest(address)[..16]);
+        Self(uuid::Builder::from_custom_bytes(bytes).into_uuid())
+    }
+
+    /// The id of the client that calls itself so: the one that it got, or the one that is made of its document's address.
+    pub fn named(text: &str) -> Option<Self> {
+        Self::parse(text).or_else(|| text.contains("://").then(|| Self::of_document(text)))
+    }
 }
 
 impl UserId {

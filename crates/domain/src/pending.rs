@@ -4,12 +4,17 @@ use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
 
 use crate::challenge::{ChallengeDigest, IssuedChallenge};
-use crate::id::{ClientId, GrantId, SessionId};
+use crate::client::Client;
+use crate::device::{DEVICE_DONE, DeviceRequest, UserCode};
+use crate::id::{ClientId, GrantId, SessionId, UserId};
+use crate::key_thumbprint::KeyThumbprint;
 use crate::lifetimes::Lifetimes;
+use crate::login_session::LoginSession;
 use crate::pkce::CodeChallenge;
 use crate::public_url::PublicUrl;
-use crate::redirect_uri::RedirectUri;
-use crate::scope::ScopeSet;
+use crate::redirect_uri::{Destination, RedirectUri};
+use crate::response_mode::ResponseMode;
+use crate::scope::{Scope, ScopeSet};
 use crate::wallet::WalletAccount;
 
 /// How many challenges of one request are remembered; an older one gives way.
@@ -37,6 +42,18 @@ pub struct PendingAuthorization {
     pub ui_locales: Option<String>,
     /// How old a remembered sign-in may be: one from before this time does not answer the request.
     pub oldest_sign_in: Option<OffsetDateTime>,
+    /// How the answer reaches the client.
+    pub response_mode: ResponseMode,
+    /// The resources that access tokens shall be for.
+    pub resources: Vec<String>,
+    /// The key that the code shall be bound to.
+    pub key: Option<KeyThumbprint>,
+    /// The one user whom the client will take.
+    pub required_user: Option<UserId>,
+    /// The grant that answers a device, which waits for it; the request of a browser makes its own.
+    pub device: Option<GrantId>,
+    /// The document that describes the client, if it did not register.
+    pub document: Option<String>,
     /// When the request is forgotten.
     pub expires_at: OffsetDateTime,
     /// The challenges that were issued for it, oldest first.
@@ -56,8 +73,56 @@ impl PendingAuthorization {
             login_hint: None,
             ui_locales: None,
             oldest_sign_in: None,
+            response_mode: ResponseMode::Query,
+            resources: Vec::new(),
+            key: None,
+            required_user: None,
+            device: None,
+            document: None,
             expires_at: now + lifetimes.session,
             challenges: Vec::new(),
+        }
+    }
+
+    /// A request that answers a device. Its state is the code that the device shows, which tells it from others of the same
+    /// client.
+    pub fn for_device(
+        device: &DeviceRequest,
+        code: &UserCode,
+        client: &Client,
+        public_url: &PublicUrl,
+    ) -> Self {
+        Self {
+            client: client.id,
+            redirect_uri: RedirectUri::from_trusted(public_url.join(DEVICE_DONE)),
+            scope: device.scope,
+            state: Some(code.to_string()),
+            nonce: None,
+            code_challenge: None,
+            login_hint: None,
+            ui_locales: None,
+            oldest_sign_in: None,
+            response_mode: ResponseMode::Query,
+            resources: device.resources.clone(),
+            key: None,
+            required_user: None,
+            device: Some(device.id),
+            document: client.document.clone(),
+            expires_at: device.expires_at,
+            challenges: Vec::new(),
+        }
+    }
+
+    /// The code that the waiting device shows; `None` where a browser waits.
+    pub fn device_code(&self) -> Option<&str> {
+        self.device.and(self.state.as_deref())
+    }
+
+    /// Where the sign-in leads.
+    pub fn destination(&self) -> Destination {
+        match self.device_code() {
+            Some(code) => Destination::Device(code.to_owned()),
+            None => self.redirect_uri.destination(),
         }
     }
 
@@ -66,14 +131,19 @@ impl PendingAuthorization {
         self.client == ClientId::ACCOUNT
     }
 
-    /// May a sign-in of that time answer the request?
-    pub fn takes_sign_in_of(&self, authenticated_at: OffsetDateTime) -> bool {
-        self.oldest_sign_in.is_none_or(|oldest| oldest <= authenticated_at)
+    /// May a remembered sign-in answer the request? A client that wants to see what was signed gets a signature of its own.
+    pub fn takes_session(&self, session: &LoginSession) -> bool {
+        self.oldest_sign_in.is_none_or(|oldest| oldest <= session.authenticated_at)
+            && self.required_user.is_none_or(|user| user == session.user)
+            && !self.scope.contains(Scope::WalletProof)
     }
 
     /// The id of the grant that a login session gets from this request: the same each time, so that the request is answered
     /// once however often it is sent (B-065). No two sessions can meet in one id.
     pub fn grant_id(&self, session: SessionId) -> GrantId {
+        if let Some(device) = self.device {
+            return device;
+        }
         let mut hash = Sha256::new();
         hash.update(session.as_uuid());
         hash.update(self.expires_at.unix_timestamp().to_be_bytes());
@@ -81,6 +151,9 @@ impl PendingAuthorization {
         hash.update([self.scope.bits()]);
         hash.update(self.code_challenge.map_or([0; 32], |challenge| *challenge.as_bytes()));
         hash.update(self.nonce.as_deref().unwrap_or_default());
+        hash.update([0]);
+        hash.update(self.resources.join(" "));
+        hash.update(self.key.map_or([0; 32], |key| *key.as_bytes()));
         let mut random = [0; 10];
         random.copy_from_slice(&hash.finalize()[..10]);
         GrantId::at(self.expires_at, random)
@@ -93,7 +166,7 @@ impl PendingAuthorization {
 
     /// Is this the request that the page or the client means?
     pub fn is(&self, client_id: &str, redirect_uri: &str, state: Option<&str>) -> bool {
-        self.client.to_string() == client_id
+        (self.client.to_string() == client_id || self.document.as_deref() == Some(client_id))
             && self.redirect_uri.as_str() == redirect_uri
             && self.state.as_deref() == state
     }
@@ -136,11 +209,12 @@ impl PendingAuthorization {
         })
     }
 
-    /// Counts a signature that failed.
+    /// Counts a signature that failed. All challenges for one device have one id, and are counted together.
     pub fn count_failure(&mut self, id: GrantId) {
-        if let Some(challenge) = self.challenges.iter_mut().find(|challenge| challenge.id == id) {
-            challenge.count_failure();
-        }
+        self.challenges
+            .iter_mut()
+            .filter(|challenge| challenge.id == id)
+            .for_each(IssuedChallenge::count_failure);
     }
 }
 

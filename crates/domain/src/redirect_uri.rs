@@ -125,6 +125,7 @@ impl RedirectUri {
                 format!("{scheme}://{authority}")
             }
             Destination::App(scheme) => format!("{scheme}:/"),
+            Destination::Device(code) => format!("urn:countersign:device:{code}"),
         }
     }
 
@@ -163,6 +164,8 @@ pub enum Destination {
     ThisComputer(String),
     /// An application on the person's device: its scheme.
     App(String),
+    /// Another device, which waits: the code that it shows.
+    Device(String),
 }
 
 impl fmt::Display for Destination {
@@ -171,6 +174,7 @@ impl fmt::Display for Destination {
             Self::Host(authority) => f.write_str(authority),
             Self::ThisComputer(authority) => write!(f, "a program on this computer ({authority})"),
             Self::App(scheme) => write!(f, "the app {scheme} on this device"),
+            Self::Device(code) => write!(f, "the device that shows {code}"),
         }
     }
 }

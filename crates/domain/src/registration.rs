@@ -9,6 +9,7 @@ use crate::redirect_uri::{
     MAX_LENGTH, RedirectUri, RedirectUriRejected, is_plain_uri_byte, percent_escapes_are_whole,
 };
 use crate::scope::{Scope, ScopeSet};
+use crate::signing_algorithm::SigningAlgorithm;
 
 /// How many redirect URIs a client may register.
 pub const MAX_REDIRECT_URIS: usize = 20;
@@ -17,6 +18,7 @@ pub const MAX_NAME_LENGTH: usize = 100;
 const MAX_CONTACTS: usize = 10;
 const MAX_CONTACT_LENGTH: usize = 254;
 const MAX_JWKS_LENGTH: usize = 16 * 1024;
+const URI_RULE: &str = "must be an https address, or http on a loopback host";
 
 /// What somebody wants to register. Types are right; nothing else is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,6 +37,14 @@ pub struct RequestedMetadata {
     pub grant_types: Option<Vec<String>>,
     /// `token_endpoint_auth_method`
     pub token_endpoint_auth_method: Option<String>,
+    /// `subject_type`
+    pub subject_type: Option<String>,
+    /// `backchannel_logout_uri`
+    pub backchannel_logout_uri: Option<String>,
+    /// `require_pushed_authorization_requests`
+    pub require_pushed_authorization_requests: Option<bool>,
+    /// `dpop_bound_access_tokens`
+    pub dpop_bound_access_tokens: Option<bool>,
     /// What is only kept and shown, not judged yet.
     pub display: DisplayMetadata,
 }
@@ -65,6 +75,9 @@ pub enum RegistrationRejected {
         /// The rule that it breaks.
         reason: RedirectUriRejected,
     },
+    /// Keys that cannot be used.
+    #[error("jwks: {0}")]
+    Keys(&'static str),
     /// Any other field with a value that cannot be used.
     #[error("{field} {rule}")]
     Field {
@@ -78,25 +91,58 @@ pub enum RegistrationRejected {
 /// Judges what somebody wants to register.
 pub fn judge(requested: RequestedMetadata) -> Result<JudgedMetadata, RegistrationRejected> {
     let name = judge_name(requested.client_name.ok_or(RegistrationRejected::Missing("client_name"))?)?;
-    let redirect_uris =
-        judge_redirect_uris(requested.redirect_uris.ok_or(RegistrationRejected::Missing("redirect_uris"))?)?;
+    let code_flow = GrantType::AuthorizationCode.name();
+    let is_redirected =
+        requested.grant_types.as_ref().is_none_or(|names| names.iter().any(|name| name == code_flow));
+    let redirect_uris = match requested.redirect_uris {
+        None if is_redirected => return Err(RegistrationRejected::Missing("redirect_uris")),
+        uris => judge_redirect_uris(uris.unwrap_or_default(), is_redirected)?,
+    };
     let scopes = judge_scopes(requested.scopes.as_deref(), requested.scope.as_deref())?;
-    if requested.response_types.is_some_and(|types| types != [RESPONSE_TYPE_CODE]) {
+    // Whoever is never redirected has no response type either.
+    let may_be = |types: &[String]| types == [RESPONSE_TYPE_CODE] || (types.is_empty() && !is_redirected);
+    if requested.response_types.is_some_and(|types| !may_be(&types)) {
         return field("response_types", "must be [code]");
+    }
+    if requested.subject_type.is_some_and(|kind| kind != "public") {
+        return field("subject_type", "must be public");
     }
     let grant_types = judge_grant_types(requested.grant_types)?;
     let method = match requested.token_endpoint_auth_method.as_deref() {
         None => AuthenticationMethod::Secret(SecretMethod::Post),
         Some(name) => AuthenticationMethod::parse(name).ok_or(RegistrationRejected::Field {
             field: "token_endpoint_auth_method",
-            rule: "must be client_secret_post, client_secret_basic or none",
+            rule: "must be client_secret_post, client_secret_basic, private_key_jwt or none",
         })?,
     };
+    let needs_credential = |grant_type: &GrantType| {
+        matches!(grant_type, GrantType::ClientCredentials | GrantType::WalletSignature)
+    };
+    if method == AuthenticationMethod::None && grant_types.iter().any(needs_credential) {
+        return field(
+            "grant_types",
+            "must not name client_credentials or wallet signatures for a client without a credential",
+        );
+    }
+    let backchannel_logout_uri = requested.backchannel_logout_uri;
+    if backchannel_logout_uri.as_deref().is_some_and(|uri| !is_display_uri(uri)) {
+        return field("backchannel_logout_uri", URI_RULE);
+    }
     let display = judge_display(requested.display)?;
-    Ok(JudgedMetadata {
-        metadata: ClientMetadata { name, redirect_uris, scopes, grant_types, display },
-        method,
-    })
+    if method == AuthenticationMethod::PrivateKeyJwt && display.jwks.is_none() && display.jwks_uri.is_none() {
+        return field("token_endpoint_auth_method", "private_key_jwt needs jwks or jwks_uri");
+    }
+    let metadata = ClientMetadata {
+        name,
+        redirect_uris,
+        scopes,
+        grant_types,
+        backchannel_logout_uri,
+        requires_pushed_requests: requested.require_pushed_authorization_requests.unwrap_or(false),
+        requires_bound_tokens: requested.dpop_bound_access_tokens.unwrap_or(false),
+        display,
+    };
+    Ok(JudgedMetadata { metadata, method })
 }
 
 fn judge_name(name: String) -> Result<String, RegistrationRejected> {
@@ -119,8 +165,8 @@ fn is_deceptive(character: char) -> bool {
             | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{E0000}'..='\u{E007F}')
 }
 
-fn judge_redirect_uris(uris: Vec<String>) -> Result<Vec<RedirectUri>, RegistrationRejected> {
-    if uris.is_empty() || uris.len() > MAX_REDIRECT_URIS {
+fn judge_redirect_uris(uris: Vec<String>, needed: bool) -> Result<Vec<RedirectUri>, RegistrationRejected> {
+    if (uris.is_empty() && needed) || uris.len() > MAX_REDIRECT_URIS {
         return Err(RegistrationRejected::RedirectUriCount);
     }
     let mut judged: Vec<RedirectUri> = Vec::with_capacity(uris.len());
@@ -135,7 +181,8 @@ fn judge_redirect_uris(uris: Vec<String>) -> Result<Vec<RedirectUri>, Registrati
 }
 
 fn judge_scopes(list: Option<&[String]>, text: Option<&str>) -> Result<ScopeSet, RegistrationRejected> {
-    const RULE: &str = "must name one or more of openid, profile, email, offline_access, wallets";
+    const RULE: &str =
+        "must name one or more of openid, profile, email, offline_access, wallets, wallet_proof";
     let list = list
         .map(|names| ScopeSet::from_names(names.iter().map(String::as_str)))
         .transpose()
@@ -152,22 +199,18 @@ fn judge_scopes(list: Option<&[String]>, text: Option<&str>) -> Result<ScopeSet,
 }
 
 fn judge_grant_types(names: Option<Vec<String>>) -> Result<Vec<GrantType>, RegistrationRejected> {
-    const RULE: &str = "must hold authorization_code, and may hold refresh_token";
-    let Some(names) = names else { return Ok(GrantType::ALL.to_vec()) };
+    const RULE: &str = "must name grant types that this server offers";
+    let Some(names) = names else { return Ok(GrantType::DEFAULT.to_vec()) };
     let known = names.iter().all(|name| GrantType::parse(name).is_some());
     let grant_types: Vec<_> = GrantType::ALL
         .into_iter()
         .filter(|grant_type| names.iter().any(|name| name == grant_type.name()))
         .collect();
-    if known && grant_types.contains(&GrantType::AuthorizationCode) {
-        Ok(grant_types)
-    } else {
-        field("grant_types", RULE)
-    }
+    let begins = grant_types.iter().any(|grant_type| *grant_type != GrantType::RefreshToken);
+    if known && begins { Ok(grant_types) } else { field("grant_types", RULE) }
 }
 
 fn judge_display(display: DisplayMetadata) -> Result<DisplayMetadata, RegistrationRejected> {
-    const URI_RULE: &str = "must be an https address, or http on a loopback host";
     let uris = [
         ("client_uri", &display.client_uri),
         ("logo_uri", &display.logo_uri),
@@ -198,8 +241,12 @@ fn judge_display(display: DisplayMetadata) -> Result<DisplayMetadata, Registrati
         return field("application_type", "must be web or native");
     }
     let algorithm = display.id_token_signed_response_alg.as_deref();
-    if algorithm.is_some_and(|name| !matches!(name, "RS256" | "ES256" | "EdDSA")) {
+    if algorithm.is_some_and(|name| SigningAlgorithm::parse(name).is_none()) {
         return field("id_token_signed_response_alg", "must be RS256, ES256 or EdDSA");
+    }
+    let signing = display.token_endpoint_auth_signing_alg.as_deref();
+    if signing.is_some_and(|name| !matches!(name, "RS256" | "PS256" | "ES256" | "ES384" | "EdDSA")) {
+        return field("token_endpoint_auth_signing_alg", "must be RS256, PS256, ES256, ES384 or EdDSA");
     }
     let logout = &display.post_logout_redirect_uris;
     if logout.len() > MAX_REDIRECT_URIS || logout.iter().any(|uri| RedirectUri::parse(uri).is_err()) {
@@ -240,7 +287,7 @@ mod tests {
         let judged = judge(minimal()).unwrap();
         assert_eq!(judged.metadata.name, "Photo Album");
         assert_eq!(judged.metadata.scopes.to_string(), "profile");
-        assert_eq!(judged.metadata.grant_types, GrantType::ALL);
+        assert_eq!(judged.metadata.grant_types, GrantType::DEFAULT);
         assert_eq!(judged.method.name(), "client_secret_post");
     }
 
@@ -285,5 +332,46 @@ mod tests {
             judged.unwrap_err().to_string(),
             "redirect_uris[1]: must be https, http on a loopback host, or a private-use scheme with a dot in it"
         );
+    }
+
+    fn without_redirects(grant_types: &[GrantType], method: &str) -> RequestedMetadata {
+        RequestedMetadata {
+            redirect_uris: None,
+            grant_types: Some(grant_types.iter().map(|one| one.name().to_owned()).collect()),
+            token_endpoint_auth_method: Some(method.to_owned()),
+            ..minimal()
+        }
+    }
+
+    #[test]
+    fn only_a_client_that_is_never_redirected_needs_no_redirect_uri() {
+        use GrantType::{AuthorizationCode, ClientCredentials, DeviceCode, RefreshToken, WalletSignature};
+        for grant_type in [ClientCredentials, DeviceCode, WalletSignature] {
+            let requested = without_redirects(&[grant_type, RefreshToken], "client_secret_basic");
+            let judged = judge(requested.clone()).unwrap().metadata;
+            assert_eq!((judged.redirect_uris, judged.grant_types.len()), (Vec::new(), 2));
+            let listed = RequestedMetadata {
+                redirect_uris: Some(Vec::new()),
+                response_types: Some(Vec::new()),
+                ..requested
+            };
+            assert!(judge(listed).is_ok());
+            let redirected = without_redirects(&[grant_type, AuthorizationCode], "client_secret_basic");
+            assert_eq!(judge(redirected), Err(RegistrationRejected::Missing("redirect_uris")));
+        }
+        let refreshing = without_redirects(&[RefreshToken], "client_secret_basic");
+        assert!(judge(refreshing).unwrap_err().to_string().starts_with("grant_types"));
+    }
+
+    #[test]
+    fn a_client_without_a_credential_gets_no_tokens_without_a_page() {
+        for grant_type in [GrantType::ClientCredentials, GrantType::WalletSignature] {
+            let rejected = judge(without_redirects(&[grant_type], "none")).unwrap_err();
+            assert!(
+                matches!(rejected, RegistrationRejected::Field { field: "grant_types", .. }),
+                "{rejected}"
+            );
+        }
+        assert!(judge(without_redirects(&[GrantType::DeviceCode], "none")).is_ok());
     }
 }

@@ -15,11 +15,14 @@ pub enum Scope {
     OfflineAccess,
     /// All wallets of the user.
     Wallets,
+    /// What the wallet signed, so that the client can check it itself.
+    WalletProof,
 }
 
 impl Scope {
     /// All scopes, in the order in which sets are printed. Storage keeps places in this list: new ones come to its end.
-    pub const ALL: [Self; 5] = [Self::OpenId, Self::Profile, Self::Email, Self::OfflineAccess, Self::Wallets];
+    pub const ALL: [Self; 6] =
+        [Self::OpenId, Self::Profile, Self::Email, Self::OfflineAccess, Self::Wallets, Self::WalletProof];
 
     /// The name on the wire.
     pub const fn name(self) -> &'static str {
@@ -29,6 +32,7 @@ impl Scope {
             Self::Email => "email",
             Self::OfflineAccess => "offline_access",
             Self::Wallets => "wallets",
+            Self::WalletProof => "wallet_proof",
         }
     }
 
@@ -161,10 +165,13 @@ mod tests {
     #[test]
     fn the_bits_that_storage_keeps_never_change_their_meaning() {
         let bits: Vec<u8> = Scope::ALL.iter().map(|scope| ScopeSet::of(&[*scope]).bits()).collect();
-        assert_eq!(bits, [1, 2, 4, 8, 16]);
-        assert_eq!(Scope::ALL.map(Scope::name), ["openid", "profile", "email", "offline_access", "wallets"]);
-        assert_eq!(ScopeSet::from_bits(31), Some(ScopeSet::of(&Scope::ALL)));
-        assert_eq!(ScopeSet::from_bits(32), None);
+        assert_eq!(bits, [1, 2, 4, 8, 16, 32]);
+        assert_eq!(
+            Scope::ALL.map(Scope::name),
+            ["openid", "profile", "email", "offline_access", "wallets", "wallet_proof"]
+        );
+        assert_eq!(ScopeSet::from_bits(63), Some(ScopeSet::of(&Scope::ALL)));
+        assert_eq!(ScopeSet::from_bits(64), None);
     }
 
     #[test]

@@ -1,8 +1,20 @@
-//! Signing keys as storage keeps them: sealed, so that a copy of the database signs nothing.
+//! Signing keys as storage keeps them: sealed, so that a copy of the database signs nothing. And the judgement on what each
+//! of them is for at a time.
 
 use std::fmt;
 
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
+
+use crate::signing_algorithm::SigningAlgorithm;
+
+/// How long a key is published before it signs, so that everybody who keeps our key set for a while has it by then.
+pub const ANNOUNCED_FOR: Duration = Duration::hours(24);
+
+/// The longest lifetime of an access token that an operator may set. ID tokens and logout tokens live shorter.
+pub const LONGEST_TOKEN: Duration = Duration::hours(24);
+
+/// How long others may keep our key set, with time to spare for replicas that learn of a new key later than others.
+pub const KEY_SET_KEPT_FOR: Duration = Duration::hours(1);
 
 /// A key that signs tokens.
 #[derive(Clone, PartialEq, Eq)]
@@ -15,6 +27,141 @@ pub struct SealedKey {
     pub sealed: Vec<u8>,
     /// When it was made.
     pub created_at: OffsetDateTime,
+    /// From when on it signs.
+    pub active_from: OffsetDateTime,
+    /// When the operator gave it up.
+    pub withdrawn_at: Option<OffsetDateTime>,
+}
+
+/// What a key is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum KeyState {
+    /// It signs.
+    Active,
+    /// It is published, and signs later.
+    Next,
+    /// Another one signs; it is published until everything that it signed has expired.
+    Retired,
+    /// It was given up: it is not published, and nothing that it signed counts.
+    Withdrawn,
+}
+
+/// A key as it stands at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StandingKey<'a> {
+    /// The key.
+    pub key: &'a SealedKey,
+    /// What it is for.
+    pub state: KeyState,
+    /// When it may be forgotten, for a key that signs no more.
+    pub forget_after: Option<OffsetDateTime>,
+}
+
+/// A key that is to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyWanted {
+    /// From when on it is to sign.
+    pub active_from: OffsetDateTime,
+    /// It is not needed if a key that begins later than this is there: another replica was faster.
+    pub unless_after: OffsetDateTime,
+}
+
+impl KeyState {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Next => "next",
+            Self::Retired => "retired",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+
+    /// Is a key in this state part of the key set?
+    pub const fn is_published(self) -> bool {
+        match self {
+            Self::Active | Self::Next | Self::Retired => true,
+            Self::Withdrawn => false,
+        }
+    }
+}
+
+/// The keys of one algorithm as they stand now: the active one, the next ones, the retired ones (the newest first), the
+/// withdrawn ones.
+///
+/// The active key is the newest that has begun. Where none has begun, because the clock that made it is ahead of ours, it is
+/// the one that begins first: it is published, and something must sign.
+pub fn standing_keys(
+    keys: &[SealedKey],
+    algorithm: SigningAlgorithm,
+    now: OffsetDateTime,
+) -> Vec<StandingKey<'_>> {
+    let of_algorithm = keys.iter().filter(|key| key.algorithm == algorithm.name());
+    let (withdrawn, mut good): (Vec<_>, Vec<_>) = of_algorithm.partition(|key| key.withdrawn_at.is_some());
+    good.sort_by(|one, other| (other.active_from, &other.kid).cmp(&(one.active_from, &one.kid)));
+    let begun = good.iter().position(|key| key.active_from <= now);
+    let active = begun.or_else(|| good.len().checked_sub(1));
+    let mut standing = Vec::with_capacity(good.len() + withdrawn.len());
+    let mut successor = None;
+    for (place, key) in good.into_iter().enumerate() {
+        let state = match active.map(|active| place.cmp(&active)) {
+            Some(std::cmp::Ordering::Less) | None => KeyState::Next,
+            Some(std::cmp::Ordering::Equal) => KeyState::Active,
+            Some(std::cmp::Ordering::Greater) => KeyState::Retired,
+        };
+        let forget_after = if state == KeyState::Retired { successor.map(forget_after) } else { None };
+        standing.push(StandingKey { key, state, forget_after });
+        successor = Some(key.active_from);
+    }
+    let given_up = withdrawn.into_iter().map(|key| StandingKey {
+        key,
+        state: KeyState::Withdrawn,
+        forget_after: key.withdrawn_at.map(forget_after),
+    });
+    standing.extend(given_up);
+    standing.sort_by_key(|standing| standing.state);
+    standing
+}
+
+/// When the last token of a key that stopped signing has expired, and nobody keeps a key set from before.
+fn forget_after(stopped: OffsetDateTime) -> OffsetDateTime {
+    stopped.saturating_add(LONGEST_TOKEN).saturating_add(KEY_SET_KEPT_FOR)
+}
+
+/// The key that must be made now: the first one, or the next one [`ANNOUNCED_FOR`] before the active one's age ends. Without
+/// a `rotation` age never ends.
+pub fn key_due(
+    keys: &[SealedKey],
+    algorithm: SigningAlgorithm,
+    now: OffsetDateTime,
+    rotation: Option<Duration>,
+) -> Option<KeyWanted> {
+    let standing = standing_keys(keys, algorithm, now);
+    let Some(active) = standing.first().filter(|key| key.state == KeyState::Active) else {
+        return Some(KeyWanted { active_from: now, unless_after: OffsetDateTime::UNIX_EPOCH });
+    };
+    if standing.iter().any(|key| key.state == KeyState::Next) {
+        return None;
+    }
+    let ends = active.key.active_from.saturating_add(rotation?);
+    if now < ends.saturating_sub(ANNOUNCED_FOR) {
+        return None;
+    }
+    let active_from = ends.max(now.saturating_add(ANNOUNCED_FOR));
+    Some(KeyWanted { active_from, unless_after: active.key.active_from })
+}
+
+/// The next key that an operator asks for before its time; `None` if there is one already.
+pub fn key_wanted(keys: &[SealedKey], algorithm: SigningAlgorithm, now: OffsetDateTime) -> Option<KeyWanted> {
+    key_due(keys, algorithm, now, Some(Duration::ZERO))
+}
+
+/// The key that takes the place of all others at once.
+pub fn key_wanted_at_once(keys: &[SealedKey], algorithm: SigningAlgorithm, now: OffsetDateTime) -> KeyWanted {
+    let standing = standing_keys(keys, algorithm, now);
+    let good = standing.iter().filter(|key| key.state != KeyState::Withdrawn);
+    let latest = good.map(|key| key.key.active_from).max();
+    KeyWanted { active_from: now, unless_after: latest.unwrap_or(OffsetDateTime::UNIX_EPOCH) }
 }
 
 impl fmt::Debug for SealedKey {
@@ -25,3 +172,6 @@ impl fmt::Debug for SealedKey {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

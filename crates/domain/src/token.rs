@@ -3,6 +3,7 @@
 use time::OffsetDateTime;
 
 use crate::id::{ClientId, GrantId, TokenId, UserId};
+use crate::key_thumbprint::KeyThumbprint;
 use crate::scope::ScopeSet;
 use crate::secret::SecretHash;
 use crate::wallet::WalletAccount;
@@ -26,6 +27,8 @@ pub struct Token {
     pub access_expires_at: OffsetDateTime,
     /// The refresh token, where one was issued.
     pub refresh: Option<RefreshToken>,
+    /// The key that the refresh token is bound to, where its client proves itself by nothing else (RFC 9449 section 5).
+    pub key: Option<KeyThumbprint>,
 }
 
 impl Token {
@@ -77,11 +80,13 @@ pub struct AccessClaims {
     /// `iss`
     pub issuer: String,
     /// `aud`
-    pub audience: String,
+    pub audience: Vec<String>,
     /// `sub`
     pub subject: UserId,
-    /// `client_id`
-    pub client: ClientId,
+    /// `client_id`, as the client writes it
+    pub client: String,
+    /// `cnf.jkt`: the key that the token is bound to
+    pub key: Option<KeyThumbprint>,
     /// `scope`
     pub scope: ScopeSet,
     /// `auth_time`
@@ -92,4 +97,17 @@ pub struct AccessClaims {
     pub expires_at: OffsetDateTime,
     /// `jti`
     pub id: TokenId,
+}
+
+/// What an access token of ours says. That it is ours is known by the hash of the whole, never by this.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessTokenRead {
+    /// `jti`
+    pub id: TokenId,
+    /// `aud`
+    pub audience: Vec<String>,
+    /// `client_id`
+    pub client: String,
+    /// `cnf.jkt`
+    pub key: Option<KeyThumbprint>,
 }

@@ -12,6 +12,10 @@ pub struct UserInfo {
     pub subject: UserId,
     /// `preferred_username`
     pub preferred_username: String,
+    /// `name`: what OpenID Connect's clients show for a person.
+    pub name: Option<String>,
+    /// `picture`: where our picture of the person is.
+    pub picture: Option<String>,
     /// `address`, the specification's string. With scope `openid` it is left out: OpenID Connect reserves the name for a
     /// postal address object, and typed clients refuse a string.
     pub address: Option<String>,
@@ -54,10 +58,14 @@ impl UserInfo {
         scope: ScopeSet,
         wallets: Option<&[WalletAccount]>,
         email: Option<ReleasedEmail>,
+        picture: &str,
     ) -> Self {
+        let has_standard_claims = scope.contains(Scope::OpenId) && scope.contains(Scope::Profile);
         Self {
             subject: user,
             preferred_username: user.preferred_username(),
+            name: has_standard_claims.then(|| user.preferred_username()),
+            picture: has_standard_claims.then(|| picture.to_owned()),
             address: (!scope.contains(Scope::OpenId)).then(|| account.address.clone()),
             wallet_address: account.address.clone(),
             wallet_account: account.caip10(),

@@ -139,6 +139,8 @@ const fn status_of(code: Code) -> StatusCode {
         Code::ServerError => StatusCode::INTERNAL_SERVER_ERROR,
         Code::TemporarilyUnavailable => StatusCode::SERVICE_UNAVAILABLE,
         Code::InvalidRequest
+        | Code::InvalidDpopProof
+        | Code::UseDpopNonce
         | Code::UnknownClient
         | Code::UnauthorizedClient
         | Code::InvalidGrant
@@ -147,8 +149,14 @@ const fn status_of(code: Code) -> StatusCode {
         | Code::UnsupportedResponseType
         | Code::LoginRequired
         | Code::ConsentRequired
+        | Code::InvalidTarget
         | Code::RequestNotSupported
         | Code::RequestUriNotSupported
+        | Code::InvalidRequestUri
+        | Code::AuthorizationPending
+        | Code::SlowDown
+        | Code::ExpiredToken
+        | Code::DeviceDenied
         | Code::InvalidRedirectUri
         | Code::InvalidClientMetadata => StatusCode::BAD_REQUEST,
     }

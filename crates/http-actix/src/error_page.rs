@@ -77,6 +77,7 @@ impl Kind {
             StatusCode::SERVICE_UNAVAILABLE => Self::Unavailable,
             status if status.is_server_error() => Self::Broken,
             _ if error.error.code == Code::ForeignOrigin => Self::ForeignSite,
+            _ if error.error.code == Code::InvalidRequestUri => Self::SessionGone,
             _ => Self::Refused,
         }
     }

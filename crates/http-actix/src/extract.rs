@@ -3,6 +3,7 @@
 pub(crate) mod bearer;
 pub(crate) mod body;
 pub(crate) mod client_credentials;
+pub(crate) mod dpop;
 
 use std::borrow::Cow;
 

@@ -9,12 +9,20 @@ use actix_web::http::header::{
 const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                            connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+/// The policy of a page whose form goes to another site.
+pub(crate) fn policy_of_form_to(source: &str) -> String {
+    PAGE_POLICY.replace("form-action 'self'", &format!("form-action {source}"))
+}
+
 /// The endpoints that pages of other sites may use, always without credentials (A-009).
-const SHARED: [&str; 6] = [
+const SHARED: [&str; 9] = [
     "/oauth/token",
+    "/oauth/par",
+    "/oauth/device_authorization",
     "/oauth/userinfo",
     "/oauth/revoke",
     "/oauth/jwks",
+    "/pictures/",
     "/.well-known/openid-configuration",
     "/.well-known/oauth-authorization-server",
 ];
@@ -38,10 +46,10 @@ pub(crate) fn complete(headers: &mut HeaderMap, method: &Method, path: &str, htt
     }
     if SHARED.iter().any(|shared| path.starts_with(shared)) {
         set(ACCESS_CONTROL_ALLOW_ORIGIN, "*");
-        set(ACCESS_CONTROL_EXPOSE_HEADERS, "www-authenticate, retry-after, x-request-id");
+        set(ACCESS_CONTROL_EXPOSE_HEADERS, "www-authenticate, dpop-nonce, retry-after, x-request-id");
         if method == Method::OPTIONS {
             set(ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, OPTIONS");
-            set(ACCESS_CONTROL_ALLOW_HEADERS, "authorization, content-type");
+            set(ACCESS_CONTROL_ALLOW_HEADERS, "authorization, content-type, dpop");
             set(ACCESS_CONTROL_MAX_AGE, "86400");
         }
     }

@@ -4,6 +4,7 @@
 //! `edge`; how a refusal becomes a status and a body is in `error` and nowhere else.
 
 mod accept;
+mod back_channel;
 mod cookies;
 mod edge;
 mod endpoint;
@@ -17,6 +18,7 @@ mod mail;
 mod openapi;
 mod origin;
 mod page;
+mod polls;
 mod rate_limit;
 mod routes;
 mod server;

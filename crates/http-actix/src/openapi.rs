@@ -7,8 +7,10 @@ mod account_operations;
 mod client_operations;
 mod examples;
 mod flow_operations;
+mod leaving_operations;
 mod operation;
 mod other_operations;
+mod request_operations;
 mod schemas;
 #[cfg(test)]
 mod tests;
@@ -80,6 +82,8 @@ fn document(public_url: &PublicUrl) -> Value {
 /// The table: everything that the server answers.
 fn operations(public_url: &PublicUrl) -> Vec<Operation> {
     let mut all = flow_operations::table(public_url);
+    all.extend(request_operations::table(public_url));
+    all.extend(leaving_operations::table());
     all.extend(account_operations::table());
     all.extend(wallet_operations::table(public_url));
     all.extend(client_operations::table(public_url));
@@ -113,6 +117,7 @@ fn headers() -> Value {
             "schema": {"type": "integer", "minimum": 0},
             "example": 2,
         },
+        "DpopNonce": header("Only where a proof came: the nonce of the next one.", false, "q0cYzYl5m0x3pT2kqM9cVw"),
         "BearerChallenge": header("The scheme of RFC 6750.", true, "Bearer realm=\"countersign\""),
         "BasicChallenge": header("Only where HTTP Basic was tried.", false, "Basic realm=\"countersign\", charset=\"UTF-8\""),
     })

@@ -7,6 +7,11 @@ use countersign_domain::public_url::PublicUrl;
 
 use crate::error::ApiError;
 
+/// Does a browser say that a page of another site sent this request? Then it kept our `SameSite=Lax` cookies back from a form.
+pub(crate) fn is_cross_site(request: &HttpRequest) -> bool {
+    request.headers().get("sec-fetch-site").is_some_and(|site| site == "cross-site")
+}
+
 /// Refuses a request that a browser says came from elsewhere. A program without these headers is no browser, and
 /// a browser too old to send them does not send our `SameSite` cookie either.
 pub(crate) fn require_ours(request: &HttpRequest, public_url: &PublicUrl) -> Result<(), ApiError> {

@@ -11,8 +11,8 @@ use crate::state::AppState;
 use crate::templates::Name;
 
 /// What of a page's query a change of language keeps: which request the page is about, that another wallet is wanted, what
-/// was just done, and the secret of a link that was mailed.
-const KEPT: [&str; 4] = ["request", "another", "done", "token"];
+/// was just done, the secret of a link that was mailed, and the code of a device.
+const KEPT: [&str; 5] = ["request", "another", "done", "token", "user_code"];
 
 /// Nothing that we write into a query is longer.
 const MAX_KEPT: usize = 64;
@@ -66,12 +66,16 @@ impl Menu {
         let can_be_read_again = match name {
             // The page also answers forms, and then its own address is another one.
             Name::Auth => true,
-            // What was wrong is not repeated, and without it the error would be another.
-            Name::Error => is_read && Language::is_all_of(query),
+            // An answer is shown once.
+            Name::FormPost => false,
+            // What was wrong is not repeated, and without it the error would be another; nor is what a client sent.
+            Name::Error | Name::Logout => is_read && Language::is_all_of(query),
             Name::Account
             | Name::AccountEmail
             | Name::AccountWallet
             | Name::Continue
+            | Name::Device
+            | Name::DeviceDone
             | Name::Docs
             | Name::Home
             | Name::Playground

@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use actix_web::HttpRequest;
-use governor::clock::{Clock, DefaultClock};
-use governor::{DefaultKeyedRateLimiter, Quota};
+use governor::clock::{Clock, DefaultClock, QuantaInstant};
+use governor::{DefaultDirectRateLimiter, DefaultKeyedRateLimiter, NotUntil, Quota};
 use ipnet::IpNet;
 
 use crate::error::ApiError;
@@ -18,7 +18,12 @@ pub(crate) enum Limited {
     Challenge,
     Login,
     Mail,
+    /// A pushed request or a device of a client that proves nothing.
+    PublicRequest,
+    /// The code of a device, typed: many addresses together may not guess either.
+    UserCode,
     FailedClientAuthentication,
+    Document,
 }
 
 /// After so many checks the addresses that were quiet are forgotten.
@@ -35,7 +40,12 @@ struct Counters {
     challenge: DefaultKeyedRateLimiter<IpAddr>,
     login: DefaultKeyedRateLimiter<IpAddr>,
     mail: DefaultKeyedRateLimiter<IpAddr>,
+    public_request: DefaultKeyedRateLimiter<IpAddr>,
+    user_code: DefaultKeyedRateLimiter<IpAddr>,
+    /// Of all addresses. There are 20^8 codes, and each waits for ten minutes.
+    user_codes: DefaultDirectRateLimiter,
     failed_client_authentication: DefaultKeyedRateLimiter<IpAddr>,
+    document: DefaultKeyedRateLimiter<IpAddr>,
     clock: DefaultClock,
 }
 
@@ -47,7 +57,11 @@ impl RateLimits {
             challenge: a_minute(per_minute(120)),
             login: a_minute(per_minute(60)),
             mail: a_minute(per_minute(6)),
+            public_request: a_minute(per_minute(30)),
+            user_code: a_minute(per_minute(20)),
+            user_codes: DefaultDirectRateLimiter::direct(Quota::per_minute(per_minute(1_200))),
             failed_client_authentication: a_minute(per_minute(60)),
+            document: a_minute(per_minute(60)),
             clock: DefaultClock::default(),
         });
         Self { counters, trusted_proxies, checks: AtomicU32::new(0) }
@@ -61,16 +75,30 @@ impl RateLimits {
             Limited::Challenge => &counters.challenge,
             Limited::Login => &counters.login,
             Limited::Mail => &counters.mail,
+            Limited::PublicRequest => &counters.public_request,
+            Limited::UserCode => &counters.user_code,
             Limited::FailedClientAuthentication => &counters.failed_client_authentication,
+            Limited::Document => &counters.document,
         };
         if self.checks.fetch_add(1, Ordering::Relaxed) % FORGET_EVERY == FORGET_EVERY - 1 {
             limiter.retain_recent();
         }
         let Some(address) = self.address(request) else { return Ok(()) };
-        limiter.check_key(&network(address)).map_err(|until| {
+        let refused = |until: NotUntil<QuantaInstant>| {
             let wait = until.wait_time_from(counters.clock.now());
             ApiError::too_many_requests(wait.as_secs() + 1)
-        })
+        };
+        limiter.check_key(&network(address)).map_err(refused)?;
+        match what {
+            Limited::UserCode => counters.user_codes.check().map_err(refused),
+            Limited::Registration
+            | Limited::Challenge
+            | Limited::Login
+            | Limited::Mail
+            | Limited::PublicRequest
+            | Limited::FailedClientAuthentication
+            | Limited::Document => Ok(()),
+        }
     }
 
     /// The address of whoever asks: the connection's, unless a trusted proxy says for whom it asks.

@@ -5,8 +5,9 @@ use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{HttpResponse, Resource, Route, guard};
 
 use crate::endpoint::{
-    account, assets, auth_page, authorize, challenge, clients, continue_session, deny, discovery, docs,
-    health, home, login, playground, revoke, token, userinfo, verify, wallets,
+    account, answer, assets, auth_page, authorize, challenge, clients, continue_session, deny, device,
+    device_authorization, discovery, docs, health, home, introspect, login, logout, pictures, playground,
+    push, revoke, token, userinfo, verify, wallets,
 };
 use crate::error::ApiError;
 use crate::state::AppState;
@@ -19,7 +20,7 @@ pub(crate) struct Endpoint {
     routes: fn() -> Vec<Route>,
 }
 
-pub(crate) const ENDPOINTS: [Endpoint; 35] = [
+pub(crate) const ENDPOINTS: [Endpoint; 43] = [
     Endpoint { path: "/", allow: "GET, HEAD", routes: || vec![read().to(home::show)] },
     Endpoint { path: "/oauth/clients", allow: "POST", routes: || vec![web::post().to(clients::register)] },
     Endpoint {
@@ -46,6 +47,12 @@ pub(crate) const ENDPOINTS: [Endpoint; 35] = [
         allow: "POST",
         routes: || vec![web::post().to(continue_session::go_on)],
     },
+    Endpoint {
+        path: "/oauth/logout",
+        allow: "GET, POST",
+        routes: || vec![web::get().to(logout::get), web::post().to(logout::post)],
+    },
+    Endpoint { path: "/oauth/answer", allow: "GET", routes: || vec![web::get().to(answer::show)] },
     Endpoint { path: "/oauth/deny", allow: "POST", routes: || vec![web::post().to(deny::deny)] },
     Endpoint {
         path: "/oauth/token",
@@ -61,6 +68,32 @@ pub(crate) const ENDPOINTS: [Endpoint; 35] = [
         path: "/oauth/revoke",
         allow: "POST, OPTIONS",
         routes: || vec![web::post().to(revoke::revoke), preflight()],
+    },
+    Endpoint {
+        path: "/oauth/par",
+        allow: "POST, OPTIONS",
+        routes: || vec![web::post().to(push::push), preflight()],
+    },
+    Endpoint {
+        path: "/oauth/introspect",
+        allow: "POST",
+        routes: || vec![web::post().to(introspect::introspect)],
+    },
+    Endpoint {
+        path: "/oauth/device_authorization",
+        allow: "POST, OPTIONS",
+        routes: || vec![web::post().to(device_authorization::begin), preflight()],
+    },
+    Endpoint {
+        path: "/device",
+        allow: "GET, POST",
+        routes: || vec![web::get().to(device::show), web::post().to(device::enter)],
+    },
+    Endpoint { path: "/device/done", allow: "GET", routes: || vec![web::get().to(device::done)] },
+    Endpoint {
+        path: "/pictures/{user_id}.svg",
+        allow: "GET, HEAD, OPTIONS",
+        routes: || vec![read().to(pictures::show), preflight()],
     },
     Endpoint { path: "/account", allow: "GET", routes: || vec![web::get().to(account::show)] },
     Endpoint { path: "/account/data", allow: "GET", routes: || vec![web::get().to(account::data::download)] },

@@ -1,5 +1,5 @@
-//! The session: pending authorizations, the fingerprints of their challenges, and one change of wallets, sealed in the
-//! cookie.
+//! The session: pending authorizations, the fingerprints of their challenges, one change of wallets, and one answer on its way
+//! to a client, sealed in the cookie.
 //!
 //! Nothing of it is stored by us, so nobody can fill the store by asking. Because the browser keeps it, an old copy can
 //! come back: what must happen once is guarded in storage, and an old copy can only ask for a new challenge.
@@ -8,13 +8,16 @@ use actix_session::Session;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_domain::challenge::{ChallengeDigest, IssuedChallenge};
-use countersign_domain::id::{ClientId, GrantId};
+use countersign_domain::id::{ClientId, GrantId, UserId};
+use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::pkce::CodeChallenge;
 use countersign_domain::redirect_uri::RedirectUri;
+use countersign_domain::response_mode::ResponseMode;
 use countersign_domain::scope::ScopeSet;
 use countersign_domain::wallet::WalletAccount;
 use countersign_domain::wallet_change::{PendingWalletChange, WalletChange};
+use countersign_usecases::answer::ClientAnswer;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -23,10 +26,14 @@ use crate::error::ApiError;
 
 const KEY: &str = "p";
 const CHANGE_KEY: &str = "w";
+const ANSWER_KEY: &str = "a";
 
 /// Browsers keep 4,096 bytes of a cookie. Sealing adds 28 bytes and base64 a third; about one character in 32 is then written
 /// as three; the name and some air go off.
 const MAX_PLAIN: usize = 2_740;
+
+/// What an answer by a form may take more than the request did that it answers: a code or an error, and the issuer.
+const MAX_ANSWER: usize = 400;
 
 /// The cookie's name. `__Host-` keeps sibling domains from setting it (B-062), but needs https.
 pub(crate) const fn cookie_name(https: bool) -> &'static str {
@@ -122,15 +129,20 @@ impl Pendings {
             forget(session, KEY);
             return Ok(());
         }
-        let taken = session.entries().get(CHANGE_KEY).map_or(0, |change| escaped_size(change));
-        session.insert(KEY, self.fit(MAX_PLAIN.saturating_sub(taken))?).map_err(|_| TooLarge)
+        let entries = session.entries();
+        let taken = [CHANGE_KEY, ANSWER_KEY].map(|key| entries.get(key).map_or(0, |text| escaped_size(text)));
+        drop(entries);
+        let room = taken.into_iter().fold(MAX_PLAIN, usize::saturating_sub);
+        session.insert(KEY, self.fit(room)?).map_err(|_| TooLarge)
     }
 
     /// What the cookie will hold. If not all fits, the oldest request gives way, but never the newest.
     fn fit(&mut self, room: usize) -> Result<Vec<SealedPending>, TooLarge> {
         loop {
             let sealed: Vec<SealedPending> = self.0.iter().map(SealedPending::seal).collect();
-            if plain_size(&sealed) <= room {
+            let by_form = self.0.iter().any(|pending| pending.response_mode == ResponseMode::FormPost);
+            let reserved = if by_form { MAX_ANSWER } else { 0 };
+            if plain_size(&sealed) + reserved <= room {
                 return Ok(sealed);
             }
             if self.0.len() == 1 {
@@ -172,6 +184,35 @@ pub(crate) fn forget_change(session: &Session) {
     forget(session, CHANGE_KEY);
 }
 
+/// Keeps an answer for the page that posts it; a later one takes its place, and requests that still wait give way to it.
+pub(crate) fn save_answer(
+    session: &Session,
+    answer: &ClientAnswer,
+    pendings: Pendings,
+) -> Result<(), TooLarge> {
+    let sealed = SealedAnswer(answer.redirect_uri.as_str().to_owned(), answer.parameters.clone());
+    let text = serde_json::to_string(&sealed).map_err(|_| TooLarge)?;
+    if escaped_size(&text) > MAX_PLAIN {
+        return Err(TooLarge);
+    }
+    session.insert(ANSWER_KEY, sealed).map_err(|_| TooLarge)?;
+    if pendings.save(session).is_err() {
+        session.remove(KEY);
+    }
+    Ok(())
+}
+
+/// Takes the answer out that waits for its page.
+pub(crate) fn take_answer(session: &Session) -> Option<ClientAnswer> {
+    let SealedAnswer(redirect_uri, parameters) = session.get(ANSWER_KEY).ok().flatten()?;
+    forget(session, ANSWER_KEY);
+    Some(ClientAnswer {
+        redirect_uri: RedirectUri::from_trusted(redirect_uri),
+        parameters,
+        mode: ResponseMode::FormPost,
+    })
+}
+
 /// What actix-session is going to seal: a JSON map of JSON texts, so that every quote is escaped once more.
 fn plain_size(sealed: &[SealedPending]) -> usize {
     let text = serde_json::to_string(sealed).unwrap_or_default();
@@ -198,9 +239,75 @@ struct SealedPending(
     #[serde(default, skip_serializing_if = "Option::is_none")] Option<SealedExtras>,
 );
 
-/// What few requests have: the language that the client wants, and how old a sign-in may be.
-#[derive(Serialize, Deserialize)]
-struct SealedExtras(Option<String>, Option<i64>);
+/// What few requests have: the language that the client wants, how old a sign-in may be, and what fewer still have.
+#[derive(Default, Serialize, Deserialize)]
+struct SealedExtras(
+    Option<String>,
+    Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")] Option<SealedRarities>,
+);
+
+/// What hardly any request has, by single letters.
+#[derive(Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct SealedRarities {
+    /// The answer goes by a form.
+    #[serde(rename = "f", skip_serializing_if = "std::ops::Not::not")]
+    form_post: bool,
+    #[serde(rename = "r", skip_serializing_if = "Vec::is_empty")]
+    resources: Vec<String>,
+    #[serde(rename = "k", skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    #[serde(rename = "u", skip_serializing_if = "Option::is_none")]
+    required_user: Option<String>,
+    #[serde(rename = "d", skip_serializing_if = "Option::is_none")]
+    device: Option<String>,
+    #[serde(rename = "c", skip_serializing_if = "Option::is_none")]
+    document: Option<String>,
+}
+
+impl SealedExtras {
+    fn seal(pending: &PendingAuthorization) -> Option<Self> {
+        let oldest_sign_in = pending.oldest_sign_in.map(|time| time.unix_timestamp());
+        let this = Self(pending.ui_locales.clone(), oldest_sign_in, SealedRarities::seal(pending));
+        let Self(ui_locales, oldest_sign_in, rarities) = &this;
+        (ui_locales.is_some() || oldest_sign_in.is_some() || rarities.is_some()).then_some(this)
+    }
+}
+
+impl SealedRarities {
+    fn seal(pending: &PendingAuthorization) -> Option<Self> {
+        let this = Self {
+            form_post: pending.response_mode == ResponseMode::FormPost,
+            resources: pending.resources.clone(),
+            key: pending.key.map(|key| key.to_string()),
+            required_user: pending.required_user.map(|user| URL_SAFE_NO_PAD.encode(user.as_uuid())),
+            device: pending.device.map(|device| URL_SAFE_NO_PAD.encode(device.as_uuid())),
+            document: pending.document.clone(),
+        };
+        (this != Self::default()).then_some(this)
+    }
+
+    fn open(self, pending: PendingAuthorization) -> Option<PendingAuthorization> {
+        let uuid = |text: Option<String>| match text {
+            Some(text) => Some(Some(Uuid::from_bytes(decode(&text)?))),
+            None => Some(None),
+        };
+        let key = match &self.key {
+            Some(text) => Some(KeyThumbprint::parse(text)?),
+            None => None,
+        };
+        Some(PendingAuthorization {
+            response_mode: if self.form_post { ResponseMode::FormPost } else { ResponseMode::Query },
+            resources: self.resources,
+            key,
+            required_user: uuid(self.required_user)?.map(UserId::from_uuid),
+            device: uuid(self.device)?.map(GrantId::from_uuid),
+            document: self.document,
+            ..pending
+        })
+    }
+}
 
 #[derive(Serialize, Deserialize)]
 struct SealedChallenge(
@@ -223,12 +330,7 @@ impl SealedPending {
             pending.login_hint.clone(),
             pending.expires_at.unix_timestamp(),
             pending.challenges.iter().map(SealedChallenge::seal).collect(),
-            (pending.ui_locales.is_some() || pending.oldest_sign_in.is_some()).then(|| {
-                SealedExtras(
-                    pending.ui_locales.clone(),
-                    pending.oldest_sign_in.map(|time| time.unix_timestamp()),
-                )
-            }),
+            SealedExtras::seal(pending),
         )
     }
 
@@ -245,7 +347,7 @@ impl SealedPending {
             challenges,
             extras,
         ) = self;
-        let SealedExtras(ui_locales, oldest_sign_in) = extras.unwrap_or(SealedExtras(None, None));
+        let SealedExtras(ui_locales, oldest_sign_in, rarities) = extras.unwrap_or_default();
         let oldest_sign_in = match oldest_sign_in {
             Some(time) => Some(OffsetDateTime::from_unix_timestamp(time).ok()?),
             None => None,
@@ -256,7 +358,7 @@ impl SealedPending {
             Some(text) => Some(CodeChallenge::from_bytes(decode(&text)?)),
             None => None,
         };
-        Some(PendingAuthorization {
+        rarities.unwrap_or_default().open(PendingAuthorization {
             client: ClientId::from_uuid(Uuid::from_bytes(decode(&client)?)),
             redirect_uri: RedirectUri::from_trusted(redirect_uri),
             scope,
@@ -266,6 +368,12 @@ impl SealedPending {
             login_hint,
             ui_locales,
             oldest_sign_in,
+            response_mode: ResponseMode::Query,
+            resources: Vec::new(),
+            key: None,
+            required_user: None,
+            device: None,
+            document: None,
             expires_at: OffsetDateTime::from_unix_timestamp(expires_at).ok()?,
             challenges: challenges.into_iter().map(SealedChallenge::open).collect::<Option<_>>()?,
         })
@@ -293,6 +401,10 @@ impl SealedChallenge {
         })
     }
 }
+
+/// An answer as the cookie has it: where it goes and what it says.
+#[derive(Serialize, Deserialize)]
+struct SealedAnswer(String, Vec<(String, String)>);
 
 /// A change as the cookie has it.
 #[derive(Serialize, Deserialize)]

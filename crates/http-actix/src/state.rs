@@ -7,9 +7,10 @@ use actix_web::web::Bytes;
 use countersign_ports::{AddressHint, ContractChain};
 use countersign_usecases::Context;
 
-use crate::endpoint::discovery;
+use crate::endpoint::discovery::{self, Offers};
 use crate::error::ApiError;
 use crate::origin::require_ours;
+use crate::polls::Polls;
 use crate::rate_limit::{Limited, RateLimits};
 use crate::server::{HttpSettings, Registration};
 use crate::templates::{Asset, Features, Site, TemplateError, Templates};
@@ -18,6 +19,7 @@ pub(crate) struct AppState {
     pub(crate) context: Context,
     pub(crate) templates: Templates,
     pub(crate) rate_limits: RateLimits,
+    pub(crate) polls: Polls,
     pub(crate) registration: Registration,
     pub(crate) playground: bool,
     /// What the wallets say of themselves; it never changes while the server runs.
@@ -31,7 +33,10 @@ pub(crate) struct AppState {
 
 impl AppState {
     pub(crate) fn new(context: Context, settings: HttpSettings) -> Result<Self, TemplateError> {
-        let may_register = !matches!(settings.registration, Registration::Closed);
+        let offers = Offers {
+            registration: !matches!(settings.registration, Registration::Closed),
+            client_documents: context.policy.client_documents,
+        };
         let public_url = &context.policy.public_url;
         let site = Site {
             host: public_url.authority(),
@@ -42,7 +47,8 @@ impl AppState {
         Ok(Self {
             templates: Templates::load(settings.template_directory.as_deref(), site, &modules)?,
             rate_limits: RateLimits::new(settings.rate_limits, settings.trusted_proxies),
-            metadata: discovery::metadata(public_url, may_register).into(),
+            polls: Polls::default(),
+            metadata: discovery::metadata(public_url, offers).into(),
             openapi: Asset::new("application/json", crate::openapi_json(public_url).into()),
             registration: settings.registration,
             playground: settings.playground,

@@ -5,7 +5,7 @@
 //! 1. An operation is atomic, and it **answers only after it is durable**.
 //! 2. A refusal is an outcome, never an error: a batch of commands is never rolled back for a business reason.
 //! 3. Commands own their data and carry every id and hash that they create, and the caller's `now`. A command that is
-//!    repeated after a lost answer is recognized by those ids and gives the same outcome ([`WalletStore`] is the exception).
+//!    repeated after a lost answer is recognized by those ids and gives the same outcome ([`WalletStore`] and [`RequestStore::take_pushed_request`] are the exceptions).
 //! 4. Dropping the future of a submitted operation does not cancel it.
 //! 5. A full queue is [`StoreError::Overloaded`], never an unbounded wait.
 //! 6. Secrets arrive hashed.
@@ -19,9 +19,13 @@ pub mod client_store;
 pub mod clock;
 pub mod entropy;
 pub mod error;
+pub mod fetcher;
+pub mod jws_reader;
 pub mod key_store;
 pub mod login_store;
 pub mod mailer;
+pub mod replay_store;
+pub mod request_store;
 pub mod session_store;
 pub mod storage;
 pub mod token_signer;
@@ -37,16 +41,24 @@ pub use client_store::{ClientStore, RegisterClient, Registered};
 pub use clock::Clock;
 pub use entropy::{Entropy, EntropyExt};
 pub use error::{SignerError, StoreError, VerifierError};
+pub use fetcher::{FetchError, Fetched, Fetcher};
+pub use jws_reader::{JwsReader, JwsRejected, READ_ALGORITHMS, ReadJws};
 pub use key_store::{AddSigningKey, KeyAdded, KeyStore};
 pub use login_store::{CompleteLogin, LoginCompleted, LoginStore};
 pub use mailer::{Mail, MailError, Mailer};
+pub use replay_store::{ReplayStore, SpendProof};
+pub use request_store::{
+    BeginDevice, DenyDevice, DeviceBegun, DeviceDenied, RequestStore, TakePushedRequest,
+};
 pub use session_store::{
-    ContinueSession, NewSession, OpenSession, SessionContinued, SessionOpened, SessionStore,
+    ContinueSession, NewSession, OpenSession, SessionClient, SessionContinued, SessionOpened, SessionStore,
+    SignOut,
 };
 pub use storage::Storage;
 pub use token_signer::{PublicKeys, TokenSigner};
 pub use token_store::{
-    RedeemCode, Redeemed, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, TokenStore,
+    IssueTokens, RedeemCode, Redeemed, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, TokenStore,
+    TokensIssued,
 };
 pub use upkeep::{PurgeExpired, Purged, Upkeep};
 pub use wallet_store::{LinkWallet, LinkedWallet, UnlinkWallet, WalletLinked, WalletStore, WalletUnlinked};

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use countersign_domain::id::{GrantId, UserId};
+use countersign_domain::particulars::Particulars;
 use countersign_domain::pkce::CodeChallenge;
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::scope::ScopeSet;
@@ -33,6 +34,8 @@ pub struct CompleteLogin {
     pub nonce: Option<String>,
     /// PKCE.
     pub code_challenge: Option<CodeChallenge>,
+    /// What few grants have.
+    pub particulars: Particulars,
     /// The hash of the code.
     pub code_hash: SecretHash,
     /// Now.

@@ -1,8 +1,9 @@
 //! Remembered sign-ins.
 
 use async_trait::async_trait;
-use countersign_domain::id::{GrantId, SessionId, UserId};
+use countersign_domain::id::{ClientId, GrantId, SessionId, UserId};
 use countersign_domain::login_session::LoginSession;
+use countersign_domain::scope::Scope;
 use countersign_domain::secret::SecretHash;
 use countersign_domain::wallet::WalletAccount;
 use time::OffsetDateTime;
@@ -79,6 +80,28 @@ pub enum SessionContinued {
     ConsentMissing,
 }
 
+/// Ends a session, and what was granted in it for the time that the person is there.
+#[derive(Clone, Copy, Debug)]
+pub struct SignOut {
+    /// Whose.
+    pub user: UserId,
+    /// Which session.
+    pub session: SessionId,
+    /// Grants with this scope are left alone.
+    pub keeps: Scope,
+    /// Now.
+    pub now: OffsetDateTime,
+}
+
+/// A client that was granted something in a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SessionClient {
+    /// The session.
+    pub session: SessionId,
+    /// The client.
+    pub client: ClientId,
+}
+
 /// Remembered sign-ins. Every write is durable before the answer. Where several refusals are true, the answer is the first in
 /// the order of the enum.
 #[async_trait]
@@ -94,6 +117,15 @@ pub trait SessionStore: Send + Sync {
     /// user's consent for the client covers the scopes. Session and consent remember `now` as their last use. A consent that is
     /// revoked at the same time is either revoked first, and nothing is granted, or after, and the grant with it.
     async fn continue_session(&self, command: ContinueSession) -> Result<SessionContinued, StoreError>;
+
+    /// Ends a session of this user, and revokes the live grants that belong to it and lack the scope, all or nothing, with the reason
+    /// [`SignedOut`]. The answer says whether the session was there; grants of one that was not are revoked too.
+    ///
+    /// [`SignedOut`]: countersign_domain::grant::RevocationReason::SignedOut
+    async fn sign_out(&self, command: SignOut) -> Result<bool, StoreError>;
+
+    /// The clients that have live grants of the user's sessions, each once for each session that is there, by session and client.
+    async fn clients_of_sessions(&self, user: UserId) -> Result<Vec<SessionClient>, StoreError>;
 
     /// Ends a session of this user; the answer says whether it was there. From then on it leads nowhere, on no replica.
     async fn end_session(&self, user: UserId, id: SessionId) -> Result<bool, StoreError>;

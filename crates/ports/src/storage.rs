@@ -1,14 +1,35 @@
 //! The whole storage port.
 
-use crate::{AccountStore, ClientStore, KeyStore, LoginStore, SessionStore, TokenStore, Upkeep, WalletStore};
+use crate::{
+    AccountStore, ClientStore, KeyStore, LoginStore, ReplayStore, RequestStore, SessionStore, TokenStore,
+    Upkeep, WalletStore,
+};
 
-/// Everything that a storage adapter offers. Implement the eight traits; this one follows.
+/// Everything that a storage adapter offers. Implement those traits; this one follows.
 pub trait Storage:
-    ClientStore + LoginStore + WalletStore + SessionStore + AccountStore + TokenStore + KeyStore + Upkeep
+    ClientStore
+    + LoginStore
+    + WalletStore
+    + SessionStore
+    + AccountStore
+    + TokenStore
+    + RequestStore
+    + KeyStore
+    + ReplayStore
+    + Upkeep
 {
 }
 
 impl<T> Storage for T where
-    T: ClientStore + LoginStore + WalletStore + SessionStore + AccountStore + TokenStore + KeyStore + Upkeep
+    T: ClientStore
+        + LoginStore
+        + WalletStore
+        + SessionStore
+        + AccountStore
+        + TokenStore
+        + RequestStore
+        + KeyStore
+        + ReplayStore
+        + Upkeep
 {
 }

@@ -36,6 +36,30 @@ pub enum Redeemed {
     Unknown,
 }
 
+/// Stores a grant that no code leads to, with its first token.
+#[derive(Clone, Debug)]
+pub struct IssueTokens {
+    /// The grant, redeemed already.
+    pub grant: Grant,
+    /// Its first token; its `grant` is this grant, its `parent` is none.
+    pub token: Token,
+    /// Now.
+    pub now: OffsetDateTime,
+    /// When the family may be forgotten.
+    pub forget_after: OffsetDateTime,
+}
+
+/// What became of [`IssueTokens`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokensIssued {
+    /// Grant and token are stored; also when this very command was carried out before.
+    Stored,
+    /// Another grant has this id. Nothing changed.
+    IdTaken,
+    /// The client is not registered any more. Nothing changed.
+    ClientUnknown,
+}
+
 /// Replaces the newest token of a family.
 #[derive(Clone, Debug)]
 pub struct RotateRefresh {
@@ -102,6 +126,10 @@ pub trait TokenStore: Send + Sync {
 
     /// Redeems a code, all or nothing. Guard: the grant is neither redeemed nor revoked.
     async fn redeem_code(&self, command: RedeemCode) -> Result<Redeemed, StoreError>;
+
+    /// Stores a grant with its first token, all or nothing. Guards: the client is registered, and no grant has this id. A client
+    /// that is removed takes the grant along, however close the two come to each other.
+    async fn issue_tokens(&self, command: IssueTokens) -> Result<TokensIssued, StoreError>;
 
     /// Reads a token with its grant and the family's newest token, for judging a refresh token.
     async fn find_refresh(&self, id: TokenId) -> Result<Option<RefreshSnapshot>, StoreError>;

@@ -26,8 +26,9 @@ pub struct Purged {
 /// Upkeep.
 #[async_trait]
 pub trait Upkeep: Send + Sync {
-    /// Removes grants and spent challenges whose `forget_after`, tokens whose [`Token::forget_after`] and login sessions whose
-    /// `expires_at` has passed, oldest first, each of the four up to the limit. What could still be presented and mean something stays: a used challenge
+    /// Removes grants, spent challenges, spent proofs and requests of devices whose `forget_after`, tokens whose
+    /// [`Token::forget_after`], login sessions and pushed requests whose `expires_at` has passed, oldest first, each of the seven up
+    /// to the limit. What could still be presented and mean something stays: a used challenge
     /// while its text is good, a rotated refresh token while it has not expired.
     ///
     /// [`Token::forget_after`]: countersign_domain::token::Token::forget_after

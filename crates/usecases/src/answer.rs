@@ -1,28 +1,90 @@
 //! The answer that goes back to the client through the browser (RFC 6749 section 4.1.2, RFC 9207).
 
+use std::fmt;
+
 use countersign_domain::error::OAuthError;
-use countersign_domain::redirect_uri::RedirectUri;
+use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::redirect_uri::{Destination, RedirectUri};
+use countersign_domain::response_mode::ResponseMode;
 
 use crate::Policy;
 
-/// The redirect of a sign-in that worked: exactly `code`, `state` and `iss`.
-pub(crate) fn with_code(policy: &Policy, to: &RedirectUri, state: Option<&str>, code: &str) -> String {
-    redirect(policy, to, state, &[("code", code)])
+/// An answer on its way: who gets it, what it says and how it travels.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ClientAnswer {
+    /// Where it goes.
+    pub redirect_uri: RedirectUri,
+    /// What it says.
+    pub parameters: Vec<(String, String)>,
+    /// How it travels.
+    pub mode: ResponseMode,
 }
 
-/// The redirect of one that did not.
-pub(crate) fn with_error(
+impl ClientAnswer {
+    /// The way to a page of ours, which is told nothing.
+    pub(crate) const fn page(address: RedirectUri) -> Self {
+        Self { redirect_uri: address, parameters: Vec::new(), mode: ResponseMode::Query }
+    }
+
+    /// The whole address of a redirect.
+    pub fn address(&self) -> String {
+        if self.parameters.is_empty() {
+            return self.redirect_uri.as_str().to_owned();
+        }
+        let pairs: Vec<_> =
+            self.parameters.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        self.redirect_uri.with_answer(&pairs)
+    }
+}
+
+/// It may carry a code.
+impl fmt::Debug for ClientAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClientAnswer").field("redirect_uri", &self.redirect_uri).finish_non_exhaustive()
+    }
+}
+
+/// Whom an answer is for.
+#[derive(Clone, Copy)]
+pub(crate) struct Addressee<'a> {
+    pub(crate) redirect_uri: &'a RedirectUri,
+    pub(crate) state: Option<&'a str>,
+    pub(crate) mode: ResponseMode,
+}
+
+impl<'a> From<&'a PendingAuthorization> for Addressee<'a> {
+    fn from(pending: &'a PendingAuthorization) -> Self {
+        Self {
+            redirect_uri: &pending.redirect_uri,
+            state: pending.state.as_deref(),
+            mode: pending.response_mode,
+        }
+    }
+}
+
+/// The answer of a sign-in that worked: exactly `code`, `state` and `iss`.
+pub(crate) fn with_code<'a>(policy: &Policy, to: impl Into<Addressee<'a>>, code: &str) -> ClientAnswer {
+    answer(policy, to.into(), &[("code", code)])
+}
+
+/// The answer of one that did not.
+pub(crate) fn with_error<'a>(
     policy: &Policy,
-    to: &RedirectUri,
-    state: Option<&str>,
+    to: impl Into<Addressee<'a>>,
     error: &OAuthError,
-) -> String {
-    redirect(policy, to, state, &[("error", error.code.name()), ("error_description", &error.description)])
+) -> ClientAnswer {
+    answer(policy, to.into(), &[("error", error.code.name()), ("error_description", &error.description)])
 }
 
-fn redirect(policy: &Policy, to: &RedirectUri, state: Option<&str>, answer: &[(&str, &str)]) -> String {
-    let state = state.map(|state| ("state", state));
+fn answer(policy: &Policy, to: Addressee<'_>, says: &[(&str, &str)]) -> ClientAnswer {
+    let state = to.state.map(|state| ("state", state));
     let issuer = ("iss", policy.public_url.as_str());
-    let answer: Vec<_> = answer.iter().copied().chain(state).chain([issuer]).collect();
-    to.with_answer(&answer)
+    let parameters = says.iter().copied().chain(state).chain([issuer]);
+    // No browser can post to an app on the device: it is opened with the answer in its address.
+    let is_app = matches!(to.redirect_uri.destination(), Destination::App(_));
+    ClientAnswer {
+        redirect_uri: to.redirect_uri.clone(),
+        parameters: parameters.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+        mode: if is_app { ResponseMode::Query } else { to.mode },
+    }
 }

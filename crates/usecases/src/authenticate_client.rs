@@ -1,11 +1,12 @@
 //! Shared step: a client proves who it is.
 
 use countersign_domain::client::Client;
-use countersign_domain::client_auth::{self, ClientCredentials, ClientRejected};
+use countersign_domain::client_auth::{self, ClientCredentials, ClientRejected, Judged};
 use countersign_domain::id::ClientId;
 use countersign_ports::StoreError;
 
 use crate::Context;
+use crate::verify_assertion::verify_assertion;
 
 /// Why a client is not believed.
 #[derive(Debug, thiserror::Error)]
@@ -18,15 +19,24 @@ pub enum AuthenticateClientError {
     Store(#[from] StoreError),
 }
 
-/// Finds the client and judges its credentials.
+/// Finds the client and judges its credentials. What a client signed to prove itself is used up.
 pub(crate) async fn authenticate_client(
     context: &Context,
     credentials: &ClientCredentials,
 ) -> Result<Client, AuthenticateClientError> {
-    let client = match ClientId::parse(&credentials.client_id) {
+    let client = match ClientId::named(&credentials.client_id) {
         Some(id) => context.storage.find_client(id).await?,
         None => None,
-    };
-    client_auth::judge(client.as_ref(), credentials)?;
-    client.ok_or(AuthenticateClientError::Rejected(ClientRejected::Unknown))
+    }
+    // A client with a document is called by its address alone.
+    .filter(|client| client.wire_id() == credentials.client_id);
+    let judged = client_auth::judge(client.as_ref(), credentials)?;
+    let client = client.ok_or(ClientRejected::Unknown)?;
+    match judged {
+        Judged::Proven => {}
+        Judged::Signed(assertion) => {
+            verify_assertion(context, &client, &credentials.client_id, assertion).await?;
+        }
+    }
+    Ok(client)
 }

@@ -1,16 +1,24 @@
-//! A client sends a person to us: the request is judged. Nothing is written, but where the client wants an answer without a
-//! page, and a login session can give one.
+//! A client sends a person to us: the request is judged. A pushed request is taken up; else nothing is written, but where the
+//! client wants an answer without a page, and a login session can give one.
 
-use countersign_domain::authorization::{self, Judged};
-use countersign_domain::client::ClientOrigin;
+use countersign_domain::authorization::{self, Judged, Rules};
+use countersign_domain::client::{Client, ClientOrigin};
 use countersign_domain::error::OAuthError;
+use countersign_domain::id::PushedRequestId;
 use countersign_domain::parameters::Parameters;
 use countersign_domain::pending::PendingAuthorization;
-use countersign_ports::StoreError;
+use countersign_domain::pushed_request;
+use countersign_domain::redirect_uri::RedirectUri;
+use countersign_domain::secret::SecretHash;
+use countersign_ports::{StoreError, TakePushedRequest};
+use time::OffsetDateTime;
 
+use crate::answer::{Addressee, ClientAnswer};
+use crate::client_document::{DocumentRejected, FindClientError, find_client};
 use crate::continue_session::{self, ContinueSessionError};
+use crate::hints::read_hints;
 use crate::login::{Browser, find_login};
-use crate::{Context, answer};
+use crate::{Context, Policy, answer};
 
 /// Why an authorization does not begin. The two ways to say so cannot be mixed up.
 #[derive(Debug, thiserror::Error)]
@@ -18,11 +26,14 @@ pub enum BeginAuthorizationError {
     /// Client or redirect URI are not known to be good: the person is told, nothing is redirected.
     #[error("authorization request cannot be answered by a redirect")]
     ShowPage(#[source] OAuthError),
+    /// The same, where the client should be described by its own document.
+    #[error("document of a client is refused")]
+    Document(#[source] DocumentRejected),
     /// Everything else: the client is told.
     #[error("authorization request is refused")]
     Redirect {
-        /// The whole address, with `error`, `error_description`, `state` and `iss`.
-        to: String,
+        /// The answer, with `error`, `error_description`, `state` and `iss`.
+        to: Box<ClientAnswer>,
         /// What it says.
         #[source]
         error: OAuthError,
@@ -39,8 +50,8 @@ pub enum Begun {
     Ask(Box<PendingAuthorization>),
     /// The client is answered at once, with a code.
     Answered {
-        /// The whole address.
-        to: String,
+        /// The answer.
+        to: ClientAnswer,
     },
 }
 
@@ -51,17 +62,29 @@ pub async fn begin_authorization(
     browser: &Browser,
 ) -> Result<Begun, BeginAuthorizationError> {
     let now = context.clock.now();
-    let id = authorization::find_client(parameters).map_err(BeginAuthorizationError::ShowPage)?;
-    let client = context.storage.find_client(id).await?;
-    let client = client.ok_or_else(|| BeginAuthorizationError::ShowPage(authorization::unknown_client()))?;
+    let name = authorization::find_client(parameters).map_err(BeginAuthorizationError::ShowPage)?;
+    let client = find_client(context, name).await.map_err(|error| match error {
+        FindClientError::Unknown => BeginAuthorizationError::ShowPage(authorization::unknown_client()),
+        FindClientError::Document(rejected) => BeginAuthorizationError::Document(rejected),
+        FindClientError::Store(error) => error.into(),
+    })?;
+    let pushed = take_pushed(context, now, parameters, &client).await?;
+    let (parameters, is_pushed) = (pushed.as_ref().unwrap_or(parameters), pushed.is_some());
     let redirect_uri =
         authorization::find_redirect_uri(parameters, &client).map_err(BeginAuthorizationError::ShowPage)?;
-    let judged =
-        authorization::judge(now, parameters, &client, redirect_uri.clone(), &context.policy.lifetimes);
+    let judged = if client.metadata.requires_pushed_requests && !is_pushed {
+        Err(authorization::must_be_pushed())
+    } else {
+        judge(context, now, parameters, &client, redirect_uri.clone())
+    };
     let Judged { pending, silent } = judged.map_err(|error| {
         let state = authorization::state(parameters);
-        let to = answer::with_error(&context.policy, &redirect_uri, state.as_deref(), &error);
-        BeginAuthorizationError::Redirect { to, error }
+        let mode = authorization::response_mode(parameters).unwrap_or_default();
+        let to = Addressee { redirect_uri: &redirect_uri, state: state.as_deref(), mode };
+        BeginAuthorizationError::Redirect {
+            to: Box::new(answer::with_error(&context.policy, to, &error)),
+            error,
+        }
     })?;
     if !silent {
         return Ok(Begun::Ask(Box::new(pending)));
@@ -69,14 +92,14 @@ pub async fn begin_authorization(
     let Some(session) = find_login(context, browser.login.as_ref()).await? else {
         return Err(refuse(context, &pending, authorization::login_required()));
     };
-    // Anybody can register a client, with any name: a person always sees it before it learns who they are.
-    if client.origin == ClientOrigin::SelfRegistered {
+    // Anybody can register or describe a client, with any name: a person always sees it before it learns who they are.
+    if client.origin != ClientOrigin::Operator {
         return Err(refuse(context, &pending, authorization::consent_required()));
     }
     match continue_session::grant(context, &pending, session).await {
         Ok(to) => Ok(Begun::Answered { to }),
         Err(ContinueSessionError::Store(error)) => Err(error.into()),
-        Err(ContinueSessionError::ConsentMissing) => {
+        Err(ContinueSessionError::ConsentMissing | ContinueSessionError::Client(_)) => {
             Err(refuse(context, &pending, authorization::consent_required()))
         }
         Err(
@@ -87,12 +110,48 @@ pub async fn begin_authorization(
     }
 }
 
-/// Refuses a request that passed the judgement but cannot be kept, by a redirect.
+/// Judges everything but client and redirect URI.
+pub(crate) fn judge(
+    context: &Context,
+    now: OffsetDateTime,
+    parameters: &Parameters,
+    client: &Client,
+    redirect_uri: RedirectUri,
+) -> Result<Judged, OAuthError> {
+    let Policy { lifetimes, resources, .. } = &context.policy;
+    let rules = Rules { lifetimes, resources: resources.as_deref() };
+    authorization::judge(now, parameters, client, redirect_uri, read_hints(context, parameters), rules)
+}
+
+/// Takes the parameters that a `request_uri` of ours stands for. They take the place of all others (RFC 9101 section 6.3).
+async fn take_pushed(
+    context: &Context,
+    now: OffsetDateTime,
+    parameters: &Parameters,
+    client: &Client,
+) -> Result<Option<Parameters>, BeginAuthorizationError> {
+    let request_uri = parameters.once("request_uri").ok().flatten();
+    let Some(secret) = request_uri.and_then(pushed_request::secret_in) else { return Ok(None) };
+    let taken = match secret.id().map(PushedRequestId::from_uuid) {
+        Some(id) => {
+            let secret_hash = SecretHash::of(&secret);
+            let command = TakePushedRequest { id, client: client.id, secret_hash, now };
+            context.storage.take_pushed_request(command).await?
+        }
+        None => None,
+    };
+    match taken {
+        Some(form) => Ok(Some(Parameters::from_form(&form))),
+        None => Err(BeginAuthorizationError::ShowPage(pushed_request::not_there())),
+    }
+}
+
+/// Refuses a request that passed the judgement but cannot be kept, by telling the client.
 pub fn refuse(
     context: &Context,
     pending: &PendingAuthorization,
     error: OAuthError,
 ) -> BeginAuthorizationError {
-    let to = answer::with_error(&context.policy, &pending.redirect_uri, pending.state.as_deref(), &error);
+    let to = Box::new(answer::with_error(&context.policy, pending, &error));
     BeginAuthorizationError::Redirect { to, error }
 }

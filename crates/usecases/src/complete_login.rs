@@ -1,21 +1,28 @@
 //! A person presents a signed challenge: one guarded write spends it and stores user, grant and code, and the session if the
 //! browser shall remember.
 
+use countersign_domain::authorization;
 use countersign_domain::challenge::ChallengeRejected;
 use countersign_domain::email::{EmailAddress, EmailRejected};
+use countersign_domain::grant::RevocationReason;
 use countersign_domain::id::UserId;
+use countersign_domain::id_token::SignedText;
 use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::wallet::{AccountName, WalletProof};
 use countersign_ports::{
-    CompleteLogin, EntropyExt, LoginCompleted, OpenSession, SessionOpened, StoreError, Verdict, VerifierError,
+    CompleteLogin, EntropyExt, LoginCompleted, OpenSession, RevokeGrant, SessionOpened, StoreError, Verdict,
+    VerifierError,
 };
 
-use crate::Context;
+use crate::answer::ClientAnswer;
+use crate::client_document::{FindClientError, find_pending, store_pending};
 use crate::file_email::{ConfirmationLink, file_first_email};
+use crate::find_device::{Answered, answered_for, is_answered_by};
 use crate::issue_challenge::find_issued;
 use crate::login::{Browser, Remembered, new_session};
 use crate::new_grant::{Grantee, NewGrant, new_grant};
+use crate::{Context, answer};
 
 /// What the page sends.
 #[derive(Clone)]
@@ -49,7 +56,7 @@ pub struct LoginWishes {
 #[derive(Clone, Debug)]
 pub struct SignedIn {
     /// Where the person goes: to the client with the code, or to the account page.
-    pub to: String,
+    pub to: ClientAnswer,
     /// What the browser keeps.
     pub remembered: Option<Remembered>,
     /// What to mail, if an e-mail address came with it.
@@ -62,9 +69,9 @@ pub enum CompleteLoginError {
     /// What was given as e-mail address is none.
     #[error(transparent)]
     Email(#[from] EmailRejected),
-    /// The client was removed meanwhile.
-    #[error("client is not registered any more")]
-    ClientUnknown,
+    /// The client was removed meanwhile, or is described in another way.
+    #[error("client is not one any more")]
+    Client(#[from] FindClientError),
     /// The text is not one that may be answered.
     #[error("challenge is refused")]
     Challenge(#[from] ChallengeRejected),
@@ -97,8 +104,13 @@ pub async fn complete_login(
     issued.admit(now)?;
     let (id, forget_after) = (issued.id, issued.expires_at);
     if !pending.is_for_account() {
-        context.storage.find_client(pending.client).await?.ok_or(CompleteLoginError::ClientUnknown)?;
+        find_pending(context, pending).await?;
     }
+    let device = match answered_for(context, now, pending).await? {
+        Answered::Browser => None,
+        Answered::Device(device) => Some(device),
+        Answered::Nobody => return Err(ChallengeRejected::Expired.into()),
+    };
     let proof = WalletProof { account, text: signed.challenge, signature: signed.signature };
     let account = match context.wallets.verify(&proof).await? {
         Verdict::Valid(account) => account,
@@ -117,7 +129,7 @@ pub async fn complete_login(
         return match context.storage.open_session(command).await? {
             SessionOpened::Opened { user } => {
                 tracing::info!(user.id = %user, "signed in to the account page");
-                let to = pending.redirect_uri.as_str().to_owned();
+                let to = ClientAnswer::page(pending.redirect_uri.clone());
                 Ok(SignedIn { to, remembered: Some(remembered), link: None })
             }
             SessionOpened::ChallengeSpent => Err(CompleteLoginError::ChallengeSpent),
@@ -129,10 +141,27 @@ pub async fn complete_login(
     } else {
         (None, None)
     };
-    let grantee = Grantee { id, account, new_user };
+    let signed = SignedText { text: proof.text, signature: proof.signature };
+    let grantee = Grantee { id, account, new_user, signed: Some(signed), device };
+    store_pending(context, pending, true).await?;
     let NewGrant { login, to } = new_grant(context, now, pending, grantee, now + lifetimes.challenge);
     let login = CompleteLogin { session, ..login };
-    match context.storage.complete_login(login).await? {
+    let account = login.account.clone();
+    let completed = context.storage.complete_login(login).await?;
+    if pending.device.is_some() && !is_answered_by(context, id, &account).await? {
+        return Err(CompleteLoginError::ChallengeSpent);
+    }
+    match completed {
+        LoginCompleted::CodeIssued { user }
+            if pending.required_user.is_some_and(|required| required != user) =>
+        {
+            let reason = RevocationReason::OtherUser;
+            context.storage.revoke_grant(RevokeGrant { id, reason, now }).await?;
+            tracing::info!(user.id = %user, client.id = %pending.client, reason = reason.name(), "grant revoked");
+            let error = authorization::other_user();
+            let to = answer::with_error(&context.policy, &*pending, &error);
+            Ok(SignedIn { to, remembered, link: None })
+        }
         LoginCompleted::CodeIssued { user } => {
             tracing::info!(user.id = %user, client.id = %pending.client, grant.id = %id, "signed in");
             Ok(SignedIn { to, remembered, link: file_first_email(context, user, email).await })

@@ -4,9 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use countersign_domain::challenge::TextKey;
+use countersign_domain::dpop::DpopNonceKey;
 use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::public_url::PublicUrl;
-use countersign_ports::{Clock, Entropy, Mailer, Storage, TokenSigner, WalletVerifier};
+use countersign_ports::{Clock, Entropy, Fetcher, JwsReader, Mailer, Storage, TokenSigner, WalletVerifier};
 
 /// The ports, and the policy. Made once at start.
 #[derive(Clone)]
@@ -17,6 +18,10 @@ pub struct Context {
     pub wallets: Arc<dyn WalletVerifier>,
     /// Who signs tokens.
     pub signer: Arc<dyn TokenSigner>,
+    /// Who reads what others signed.
+    pub jws: Arc<dyn JwsReader>,
+    /// Who asks for what clients point at.
+    pub fetcher: Arc<dyn Fetcher>,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Chance.
@@ -34,10 +39,16 @@ pub struct Policy {
     pub public_url: PublicUrl,
     /// How long things live.
     pub lifetimes: Lifetimes,
+    /// The resources that tokens are issued for; any where none are listed.
+    pub resources: Option<Vec<String>>,
+    /// May a client be one that nobody registered, and that a document of its own describes?
+    pub client_documents: bool,
     /// Do clients that ask for an e-mail address get a made-up one where none is on file?
     pub synthetic_email: bool,
     /// What makes our texts known again as ours.
     pub text_key: TextKey,
+    /// What makes our nonces in proofs of keys known again.
+    pub dpop_nonces: DpopNonceKey,
 }
 
 impl fmt::Debug for Context {

@@ -6,7 +6,10 @@ use countersign_domain::pending::PendingAuthorization;
 use countersign_ports::{ContinueSession, SessionContinued, StoreError};
 
 use crate::Context;
+use crate::answer::ClientAnswer;
+use crate::client_document::{FindClientError, store_pending};
 use crate::file_email::{ConfirmationLink, file_first_email};
+use crate::find_device::{Answered, answered_for, is_answered_by};
 use crate::login::{Browser, find_login};
 use crate::new_grant::{Grantee, NewGrant, new_grant};
 
@@ -25,6 +28,9 @@ pub enum ContinueSessionError {
     /// The request was answered before.
     #[error("request was answered before")]
     RequestSpent,
+    /// The client was removed meanwhile, or is described in another way.
+    #[error("client is not one any more")]
+    Client(#[from] FindClientError),
     /// The grant could not be stored.
     #[error("grant could not be stored")]
     Store(#[from] StoreError),
@@ -33,8 +39,8 @@ pub enum ContinueSessionError {
 /// Where a continued session leads.
 #[derive(Clone, Debug)]
 pub struct Continued {
-    /// The redirect with the code.
-    pub to: String,
+    /// The answer with the code.
+    pub to: ClientAnswer,
     /// What to mail, if an e-mail address came with it.
     pub link: Option<ConfirmationLink>,
 }
@@ -65,25 +71,39 @@ pub async fn continue_session(
     Ok(Continued { to, link: file_first_email(context, user, email).await })
 }
 
-/// Gives the client a grant by a session, and answers with the redirect that carries the code.
+/// Gives the client a grant by a session, and gives the answer that carries the code.
 pub(crate) async fn grant(
     context: &Context,
     pending: &PendingAuthorization,
     session: LoginSession,
-) -> Result<String, ContinueSessionError> {
-    if !pending.takes_sign_in_of(session.authenticated_at) {
+) -> Result<ClientAnswer, ContinueSessionError> {
+    if !pending.takes_session(&session) {
         return Err(ContinueSessionError::SessionEnded);
     }
     // The account page has no scopes that anybody could have agreed to, and gets no code.
     if pending.is_for_account() {
         return Err(ContinueSessionError::ConsentMissing);
     }
+    store_pending(context, pending, false).await?;
     let now = context.clock.now();
+    let device = match answered_for(context, now, pending).await? {
+        Answered::Browser => None,
+        Answered::Device(device) => Some(device),
+        Answered::Nobody => return Err(ContinueSessionError::RequestSpent),
+    };
     let id = pending.grant_id(session.id);
-    let grantee = Grantee { id, account: session.account, new_user: session.user };
+    let grantee = Grantee { id, account: session.account, new_user: session.user, signed: None, device };
     let NewGrant { login, to } = new_grant(context, now, pending, grantee, pending.expires_at);
     let command = ContinueSession { session: session.id, authenticated_at: session.authenticated_at, login };
-    match context.storage.continue_session(command).await? {
+    let account = command.login.account.clone();
+    let continued = context.storage.continue_session(command).await?;
+    if continued == SessionContinued::CodeIssued
+        && pending.device.is_some()
+        && !is_answered_by(context, id, &account).await?
+    {
+        return Err(ContinueSessionError::RequestSpent);
+    }
+    match continued {
         SessionContinued::CodeIssued => {
             tracing::info!(user.id = %session.user, client.id = %pending.client, grant.id = %id, "continued");
             Ok(to)

@@ -4,16 +4,18 @@ use countersign_ports::DeleteAccount;
 
 use crate::Context;
 use crate::login::{AccountError, Browser, require_login};
+use crate::notify_logout::{LogoutNotice, notices};
 use crate::read_account::is_recent;
 
-/// Deletes the account of whoever is signed in at this browser.
-pub async fn delete_account(context: &Context, browser: &Browser) -> Result<(), AccountError> {
+/// Deletes the account of whoever is signed in at this browser. The answer says who is to be told.
+pub async fn delete_account(context: &Context, browser: &Browser) -> Result<Vec<LogoutNotice>, AccountError> {
     let session = require_login(context, browser).await?;
     let now = context.clock.now();
     if !is_recent(&session, now) {
         return Err(AccountError::SignedInLongAgo);
     }
+    let told = notices(context, session.user, None).await?;
     context.storage.delete_account(DeleteAccount { user: session.user, now }).await?;
     tracing::info!(user.id = %session.user, "account deleted");
-    Ok(())
+    Ok(told)
 }

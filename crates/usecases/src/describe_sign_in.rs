@@ -1,6 +1,7 @@
 //! What the page tells a person before they sign.
 
 use countersign_domain::client::{Client, ClientOrigin};
+use countersign_domain::client_document::host_of;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::redirect_uri::Destination;
 use countersign_domain::scope::{Scope, ScopeSet};
@@ -8,6 +9,7 @@ use countersign_domain::wallet::WalletAccount;
 use countersign_ports::StoreError;
 
 use crate::Context;
+use crate::client_document::{FindClientError, find_pending};
 use crate::login::{Browser, find_login};
 
 /// What the page shows of one pending authorization.
@@ -30,17 +32,26 @@ pub struct ClientShown {
     pub name: String,
     /// Its home page.
     pub uri: Option<String>,
+    /// Its privacy policy.
+    pub policy_uri: Option<String>,
+    /// Its terms of service.
+    pub tos_uri: Option<String>,
     /// Did nobody look at this client?
     pub self_registered: bool,
+    /// Who answers for the document that describes it, where nobody registered it: host and port.
+    pub described_at: Option<String>,
 }
 
 impl From<Client> for ClientShown {
     fn from(client: Client) -> Self {
-        let Client { metadata, origin, .. } = client;
+        let Client { metadata, origin, document, .. } = client;
         Self {
             name: metadata.name,
             uri: metadata.display.client_uri,
+            policy_uri: metadata.display.policy_uri,
+            tos_uri: metadata.display.tos_uri,
             self_registered: origin == ClientOrigin::SelfRegistered,
+            described_at: document.map(|document| host_of(&document).to_owned()),
         }
     }
 }
@@ -67,9 +78,9 @@ pub enum Standing {
 /// Why the page cannot be shown.
 #[derive(Debug, thiserror::Error)]
 pub enum DescribeSignInError {
-    /// The client was removed meanwhile.
-    #[error("client is not registered any more")]
-    ClientUnknown,
+    /// The client was removed meanwhile, or its document is none any more.
+    #[error("client is not one any more")]
+    Client(#[from] FindClientError),
     /// The client could not be looked up.
     #[error("client could not be read")]
     Store(#[from] StoreError),
@@ -81,12 +92,8 @@ pub async fn describe_sign_in(
     pending: &PendingAuthorization,
     browser: &Browser,
 ) -> Result<SignIn, DescribeSignInError> {
-    let client = if pending.is_for_account() {
-        None
-    } else {
-        let found = context.storage.find_client(pending.client).await?;
-        Some(found.ok_or(DescribeSignInError::ClientUnknown)?.into())
-    };
+    let client =
+        if pending.is_for_account() { None } else { Some(find_pending(context, pending).await?.into()) };
     let mut lacks_email = pending.scope.contains(Scope::Email);
     let standing = match find_login(context, browser.login.as_ref()).await? {
         None => Standing::Stranger,
@@ -94,14 +101,13 @@ pub async fn describe_sign_in(
             lacks_email = lacks_email && context.storage.find_email(session.user).await?.is_none();
             let consent = context.storage.find_consent(session.user, pending.client).await?;
             let new = consent.map(|consent| pending.scope.without(consent.scope));
+            let may_continue = pending.takes_session(&session);
             let account = session.account;
             match new {
-                Some(new) if new.is_empty() && pending.takes_sign_in_of(session.authenticated_at) => {
-                    Standing::MayContinue { account }
-                }
+                Some(new) if new.is_empty() && may_continue => Standing::MayContinue { account },
                 new => Standing::MustSign { account, new: new.filter(|new| !new.is_empty()) },
             }
         }
     };
-    Ok(SignIn { client, destination: pending.redirect_uri.destination(), standing, lacks_email })
+    Ok(SignIn { client, destination: pending.destination(), standing, lacks_email })
 }

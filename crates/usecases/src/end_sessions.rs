@@ -4,6 +4,7 @@ use countersign_domain::id::SessionId;
 
 use crate::Context;
 use crate::login::{AccountError, Browser, require_login};
+use crate::notify_logout::{LogoutNotice, notices};
 
 /// Which sessions end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,10 +18,12 @@ pub enum WhichSessions {
 }
 
 /// What ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionsEnded {
     /// Is this browser signed out now?
     pub this_one: bool,
+    /// Who is to be told.
+    pub notices: Vec<LogoutNotice>,
 }
 
 /// Ends sessions. Tokens that clients hold are theirs, and stay.
@@ -30,20 +33,21 @@ pub async fn end_sessions(
     which: WhichSessions,
 ) -> Result<SessionsEnded, AccountError> {
     let this = require_login(context, browser).await?;
-    let this_one = match which {
-        WhichSessions::This => {
-            context.storage.end_session(this.user, this.id).await?;
-            true
-        }
-        WhichSessions::One(id) => {
-            context.storage.end_session(this.user, id).await?;
-            id == this.id
-        }
-        WhichSessions::All => {
-            context.storage.end_sessions(this.user).await?;
-            true
-        }
+    let only = match which {
+        WhichSessions::This => Some(this.id),
+        WhichSessions::One(id) => Some(id),
+        WhichSessions::All => None,
     };
+    let notices = notices(context, this.user, only).await?;
+    match only {
+        Some(id) => {
+            context.storage.end_session(this.user, id).await?;
+        }
+        None => {
+            context.storage.end_sessions(this.user).await?;
+        }
+    }
+    let this_one = only.is_none_or(|only| only == this.id);
     tracing::info!(user.id = %this.user, "signed out");
-    Ok(SessionsEnded { this_one })
+    Ok(SessionsEnded { this_one, notices })
 }

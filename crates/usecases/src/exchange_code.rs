@@ -3,6 +3,7 @@
 use countersign_domain::client::Client;
 use countersign_domain::client_auth::ClientCredentials;
 use countersign_domain::code::{CodeRejected, PresentedCode};
+use countersign_domain::error::OAuthError;
 use countersign_domain::grant::{Grant, RevocationReason};
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::id::GrantId;
@@ -11,8 +12,9 @@ use countersign_ports::{RedeemCode, Redeemed, RevokeGrant, StoreError};
 use time::OffsetDateTime;
 
 use crate::authenticate_client::authenticate_client;
-use crate::mint_tokens::{Mint, mint_tokens};
-use crate::{AuthenticateClientError, Context, MintError, TokenAnswer};
+use crate::mint_tokens::{Mint, choose_resources, mint_tokens};
+use crate::prove_key::prove_key_of_tokens;
+use crate::{AuthenticateClientError, Context, MintError, ProveKeyError, TokenAnswer};
 
 /// What the client sends.
 #[derive(Clone, Debug)]
@@ -25,6 +27,10 @@ pub struct ExchangeCode {
     pub redirect_uri: String,
     /// Its PKCE verifier.
     pub verifier: Option<Secret>,
+    /// The resources that the access token shall be for, if fewer than were granted.
+    pub resources: Vec<String>,
+    /// The proof of the key that the tokens shall be bound to.
+    pub proof: Option<String>,
 }
 
 /// Why there are no tokens.
@@ -36,9 +42,15 @@ pub enum ExchangeCodeError {
     /// The client did not register this grant type.
     #[error("client may not use authorization codes")]
     GrantTypeNotAllowed,
+    /// A resource is not one, or was not granted.
+    #[error("resource is refused")]
+    Resource(#[source] OAuthError),
     /// The code is not good.
     #[error("code is refused")]
     Rejected(#[from] CodeRejected),
+    /// The key is not proven.
+    #[error(transparent)]
+    Key(#[from] ProveKeyError),
     /// Tokens could not be made.
     #[error(transparent)]
     Mint(#[from] MintError),
@@ -66,8 +78,27 @@ pub async fn exchange_code(
         redirect_uri: &exchange.redirect_uri,
         verifier: exchange.verifier.as_ref().map(Secret::expose),
     };
-    let rejected = match grant.admit_code(now, &presented) {
-        Ok(()) => match redeem(context, now, &client, &grant).await? {
+    let wishes = Wishes { resources: exchange.resources, proof: exchange.proof };
+    redeem_presented(context, now, &client, &grant, &presented, wishes).await
+}
+
+/// What the access token shall be.
+pub(crate) struct Wishes {
+    pub(crate) resources: Vec<String>,
+    pub(crate) proof: Option<String>,
+}
+
+/// Redeems a grant for whoever presents its code, or refuses the code and does what follows from that.
+pub(crate) async fn redeem_presented(
+    context: &Context,
+    now: OffsetDateTime,
+    client: &Client,
+    grant: &Grant,
+    presented: &PresentedCode<'_>,
+    wishes: Wishes,
+) -> Result<TokenAnswer, ExchangeCodeError> {
+    let rejected = match grant.admit_code(now, presented) {
+        Ok(()) => match redeem(context, now, client, grant, wishes).await? {
             Ok(answer) => return Ok(answer),
             Err(rejected) => rejected,
         },
@@ -95,9 +126,17 @@ async fn redeem(
     now: OffsetDateTime,
     client: &Client,
     grant: &Grant,
+    wishes: Wishes,
 ) -> Result<Result<TokenAnswer, CodeRejected>, ExchangeCodeError> {
-    let minted = mint_tokens(context, now, Mint { client, grant, parent: None, scope: grant.scope }).await?;
-    let forget_after = minted.token.forget_after();
+    let resources =
+        choose_resources(context, wishes.resources, grant).map_err(ExchangeCodeError::Resource)?;
+    let bound = grant.particulars.key;
+    let key = prove_key_of_tokens(context, now, client, wishes.proof.as_deref(), bound).await?;
+    let nonce = grant.nonce.as_deref();
+    let mint = Mint { client, grant, parent: None, scope: grant.scope, resources, nonce, key };
+    let minted = mint_tokens(context, now, mint).await?;
+    // While its code has not expired, the grant must stay to be known as redeemed.
+    let forget_after = minted.token.forget_after().max(grant.code_expires_at);
     Ok(match context.storage.redeem_code(RedeemCode { token: minted.token, now, forget_after }).await? {
         Redeemed::Stored => Ok(minted.answer),
         Redeemed::Replayed => Err(CodeRejected::Replayed),

@@ -33,7 +33,7 @@ pub fn issue_challenge(
 ) -> Result<Challenge, RecognizeError> {
     let now = context.clock.now();
     let RecognizedAccount { account, kind, chain_id } = recognize_account(&*context.wallets, name)?;
-    let id = GrantId::at(now, context.entropy.bytes());
+    let id = pending.device.unwrap_or_else(|| GrantId::at(now, context.entropy.bytes()));
     let expires_at = now + context.policy.lifetimes.challenge;
     let text = ChallengeText {
         public_url: &context.policy.public_url,
@@ -42,6 +42,8 @@ pub fn issue_challenge(
         chain_id: &chain_id,
         purpose: if pending.is_for_account() {
             Purpose::Account
+        } else if let Some(code) = pending.device_code() {
+            Purpose::Device { code, client: pending.client, scope: pending.scope }
         } else {
             Purpose::SignIn {
                 redirect_uri: &pending.redirect_uri,

@@ -4,7 +4,9 @@
 //! domain judges it, values are minted, one guarded operation is carried out, the answer is made. No use-case calls
 //! another; what they share is a function.
 
+pub mod answer;
 pub mod begin_authorization;
+pub mod begin_device;
 pub mod begin_wallet_change;
 pub mod change_email;
 pub mod change_wallets;
@@ -15,14 +17,21 @@ pub mod continue_session;
 pub mod delete_account;
 pub mod delete_client;
 pub mod deny_authorization;
+pub mod deny_device;
 pub mod describe_sign_in;
 pub mod end_sessions;
 pub mod error;
 pub mod exchange_code;
+pub mod exchange_device_code;
 pub mod file_email;
+pub mod find_device;
+pub mod introspect_token;
 pub mod issue_challenge;
+pub mod issue_client_tokens;
 pub mod login;
+pub mod notify_logout;
 pub mod purge_expired;
+pub mod push_authorization;
 pub mod read_account;
 pub mod read_client;
 pub mod read_user_info;
@@ -32,19 +41,27 @@ pub mod register_client;
 pub mod revoke_consent;
 pub mod revoke_token;
 pub mod rotate_client_secret;
+pub mod sign_in_program;
+pub mod sign_out;
 pub mod update_client;
 pub mod verify_text;
 
-mod answer;
 mod authenticate_client;
+mod client_document;
+mod hints;
 mod mint_tokens;
 mod new_grant;
 mod open_configuration;
+mod prove_key;
+mod released_claims;
+mod verify_assertion;
 
 pub use authenticate_client::AuthenticateClientError;
+pub use client_document::{DocumentRejected, FindClientError};
 pub use context::{Context, Policy};
 pub use error::Refuse;
 pub use mint_tokens::{MintError, TokenAnswer};
+pub use prove_key::ProveKeyError;
 
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,26 @@
 //! A client asks who signed in: one read, and one more each where the wallets or the e-mail address of the user are released.
 
-use countersign_domain::scope::Scope;
 use countersign_domain::secret::Secret;
-use countersign_domain::user_info::{ReleasedEmail, UserInfo};
+use countersign_domain::user_info::UserInfo;
 use countersign_ports::StoreError;
 
-use crate::Context;
+use crate::prove_key::{Wanted, prove_key};
+use crate::released_claims::released_claims;
+use crate::{Context, ProveKeyError};
+
+/// How an access token is presented.
+#[derive(Clone, Debug)]
+pub enum Presented {
+    /// By whoever has it (RFC 6750).
+    Bearer,
+    /// By whoever holds the key that it is bound to (RFC 9449 section 7).
+    Dpop {
+        /// The request's method.
+        method: String,
+        /// The proof, if there is one.
+        proof: Option<String>,
+    },
+}
 
 /// Why nothing is told.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +31,9 @@ pub enum ReadUserInfoError {
     /// The token does not reach the profile.
     #[error("access token lacks scope profile")]
     ScopeInsufficient,
+    /// The key that the token is bound to is not proven.
+    #[error(transparent)]
+    Key(#[from] ProveKeyError),
     /// The token could not be looked up.
     #[error("access token could not be read")]
     Store(#[from] StoreError),
@@ -25,27 +43,33 @@ pub enum ReadUserInfoError {
 ///
 /// The token is found by the id that it carries and believed by the hash of the whole: what we stored when we issued
 /// it. That is as strong as verifying our own signature again, and the look-up is needed for revocation anyway.
-pub async fn read_user_info(context: &Context, access_token: &Secret) -> Result<UserInfo, ReadUserInfoError> {
+pub async fn read_user_info(
+    context: &Context,
+    access_token: &Secret,
+    presented: &Presented,
+) -> Result<UserInfo, ReadUserInfoError> {
     let now = context.clock.now();
-    let id = context.signer.token_id(access_token.expose()).ok_or(ReadUserInfoError::TokenInvalid)?;
-    let found = context.storage.find_access(id).await?.ok_or(ReadUserInfoError::TokenInvalid)?;
+    let read = context.signer.read_access_token(access_token.expose());
+    let read = read.ok_or(ReadUserInfoError::TokenInvalid)?;
+    let found = context.storage.find_access(read.id).await?.ok_or(ReadUserInfoError::TokenInvalid)?;
     if !found.token.access_hash.admits(access_token) || !found.is_live(now) {
         return Err(ReadUserInfoError::TokenInvalid);
+    }
+    match (read.key, presented) {
+        (None, Presented::Bearer) => {}
+        // Taken as a bearer token, a bound one would be worth as much to whoever stole it.
+        (Some(_), Presented::Bearer) | (None, Presented::Dpop { .. }) => {
+            return Err(ReadUserInfoError::TokenInvalid);
+        }
+        (Some(_), Presented::Dpop { proof: None, .. }) => return Err(ProveKeyError::Missing.into()),
+        (key, Presented::Dpop { method, proof: Some(proof) }) => {
+            let access_token = Some(access_token.expose());
+            let wanted = Wanted { method, path: "/oauth/userinfo", access_token, key };
+            prove_key(context, now, proof, wanted).await?;
+        }
     }
     if !UserInfo::is_reached_by(found.token.scope) {
         return Err(ReadUserInfoError::ScopeInsufficient);
     }
-    let wallets = if found.token.scope.contains(Scope::Wallets) {
-        let linked = context.storage.wallets_of(found.user).await?;
-        Some(linked.into_iter().map(|linked| linked.account).collect::<Vec<_>>())
-    } else {
-        None
-    };
-    let email = if found.token.scope.contains(Scope::Email) {
-        let on_file = context.storage.find_email(found.user).await?;
-        ReleasedEmail::of(found.user, on_file, context.policy.synthetic_email)
-    } else {
-        None
-    };
-    Ok(UserInfo::release(found.user, &found.account, found.token.scope, wallets.as_deref(), email))
+    Ok(released_claims(context, found.user, &found.account, found.token.scope).await?)
 }

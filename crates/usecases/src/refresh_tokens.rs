@@ -1,6 +1,7 @@
 //! A client refreshes: one guarded write replaces the newest token of the family.
 
 use countersign_domain::client_auth::ClientCredentials;
+use countersign_domain::error::OAuthError;
 use countersign_domain::grant::RevocationReason;
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::id::{GrantId, TokenId};
@@ -11,8 +12,9 @@ use countersign_ports::{RevokeGrant, RotateRefresh, Rotated, StoreError};
 use time::OffsetDateTime;
 
 use crate::authenticate_client::authenticate_client;
-use crate::mint_tokens::{Mint, mint_tokens};
-use crate::{AuthenticateClientError, Context, MintError, TokenAnswer};
+use crate::mint_tokens::{Mint, choose_resources, mint_tokens};
+use crate::prove_key::prove_key_of_tokens;
+use crate::{AuthenticateClientError, Context, MintError, ProveKeyError, TokenAnswer};
 
 /// How often a request within the grace is judged again after a faster one with the same token.
 const ATTEMPTS: usize = 16;
@@ -26,6 +28,10 @@ pub struct RefreshTokens {
     pub refresh_token: Secret,
     /// Fewer scopes, if it wants fewer.
     pub scope: Option<String>,
+    /// The resources that the access token shall be for, if fewer than were granted.
+    pub resources: Vec<String>,
+    /// The proof of the key that the tokens shall be bound to.
+    pub proof: Option<String>,
 }
 
 /// Why there are no tokens.
@@ -40,12 +46,18 @@ pub enum RefreshTokensError {
     /// The scope is not one.
     #[error("scope is refused")]
     Scope(#[from] ScopeRejected),
+    /// A resource is not one, or was not granted.
+    #[error("resource is refused")]
+    Resource(#[source] OAuthError),
     /// The refresh token is not good.
     #[error("refresh token is refused")]
     Rejected(#[from] RefreshRejected),
     /// Others with the same token were faster, again and again, within the grace. Nothing was consumed.
     #[error("refresh token is being rotated by others")]
     Contended,
+    /// The key is not proven.
+    #[error(transparent)]
+    Key(#[from] ProveKeyError),
     /// Tokens could not be made.
     #[error(transparent)]
     Mint(#[from] MintError),
@@ -70,6 +82,7 @@ pub async fn refresh_tokens(
     let scope = refresh.scope.as_deref().map(ScopeSet::parse).transpose();
     // A scope that cannot be read is judged after the token, so that reuse is seen whatever else is wrong.
     let requested_scope = scope.as_ref().ok().copied().flatten();
+    let mut proven = None;
     for _ in 0..ATTEMPTS {
         let snapshot = context.storage.find_refresh(id).await?.ok_or(RefreshRejected::Unknown)?;
         let rotation = match snapshot.admit(now, &refresh.refresh_token, client.id, requested_scope, grace) {
@@ -77,11 +90,24 @@ pub async fn refresh_tokens(
             Err(rejected) => return Err(refuse(context, now, snapshot.grant.id, rejected).await?.into()),
         };
         scope.clone()?;
+        let resources = choose_resources(context, refresh.resources.clone(), &snapshot.grant)
+            .map_err(RefreshTokensError::Resource)?;
+        // The proof is good once, however often the token is judged.
+        let key = match proven {
+            Some(key) => key,
+            None => {
+                let (proof, bound) = (refresh.proof.as_deref(), snapshot.token.key);
+                *proven.insert(prove_key_of_tokens(context, now, &client, proof, bound).await?)
+            }
+        };
         let mint = Mint {
             client: &client,
             grant: &snapshot.grant,
             parent: Some(snapshot.token.id),
             scope: rotation.scope,
+            resources,
+            nonce: None,
+            key,
         };
         let minted = mint_tokens(context, now, mint).await?;
         let forget_after = minted.token.forget_after();

@@ -2,9 +2,9 @@
 
 use countersign_domain::client::{AuthenticationMethod, Client, ClientAuthentication, ClientOrigin};
 use countersign_domain::id::ClientId;
-use countersign_domain::registration::{self, RegistrationRejected, RequestedMetadata};
+use countersign_domain::registration::{self, JudgedMetadata, RegistrationRejected, RequestedMetadata};
 use countersign_domain::secret::{Secret, SecretHash};
-use countersign_ports::{self as ports, EntropyExt, Registered, StoreError};
+use countersign_ports::{self as ports, EntropyExt, JwsRejected, Registered, StoreError};
 
 use crate::Context;
 
@@ -40,9 +40,10 @@ pub async fn register_client(
     origin: ClientOrigin,
 ) -> Result<RegisteredClient, RegisterClientError> {
     let now = context.clock.now();
-    let judged = registration::judge(requested)?;
+    let judged = judge(context, requested)?;
     let (authentication, secret) = match judged.method {
         AuthenticationMethod::None => (ClientAuthentication::Public, None),
+        AuthenticationMethod::PrivateKeyJwt => (ClientAuthentication::Keys, None),
         AuthenticationMethod::Secret(method) => {
             let secret = Secret::from_random(context.entropy.bytes());
             (ClientAuthentication::Secret { method, hash: SecretHash::of(&secret) }, Some(secret))
@@ -54,6 +55,7 @@ pub async fn register_client(
         authentication,
         metadata: judged.metadata,
         origin,
+        document: None,
         registration_token: SecretHash::of(&registration_token),
         created_at: now.replace_nanosecond(0).unwrap_or(now),
     };
@@ -64,4 +66,28 @@ pub async fn register_client(
         }
         Registered::IdTaken => Err(RegisterClientError::IdTaken),
     }
+}
+
+/// Judges metadata; keys that the client proves itself with must be some that can be used.
+pub(crate) fn judge(
+    context: &Context,
+    requested: RequestedMetadata,
+) -> Result<JudgedMetadata, RegistrationRejected> {
+    let judged = registration::judge(requested)?;
+    if judged.method == AuthenticationMethod::PrivateKeyJwt
+        && let Some(jwks) = &judged.metadata.display.jwks
+    {
+        context.jws.check_keys(jwks).map_err(|rejected| {
+            RegistrationRejected::Keys(match rejected {
+                JwsRejected::Keys(rule) => rule,
+                JwsRejected::TooLong => "too long",
+                JwsRejected::Malformed
+                | JwsRejected::Algorithm
+                | JwsRejected::Header
+                | JwsRejected::KeyUnknown
+                | JwsRejected::Signature => "no keys that can be used",
+            })
+        })?;
+    }
+    Ok(judged)
 }

@@ -40,7 +40,8 @@ pub async fn revoke_token(context: &Context, revoke: RevokeToken) -> Result<(), 
     if let Some(id) = revoke.token.id().map(TokenId::from_uuid) {
         return revoke_refresh(context, now, client.id, id, &revoke.token).await;
     }
-    let Some(id) = context.signer.token_id(revoke.token.expose()) else { return Ok(()) };
+    let Some(read) = context.signer.read_access_token(revoke.token.expose()) else { return Ok(()) };
+    let id = read.id;
     let Some(found) = context.storage.find_access(id).await? else { return Ok(()) };
     if !found.token.access_hash.admits(&revoke.token) {
         return Ok(());

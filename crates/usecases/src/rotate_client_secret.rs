@@ -13,9 +13,9 @@ pub enum RotateClientSecretError {
     /// No such client.
     #[error("no client has this id")]
     Unknown,
-    /// A public client has no secret.
-    #[error("the client is public: it has no secret")]
-    Public,
+    /// A public client has no secret, and one with keys has none either.
+    #[error("the client has no secret: it is public or proves itself with keys")]
+    NoSecret,
     /// The client could not be stored.
     #[error("client could not be stored")]
     Store(#[from] StoreError),
@@ -28,7 +28,7 @@ pub async fn rotate_client_secret(
 ) -> Result<Secret, RotateClientSecretError> {
     let client = context.storage.find_client(id).await?.ok_or(RotateClientSecretError::Unknown)?;
     let ClientAuthentication::Secret { method, .. } = client.authentication else {
-        return Err(RotateClientSecretError::Public);
+        return Err(RotateClientSecretError::NoSecret);
     };
     let secret = Secret::from_random(context.entropy.bytes());
     let authentication = ClientAuthentication::Secret { method, hash: SecretHash::of(&secret) };

@@ -1,16 +1,24 @@
 //! Use-cases against the reference store, with a clock that is moved by hand and seeded entropy.
 
 mod account;
+mod asserting;
 mod authorizing;
+mod binding;
 mod broken_store;
 mod challenge_text;
+mod client_tokens;
+mod documents;
 mod exchanging;
 mod invariants;
 mod linking_wallets;
 mod managing_clients;
+mod openid;
+mod programs;
 mod refreshing;
 mod remembering;
+mod requests;
 mod revoking;
 mod signing_in;
+mod signing_out;
 mod verifying_texts;
 mod world;

@@ -1,12 +1,13 @@
 //! A client replaces its configuration (RFC 7592 section 2.2).
 
 use countersign_domain::client::{AuthenticationMethod, Client, ClientAuthentication};
-use countersign_domain::registration::{self, RegistrationRejected, RequestedMetadata};
+use countersign_domain::registration::{RegistrationRejected, RequestedMetadata};
 use countersign_domain::secret::Secret;
 use countersign_ports::StoreError;
 
 use crate::Context;
 use crate::open_configuration::open_configuration;
+use crate::register_client::judge;
 
 /// Why the configuration stays as it is.
 #[derive(Debug, thiserror::Error)]
@@ -14,11 +15,14 @@ pub enum UpdateClientError {
     /// The registration access token does not open this client.
     #[error("registration access token is not good")]
     TokenInvalid,
+    /// Another secret than the client's own was sent along: a client cannot choose it (RFC 7592 section 2.2).
+    #[error("client_secret is not the client's own")]
+    OtherSecret,
     /// The metadata is not good.
     #[error("client metadata is refused")]
     Rejected(#[from] RegistrationRejected),
-    /// A client with a secret cannot become one without, nor the other way round.
-    #[error("authentication method cannot change between a secret and none")]
+    /// A client with a secret cannot become one with keys or one with neither, nor the other way round.
+    #[error("authentication method cannot change between a secret, keys and none")]
     MethodChange,
     /// The client could not be stored.
     #[error("client could not be stored")]
@@ -30,22 +34,41 @@ pub async fn update_client(
     context: &Context,
     client_id: &str,
     token: &Secret,
+    secret: Option<&Secret>,
     requested: RequestedMetadata,
 ) -> Result<Client, UpdateClientError> {
     let client =
         open_configuration(context, client_id, token).await?.ok_or(UpdateClientError::TokenInvalid)?;
-    let judged = registration::judge(requested)?;
+    if secret.is_some_and(|secret| !is_own(&client, secret)) {
+        return Err(UpdateClientError::OtherSecret);
+    }
+    let judged = judge(context, requested)?;
     let authentication = match (client.authentication, judged.method) {
         (ClientAuthentication::Public, AuthenticationMethod::None) => ClientAuthentication::Public,
         (ClientAuthentication::Secret { hash, .. }, AuthenticationMethod::Secret(method)) => {
             ClientAuthentication::Secret { method, hash }
         }
-        (ClientAuthentication::Public, AuthenticationMethod::Secret(_))
-        | (ClientAuthentication::Secret { .. }, AuthenticationMethod::None) => {
+        (ClientAuthentication::Keys, AuthenticationMethod::PrivateKeyJwt) => ClientAuthentication::Keys,
+        (
+            ClientAuthentication::Public,
+            AuthenticationMethod::Secret(_) | AuthenticationMethod::PrivateKeyJwt,
+        )
+        | (ClientAuthentication::Keys, AuthenticationMethod::Secret(_) | AuthenticationMethod::None)
+        | (
+            ClientAuthentication::Secret { .. },
+            AuthenticationMethod::PrivateKeyJwt | AuthenticationMethod::None,
+        ) => {
             return Err(UpdateClientError::MethodChange);
         }
     };
     let client = Client { authentication, metadata: judged.metadata, ..client };
     let is_there = context.storage.update_client(client.clone()).await?;
     if is_there { Ok(client) } else { Err(UpdateClientError::TokenInvalid) }
+}
+
+fn is_own(client: &Client, secret: &Secret) -> bool {
+    match &client.authentication {
+        ClientAuthentication::Secret { hash, .. } => hash.admits(secret),
+        ClientAuthentication::Keys | ClientAuthentication::Public => false,
+    }
 }

@@ -141,7 +141,7 @@ fn find_account(
 
 /// Finds the account that a text means by its own words for chain and kind. They narrow what the address may mean; where they
 /// fit nothing, the address alone decides, because a key signs alike on every chain.
-fn find_by_text(
+pub(crate) fn find_by_text(
     wallets: &dyn WalletVerifier,
     address: &str,
     says: &ReadText<'_>,

@@ -6,7 +6,7 @@ use countersign_tests::{Request, Response, Server};
 use serde_json::Value;
 
 /// Fields whose values are new in each run.
-const VOLATILE: [&str; 15] = [
+const VOLATILE: [&str; 17] = [
     "client_id",
     "client_secret",
     "registration_access_token",
@@ -18,6 +18,8 @@ const VOLATILE: [&str; 15] = [
     "sub",
     "address",
     "preferred_username",
+    "name",
+    "picture",
     "wallet_address",
     "wallet_account",
     "challenge",

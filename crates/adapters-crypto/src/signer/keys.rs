@@ -1,4 +1,4 @@
-//! The signing key: making it, sealing it for storage, opening it again.
+//! A signing key: making it, sealing it for storage, opening it again.
 
 use std::fmt;
 
@@ -6,22 +6,19 @@ use aes_gcm::Aes256Gcm;
 use aes_gcm::aead::{Aead, KeyInit, Payload};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_domain::signing_key::SealedKey;
 use countersign_ports::error::Source;
 use countersign_ports::{Entropy, EntropyExt, StoreError};
 use josekit::JoseError;
 use josekit::jwk::KeyPair;
-use josekit::jwk::alg::ec::EcKeyPair;
-use josekit::jws::ES256;
-use josekit::jws::alg::ecdsa::EcdsaJwsSigner;
-use serde_json::json;
+use josekit::jwk::alg::ed::EdCurve;
+use josekit::jws::{ES256, EdDSA, JwsSigner, JwsVerifier, RS256};
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
 
 use crate::OperatorSecret;
-
-/// The name of the algorithm in headers, key sets and storage.
-pub(super) const ALGORITHM: &str = "ES256";
 
 /// What the sealing key is derived for. Another text would make every stored key unreadable.
 const PURPOSE: &str = "countersign signing key at rest, AES-256-GCM, version 1";
@@ -29,6 +26,9 @@ const PURPOSE: &str = "countersign signing key at rest, AES-256-GCM, version 1";
 /// The nonce stands before the sealed bytes. It is random: an installation seals few keys, far from the 2^32 with which
 /// random nonces become doubtful.
 const NONCE_LENGTH: usize = 12;
+
+/// The least that RFC 7518 section 3.3 allows, and what every client can do quickly.
+const RSA_BITS: u32 = 2048;
 
 /// Why there is no signing key to work with.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +43,7 @@ pub enum KeyError {
         kid: String,
     },
     /// The key opens, but what comes out is not the key that its name says.
-    #[error("signing key {kid} is not an ES256 key of that name")]
+    #[error("signing key {kid} is not a key of that name and algorithm")]
     NotTheKey {
         /// Which key.
         kid: String,
@@ -59,21 +59,38 @@ pub enum KeyError {
     Store(#[from] StoreError),
 }
 
-/// An ES256 key pair.
+/// A key pair for one algorithm.
 #[derive(Clone)]
 pub struct SigningKey {
     kid: String,
-    x: String,
-    y: String,
+    algorithm: SigningAlgorithm,
+    /// The public members of RFC 7517, without the name.
+    public: Map<String, Value>,
     /// The private key as PKCS#8.
-    der: Vec<u8>,
+    private_der: Vec<u8>,
+    public_der: Vec<u8>,
+}
+
+/// When a key was made, and from when on it signs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyTimes {
+    /// When it was made.
+    pub created_at: OffsetDateTime,
+    /// From when on it signs.
+    pub active_from: OffsetDateTime,
 }
 
 impl SigningKey {
-    /// Makes a new key. OpenSSL draws it, from the generator that it also draws the nonces of signatures from.
-    pub fn generate() -> Result<Self, KeyError> {
-        let pair = ES256.generate_key_pair().map_err(unusable)?;
-        Self::of_pair(&pair).ok_or_else(|| KeyError::Unusable("a key without coordinates".into()))
+    /// Makes a new key. OpenSSL draws it, from the generator that it also draws the nonces of signatures from. RSA takes a
+    /// good part of a second.
+    pub fn generate(algorithm: SigningAlgorithm) -> Result<Self, KeyError> {
+        let pair: Box<dyn KeyPair> = match algorithm {
+            SigningAlgorithm::Rs256 => Box::new(RS256.generate_key_pair(RSA_BITS).map_err(unusable)?),
+            SigningAlgorithm::Es256 => Box::new(ES256.generate_key_pair().map_err(unusable)?),
+            SigningAlgorithm::EdDsa => Box::new(EdDSA.generate_key_pair(EdCurve::Ed25519).map_err(unusable)?),
+        };
+        Self::of_pair(algorithm, pair.as_ref())
+            .ok_or_else(|| KeyError::Unusable("a key without public members".into()))
     }
 
     /// The name of the key: its thumbprint by RFC 7638, so that it names nothing but this key.
@@ -81,30 +98,33 @@ impl SigningKey {
         &self.kid
     }
 
+    /// What it signs with.
+    pub const fn algorithm(&self) -> SigningAlgorithm {
+        self.algorithm
+    }
+
     /// Seals the private key for storage. Name and algorithm are bound to it: a row with its columns exchanged does not open.
-    pub fn seal(
-        &self,
-        secret: &OperatorSecret,
-        created_at: OffsetDateTime,
-        entropy: &dyn Entropy,
-    ) -> SealedKey {
+    pub fn seal(&self, secret: &OperatorSecret, times: KeyTimes, entropy: &dyn Entropy) -> SealedKey {
         let nonce: [u8; NONCE_LENGTH] = entropy.bytes();
-        let bound = bound_data(&self.kid, ALGORITHM);
+        let bound = bound_data(&self.kid, self.algorithm.name());
         #[expect(clippy::expect_used, reason = "the only failure is a text of more than 64 GiB")]
         let ciphertext = cipher(secret)
-            .encrypt(&nonce.into(), Payload { msg: &self.der, aad: &bound })
-            .expect("a private key has some hundred bytes");
+            .encrypt(&nonce.into(), Payload { msg: &self.private_der, aad: &bound })
+            .expect("a private key has at most some thousand bytes");
         SealedKey {
             kid: self.kid.clone(),
-            algorithm: ALGORITHM.to_owned(),
+            algorithm: self.algorithm.name().to_owned(),
             sealed: [&nonce[..], &ciphertext].concat(),
-            created_at,
+            created_at: times.created_at,
+            active_from: times.active_from,
+            withdrawn_at: None,
         }
     }
 
     /// Opens a sealed key.
     pub fn open(secret: &OperatorSecret, sealed: &SealedKey) -> Result<Self, KeyError> {
         let wrong_secret = || KeyError::WrongSecret { kid: sealed.kid.clone() };
+        let not_the_key = || KeyError::NotTheKey { kid: sealed.kid.clone() };
         let Some((nonce, ciphertext)) = sealed.sealed.split_first_chunk::<NONCE_LENGTH>() else {
             return Err(wrong_secret());
         };
@@ -112,43 +132,82 @@ impl SigningKey {
         let der = cipher(secret)
             .decrypt(&(*nonce).into(), Payload { msg: ciphertext, aad: &bound })
             .map_err(|_| wrong_secret())?;
-        let pair = ES256.key_pair_from_der(der).map_err(unusable)?;
-        Self::of_pair(&pair)
-            .filter(|key| key.kid == sealed.kid && sealed.algorithm == ALGORITHM)
-            .ok_or_else(|| KeyError::NotTheKey { kid: sealed.kid.clone() })
+        let algorithm = SigningAlgorithm::parse(&sealed.algorithm).ok_or_else(not_the_key)?;
+        let pair: Box<dyn KeyPair> = match algorithm {
+            SigningAlgorithm::Rs256 => Box::new(RS256.key_pair_from_der(der).map_err(unusable)?),
+            SigningAlgorithm::Es256 => Box::new(ES256.key_pair_from_der(der).map_err(unusable)?),
+            SigningAlgorithm::EdDsa => Box::new(EdDSA.key_pair_from_der(der).map_err(unusable)?),
+        };
+        Self::of_pair(algorithm, pair.as_ref()).filter(|key| key.kid == sealed.kid).ok_or_else(not_the_key)
     }
 
-    /// The key set with the public half only.
-    pub(super) fn jwks(&self) -> String {
-        let Self { kid, x, y, .. } = self;
-        let key =
-            json!({"kty": "EC", "crv": "P-256", "x": x, "y": y, "kid": kid, "alg": ALGORITHM, "use": "sig"});
-        json!({ "keys": [key] }).to_string()
+    /// The public half as a JSON Web Key.
+    pub(super) fn jwk(&self) -> Value {
+        let mut members = self.public.clone();
+        for (name, value) in [("kid", self.kid.as_str()), ("alg", self.algorithm.name()), ("use", "sig")] {
+            members.insert(name.to_owned(), Value::from(value));
+        }
+        Value::Object(members)
     }
 
     /// The signer over this key.
-    pub(super) fn signer(&self) -> Result<EcdsaJwsSigner, KeyError> {
-        ES256.signer_from_der(&self.der).map_err(unusable)
+    pub(super) fn signer(&self) -> Result<Box<dyn JwsSigner>, KeyError> {
+        Ok(match self.algorithm {
+            SigningAlgorithm::Rs256 => Box::new(RS256.signer_from_der(&self.private_der).map_err(unusable)?),
+            SigningAlgorithm::Es256 => Box::new(ES256.signer_from_der(&self.private_der).map_err(unusable)?),
+            SigningAlgorithm::EdDsa => Box::new(EdDSA.signer_from_der(&self.private_der).map_err(unusable)?),
+        })
     }
 
-    fn of_pair(pair: &EcKeyPair) -> Option<Self> {
-        let public = pair.to_jwk_public_key();
-        let x = public.parameter("x")?.as_str()?.to_owned();
-        let y = public.parameter("y")?.as_str()?.to_owned();
-        Some(Self { kid: thumbprint(&x, &y), x, y, der: pair.to_der_private_key() })
+    /// The verifier over its public half: of this algorithm and no other.
+    pub(super) fn verifier(&self) -> Result<Box<dyn JwsVerifier>, KeyError> {
+        Ok(match self.algorithm {
+            SigningAlgorithm::Rs256 => Box::new(RS256.verifier_from_der(&self.public_der).map_err(unusable)?),
+            SigningAlgorithm::Es256 => Box::new(ES256.verifier_from_der(&self.public_der).map_err(unusable)?),
+            SigningAlgorithm::EdDsa => Box::new(EdDSA.verifier_from_der(&self.public_der).map_err(unusable)?),
+        })
+    }
+
+    /// Takes only the members that RFC 7638 asks for, so that nothing private can slip in.
+    fn of_pair(algorithm: SigningAlgorithm, pair: &dyn KeyPair) -> Option<Self> {
+        let jwk = pair.to_jwk_public_key();
+        let mut public = Map::new();
+        for name in required_members(algorithm) {
+            let value = if *name == "kty" { jwk.key_type() } else { jwk.parameter(name)?.as_str()? };
+            public.insert((*name).to_owned(), Value::from(value));
+        }
+        let kid = thumbprint(algorithm, &public)?;
+        let (private_der, public_der) = (pair.to_der_private_key(), pair.to_der_public_key());
+        Some(Self { kid, algorithm, public, private_der, public_der })
     }
 }
 
 impl fmt::Debug for SigningKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SigningKey").field("kid", &self.kid).finish_non_exhaustive()
+        f.debug_struct("SigningKey")
+            .field("kid", &self.kid)
+            .field("algorithm", &self.algorithm)
+            .finish_non_exhaustive()
     }
 }
 
-/// The thumbprint of a P-256 key by RFC 7638: the hash of its required members in alphabetical order, without spaces.
-pub(super) fn thumbprint(x: &str, y: &str) -> String {
-    let members = format!(r#"{{"crv":"P-256","kty":"EC","x":"{x}","y":"{y}"}}"#);
-    URL_SAFE_NO_PAD.encode(Sha256::digest(members))
+/// The members that make a public key, in alphabetical order (RFC 7638 section 3.2, RFC 8037 section 2).
+const fn required_members(algorithm: SigningAlgorithm) -> &'static [&'static str] {
+    match algorithm {
+        SigningAlgorithm::Rs256 => &["e", "kty", "n"],
+        SigningAlgorithm::Es256 => &["crv", "kty", "x", "y"],
+        SigningAlgorithm::EdDsa => &["crv", "kty", "x"],
+    }
+}
+
+/// The thumbprint of a key by RFC 7638: the hash of its required members in alphabetical order, without spaces. None of their
+/// values has a character that JSON escapes.
+pub(super) fn thumbprint(algorithm: SigningAlgorithm, public: &Map<String, Value>) -> Option<String> {
+    let members = required_members(algorithm)
+        .iter()
+        .map(|name| Some(format!(r#""{name}":"{}""#, public.get(*name)?.as_str()?)))
+        .collect::<Option<Vec<_>>>()?;
+    Some(URL_SAFE_NO_PAD.encode(Sha256::digest(format!("{{{}}}", members.join(",")))))
 }
 
 fn cipher(secret: &OperatorSecret) -> Aes256Gcm {

@@ -44,6 +44,7 @@ statement! {
         now: OffsetDateTime as Timestamptz,
         code_expires_at: OffsetDateTime as Timestamptz,
         forget_after: OffsetDateTime as Timestamptz,
+        particulars: Option<String> as Nullable<Text>,
         session: Option<Uuid> as Nullable<SqlUuid>,
         session_hash: Option<&'a [u8]> as Nullable<Binary>,
         browser: Option<&'a str> as Nullable<Text>,
@@ -59,9 +60,10 @@ statement! {
           SELECT id FROM login_sessions WHERE id = :replaces AND (SELECT count(*) FROM agreed) < 2 FOR UPDATE \
         ), granted AS ( \
           INSERT INTO grants (id, client_id, user_id, family, chain, address, redirect_uri, scope, nonce, \
-            code_challenge, code_hash, authenticated_at, code_expires_at, forget_after) \
+            code_challenge, code_hash, authenticated_at, code_expires_at, forget_after, particulars, session_id) \
           SELECT :id, :client, COALESCE((SELECT user_id FROM known), :new_user), :family, :chain, :address, \
-            :redirect_uri, :scope, :nonce, :code_challenge, :code_hash, :now, :code_expires_at, :forget_after \
+            :redirect_uri, :scope, :nonce, :code_challenge, :code_hash, :now, :code_expires_at, :forget_after, \
+            :particulars, :session \
           WHERE (SELECT count(*) FROM agreed) < 2 AND (SELECT count(*) FROM replaced) < 2 \
           ON CONFLICT (id) DO NOTHING \
           RETURNING user_id \
@@ -127,6 +129,7 @@ fn store(connection: &mut PgConnection, command: &CompleteLogin) -> OpResult<Opt
         now: command.now,
         code_expires_at: command.code_expires_at,
         forget_after: command.forget_after,
+        particulars: command.particulars.to_text(),
         session: session.map(|session| session.id.as_uuid()),
         session_hash: session.map(|session| session.secret_hash.as_bytes().as_slice()),
         browser: session.map(|session| session.browser.as_str()),

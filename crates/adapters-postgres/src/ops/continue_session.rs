@@ -34,6 +34,7 @@ statement! {
         now: OffsetDateTime as Timestamptz,
         code_expires_at: OffsetDateTime as Timestamptz,
         forget_after: OffsetDateTime as Timestamptz,
+        particulars: Option<String> as Nullable<Text>,
     } = "\
         WITH agreed AS ( \
           SELECT user_id FROM consents \
@@ -44,9 +45,10 @@ statement! {
           FOR NO KEY UPDATE \
         ), granted AS ( \
           INSERT INTO grants (id, client_id, user_id, family, chain, address, redirect_uri, scope, nonce, \
-            code_challenge, code_hash, authenticated_at, code_expires_at, forget_after) \
+            code_challenge, code_hash, authenticated_at, code_expires_at, forget_after, particulars, session_id) \
           SELECT :id, :client, user_id, :family, :chain, :address, :redirect_uri, :scope, :nonce, \
-            :code_challenge, :code_hash, :authenticated_at, :code_expires_at, :forget_after \
+            :code_challenge, :code_hash, :authenticated_at, :code_expires_at, :forget_after, \
+            :particulars, :session \
           FROM live \
           ON CONFLICT (id) DO NOTHING \
           RETURNING user_id \
@@ -92,6 +94,7 @@ pub(crate) fn continue_session(
         now: login.now,
         code_expires_at: login.code_expires_at,
         forget_after: login.forget_after,
+        particulars: login.particulars.to_text(),
     };
     if statement.execute(connection)? == 1 {
         return Ok(SessionContinued::CodeIssued);

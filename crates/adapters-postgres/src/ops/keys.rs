@@ -3,40 +3,90 @@
 use countersign_domain::signing_key::SealedKey;
 use countersign_ports::{AddSigningKey, KeyAdded};
 use diesel::prelude::*;
+use diesel::sql_types::{Binary, Text, Timestamptz};
 use time::OffsetDateTime;
 
+use super::wallets::all_or_nothing;
 use crate::error::OpResult;
 use crate::schema::signing_keys;
+use crate::statement::statement;
+
+statement! {
+    /// Waits until nobody else adds a key of this algorithm: a row that is not there yet cannot be locked. The first number
+    /// says "keys", so that these locks are nobody else's.
+    WaitForTurn<'a> { algorithm: &'a str as Text } = "\
+        SELECT pg_advisory_xact_lock(1801812339, hashtext(:algorithm))"
+}
+
+statement! {
+    /// One row if the key was stored, none if it was there before or is not needed.
+    Insert<'a> {
+        kid: &'a str as Text,
+        algorithm: &'a str as Text,
+        sealed: &'a [u8] as Binary,
+        created_at: OffsetDateTime as Timestamptz,
+        active_from: OffsetDateTime as Timestamptz,
+        unless_after: OffsetDateTime as Timestamptz,
+    } = "\
+        INSERT INTO signing_keys (kid, algorithm, sealed, created_at, active_from) \
+        SELECT :kid, :algorithm, :sealed, :created_at, :active_from WHERE NOT EXISTS ( \
+          SELECT FROM signing_keys \
+          WHERE algorithm = :algorithm AND withdrawn_at IS NULL AND active_from > :unless_after \
+        ) ON CONFLICT (kid) DO NOTHING"
+}
+
+statement! {
+    /// One row if the key was there and not withdrawn, none otherwise.
+    Withdraw<'a> { kid: &'a str as Text, now: OffsetDateTime as Timestamptz } = "\
+        UPDATE signing_keys SET withdrawn_at = :now WHERE kid = :kid AND withdrawn_at IS NULL"
+}
 
 pub(crate) fn add_signing_key(connection: &mut PgConnection, command: &AddSigningKey) -> OpResult<KeyAdded> {
-    let key = &command.key;
-    let stored = diesel::insert_into(signing_keys::table)
-        .values((
-            signing_keys::kid.eq(&key.kid),
-            signing_keys::algorithm.eq(&key.algorithm),
-            signing_keys::sealed.eq(&key.sealed),
-            signing_keys::created_at.eq(key.created_at),
-        ))
-        .on_conflict(signing_keys::algorithm)
-        .do_nothing()
-        .execute(connection)?;
-    if stored == 1 {
-        return Ok(KeyAdded::Stored);
-    }
-    let present: Option<String> = signing_keys::table
-        .filter(signing_keys::algorithm.eq(&key.algorithm))
-        .select(signing_keys::kid)
-        .first(connection)
-        .optional()?;
-    let is_this_key = present.is_some_and(|kid| kid == key.kid);
-    Ok(if is_this_key { KeyAdded::Stored } else { KeyAdded::AlgorithmTaken })
+    let AddSigningKey { key, unless_after } = command;
+    let insert = Insert {
+        kid: &key.kid,
+        algorithm: &key.algorithm,
+        sealed: &key.sealed,
+        created_at: key.created_at,
+        active_from: key.active_from,
+        unless_after: *unless_after,
+    };
+    all_or_nothing(connection, |connection| {
+        WaitForTurn { algorithm: &key.algorithm }.execute(connection)?;
+        // A statement of its own: it sees the key of whoever had the turn before.
+        if insert.execute(connection)? == 1 {
+            return Ok(KeyAdded::Stored);
+        }
+        let present: i64 = signing_keys::table.find(&key.kid).count().get_result(connection)?;
+        Ok(if present == 1 { KeyAdded::Stored } else { KeyAdded::NotNeeded })
+    })
+}
+
+pub(crate) fn withdraw_signing_key(
+    connection: &mut PgConnection,
+    kid: &str,
+    now: OffsetDateTime,
+) -> OpResult<bool> {
+    Ok(Withdraw { kid, now }.execute(connection)? == 1)
+}
+
+pub(crate) fn remove_signing_key(connection: &mut PgConnection, kid: &str) -> OpResult<bool> {
+    Ok(diesel::delete(signing_keys::table.find(kid)).execute(connection)? == 1)
 }
 
 pub(crate) fn signing_keys(connection: &mut PgConnection) -> OpResult<Vec<SealedKey>> {
-    let rows: Vec<(String, String, Vec<u8>, OffsetDateTime)> =
+    type Row = (String, String, Vec<u8>, OffsetDateTime, OffsetDateTime, Option<OffsetDateTime>);
+    let rows: Vec<Row> =
         signing_keys::table.order((signing_keys::created_at, signing_keys::kid)).load(connection)?;
     let keys = rows.into_iter();
     Ok(keys
-        .map(|(kid, algorithm, sealed, created_at)| SealedKey { kid, algorithm, sealed, created_at })
+        .map(|(kid, algorithm, sealed, created_at, active_from, withdrawn_at)| SealedKey {
+            kid,
+            algorithm,
+            sealed,
+            created_at,
+            active_from,
+            withdrawn_at,
+        })
         .collect())
 }

@@ -25,6 +25,7 @@ statement! {
         forget_token_after: OffsetDateTime as Timestamptz,
         now: OffsetDateTime as Timestamptz,
         forget_grant_after: OffsetDateTime as Timestamptz,
+        bound_key: Option<&'a [u8]> as Nullable<Binary>,
     } = "\
         WITH redeemed AS ( \
           UPDATE grants SET redeemed_at = :now, newest_token = :id, forget_after = :forget_grant_after \
@@ -32,9 +33,9 @@ statement! {
           RETURNING id \
         ) \
         INSERT INTO tokens (id, grant_id, scope, issued_at, access_hash, access_expires_at, refresh_hash, \
-          refresh_expires_at, forget_after) \
+          refresh_expires_at, forget_after, bound_key) \
         SELECT :id, redeemed.id, :scope, :issued_at, :access_hash, :access_expires_at, :refresh_hash, \
-          :refresh_expires_at, :forget_token_after \
+          :refresh_expires_at, :forget_token_after, :bound_key \
         FROM redeemed"
 }
 
@@ -52,6 +53,7 @@ pub(crate) fn redeem_code(connection: &mut PgConnection, command: &RedeemCode) -
         forget_token_after: token.forget_after(),
         now: command.now,
         forget_grant_after: command.forget_after,
+        bound_key: token.key.as_ref().map(|key| key.as_bytes().as_slice()),
     };
     if statement.execute(connection)? == 1 {
         return Ok(Redeemed::Stored);

@@ -59,6 +59,9 @@ pub(crate) fn update_client(connection: &mut PgConnection, client: &Client) -> O
 
 pub(crate) fn delete_client(connection: &mut PgConnection, id: ClientId) -> OpResult<bool> {
     all_or_nothing(connection, |connection| {
+        // Whoever gives the client tokens holds it: their grants are there when this lock is given.
+        let locked = clients::table.find(id.as_uuid()).select(clients::id).for_update();
+        locked.first::<Uuid>(connection).optional()?;
         DeleteConsents { client: id.as_uuid() }.execute(connection)?;
         // A statement of its own: it sees the grants of the logins that the one before waited for.
         Ok(DeleteClient { id: id.as_uuid() }.execute(connection)? == 1)

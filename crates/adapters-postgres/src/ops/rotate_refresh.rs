@@ -28,6 +28,7 @@ statement! {
         forget_token_after: OffsetDateTime as Timestamptz,
         now: OffsetDateTime as Timestamptz,
         forget_grant_after: OffsetDateTime as Timestamptz,
+        bound_key: Option<&'a [u8]> as Nullable<Binary>,
     } = "\
         WITH rotated AS ( \
           UPDATE grants SET newest_token = :id, forget_after = :forget_grant_after \
@@ -38,9 +39,9 @@ statement! {
           WHERE tokens.id = :expected AND access_revoked_at IS NULL AND :expected IS DISTINCT FROM :parent \
         ) \
         INSERT INTO tokens (id, grant_id, parent_id, scope, issued_at, access_hash, access_expires_at, \
-          refresh_hash, refresh_expires_at, forget_after) \
+          refresh_hash, refresh_expires_at, forget_after, bound_key) \
         SELECT :id, rotated.id, :parent, :scope, :issued_at, :access_hash, :access_expires_at, \
-          :refresh_hash, :refresh_expires_at, :forget_token_after \
+          :refresh_hash, :refresh_expires_at, :forget_token_after, :bound_key \
         FROM rotated"
 }
 
@@ -60,6 +61,7 @@ pub(crate) fn rotate_refresh(connection: &mut PgConnection, command: &RotateRefr
         forget_token_after: token.forget_after(),
         now: command.now,
         forget_grant_after: command.forget_after,
+        bound_key: token.key.as_ref().map(|key| key.as_bytes().as_slice()),
     };
     if statement.execute(connection)? == 1 {
         return Ok(Rotated::Stored);

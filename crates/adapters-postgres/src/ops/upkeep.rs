@@ -24,9 +24,18 @@ statement! {
         ), old_spent AS MATERIALIZED ( \
           SELECT id FROM spent_challenges WHERE forget_after < :before \
           ORDER BY forget_after, id LIMIT :limit FOR UPDATE SKIP LOCKED \
+        ), old_proofs AS MATERIALIZED ( \
+          SELECT digest FROM spent_proofs WHERE forget_after < :before \
+          ORDER BY forget_after, digest LIMIT :limit FOR UPDATE SKIP LOCKED \
         ), old_sessions AS MATERIALIZED ( \
           SELECT id FROM login_sessions WHERE expires_at < :before \
           ORDER BY expires_at, id LIMIT :limit FOR UPDATE SKIP LOCKED \
+        ), old_pushed AS MATERIALIZED ( \
+          SELECT id FROM pushed_requests WHERE expires_at < :before \
+          ORDER BY expires_at, id LIMIT :limit FOR UPDATE SKIP LOCKED \
+        ), old_devices AS MATERIALIZED ( \
+          SELECT id FROM device_requests WHERE forget_after < :before \
+          ORDER BY forget_after, id LIMIT :limit FOR UPDATE SKIP LOCKED \
         ), gone_grants AS ( \
           DELETE FROM grants USING old_grants WHERE grants.id = old_grants.id RETURNING grants.id \
         ), gone_tokens AS ( \
@@ -34,16 +43,30 @@ statement! {
         ), gone_spent AS ( \
           DELETE FROM spent_challenges USING old_spent WHERE spent_challenges.id = old_spent.id \
           RETURNING spent_challenges.id \
+        ), gone_proofs AS ( \
+          DELETE FROM spent_proofs USING old_proofs WHERE spent_proofs.digest = old_proofs.digest \
+          RETURNING spent_proofs.digest \
         ), gone_sessions AS ( \
           DELETE FROM login_sessions USING old_sessions WHERE login_sessions.id = old_sessions.id \
           RETURNING login_sessions.id \
+        ), gone_pushed AS ( \
+          DELETE FROM pushed_requests USING old_pushed WHERE pushed_requests.id = old_pushed.id \
+          RETURNING pushed_requests.id \
+        ), gone_devices AS ( \
+          DELETE FROM device_requests USING old_devices WHERE device_requests.id = old_devices.id \
+          RETURNING device_requests.id \
         ) \
         SELECT (SELECT count(*) FROM gone_grants) + (SELECT count(*) FROM gone_tokens) \
-            + (SELECT count(*) FROM gone_spent) + (SELECT count(*) FROM gone_sessions), \
+            + (SELECT count(*) FROM gone_spent) + (SELECT count(*) FROM gone_proofs) \
+            + (SELECT count(*) FROM gone_sessions) \
+            + (SELECT count(*) FROM gone_pushed) + (SELECT count(*) FROM gone_devices), \
           EXISTS (SELECT FROM grants WHERE forget_after < :before OFFSET :limit) \
           OR EXISTS (SELECT FROM tokens WHERE forget_after < :before OFFSET :limit) \
           OR EXISTS (SELECT FROM spent_challenges WHERE forget_after < :before OFFSET :limit) \
-          OR EXISTS (SELECT FROM login_sessions WHERE expires_at < :before OFFSET :limit)"
+          OR EXISTS (SELECT FROM spent_proofs WHERE forget_after < :before OFFSET :limit) \
+          OR EXISTS (SELECT FROM login_sessions WHERE expires_at < :before OFFSET :limit) \
+          OR EXISTS (SELECT FROM pushed_requests WHERE expires_at < :before OFFSET :limit) \
+          OR EXISTS (SELECT FROM device_requests WHERE forget_after < :before OFFSET :limit)"
 }
 
 statement! {

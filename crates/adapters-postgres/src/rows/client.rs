@@ -42,6 +42,11 @@ pub(crate) struct ClientRow {
     application_type: Option<String>,
     id_token_signed_response_alg: Option<String>,
     post_logout_redirect_uris: String,
+    document: Option<String>,
+    backchannel_logout_uri: Option<String>,
+    token_endpoint_auth_signing_alg: Option<String>,
+    requires_pushed_requests: bool,
+    requires_bound_tokens: bool,
 }
 
 impl From<Client> for ClientRow {
@@ -49,9 +54,9 @@ impl From<Client> for ClientRow {
         let auth_method = client.authentication.method().to_owned();
         let secret_hash = match client.authentication {
             ClientAuthentication::Secret { hash, .. } => Some(hash.as_bytes().to_vec()),
-            ClientAuthentication::Public => None,
+            ClientAuthentication::Keys | ClientAuthentication::Public => None,
         };
-        let ClientMetadata { name, redirect_uris, scopes, grant_types, display } = client.metadata;
+        let ClientMetadata { name, redirect_uris, scopes, grant_types, display, .. } = client.metadata;
         Self {
             id: client.id.as_uuid(),
             created_at: client.created_at,
@@ -73,6 +78,11 @@ impl From<Client> for ClientRow {
             application_type: display.application_type,
             id_token_signed_response_alg: display.id_token_signed_response_alg,
             post_logout_redirect_uris: lines(display.post_logout_redirect_uris.iter().map(String::as_str)),
+            document: client.document,
+            backchannel_logout_uri: client.metadata.backchannel_logout_uri,
+            token_endpoint_auth_signing_alg: display.token_endpoint_auth_signing_alg,
+            requires_pushed_requests: client.metadata.requires_pushed_requests,
+            requires_bound_tokens: client.metadata.requires_bound_tokens,
         }
     }
 }
@@ -88,8 +98,10 @@ impl TryFrom<ClientRow> for Client {
             (AuthenticationMethod::Secret(method), Some(hash)) => {
                 ClientAuthentication::Secret { method, hash: place.hash("secret_hash", &hash)? }
             }
+            (AuthenticationMethod::PrivateKeyJwt, None) => ClientAuthentication::Keys,
             (AuthenticationMethod::None, None) => ClientAuthentication::Public,
-            (AuthenticationMethod::Secret(_), None) | (AuthenticationMethod::None, Some(_)) => {
+            (AuthenticationMethod::Secret(_), None)
+            | (AuthenticationMethod::PrivateKeyJwt | AuthenticationMethod::None, Some(_)) => {
                 return Err(place.corrupt("secret_hash"));
             }
         };
@@ -103,6 +115,9 @@ impl TryFrom<ClientRow> for Client {
                 redirect_uris: redirect_uris.map(|uri| RedirectUri::from_trusted(uri.to_owned())).collect(),
                 scopes: place.scopes("scopes", &row.scopes)?,
                 grant_types: grant_types.ok_or_else(|| place.corrupt("grant_types"))?,
+                backchannel_logout_uri: row.backchannel_logout_uri,
+                requires_pushed_requests: row.requires_pushed_requests,
+                requires_bound_tokens: row.requires_bound_tokens,
                 display: DisplayMetadata {
                     client_uri: row.client_uri,
                     logo_uri: row.logo_uri,
@@ -113,11 +128,13 @@ impl TryFrom<ClientRow> for Client {
                     jwks_uri: row.jwks_uri,
                     application_type: row.application_type,
                     id_token_signed_response_alg: row.id_token_signed_response_alg,
+                    token_endpoint_auth_signing_alg: row.token_endpoint_auth_signing_alg,
                     post_logout_redirect_uris: from_lines(&row.post_logout_redirect_uris)
                         .map(ToOwned::to_owned)
                         .collect(),
                 },
             },
+            document: row.document,
             origin: ClientOrigin::parse(&row.origin).ok_or_else(|| place.corrupt("origin"))?,
             registration_token: place.hash("registration_token_hash", &row.registration_token_hash)?,
             created_at: row.created_at,

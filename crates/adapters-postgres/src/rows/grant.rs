@@ -1,7 +1,8 @@
 //! Rows of `grants`.
 
 use countersign_domain::grant::Grant;
-use countersign_domain::id::{ClientId, GrantId, UserId};
+use countersign_domain::id::{ClientId, GrantId, SessionId, UserId};
+use countersign_domain::particulars::Particulars;
 use countersign_domain::pkce::CodeChallenge;
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::wallet::WalletAccount;
@@ -32,6 +33,8 @@ pub(crate) struct GrantRow {
     code_expires_at: OffsetDateTime,
     redeemed_at: Option<OffsetDateTime>,
     revoked_at: Option<OffsetDateTime>,
+    particulars: Option<String>,
+    session_id: Option<Uuid>,
 }
 
 impl TryFrom<GrantRow> for Grant {
@@ -40,6 +43,7 @@ impl TryFrom<GrantRow> for Grant {
     fn try_from(row: GrantRow) -> Result<Self, StoreError> {
         let place = Place { table: "grants", row: row.id };
         let code_challenge = row.code_challenge.map(|stored| place.bytes("code_challenge", &stored));
+        let particulars = Particulars::parse(row.particulars.as_deref());
         Ok(Self {
             id: GrantId::from_uuid(row.id),
             client: ClientId::from_uuid(row.client_id),
@@ -49,6 +53,8 @@ impl TryFrom<GrantRow> for Grant {
             scope: place.scopes("scope", &row.scope)?,
             nonce: row.nonce,
             code_challenge: code_challenge.transpose()?.map(CodeChallenge::from_bytes),
+            particulars: particulars.ok_or_else(|| place.corrupt("particulars"))?,
+            session: row.session_id.map(SessionId::from_uuid),
             code_hash: place.hash("code_hash", &row.code_hash)?,
             authenticated_at: row.authenticated_at,
             code_expires_at: row.code_expires_at,

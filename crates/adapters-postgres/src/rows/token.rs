@@ -1,6 +1,7 @@
 //! Rows of `tokens`.
 
 use countersign_domain::id::{GrantId, TokenId};
+use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::token::{RefreshToken, Token};
 use countersign_ports::StoreError;
 use diesel::prelude::*;
@@ -24,6 +25,7 @@ pub(crate) struct TokenRow {
     pub(crate) access_revoked_at: Option<OffsetDateTime>,
     refresh_hash: Option<Vec<u8>>,
     refresh_expires_at: Option<OffsetDateTime>,
+    bound_key: Option<Vec<u8>>,
 }
 
 impl TryFrom<TokenRow> for Token {
@@ -38,6 +40,7 @@ impl TryFrom<TokenRow> for Token {
             (None, None) => None,
             (Some(_), None) | (None, Some(_)) => return Err(place.corrupt("refresh_expires_at")),
         };
+        let key = row.bound_key.map(|stored| place.bytes("bound_key", &stored));
         Ok(Self {
             id: TokenId::from_uuid(row.id),
             grant: GrantId::from_uuid(row.grant_id),
@@ -47,6 +50,7 @@ impl TryFrom<TokenRow> for Token {
             access_hash: place.hash("access_hash", &row.access_hash)?,
             access_expires_at: row.access_expires_at,
             refresh,
+            key: key.transpose()?.map(KeyThumbprint::from_bytes),
         })
     }
 }

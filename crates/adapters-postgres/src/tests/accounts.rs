@@ -276,7 +276,7 @@ fn rows_of_an_account_that_cannot_be_are_reported_with_their_place() {
     let statement = "UPDATE emails SET confirmation_expires_at = NULL";
     let error = told(&mut connection, statement, |connection| find_email(connection, user));
     assert_eq!(error, format!("stored emails {user} has an impossible confirmation_expires_at"));
-    for scopes in [32, 256, -1] {
+    for scopes in [64, 256, -1] {
         let statement = format!("UPDATE consents SET scopes = {scopes}");
         let error = told(&mut connection, &statement, |connection| find_consent(connection, user, client));
         assert_eq!(error, format!("stored consents {user} {client} has an impossible scopes"));

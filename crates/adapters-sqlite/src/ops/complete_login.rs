@@ -1,6 +1,6 @@
 //! A signature was good: the challenge is spent, and its grant is there.
 
-use countersign_domain::id::UserId;
+use countersign_domain::id::{SessionId, UserId};
 use countersign_ports::{CompleteLogin, LoginCompleted};
 use diesel::prelude::*;
 use diesel::query_builder::Query;
@@ -19,7 +19,8 @@ pub(crate) fn complete_login(
     connection: &mut SqliteConnection,
     command: &CompleteLogin,
 ) -> Result<LoginCompleted, SqliteError> {
-    let Some(user_id) = insert_grant(connection, command, command.now)? else {
+    let session = command.session.as_ref().map(|session| session.id);
+    let Some(user_id) = insert_grant(connection, command, session, command.now)? else {
         return repeated_or_spent(connection, command);
     };
     let id = command.id.as_uuid();
@@ -38,10 +39,13 @@ pub(crate) fn complete_login(
 pub(crate) fn insert_grant(
     connection: &mut SqliteConnection,
     command: &CompleteLogin,
+    session: Option<SessionId>,
     authenticated_at: OffsetDateTime,
 ) -> Result<Option<Vec<u8>>, SqliteError> {
     let (id, client, new_user) = (command.id.as_uuid(), command.client.as_uuid(), command.new_user.as_uuid());
     let scope = command.scope.to_string();
+    let particulars = command.particulars.to_text();
+    let session = session.map(|session| session.as_uuid());
     let insert = InsertGrant {
         id: id.as_bytes(),
         client_id: client.as_bytes(),
@@ -59,6 +63,8 @@ pub(crate) fn insert_grant(
         authenticated_at: micros(authenticated_at),
         code_expires_at: micros(command.code_expires_at),
         forget_after: micros(command.forget_after),
+        particulars: particulars.as_deref(),
+        session_id: session.as_ref().map(|session| session.as_bytes().as_slice()),
     };
     Ok(insert.get_result(connection).optional()?)
 }
@@ -99,11 +105,13 @@ statement! {
         authenticated_at: i64 as BigInt,
         code_expires_at: i64 as BigInt,
         forget_after: i64 as BigInt,
+        particulars: Option<&'a str> as Nullable<Text>,
+        session_id: Option<&'a [u8]> as Nullable<Binary>,
     }
     "INSERT INTO grants (id, client_id, user_id, family, chain, address, redirect_uri, scope, nonce, code_challenge, \
-     code_hash, authenticated_at, code_expires_at, forget_after) \
+     code_hash, authenticated_at, code_expires_at, forget_after, particulars, session_id) \
      VALUES (?, ?, coalesce((SELECT user_id FROM wallets WHERE family = ? AND address = ?), ?), \
-     ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
+     ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
      ON CONFLICT (id) DO NOTHING RETURNING user_id"
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn continue_session(
         None if !is_covered => return Ok(SessionContinued::ConsentMissing),
         None => {}
     }
-    complete_login::insert_grant(connection, login, command.authenticated_at)?;
+    complete_login::insert_grant(connection, login, Some(command.session), command.authenticated_at)?;
     consents::add(connection, user.as_bytes(), login)?;
     TouchSession { last_used_at: micros(login.now), id: session.as_bytes() }.execute(connection)?;
     Ok(SessionContinued::CodeIssued)

@@ -8,9 +8,12 @@ use diesel::sql_types::BigInt;
 use super::statement::statement;
 use crate::error::SqliteError;
 use crate::rows::field::micros;
-use crate::schema::{grants, login_sessions, spent_challenges, tokens};
+use crate::schema::{
+    device_requests, grants, login_sessions, pushed_requests, spent_challenges, spent_proofs, tokens,
+};
 
-/// Removes grants, tokens, spent challenges and login sessions, the oldest first, each up to the limit.
+/// Removes grants, tokens, spent challenges, spent proofs, login sessions and requests of both kinds, the oldest first, each up to
+/// the limit.
 pub(crate) fn purge_expired(
     connection: &mut SqliteConnection,
     command: &PurgeExpired,
@@ -20,15 +23,24 @@ pub(crate) fn purge_expired(
     let rows = PurgeGrants { before, limit }.execute(connection)?
         + PurgeTokens { before, limit }.execute(connection)?
         + PurgeSpent { before, limit }.execute(connection)?
-        + PurgeSessions { before, limit }.execute(connection)?;
+        + PurgeProofs { before, limit }.execute(connection)?
+        + PurgeSessions { before, limit }.execute(connection)?
+        + PurgePushed { before, limit }.execute(connection)?
+        + PurgeDevices { before, limit }.execute(connection)?;
     let old_grants = grants::table.filter(grants::forget_after.lt(before));
     let old_tokens = tokens::table.filter(tokens::forget_after.lt(before));
     let old_spent = spent_challenges::table.filter(spent_challenges::forget_after.lt(before));
+    let old_proofs = spent_proofs::table.filter(spent_proofs::forget_after.lt(before));
     let old_sessions = login_sessions::table.filter(login_sessions::expires_at.lt(before));
+    let old_pushed = pushed_requests::table.filter(pushed_requests::expires_at.lt(before));
+    let old_devices = device_requests::table.filter(device_requests::forget_after.lt(before));
     let more = diesel::select(exists(old_grants)).get_result(connection)?
         || diesel::select(exists(old_tokens)).get_result(connection)?
         || diesel::select(exists(old_spent)).get_result(connection)?
-        || diesel::select(exists(old_sessions)).get_result(connection)?;
+        || diesel::select(exists(old_proofs)).get_result(connection)?
+        || diesel::select(exists(old_sessions)).get_result(connection)?
+        || diesel::select(exists(old_pushed)).get_result(connection)?
+        || diesel::select(exists(old_devices)).get_result(connection)?;
     Ok(Purged { rows: u64::try_from(rows).unwrap_or(u64::MAX), more })
 }
 
@@ -58,10 +70,37 @@ statement! {
 }
 
 statement! {
+    struct PurgeProofs {
+        before: i64 as BigInt,
+        limit: i64 as BigInt,
+    }
+    "DELETE FROM spent_proofs WHERE digest IN \
+     (SELECT digest FROM spent_proofs WHERE forget_after < ? ORDER BY forget_after LIMIT ?)"
+}
+
+statement! {
     struct PurgeSessions {
         before: i64 as BigInt,
         limit: i64 as BigInt,
     }
     "DELETE FROM login_sessions WHERE id IN \
      (SELECT id FROM login_sessions WHERE expires_at < ? ORDER BY expires_at LIMIT ?)"
+}
+
+statement! {
+    struct PurgePushed {
+        before: i64 as BigInt,
+        limit: i64 as BigInt,
+    }
+    "DELETE FROM pushed_requests WHERE id IN \
+     (SELECT id FROM pushed_requests WHERE expires_at < ? ORDER BY expires_at LIMIT ?)"
+}
+
+statement! {
+    struct PurgeDevices {
+        before: i64 as BigInt,
+        limit: i64 as BigInt,
+    }
+    "DELETE FROM device_requests WHERE id IN \
+     (SELECT id FROM device_requests WHERE forget_after < ? ORDER BY forget_after LIMIT ?)"
 }

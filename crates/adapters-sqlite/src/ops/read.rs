@@ -8,7 +8,6 @@ use countersign_domain::client::Client;
 use countersign_domain::grant::Grant;
 use countersign_domain::id::{ClientId, GrantId, TokenId, UserId};
 use countersign_domain::refresh::RefreshSnapshot;
-use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
 use countersign_ports::LinkedWallet;
 use diesel::prelude::*;
@@ -16,10 +15,9 @@ use diesel::prelude::*;
 use crate::error::SqliteError;
 use crate::rows::client::ClientRow;
 use crate::rows::grant::GrantRow;
-use crate::rows::signing_key::SigningKeyRow;
 use crate::rows::token::{GrantedRow, NewestRow, TokenRow, access_snapshot, newest_token};
 use crate::rows::wallet::WalletRow;
-use crate::schema::{clients, grants, signing_keys, tokens, wallets};
+use crate::schema::{clients, grants, tokens, wallets};
 
 pub(crate) fn find_client(
     connection: &mut SqliteConnection,
@@ -115,12 +113,4 @@ pub(crate) fn wallets_of(
         .select(WalletRow::as_select())
         .load(connection)?;
     rows.into_iter().map(LinkedWallet::try_from).collect()
-}
-
-pub(crate) fn signing_keys(connection: &mut SqliteConnection) -> Result<Vec<SealedKey>, SqliteError> {
-    let rows = signing_keys::table
-        .order((signing_keys::created_at, signing_keys::kid))
-        .select(SigningKeyRow::as_select())
-        .load(connection)?;
-    rows.into_iter().map(SealedKey::try_from).collect()
 }

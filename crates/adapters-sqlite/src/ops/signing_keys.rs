@@ -1,30 +1,74 @@
-//! A new signing key.
+//! Signing keys come, are given up and go.
 
+use countersign_domain::signing_key::SealedKey;
 use countersign_ports::{AddSigningKey, KeyAdded};
 use diesel::prelude::*;
+use time::OffsetDateTime;
 
 use crate::error::SqliteError;
+use crate::rows::field::micros;
 use crate::rows::signing_key::SigningKeyRow;
 use crate::schema::signing_keys;
 
-/// Guard: no key for the algorithm is there.
+/// Gives a key up.
+#[derive(Clone, Debug)]
+pub(crate) struct WithdrawSigningKey {
+    pub(crate) kid: String,
+    pub(crate) now: OffsetDateTime,
+}
+
+/// Forgets a key.
+#[derive(Clone, Debug)]
+pub(crate) struct RemoveSigningKey {
+    pub(crate) kid: String,
+}
+
+/// Guard: no good key of the algorithm begins later than the command says.
 pub(crate) fn add_signing_key(
     connection: &mut SqliteConnection,
     command: &AddSigningKey,
 ) -> Result<KeyAdded, SqliteError> {
-    let present: Option<String> = signing_keys::table
-        .filter(signing_keys::algorithm.eq(&command.key.algorithm))
-        .select(signing_keys::kid)
-        .get_result(connection)
-        .optional()?;
-    match present {
-        Some(kid) if kid == command.key.kid => Ok(KeyAdded::Stored),
-        Some(_) => Ok(KeyAdded::AlgorithmTaken),
-        None => {
-            diesel::insert_into(signing_keys::table)
-                .values(SigningKeyRow::from(command.key.clone()))
-                .execute(connection)?;
-            Ok(KeyAdded::Stored)
-        }
+    let AddSigningKey { key, unless_after } = command;
+    let is_there: i64 = signing_keys::table.find(&key.kid).count().get_result(connection)?;
+    if is_there == 1 {
+        return Ok(KeyAdded::Stored);
     }
+    let later: i64 = signing_keys::table
+        .filter(signing_keys::algorithm.eq(&key.algorithm))
+        .filter(signing_keys::withdrawn_at.is_null())
+        .filter(signing_keys::active_from.gt(micros(*unless_after)))
+        .count()
+        .get_result(connection)?;
+    if later > 0 {
+        return Ok(KeyAdded::NotNeeded);
+    }
+    diesel::insert_into(signing_keys::table).values(SigningKeyRow::from(key.clone())).execute(connection)?;
+    Ok(KeyAdded::Stored)
+}
+
+/// The answer says whether the key was there and not withdrawn before.
+pub(crate) fn withdraw_signing_key(
+    connection: &mut SqliteConnection,
+    command: &WithdrawSigningKey,
+) -> Result<bool, SqliteError> {
+    let good = signing_keys::table.find(&command.kid).filter(signing_keys::withdrawn_at.is_null());
+    let withdrawn = diesel::update(good).set(signing_keys::withdrawn_at.eq(micros(command.now)));
+    Ok(withdrawn.execute(connection)? == 1)
+}
+
+/// The answer says whether the key was there.
+pub(crate) fn remove_signing_key(
+    connection: &mut SqliteConnection,
+    command: &RemoveSigningKey,
+) -> Result<bool, SqliteError> {
+    Ok(diesel::delete(signing_keys::table.find(&command.kid)).execute(connection)? == 1)
+}
+
+/// All keys, oldest first.
+pub(crate) fn signing_keys(connection: &mut SqliteConnection) -> Result<Vec<SealedKey>, SqliteError> {
+    let rows = signing_keys::table
+        .order((signing_keys::created_at, signing_keys::kid))
+        .select(SigningKeyRow::as_select())
+        .load(connection)?;
+    rows.into_iter().map(SealedKey::try_from).collect()
 }

@@ -27,6 +27,7 @@ pub(crate) fn insert(connection: &mut SqliteConnection, token: &Token) -> Result
         refresh_hash: refresh.map(|refresh| refresh.hash.as_bytes().as_slice()),
         refresh_expires_at: refresh.map(|refresh| micros(refresh.expires_at)),
         forget_after: micros(token.forget_after()),
+        bound_key: token.key.as_ref().map(|key| key.as_bytes().as_slice()),
     };
     insert.execute(connection)?;
     Ok(())
@@ -52,7 +53,8 @@ statement! {
         refresh_hash: Option<&'a [u8]> as Nullable<Binary>,
         refresh_expires_at: Option<i64> as Nullable<BigInt>,
         forget_after: i64 as BigInt,
+        bound_key: Option<&'a [u8]> as Nullable<Binary>,
     }
     "INSERT INTO tokens (id, grant_id, parent_id, scope, issued_at, access_hash, access_expires_at, refresh_hash, \
-     refresh_expires_at, forget_after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+     refresh_expires_at, forget_after, bound_key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 }

@@ -1,6 +1,7 @@
 //! Grants.
 
 use countersign_domain::grant::Grant;
+use countersign_domain::particulars::Particulars;
 use countersign_domain::pkce::CodeChallenge;
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::wallet::WalletAccount;
@@ -30,6 +31,8 @@ pub(crate) struct GrantRow {
     code_expires_at: i64,
     redeemed_at: Option<i64>,
     revoked_at: Option<i64>,
+    particulars: Option<String>,
+    session_id: Option<Vec<u8>>,
 }
 
 impl TryFrom<GrantRow> for Grant {
@@ -41,6 +44,8 @@ impl TryFrom<GrantRow> for Grant {
             Some(bytes) => Some(CodeChallenge::from_bytes(at.bytes("code_challenge", bytes)?)),
             None => None,
         };
+        let particulars =
+            Particulars::parse(row.particulars.as_deref()).ok_or_else(|| at.impossible("particulars"))?;
         Ok(Self {
             id: at.id("id", &row.id)?,
             client: at.id("client_id", &row.client_id)?,
@@ -50,6 +55,8 @@ impl TryFrom<GrantRow> for Grant {
             scope: at.scope("scope", &row.scope)?,
             nonce: row.nonce,
             code_challenge,
+            particulars,
+            session: at.optional_id("session_id", row.session_id.as_deref())?,
             code_hash: at.hash("code_hash", &row.code_hash)?,
             authenticated_at: at.time("authenticated_at", row.authenticated_at)?,
             code_expires_at: at.time("code_expires_at", row.code_expires_at)?,

@@ -16,6 +16,8 @@ pub(crate) struct SigningKeyRow {
     algorithm: String,
     sealed: Vec<u8>,
     created_at: i64,
+    active_from: i64,
+    withdrawn_at: Option<i64>,
 }
 
 impl From<SealedKey> for SigningKeyRow {
@@ -25,6 +27,8 @@ impl From<SealedKey> for SigningKeyRow {
             algorithm: key.algorithm,
             sealed: key.sealed,
             created_at: micros(key.created_at),
+            active_from: micros(key.active_from),
+            withdrawn_at: key.withdrawn_at.map(micros),
         }
     }
 }
@@ -36,6 +40,8 @@ impl TryFrom<SigningKeyRow> for SealedKey {
         let at = Row { table: "signing_keys", key: row.kid.as_bytes() };
         Ok(Self {
             created_at: at.time("created_at", row.created_at)?,
+            active_from: at.time("active_from", row.active_from)?,
+            withdrawn_at: row.withdrawn_at.map(|time| at.time("withdrawn_at", time)).transpose()?,
             kid: row.kid,
             algorithm: row.algorithm,
             sealed: row.sealed,

@@ -1,5 +1,6 @@
 //! Tokens, and what a read of a token takes from its grant and from its family.
 
+use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::refresh::NewestToken;
 use countersign_domain::token::{AccessSnapshot, RefreshToken, Token};
 use countersign_domain::wallet::WalletAccount;
@@ -24,6 +25,7 @@ pub(crate) struct TokenRow {
     access_revoked_at: Option<i64>,
     refresh_hash: Option<Vec<u8>>,
     refresh_expires_at: Option<i64>,
+    bound_key: Option<Vec<u8>>,
 }
 
 impl TryFrom<TokenRow> for Token {
@@ -39,6 +41,10 @@ impl TryFrom<TokenRow> for Token {
             (None, None) => None,
             (Some(_), None) | (None, Some(_)) => return Err(at.impossible("refresh_expires_at")),
         };
+        let key = match &row.bound_key {
+            Some(bytes) => Some(KeyThumbprint::from_bytes(at.bytes("bound_key", bytes)?)),
+            None => None,
+        };
         Ok(Self {
             id: at.id("id", &row.id)?,
             grant: at.id("grant_id", &row.grant_id)?,
@@ -48,6 +54,7 @@ impl TryFrom<TokenRow> for Token {
             access_hash: at.hash("access_hash", &row.access_hash)?,
             access_expires_at: at.time("access_expires_at", row.access_expires_at)?,
             refresh,
+            key,
         })
     }
 }

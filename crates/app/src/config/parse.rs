@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use countersign_adapters_crypto::{Coin, OperatorSecret, RpcUrl};
 use countersign_adapters_smtp::{Sender, SmtpUrl};
 use countersign_domain::public_url::PublicUrl;
+use countersign_domain::resource::is_absolute;
 use countersign_domain::secret::Secret;
 use ipnet::IpNet;
 use time::Duration;
@@ -59,6 +60,11 @@ pub(super) fn seconds<const LEAST: i64, const MOST: i64>(text: &str) -> Result<D
     whole_number(text, LEAST, MOST).map(Duration::seconds)
 }
 
+/// Below two days a key would hardly sign before the next one is published.
+pub(super) fn key_rotation(text: &str) -> Result<Duration, String> {
+    if text == "0" { Ok(Duration::ZERO) } else { seconds::<172_800, 31_536_000>(text) }
+}
+
 pub(super) fn workers(text: &str) -> Result<usize, String> {
     let count = whole_number(text, 1, 512)?;
     usize::try_from(count).map_err(|_| "too large".to_owned())
@@ -81,6 +87,13 @@ pub(super) fn on_or_off(text: &str) -> Result<bool, String> {
         "off" => Ok(false),
         _ => Err("neither on nor off".to_owned()),
     }
+}
+
+pub(super) fn resources(text: &str) -> Result<Vec<String>, String> {
+    let judge = |uri: &str| {
+        if is_absolute(uri) { Ok(uri.to_owned()) } else { Err(format!("{uri:?}: no absolute URI")) }
+    };
+    entries(text).map(judge).collect()
 }
 
 pub(super) fn networks(text: &str) -> Result<Vec<IpNet>, String> {

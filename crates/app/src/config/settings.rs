@@ -21,7 +21,7 @@ pub(crate) const CONFIG_DOC: &str =
     "The settings file; without it `countersign.toml` in the working directory, when it is there";
 
 /// All settings, in the order in which people read about them.
-pub(crate) static ALL: [&Spec; 26] = [
+pub(crate) static ALL: [&Spec; 29] = [
     &BIND.spec,
     &PUBLIC_URL.spec,
     &DATABASE_URL.spec,
@@ -35,6 +35,7 @@ pub(crate) static ALL: [&Spec; 26] = [
     &SESSION_TTL.spec,
     &LOGIN_TTL.spec,
     &REFRESH_GRACE.spec,
+    &KEY_ROTATION.spec,
     &RATE_LIMIT.spec,
     &TRUSTED_PROXIES.spec,
     &ETHEREUM_RPC.spec,
@@ -42,7 +43,9 @@ pub(crate) static ALL: [&Spec; 26] = [
     &COINS.spec,
     &SMTP_URL.spec,
     &MAIL_FROM.spec,
+    &CLIENT_DOCUMENTS.spec,
     &SYNTHETIC_EMAIL.spec,
+    &RESOURCES.spec,
     &PLAYGROUND.spec,
     &TEMPLATE_DIRECTORY.spec,
     &WORKERS.spec,
@@ -214,6 +217,14 @@ pub(crate) static REFRESH_GRACE: Setting<Duration> = Setting {
     parse: parse::seconds::<0, 60>,
 };
 
+pub(crate) static KEY_ROTATION: Setting<Duration> = lifetime(
+    "key_rotation",
+    "How long a signing key signs. The next one is published a day before it begins. docs/keys.md tells the rest.",
+    "seconds, 172800 (two days) to 31536000 (a year), or 0: keys are rotated by hand only",
+    "7776000",
+    parse::key_rotation,
+);
+
 pub(crate) static RATE_LIMIT: Setting<bool> = Setting {
     spec: Spec {
         name: "rate_limit",
@@ -308,6 +319,33 @@ pub(crate) static MAIL_FROM: Setting<Sender> = Setting {
         privacy: Privacy::Public,
     },
     parse: parse::mail_from,
+};
+
+pub(crate) static RESOURCES: Setting<Vec<String>> = Setting {
+    spec: Spec {
+        name: "resources",
+        file_key: None,
+        doc: "The resources (RFC 8707) that clients may name as the audience of their access tokens. Where none are listed, any \
+              absolute URI without a fragment will do. In the settings file it may be a list.",
+        takes: "absolute URIs without a fragment, separated by commas",
+        preset: Preset::Absent("any"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::resources,
+};
+
+pub(crate) static CLIENT_DOCUMENTS: Setting<bool> = Setting {
+    spec: Spec {
+        name: "client_documents",
+        file_key: None,
+        doc: "Whether applications that nobody registered may send people here: their `client_id` is the https address of a document \
+              that describes them, which this server then fetches (docs/mcp.md). People read who answers for that document, \
+              and nothing is stored before they sign.",
+        takes: "on or off",
+        preset: Preset::Absent("`off` while `registration` is `closed`, otherwise `on`"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::on_or_off,
 };
 
 pub(crate) static SYNTHETIC_EMAIL: Setting<bool> = Setting {

@@ -163,7 +163,7 @@ fn tables_are_for_people() {
     assert!(listed.starts_with("CLIENT ID ") && listed.contains("Kiosk  none    operator"), "{listed}");
     let rotated = place.run(&["client", "rotate-secret", id]);
     assert!(
-        rotated.code == 1 && rotated.err.contains("the client is public: it has no secret"),
+        rotated.code == 1 && rotated.err.contains("the client has no secret: it is public"),
         "{rotated:?}"
     );
     assert_eq!(place.run(&["client", "delete", id, "--yes"]).code, 0);

@@ -3,6 +3,7 @@
 
 mod challenge;
 mod commands;
+mod keys;
 mod place;
 mod serve;
 mod server;

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use countersign_domain::consent::Consent;
 use countersign_domain::grant::Grant;
-use countersign_domain::id::UserId;
+use countersign_domain::id::{SessionId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{CompleteLogin, LoginCompleted, LoginStore, NewSession, StoreError};
@@ -28,8 +28,8 @@ impl LoginStore for MemoryStorage {
         if let Some(session) = command.session.clone() {
             tables.remember(session, user, command.account.clone(), command.now);
         }
-        let authenticated_at = command.now;
-        tables.grant(command, user, authenticated_at);
+        let (session, authenticated_at) = (command.session.as_ref().map(|session| session.id), command.now);
+        tables.grant(command, user, session, authenticated_at);
         Ok(LoginCompleted::CodeIssued { user })
     }
 }
@@ -51,7 +51,13 @@ impl Tables {
     }
 
     /// Stores a grant, and that its user agreed to it.
-    pub(super) fn grant(&mut self, command: CompleteLogin, user: UserId, authenticated_at: OffsetDateTime) {
+    pub(super) fn grant(
+        &mut self,
+        command: CompleteLogin,
+        user: UserId,
+        session: Option<SessionId>,
+        authenticated_at: OffsetDateTime,
+    ) {
         let first = Consent {
             client: command.client,
             scope: command.scope,
@@ -70,6 +76,8 @@ impl Tables {
             scope: command.scope,
             nonce: command.nonce,
             code_challenge: command.code_challenge,
+            particulars: command.particulars,
+            session,
             code_hash: command.code_hash,
             authenticated_at,
             code_expires_at: command.code_expires_at,

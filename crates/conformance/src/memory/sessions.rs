@@ -1,13 +1,17 @@
 //! Remembered sign-ins.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
+use countersign_domain::grant::{Grant, RevocationReason};
 use countersign_domain::id::{SessionId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_ports::{
-    ContinueSession, OpenSession, SessionContinued, SessionOpened, SessionStore, StoreError,
+    ContinueSession, OpenSession, SessionClient, SessionContinued, SessionOpened, SessionStore, SignOut,
+    StoreError,
 };
 
-use super::{MemoryStorage, Tables, count_of};
+use super::{MemoryStorage, Revocation, Tables, count_of};
 
 #[async_trait]
 impl SessionStore for MemoryStorage {
@@ -52,14 +56,36 @@ impl SessionStore for MemoryStorage {
         }
         live.last_used_at = login.now;
         let user = live.user;
-        tables.grant(login, user, authenticated_at);
+        tables.grant(login, user, Some(command.session), authenticated_at);
         Ok(SessionContinued::CodeIssued)
     }
 
-    async fn end_session(&self, user: UserId, id: SessionId) -> Result<bool, StoreError> {
+    async fn sign_out(&self, command: SignOut) -> Result<bool, StoreError> {
+        let SignOut { user, session, keeps, now } = command;
         let mut tables = self.tables();
-        let is_theirs = tables.sessions.get(&id).is_some_and(|session| session.user == user);
-        Ok(is_theirs && tables.sessions.remove(&id).is_some())
+        let of_session = |grant: &Grant| grant.user == user && grant.session == Some(session);
+        let revocation = Revocation { at: now, reason: RevocationReason::SignedOut };
+        for row in tables.grants.values_mut().filter(|row| of_session(&row.grant)) {
+            if !row.grant.scope.contains(keeps) {
+                row.revoke(revocation);
+            }
+        }
+        Ok(tables.end_session(user, session))
+    }
+
+    async fn clients_of_sessions(&self, user: UserId) -> Result<Vec<SessionClient>, StoreError> {
+        let tables = self.tables();
+        let live = tables.grants.values().map(|row| &row.grant).filter(|grant| !grant.revoked);
+        let clients: BTreeSet<SessionClient> = live
+            .filter(|grant| grant.user == user)
+            .filter_map(|grant| Some(SessionClient { session: grant.session?, client: grant.client }))
+            .filter(|client| tables.sessions.contains_key(&client.session))
+            .collect();
+        Ok(clients.into_iter().collect())
+    }
+
+    async fn end_session(&self, user: UserId, id: SessionId) -> Result<bool, StoreError> {
+        Ok(self.tables().end_session(user, id))
     }
 
     async fn end_sessions(&self, user: UserId) -> Result<u64, StoreError> {
@@ -67,5 +93,13 @@ impl SessionStore for MemoryStorage {
         let before = tables.sessions.len();
         tables.sessions.retain(|_, session| session.user != user);
         Ok(count_of(before - tables.sessions.len()))
+    }
+}
+
+impl Tables {
+    /// Ends a session if it is this user's; the answer says whether it was there.
+    fn end_session(&mut self, user: UserId, id: SessionId) -> bool {
+        let is_theirs = self.sessions.get(&id).is_some_and(|session| session.user == user);
+        is_theirs && self.sessions.remove(&id).is_some()
     }
 }

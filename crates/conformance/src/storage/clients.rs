@@ -56,9 +56,13 @@ pub async fn an_update_replaces_everything_but_id_and_birth(store: Arc<dyn Stora
             redirect_uris: vec![fixtures::redirect_uri("https://other.example/cb")],
             scopes: ScopeSet::of(&[Scope::Email]),
             grant_types: vec![GrantType::AuthorizationCode],
+            backchannel_logout_uri: Some("https://other.example/logged-out".to_owned()),
+            requires_pushed_requests: true,
+            requires_bound_tokens: true,
             display: fixtures::full_display(),
         },
         origin: ClientOrigin::Operator,
+        document: Some("https://other.example/client.json".to_owned()),
         registration_token: fixtures::secret_hash(),
         created_at: first.created_at + Duration::days(1),
     };

@@ -27,6 +27,8 @@ fn grant_of(command: &ContinueSession) -> Grant {
         scope: login.scope,
         nonce: login.nonce,
         code_challenge: login.code_challenge,
+        particulars: login.particulars,
+        session: Some(command.session),
         code_hash: login.code_hash,
         authenticated_at: command.authenticated_at,
         code_expires_at: login.code_expires_at,

@@ -1,10 +1,10 @@
-//! One signing key for each algorithm, shared by all.
+//! Signing keys, shared by all: one more for each algorithm when one is due, and never two.
 
 use std::sync::Arc;
 
 use countersign_domain::signing_key::SealedKey;
 use countersign_ports::{AddSigningKey, KeyAdded, Storage};
-use time::Duration;
+use time::{Duration, OffsetDateTime};
 
 use crate::fixtures;
 
@@ -12,9 +12,14 @@ async fn keys(store: &dyn Storage) -> Vec<SealedKey> {
     store.signing_keys().await.unwrap()
 }
 
-/// Bytes, names and time come back.
+async fn add(store: &dyn Storage, key: &SealedKey, unless_after: OffsetDateTime) -> KeyAdded {
+    store.add_signing_key(AddSigningKey { key: key.clone(), unless_after }).await.unwrap()
+}
+
+/// Bytes, names and times come back.
 pub async fn a_signing_key_is_found_as_it_was_stored(store: Arc<dyn Storage>) {
-    let command = fixtures::add_signing_key();
+    let mut command = fixtures::add_signing_key();
+    command.key.active_from += Duration::days(1) + Duration::microseconds(1);
     assert_eq!(keys(&*store).await, []);
     assert_eq!(store.add_signing_key(command.clone()).await.unwrap(), KeyAdded::Stored);
     assert_eq!(keys(&*store).await, [command.key]);
@@ -26,30 +31,88 @@ pub async fn a_key_that_is_added_again_is_stored_once(store: Arc<dyn Storage>) {
     for _ in 0..3 {
         assert_eq!(store.add_signing_key(command.clone()).await.unwrap(), KeyAdded::Stored);
     }
-    assert_eq!(keys(&*store).await, [command.key]);
+    assert_eq!(keys(&*store).await, std::slice::from_ref(&command.key));
+    assert!(store.withdraw_signing_key(&command.key.kid, fixtures::NOW).await.unwrap());
+    assert_eq!(store.add_signing_key(command.clone()).await.unwrap(), KeyAdded::Stored);
+    assert_eq!(keys(&*store).await[0].withdrawn_at, Some(fixtures::NOW), "it does not come back");
 }
 
 /// Whoever comes second reads the first one's key.
-pub async fn a_second_key_for_an_algorithm_changes_nothing(store: Arc<dyn Storage>) {
+pub async fn a_second_first_key_for_an_algorithm_changes_nothing(store: Arc<dyn Storage>) {
     let first = fixtures::add_signing_key();
-    let other = fixtures::add_signing_key();
-    let second = AddSigningKey { key: SealedKey { algorithm: first.key.algorithm.clone(), ..other.key } };
+    let second = fixtures::add_signing_key_beside(&first.key);
     store.add_signing_key(first.clone()).await.unwrap();
-    assert_eq!(store.add_signing_key(second).await.unwrap(), KeyAdded::AlgorithmTaken);
+    assert_eq!(store.add_signing_key(second).await.unwrap(), KeyAdded::NotNeeded);
     assert_eq!(keys(&*store).await, [first.key]);
+}
+
+/// The guard compares strictly: a key that begins at the very time does not stand in the way, a later one does.
+pub async fn a_next_key_is_added_unless_a_later_one_is_there(store: Arc<dyn Storage>) {
+    let first = fixtures::add_signing_key().key;
+    let [next, late] = [1, 2].map(|days| SealedKey {
+        active_from: first.active_from + Duration::days(days),
+        ..fixtures::add_signing_key_beside(&first).key
+    });
+    assert_eq!(add(&*store, &first, OffsetDateTime::UNIX_EPOCH).await, KeyAdded::Stored);
+    let a_moment_before = first.active_from - Duration::microseconds(1);
+    assert_eq!(add(&*store, &next, a_moment_before).await, KeyAdded::NotNeeded);
+    assert_eq!(add(&*store, &next, first.active_from).await, KeyAdded::Stored);
+    assert_eq!(add(&*store, &late, first.active_from).await, KeyAdded::NotNeeded);
+    assert_eq!(add(&*store, &late, next.active_from).await, KeyAdded::Stored);
+    assert_eq!(keys(&*store).await.len(), 3);
+}
+
+/// Each algorithm is rotated by itself.
+pub async fn a_key_of_another_algorithm_does_not_stand_in_the_way(store: Arc<dyn Storage>) {
+    for _ in 0..3 {
+        let command = fixtures::add_signing_key();
+        assert_eq!(store.add_signing_key(command).await.unwrap(), KeyAdded::Stored);
+    }
+    assert_eq!(keys(&*store).await.len(), 3);
+}
+
+/// Once, and others stay as they are.
+pub async fn a_key_is_withdrawn_once(store: Arc<dyn Storage>) {
+    let [key, other] = [fixtures::add_signing_key().key, fixtures::add_signing_key().key];
+    for key in [&key, &other] {
+        add(&*store, key, OffsetDateTime::UNIX_EPOCH).await;
+    }
+    let later = fixtures::NOW + Duration::hours(1);
+    assert!(!store.withdraw_signing_key("nobody", later).await.unwrap());
+    assert!(store.withdraw_signing_key(&key.kid, later).await.unwrap());
+    assert!(!store.withdraw_signing_key(&key.kid, later + Duration::hours(1)).await.unwrap());
+    let found = keys(&*store).await;
+    assert_eq!(found.len(), 2);
+    assert!(found.contains(&other) && found.contains(&SealedKey { withdrawn_at: Some(later), ..key }));
+}
+
+/// What was given up signs nothing, so it makes no new key unnecessary.
+pub async fn a_withdrawn_key_does_not_stand_in_the_way(store: Arc<dyn Storage>) {
+    let first = fixtures::add_signing_key();
+    store.add_signing_key(first.clone()).await.unwrap();
+    assert!(store.withdraw_signing_key(&first.key.kid, fixtures::NOW).await.unwrap());
+    let second = fixtures::add_signing_key_beside(&first.key);
+    assert_eq!(store.add_signing_key(second).await.unwrap(), KeyAdded::Stored);
+}
+
+/// Once, and others stay.
+pub async fn a_key_is_removed_once(store: Arc<dyn Storage>) {
+    let [key, other] = [fixtures::add_signing_key().key, fixtures::add_signing_key().key];
+    for key in [&key, &other] {
+        add(&*store, key, OffsetDateTime::UNIX_EPOCH).await;
+    }
+    assert!(store.remove_signing_key(&key.kid).await.unwrap());
+    assert!(!store.remove_signing_key(&key.kid).await.unwrap());
+    assert_eq!(keys(&*store).await, [other]);
 }
 
 /// The order is that of their making, not that of their coming or of their names.
 pub async fn keys_are_read_oldest_first(store: Arc<dyn Storage>) {
     let mut made = Vec::new();
     for hours in [1, 3, 0, 2] {
-        let command = fixtures::add_signing_key();
         let created_at = fixtures::NOW + Duration::hours(hours);
-        let key = SealedKey { created_at, ..command.key };
-        assert_eq!(
-            store.add_signing_key(AddSigningKey { key: key.clone() }).await.unwrap(),
-            KeyAdded::Stored
-        );
+        let key = SealedKey { created_at, ..fixtures::add_signing_key().key };
+        assert_eq!(add(&*store, &key, OffsetDateTime::UNIX_EPOCH).await, KeyAdded::Stored);
         made.push(key);
     }
     made.sort_by_key(|key| key.created_at);

@@ -24,6 +24,8 @@ fn grant_of(login: &CompleteLogin) -> Grant {
         scope: login.scope,
         nonce: login.nonce,
         code_challenge: login.code_challenge,
+        particulars: login.particulars,
+        session: login.session.map(|session| session.id),
         code_hash: login.code_hash,
         authenticated_at: login.now,
         code_expires_at: login.code_expires_at,

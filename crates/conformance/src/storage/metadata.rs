@@ -27,7 +27,13 @@ async fn survives(store: &dyn Storage, client: Client) {
 }
 
 fn all_fields() -> ClientMetadata {
-    ClientMetadata { display: fixtures::full_display(), ..fixtures::client().metadata }
+    ClientMetadata {
+        backchannel_logout_uri: Some("https://client.example/logged-out".to_owned()),
+        requires_pushed_requests: true,
+        requires_bound_tokens: true,
+        display: fixtures::full_display(),
+        ..fixtures::client().metadata
+    }
 }
 
 fn with(change: impl FnOnce(&mut ClientMetadata)) -> Client {
@@ -42,6 +48,7 @@ pub async fn every_way_to_authenticate_survives(store: Arc<dyn Storage>) {
     let ways = [
         ClientAuthentication::Secret { method: SecretMethod::Post, hash },
         ClientAuthentication::Secret { method: SecretMethod::Basic, hash },
+        ClientAuthentication::Keys,
         ClientAuthentication::Public,
     ];
     for authentication in ways {
@@ -51,14 +58,20 @@ pub async fn every_way_to_authenticate_survives(store: Arc<dyn Storage>) {
 
 /// Whoever registered the client.
 pub async fn every_origin_survives(store: Arc<dyn Storage>) {
-    for origin in [ClientOrigin::SelfRegistered, ClientOrigin::Operator] {
+    for origin in [ClientOrigin::SelfRegistered, ClientOrigin::Operator, ClientOrigin::Document] {
         survives(&*store, Client { origin, ..fixtures::client() }).await;
     }
 }
 
-/// All fifteen sets that are not empty.
+/// A client that a document describes is one like others, and keeps its name.
+pub async fn the_document_of_a_client_survives(store: Arc<dyn Storage>) {
+    let document = Some("https://client.example/oauth/client.json".to_owned());
+    survives(&*store, Client { document, ..fixtures::client() }).await;
+}
+
+/// All sets that are not empty.
 pub async fn every_set_of_scopes_survives(store: Arc<dyn Storage>) {
-    for bits in 1_usize..16 {
+    for bits in 1_usize..64 {
         let chosen = Scope::ALL.into_iter().enumerate().filter(|(place, _)| bits & (1 << place) != 0);
         let scopes: Vec<_> = chosen.map(|(_, scope)| scope).collect();
         survives(&*store, with(|metadata| metadata.scopes = ScopeSet::of(&scopes))).await;
@@ -67,8 +80,9 @@ pub async fn every_set_of_scopes_survives(store: Arc<dyn Storage>) {
 
 /// Both, in either order, and the one.
 pub async fn every_list_of_grant_types_survives(store: Arc<dyn Storage>) {
-    let [code, refresh] = GrantType::ALL;
-    for grant_types in [vec![code], vec![code, refresh], vec![refresh, code]] {
+    let all = GrantType::ALL;
+    let [code, refresh, ..] = all;
+    for grant_types in [vec![code], vec![code, refresh], vec![refresh, code], all.to_vec()] {
         survives(&*store, with(|metadata| metadata.grant_types = grant_types)).await;
     }
 }
@@ -114,6 +128,7 @@ pub async fn every_display_field_survives_alone(store: Arc<dyn Storage>) {
         DisplayMetadata { jwks_uri: full.jwks_uri, ..none() },
         DisplayMetadata { application_type: full.application_type, ..none() },
         DisplayMetadata { id_token_signed_response_alg: full.id_token_signed_response_alg, ..none() },
+        DisplayMetadata { token_endpoint_auth_signing_alg: full.token_endpoint_auth_signing_alg, ..none() },
         DisplayMetadata { post_logout_redirect_uris: full.post_logout_redirect_uris, ..none() },
     ];
     for display in alone {

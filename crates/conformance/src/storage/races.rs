@@ -13,6 +13,7 @@ use countersign_ports::{
     AddSigningKey, CompleteLogin, KeyAdded, LoginCompleted, Redeemed, RegisterClient, Registered, Revoked,
     Rotated, Storage,
 };
+use time::Duration;
 use tokio::sync::Barrier;
 use tokio::task::{JoinSet, yield_now};
 
@@ -259,11 +260,11 @@ pub async fn one_client_id_is_taken_by_one_of_many(store: Arc<dyn Storage>) {
 
 /// Many replicas start on an empty database.
 pub async fn one_algorithm_gets_one_key_of_many(store: Arc<dyn Storage>) {
-    let algorithm = fixtures::add_signing_key().key.algorithm;
+    let first = fixtures::add_signing_key().key;
     let outcomes = at_once((0..TASKS).map(|_| {
         let store = Arc::clone(&store);
-        let key = SealedKey { algorithm: algorithm.clone(), ..fixtures::add_signing_key().key };
-        async move { (key.kid.clone(), store.add_signing_key(AddSigningKey { key }).await.unwrap()) }
+        let command = fixtures::add_signing_key_beside(&first);
+        async move { (command.key.kid.clone(), store.add_signing_key(command).await.unwrap()) }
     }))
     .await;
     let keys = store.signing_keys().await.unwrap();
@@ -271,6 +272,36 @@ pub async fn one_algorithm_gets_one_key_of_many(store: Arc<dyn Storage>) {
     for (kid, outcome) in outcomes {
         assert_eq!(outcome == KeyAdded::Stored, kid == keys[0].kid);
     }
+}
+
+/// The active key's age ends, and all replicas notice.
+pub async fn one_next_key_is_added_of_many(store: Arc<dyn Storage>) {
+    let first = fixtures::add_signing_key();
+    assert_eq!(store.add_signing_key(first.clone()).await.unwrap(), KeyAdded::Stored);
+    let outcomes = at_once((1..=TASKS).map(|number| {
+        let store = Arc::clone(&store);
+        let unless_after = first.key.active_from;
+        let later = Duration::days(1) + Duration::milliseconds(i64::try_from(number).unwrap());
+        let key = fixtures::add_signing_key_beside(&first.key).key;
+        let key = SealedKey { active_from: unless_after + later, ..key };
+        async move { store.add_signing_key(AddSigningKey { key, unless_after }).await.unwrap() }
+    }))
+    .await;
+    assert_eq!(count(&outcomes, &KeyAdded::Stored), 1);
+    assert_eq!(store.signing_keys().await.unwrap().len(), 2);
+}
+
+/// One of many gives it up, all others hear that it was done.
+pub async fn a_key_is_withdrawn_by_one_of_many(store: Arc<dyn Storage>) {
+    let command = fixtures::add_signing_key();
+    let kid = command.key.kid.clone();
+    store.add_signing_key(command).await.unwrap();
+    let outcomes = at_once((0..TASKS).map(|_| {
+        let (store, kid) = (Arc::clone(&store), kid.clone());
+        async move { store.withdraw_signing_key(&kid, fixtures::NOW).await.unwrap() }
+    }))
+    .await;
+    assert_eq!(count(&outcomes, &true), 1);
 }
 
 /// One of many revokes it, all others hear that it was done.

@@ -11,6 +11,7 @@ use countersign_ports::{
     AddSigningKey, CompleteLogin, EmailPut, KeyAdded, LoginCompleted, OpenSession, Redeemed, RegisterClient,
     Revoked, Rotated, SessionContinued, SessionOpened, Storage, WalletLinked, WalletUnlinked,
 };
+use time::{Duration, OffsetDateTime};
 
 use super::races::{Pinned, at_once, count};
 use super::steps;
@@ -126,18 +127,26 @@ pub async fn d_08_one_challenge_gives_one_code_on_two_replicas(open: impl AsyncF
     assert_eq!(count(&outcomes, &LoginCompleted::ChallengeSpent), TASKS - 1);
 }
 
-/// Whoever is slower reads the other one's key.
+/// Whoever is slower reads the other one's key: at the first start, and when a next one is due.
 pub async fn two_replicas_agree_on_one_signing_key(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let replicas = replicas(open).await;
-    let algorithm = fixtures::add_signing_key().key.algorithm;
-    let outcomes = at_once(in_turns(&replicas).map(|store| {
-        let key = SealedKey { algorithm: algorithm.clone(), ..fixtures::add_signing_key().key };
-        async move { store.add_signing_key(AddSigningKey { key }).await.unwrap() }
-    }))
-    .await;
-    assert_eq!(count(&outcomes, &KeyAdded::Stored), 1);
     let [here, there] = &replicas;
-    assert_eq!(here.signing_keys().await.unwrap(), there.signing_keys().await.unwrap());
+    let first = fixtures::add_signing_key().key;
+    let mut unless_after = OffsetDateTime::UNIX_EPOCH;
+    for rotation in 0..8 {
+        let active_from = fixtures::NOW + Duration::days(rotation);
+        let outcomes = at_once(in_turns(&replicas).map(|store| {
+            let key = SealedKey { active_from, ..fixtures::add_signing_key_beside(&first).key };
+            async move { store.add_signing_key(AddSigningKey { key, unless_after }).await.unwrap() }
+        }))
+        .await;
+        assert_eq!(count(&outcomes, &KeyAdded::Stored), 1);
+        unless_after = active_from;
+    }
+    let keys = here.signing_keys().await.unwrap();
+    assert_eq!((keys.len(), &keys), (8, &there.signing_keys().await.unwrap()));
+    assert!(here.withdraw_signing_key(&keys[0].kid, fixtures::NOW).await.unwrap());
+    assert!(!there.withdraw_signing_key(&keys[0].kid, fixtures::NOW).await.unwrap());
 }
 
 /// From the answer on, the wallet is nobody's and its tokens are dead everywhere.

@@ -1,7 +1,8 @@
 //! Reading a text that somebody signed, ours or a stranger's, to show what it says.
 //!
-//! Nothing is ever decided by what is read here: a login compares whole texts with their fingerprints. So the reader takes
-//! whatever resembles the message of ERC-4361 and CAIP-122, and drops no line of it.
+//! Nothing is ever decided by what is read here: a login compares whole texts with their fingerprints, and a program's text
+//! is written once more and compared ([`ProgramText`](super::ProgramText)). So the reader takes whatever resembles the message
+//! of ERC-4361 and CAIP-122, and drops no line of it.
 
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;

@@ -3,6 +3,7 @@ use time::Duration;
 use super::*;
 use crate::challenge::{ChallengeRejected, MAX_FAILURES};
 use crate::scope::Scope;
+use crate::secret::{Secret, SecretHash};
 
 const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
@@ -21,6 +22,12 @@ fn pending() -> PendingAuthorization {
         login_hint: None,
         ui_locales: None,
         oldest_sign_in: None,
+        response_mode: ResponseMode::Query,
+        resources: Vec::new(),
+        key: None,
+        required_user: None,
+        device: None,
+        document: None,
         expires_at: NOW + Duration::minutes(30),
         challenges: Vec::new(),
     }
@@ -117,18 +124,46 @@ fn b_065_one_request_has_one_grant_for_a_session_and_another_for_another() {
         PendingAuthorization { scope: ScopeSet::of(&[Scope::Email]), ..pending() },
         PendingAuthorization { code_challenge: Some(CodeChallenge::from_bytes([7; 32])), ..pending() },
         PendingAuthorization { expires_at: NOW + Duration::minutes(31), ..pending() },
+        PendingAuthorization { resources: vec!["urn:a".to_owned()], ..pending() },
+        PendingAuthorization { key: Some(KeyThumbprint::from_bytes([7; 32])), ..pending() },
     ];
     for other in others {
         assert_ne!(request.grant_id(mine), other.grant_id(mine), "{other:?}");
     }
 }
 
+fn session(authenticated_at: OffsetDateTime) -> LoginSession {
+    let id = SessionId::at(NOW, [1; 10]);
+    LoginSession {
+        id,
+        user: UserId::random([3; 16]),
+        account: account("0xA"),
+        secret_hash: SecretHash::of(&Secret::with_id(id.as_uuid(), [2; 32])),
+        browser: String::new(),
+        authenticated_at,
+        last_used_at: authenticated_at,
+        expires_at: NOW + Duration::hours(1),
+    }
+}
+
 #[test]
 fn a_034_a_sign_in_from_before_the_oldest_time_does_not_answer() {
-    let any = pending();
     let fresh = PendingAuthorization { oldest_sign_in: Some(NOW), ..pending() };
-    let earlier = NOW - Duration::seconds(1);
-    assert!(any.takes_sign_in_of(earlier));
-    assert!(!fresh.takes_sign_in_of(earlier));
-    assert!(fresh.takes_sign_in_of(NOW));
+    let earlier = session(NOW - Duration::seconds(1));
+    assert!(pending().takes_session(&earlier));
+    assert!(!fresh.takes_session(&earlier));
+    assert!(fresh.takes_session(&session(NOW)));
+}
+
+#[test]
+fn the_session_of_another_user_than_the_one_who_is_asked_for_does_not_answer() {
+    let of = |user| PendingAuthorization { required_user: Some(user), ..pending() };
+    assert!(of(session(NOW).user).takes_session(&session(NOW)));
+    assert!(!of(UserId::random([4; 16])).takes_session(&session(NOW)));
+}
+
+#[test]
+fn whoever_wants_to_see_a_signature_gets_one_of_its_own() {
+    let wants = PendingAuthorization { scope: ScopeSet::of(&[Scope::WalletProof]), ..pending() };
+    assert!(!wants.takes_session(&session(NOW)));
 }

@@ -17,11 +17,12 @@ use countersign_usecases::read_account::read_account;
 use time::OffsetDateTime;
 
 pub(crate) use notice::Done;
-pub(crate) use page::kind_of;
+pub(crate) use page::{Farewell, kind_of, signed_out};
 
 use crate::edge::prefers_html;
 use crate::endpoint::authorize::wait;
 use crate::error::ApiError;
+use crate::language::Language;
 use crate::origin::require_ours;
 use crate::state::AppState;
 use page::Step;
@@ -39,7 +40,7 @@ pub(crate) async fn show(
             page::render(&state, &request, &shown, step, StatusCode::OK)
         }
         Err(AccountError::SignedOut) => match done.filter(|done| done.may_end_the_session()) {
-            Some(done) => page::signed_out(&state, &request, done),
+            Some(done) => signed_out(&state, &request, Language::of(&request, None), Farewell::of(done)),
             None => sign_in(&state, &session, None, StatusCode::FOUND),
         },
         Err(error) => Err(error.into()),

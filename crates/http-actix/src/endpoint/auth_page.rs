@@ -52,6 +52,8 @@ pub(crate) struct Step {
 struct PageContext<'a> {
     client: ClientContext,
     is_account: bool,
+    /// The code that the waiting device shows.
+    device: Option<&'a str>,
     destination: String,
     scopes: Vec<ScopeContext>,
     client_id: String,
@@ -85,7 +87,10 @@ struct PageContext<'a> {
 struct ClientContext {
     name: String,
     uri: Option<String>,
+    policy_uri: Option<String>,
+    tos_uri: Option<String>,
     self_registered: bool,
+    described_at: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -165,6 +170,7 @@ pub(crate) async fn render(
     let page = PageContext {
         client: ClientContext::of(sign_in.client, context.policy.public_url.authority()),
         is_account: pending.is_for_account(),
+        device: pending.device_code(),
         destination: state.templates.destination(language, &sign_in.destination),
         scopes: ScopeContext::list(pending.scope, new),
         client_id: pending.client.to_string(),
@@ -216,8 +222,17 @@ impl ClientContext {
     /// Our own account page is called by our host.
     fn of(client: Option<ClientShown>, host: &str) -> Self {
         match client {
-            Some(ClientShown { name, uri, self_registered }) => Self { name, uri, self_registered },
-            None => Self { name: host.to_owned(), uri: None, self_registered: false },
+            Some(ClientShown { name, uri, policy_uri, tos_uri, self_registered, described_at }) => {
+                Self { name, uri, policy_uri, tos_uri, self_registered, described_at }
+            }
+            None => Self {
+                name: host.to_owned(),
+                uri: None,
+                policy_uri: None,
+                tos_uri: None,
+                self_registered: false,
+                described_at: None,
+            },
         }
     }
 }

@@ -7,11 +7,15 @@ use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::error::{OAuthError, OAuthErrorCode};
 use countersign_domain::parameters::Parameters;
 use countersign_domain::pending::PendingAuthorization;
+use countersign_usecases::answer::ClientAnswer;
 use countersign_usecases::begin_authorization::{self, BeginAuthorizationError, Begun, begin_authorization};
 
+use crate::endpoint::answer::deliver;
 use crate::error::ApiError;
 use crate::extract::body::{Body, Kind};
 use crate::language::Language;
+use crate::origin::is_cross_site;
+use crate::rate_limit::Limited;
 use crate::session::{Pendings, TooLarge, cookie_name};
 use crate::state::AppState;
 
@@ -21,7 +25,7 @@ pub(crate) async fn get(
     request: HttpRequest,
     session: Session,
 ) -> Result<HttpResponse, ApiError> {
-    answer(&state, &request, query(&request), &session, StatusCode::FOUND).await
+    answer(&state, &request, Parameters::from_form(request.query_string()), &session, StatusCode::FOUND).await
 }
 
 /// Begins an authorization from a form; a redirect answers with 303, so that the form is not sent on.
@@ -34,7 +38,7 @@ pub(crate) async fn post(
     let parameters = match body.kind {
         Kind::Form if lost_its_cookies(&state, &request) => return Ok(by_get(&state, &body.pairs()?)),
         Kind::Form => Parameters::new(body.pairs()?),
-        Kind::Json | Kind::Other => query(&request),
+        Kind::Json | Kind::Other => Parameters::from_form(request.query_string()),
     };
     answer(&state, &request, parameters, &session, StatusCode::SEE_OTHER).await
 }
@@ -43,8 +47,7 @@ pub(crate) async fn post(
 /// the one that it did not bring (B-063).
 fn lost_its_cookies(state: &AppState, request: &HttpRequest) -> bool {
     let name = cookie_name(state.context.policy.public_url.is_https());
-    let is_foreign = request.headers().get("sec-fetch-site").is_some_and(|site| site == "cross-site");
-    is_foreign && request.cookie(name).is_none()
+    is_cross_site(request) && request.cookie(name).is_none()
 }
 
 /// The same request by GET, which brings the cookies.
@@ -54,11 +57,6 @@ fn by_get(state: &AppState, pairs: &[(String, String)]) -> HttpResponse {
     HttpResponse::SeeOther().insert_header((header::LOCATION, to)).finish()
 }
 
-fn query(request: &HttpRequest) -> Parameters {
-    let pairs = url::form_urlencoded::parse(request.query_string().as_bytes());
-    Parameters::new(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
-}
-
 async fn answer(
     state: &AppState,
     request: &HttpRequest,
@@ -66,34 +64,50 @@ async fn answer(
     session: &Session,
     status: StatusCode,
 ) -> Result<HttpResponse, ApiError> {
-    let to = match begin(state, request, &parameters, session).await {
-        Ok(to) => to,
+    // A client with a document may make us ask others.
+    if parameters.all("client_id").any(|name| name.contains("://")) {
+        state.rate_limits.check(Limited::Document, request)?;
+    }
+    match begin(state, request, &parameters, session).await {
+        Ok(Next::Ask(page)) => {
+            Ok(HttpResponse::build(status).insert_header((header::LOCATION, page)).finish())
+        }
+        Ok(Next::Tell(to)) => deliver(state, request, &to, status),
         Err(BeginAuthorizationError::Redirect { to, error }) => {
             tracing::info!(error = error.code.name(), description = %error.description, "authorization refused");
-            to
+            deliver(state, request, &to, status)
         }
-        Err(error @ (BeginAuthorizationError::ShowPage(_) | BeginAuthorizationError::Store(_))) => {
-            return Err(error.into());
-        }
-    };
-    Ok(HttpResponse::build(status).insert_header((header::LOCATION, to)).finish())
+        Err(
+            error @ (BeginAuthorizationError::ShowPage(_)
+            | BeginAuthorizationError::Document(_)
+            | BeginAuthorizationError::Store(_)),
+        ) => Err(error.into()),
+    }
 }
 
-/// Judges the request and puts it into the session; the answer is where the person goes.
+/// What follows from a good request.
+enum Next {
+    /// The person is asked, on the page with this address.
+    Ask(String),
+    /// The client is told at once.
+    Tell(ClientAnswer),
+}
+
+/// Judges the request and puts it into the session.
 async fn begin(
     state: &AppState,
     request: &HttpRequest,
     parameters: &Parameters,
     session: &Session,
-) -> Result<String, BeginAuthorizationError> {
+) -> Result<Next, BeginAuthorizationError> {
     let context = &state.context;
     let mut pending = match begin_authorization(context, parameters, &state.browser(request)).await? {
         Begun::Ask(pending) => *pending,
-        Begun::Answered { to } => return Ok(to),
+        Begun::Answered { to } => return Ok(Next::Tell(to)),
     };
     let language = pending.ui_locales.as_deref().and_then(Language::negotiate);
     pending.ui_locales = language.map(|language| language.tag().to_owned());
-    wait(state, session, pending.clone()).map_err(|too_large| {
+    wait(state, session, pending.clone()).map(Next::Ask).map_err(|too_large| {
         let error = OAuthError::new(OAuthErrorCode::InvalidRequest, too_large.to_string());
         begin_authorization::refuse(context, &pending, error)
     })

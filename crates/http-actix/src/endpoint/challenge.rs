@@ -1,4 +1,6 @@
-//! `POST /oauth/challenge`: the page, or a program, asks for a text to sign.
+//! `POST /oauth/challenge`: the page asks for a text to sign, or a program that has no browser.
+
+use std::fmt;
 
 use actix_session::Session;
 use actix_web::http::StatusCode;
@@ -7,10 +9,12 @@ use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::wallet::AccountName;
 use countersign_ports::SigningHint;
-use countersign_usecases::issue_challenge::issue_challenge;
+use countersign_usecases::issue_challenge::{Challenge, issue_challenge};
 use countersign_usecases::recognize_account::{NamedChain, RecognizeError};
+use countersign_usecases::sign_in_program::{ProgramChallenge, issue_program_challenge};
 use paperclip::actix::Apiv2Schema;
-use serde::{Deserialize, Serialize};
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::endpoint::auth_page::{self, Notice, Step};
 use crate::error::ApiError;
@@ -26,12 +30,52 @@ pub(crate) struct ChallengeRequest {
     wallet_address: Option<String>,
     /// The chain by CAIP-2; needed only where several chains write such an address, or for a contract wallet.
     chain: Option<String>,
-    /// The client of the pending request; without it the newest request is meant.
+    /// The client of the pending request; without it the newest request is meant. Or the client of a program, where there is no
+    /// session.
     client_id: Option<String>,
     /// Its redirect URI.
     redirect_uri: Option<String>,
     /// Its state.
     state: Option<String>,
+    /// What a program asks for, separated by spaces; all that its client registered, if nothing is said.
+    scope: Option<String>,
+    /// The resources that a program's access tokens shall be for; a single one may stand without a list.
+    #[serde(default, deserialize_with = "one_or_several")]
+    resource: Vec<String>,
+}
+
+/// Reads a text, or a list of texts.
+fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    struct Texts;
+
+    impl<'de> Visitor<'de> for Texts {
+        type Value = Vec<String>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a string or a list of strings")
+        }
+
+        fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+            Ok(vec![text.to_owned()])
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+            let mut texts = Vec::new();
+            while let Some(text) = list.next_element()? {
+                texts.push(text);
+            }
+            Ok(texts)
+        }
+    }
+
+    deserializer.deserialize_any(Texts)
+}
+
+impl ChallengeRequest {
+    /// Does a program ask that has no browser? Whoever names a redirect URI or a state means a pending request.
+    const fn is_of_program(&self) -> bool {
+        self.client_id.is_some() && self.redirect_uri.is_none() && self.state.is_none()
+    }
 }
 
 /// A text to sign.
@@ -75,7 +119,12 @@ pub(crate) async fn issue(
     let context = &state.context;
     state.admit(&request, Limited::Challenge)?;
     let asked: ChallengeRequest = body.either()?;
-    let mut pendings = Pendings::require(&session, context.clock.now())?;
+    let mut pendings = match Pendings::require(&session, context.clock.now()) {
+        Err(_) if body.kind == Kind::Json && asked.is_of_program() => {
+            return issue_to_program(&state, asked).await;
+        }
+        found => found?,
+    };
     let pending = pendings.named_or_newest(
         asked.client_id.as_deref(),
         asked.redirect_uri.as_deref(),
@@ -106,13 +155,30 @@ pub(crate) async fn issue(
         let step = Step { challenge: Some(challenge), ..Step::default() };
         return auth_page::render(&state, &request, &pending, step, StatusCode::OK).await;
     }
-    Ok(HttpResponse::Ok().json(ChallengeAnswer {
-        challenge: challenge.text,
-        wallet_address: challenge.account.address,
-        chain: challenge.account.chain,
-        expires_at: iso8601(challenge.expires_at),
-        how_to_sign: HowToSign::list(challenge.signing_hints),
-    }))
+    Ok(HttpResponse::Ok().json(ChallengeAnswer::from(challenge)))
+}
+
+/// Issues a challenge that comes back to the token endpoint.
+async fn issue_to_program(state: &AppState, asked: ChallengeRequest) -> Result<HttpResponse, ApiError> {
+    let client_id = required(asked.client_id, "client_id")?;
+    let wallet_address = required(asked.wallet_address, "wallet_address")?;
+    let name = AccountName::read(&wallet_address, asked.chain.as_deref()).map_err(RecognizeError::from)?;
+    let (scope, resources) = (asked.scope.as_deref(), asked.resource.as_slice());
+    let asked = ProgramChallenge { client_id: &client_id, name, scope, resources };
+    let challenge = issue_program_challenge(&state.context, asked).await?;
+    Ok(HttpResponse::Ok().json(ChallengeAnswer::from(challenge)))
+}
+
+impl From<Challenge> for ChallengeAnswer {
+    fn from(challenge: Challenge) -> Self {
+        Self {
+            challenge: challenge.text,
+            wallet_address: challenge.account.address,
+            chain: challenge.account.chain,
+            expires_at: iso8601(challenge.expires_at),
+            how_to_sign: HowToSign::list(challenge.signing_hints),
+        }
+    }
 }
 
 /// The chains that the person can choose from, where that is all that is missing.

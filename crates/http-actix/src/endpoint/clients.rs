@@ -8,7 +8,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::client::{Client, ClientOrigin, DisplayMetadata};
 use countersign_domain::error::OAuthErrorCode;
-use countersign_domain::grant_type::RESPONSE_TYPE_CODE;
+use countersign_domain::grant_type::{GrantType, RESPONSE_TYPE_CODE};
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::secret::Secret;
@@ -31,9 +31,11 @@ use crate::state::AppState;
 pub(crate) struct ClientRequest {
     /// At an update: the client's own id, if it is sent.
     client_id: Option<String>,
+    /// At an update: the client's own secret, if it is sent; it cannot be chosen.
+    client_secret: Option<String>,
     /// The name that people see: 1 to 100 characters.
     client_name: Option<String>,
-    /// Where people may be sent back to: 1 to 20 URIs.
+    /// Where people may be sent back to: 1 to 20 URIs, and none only without `authorization_code`.
     redirect_uris: Option<Vec<String>>,
     /// The client's home page.
     client_uri: Option<String>,
@@ -49,6 +51,8 @@ pub(crate) struct ClientRequest {
     grant_types: Option<Vec<String>>,
     /// `client_secret_post` unless said otherwise.
     token_endpoint_auth_method: Option<String>,
+    /// `public` is the only one.
+    subject_type: Option<String>,
     /// Whom to write to.
     contacts: Option<Vec<String>>,
     /// Terms of service.
@@ -63,8 +67,16 @@ pub(crate) struct ClientRequest {
     application_type: Option<String>,
     /// The algorithm for ID tokens.
     id_token_signed_response_alg: Option<String>,
+    /// The algorithm for the client's own assertions.
+    token_endpoint_auth_signing_alg: Option<String>,
     /// Where people may go after signing out.
     post_logout_redirect_uris: Option<Vec<String>>,
+    /// Where the client is told that a sign-in ended.
+    backchannel_logout_uri: Option<String>,
+    /// Must its authorization requests be pushed?
+    require_pushed_authorization_requests: Option<bool>,
+    /// Must its tokens be bound to a key (DPoP)?
+    dpop_bound_access_tokens: Option<bool>,
 }
 
 /// A registered client.
@@ -89,7 +101,7 @@ pub(crate) struct ClientBody {
     scopes: Vec<&'static str>,
     /// RFC 7591's spelling of `scopes`, separated by spaces.
     scope: String,
-    /// Always `code`.
+    /// `code`, unless the client sends nobody here.
     response_types: Vec<&'static str>,
     /// How it may get tokens.
     grant_types: Vec<&'static str>,
@@ -116,9 +128,24 @@ pub(crate) struct ClientBody {
     /// The algorithm for ID tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     id_token_signed_response_alg: Option<String>,
+    /// The algorithm for the client's own assertions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token_endpoint_auth_signing_alg: Option<String>,
     /// Where people may go after signing out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     post_logout_redirect_uris: Vec<String>,
+    /// Where the client is told that a sign-in ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    backchannel_logout_uri: Option<String>,
+    /// With it the session is always named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    backchannel_logout_session_required: Option<bool>,
+    /// Must its authorization requests be pushed?
+    #[serde(skip_serializing_if = "Option::is_none")]
+    require_pushed_authorization_requests: Option<bool>,
+    /// Must its tokens be bound to a key (DPoP)?
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dpop_bound_access_tokens: Option<bool>,
     /// When the client was registered.
     created_at: String,
     /// The same in seconds since 1970.
@@ -167,11 +194,12 @@ pub(crate) async fn update(
     body: Body,
 ) -> Result<HttpResponse, ApiError> {
     let token = registration_token(&request)?;
-    let sent = body.only_json::<ClientRequest>()?;
+    let mut sent = body.only_json::<ClientRequest>()?;
+    let secret = sent.client_secret.take().map(Secret::new);
     if sent.client_id.as_ref().is_some_and(|client_id| *client_id != *id) {
         return Err(ApiError::invalid_request("client_id differs from the one in the path"));
     }
-    let client = update_client(&state.context, &id, &token, sent.into_requested())
+    let client = update_client(&state.context, &id, &token, secret.as_ref(), sent.into_requested())
         .await
         .map_err(with_bearer_challenge)?;
     Ok(HttpResponse::Ok().json(ClientBody::of(&state, client)))
@@ -226,6 +254,10 @@ impl ClientRequest {
             response_types: self.response_types,
             grant_types: self.grant_types,
             token_endpoint_auth_method: self.token_endpoint_auth_method,
+            subject_type: self.subject_type,
+            backchannel_logout_uri: self.backchannel_logout_uri,
+            require_pushed_authorization_requests: self.require_pushed_authorization_requests,
+            dpop_bound_access_tokens: self.dpop_bound_access_tokens,
             display: DisplayMetadata {
                 client_uri: self.client_uri,
                 logo_uri: self.logo_uri,
@@ -236,6 +268,7 @@ impl ClientRequest {
                 jwks_uri: self.jwks_uri,
                 application_type: self.application_type,
                 id_token_signed_response_alg: self.id_token_signed_response_alg,
+                token_endpoint_auth_signing_alg: self.token_endpoint_auth_signing_alg,
                 post_logout_redirect_uris: self.post_logout_redirect_uris.unwrap_or_default(),
             },
         }
@@ -246,6 +279,7 @@ impl ClientBody {
     fn of(state: &AppState, client: Client) -> Self {
         let id = client.id.to_string();
         let path = format!("/oauth/clients/{id}");
+        let is_redirected = client.may_use(GrantType::AuthorizationCode);
         let metadata = client.metadata;
         let display = metadata.display;
         Self {
@@ -257,7 +291,7 @@ impl ClientBody {
             logo_uri: display.logo_uri,
             scopes: metadata.scopes.iter().map(|scope| scope.name()).collect(),
             scope: metadata.scopes.to_string(),
-            response_types: vec![RESPONSE_TYPE_CODE],
+            response_types: if is_redirected { vec![RESPONSE_TYPE_CODE] } else { Vec::new() },
             grant_types: metadata.grant_types.iter().map(|grant_type| grant_type.name()).collect(),
             token_endpoint_auth_method: client.authentication.method(),
             contacts: display.contacts,
@@ -267,7 +301,12 @@ impl ClientBody {
             jwks_uri: display.jwks_uri,
             application_type: display.application_type,
             id_token_signed_response_alg: display.id_token_signed_response_alg,
+            token_endpoint_auth_signing_alg: display.token_endpoint_auth_signing_alg,
             post_logout_redirect_uris: display.post_logout_redirect_uris,
+            backchannel_logout_session_required: metadata.backchannel_logout_uri.is_some().then_some(true),
+            backchannel_logout_uri: metadata.backchannel_logout_uri,
+            require_pushed_authorization_requests: metadata.requires_pushed_requests.then_some(true),
+            dpop_bound_access_tokens: metadata.requires_bound_tokens.then_some(true),
             created_at: iso8601(client.created_at),
             client_id_issued_at: client.created_at.unix_timestamp(),
             client_secret_expires_at: 0,

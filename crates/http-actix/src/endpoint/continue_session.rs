@@ -9,7 +9,7 @@ use paperclip::actix::Apiv2Schema;
 use serde::Deserialize;
 
 use crate::edge::prefers_html;
-use crate::endpoint::login::leave;
+use crate::endpoint::answer::{Leaving, leave};
 use crate::error::ApiError;
 use crate::extract::body::{Body, Kind};
 use crate::language::Language;
@@ -54,10 +54,9 @@ pub(crate) async fn go_on(
     let wishes = ContinueWishes { account: sent.wallet_account.as_deref(), email: sent.email.as_deref() };
     match continue_session(context, &pending, &state.browser(&request), wishes).await {
         Ok(done) => {
-            pendings.remove(&pending.label());
-            pendings.save(&session).map_err(ApiError::server_error)?;
             mail::send_link(&state, Language::of(&request, pending.ui_locales.as_deref()), done.link);
-            leave(&state, &request, is_form, done.to, &pending, false)
+            let leaving = Leaving { pending: &pending, is_form, denied: false };
+            leave(&state, &request, &session, pendings, &done.to, &leaving)
         }
         Err(ContinueSessionError::SessionEnded | ContinueSessionError::ConsentMissing)
             if is_form && prefers_html(&request) =>

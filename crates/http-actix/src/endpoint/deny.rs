@@ -4,10 +4,11 @@ use actix_session::Session;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_usecases::deny_authorization::deny_authorization;
+use countersign_usecases::deny_device::deny_device;
 use paperclip::actix::Apiv2Schema;
 use serde::Deserialize;
 
-use crate::endpoint::login::leave;
+use crate::endpoint::answer::{Leaving, leave};
 use crate::error::ApiError;
 use crate::extract::body::{Body, Kind};
 use crate::origin::require_ours;
@@ -39,8 +40,10 @@ pub(crate) async fn deny(
     let pending = pendings
         .named_or_newest(sent.client_id.as_deref(), sent.redirect_uri.as_deref(), sent.state.as_deref())?
         .clone();
-    let to = deny_authorization(context, &pending);
-    pendings.remove(&pending.label());
-    pendings.save(&session).map_err(ApiError::server_error)?;
-    leave(&state, &request, body.kind == Kind::Form, to, &pending, true)
+    let to = match pending.device {
+        Some(device) => deny_device(context, device).await?,
+        None => deny_authorization(context, &pending),
+    };
+    let leaving = Leaving { pending: &pending, is_form: body.kind == Kind::Form, denied: true };
+    leave(&state, &request, &session, pendings, &to, &leaving)
 }

@@ -3,31 +3,29 @@
 use std::fmt;
 
 use actix_session::Session;
-use actix_web::http::{StatusCode, header};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::authorization::unknown_client;
+use countersign_domain::client_document::DocumentUrl;
 use countersign_domain::id::ClientId;
-use countersign_domain::pending::PendingAuthorization;
 use countersign_usecases::complete_login::{
     CompleteLoginError, LoginWishes, SignedChallenge, SignedIn, complete_login,
 };
 use countersign_usecases::issue_challenge::recall_challenge;
 use paperclip::actix::Apiv2Schema;
 use serde::de::Visitor;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 
 use crate::edge::prefers_html;
+use crate::endpoint::answer::{Leaving, leave};
 use crate::endpoint::auth_page::{self, Notice, Step};
 use crate::error::ApiError;
 use crate::extract::body::{Body, Kind, required};
-use crate::extract::header_text;
 use crate::language::Language;
 use crate::mail;
 use crate::rate_limit::Limited;
 use crate::session::Pendings;
 use crate::state::AppState;
-use crate::templates::Name;
 
 /// A signed challenge, with the pending request that it answers.
 #[derive(Deserialize, Apiv2Schema)]
@@ -78,21 +76,6 @@ fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     deserializer.deserialize_any(Flag)
 }
 
-/// Where the browser goes, for scripts, which cannot follow a redirect to another site.
-#[derive(Serialize, Apiv2Schema)]
-pub(crate) struct RedirectAnswer {
-    /// The whole address.
-    redirect_to: String,
-}
-
-/// What the page between us and the client says.
-#[derive(Serialize)]
-struct ContinuePage<'a> {
-    target: &'a str,
-    destination: &'a str,
-    denied: bool,
-}
-
 /// Completes a login.
 pub(crate) async fn complete(
     state: Data<AppState>,
@@ -131,37 +114,38 @@ pub(crate) async fn complete(
     let wishes = LoginWishes { remember: sent.remember, browser: state.browser(&request), email: sent.email };
     let done = complete_login(context, pending, signed.clone(), wishes).await;
     let pending = pending.clone();
-    if done.is_ok() {
-        pendings.remove(&pending.label());
-    }
-    if done.is_ok() || matches!(done, Err(CompleteLoginError::Signature(_))) {
-        pendings.save(&session).map_err(ApiError::server_error)?;
-    }
-    match done {
+    let error = match done {
         Ok(SignedIn { to, remembered, link }) => {
             mail::send_link(&state, language, link);
-            let mut answer = leave(&state, &request, is_form, to, &pending, false)?;
+            let leaving = Leaving { pending: &pending, is_form, denied: false };
+            let mut answer = leave(&state, &request, &session, pendings, &to, &leaving)?;
             if let Some(remembered) = remembered {
                 state.remember(&mut answer, &remembered)?;
             }
-            Ok(answer)
+            return Ok(answer);
         }
-        Err(error) if is_form && prefers_html(&request) => {
-            let challenge = recall_challenge(context, &pending, &signed.wallet_address, &signed.challenge);
-            let notice = Some(Notice::of_login(&error));
-            let step = Step { challenge, notice, ..Step::default() };
-            let status = ApiError::from(error).status;
-            auth_page::render(&state, &request, &pending, step, status).await
-        }
-        Err(error) => Err(error.into()),
+        Err(error) => error,
+    };
+    if matches!(error, CompleteLoginError::Signature(_)) {
+        pendings.save(&session).map_err(ApiError::server_error)?;
     }
+    if is_form && prefers_html(&request) {
+        let challenge = recall_challenge(context, &pending, &signed.wallet_address, &signed.challenge);
+        let notice = Some(Notice::of_login(&error));
+        let step = Step { challenge, notice, ..Step::default() };
+        let status = ApiError::from(error).status;
+        return auth_page::render(&state, &request, &pending, step, status).await;
+    }
+    Err(error.into())
 }
 
 /// No pending request is like this one: because nobody registered the client, because a field is missing, or because
 /// the session knows nothing of it.
 async fn no_such_request(state: &AppState, client_id: &str, client_state: Option<&str>) -> ApiError {
+    let is_document = DocumentUrl::parse(client_id, state.context.policy.public_url.is_loopback()).is_some();
     let registered = match ClientId::parse(client_id) {
         Some(ClientId::ACCOUNT) => return ApiError::missing_session(),
+        None if is_document => return ApiError::missing_session(),
         Some(id) => state.context.storage.find_client(id).await,
         None => Ok(None),
     };
@@ -173,32 +157,4 @@ async fn no_such_request(state: &AppState, client_id: &str, client_state: Option
         }
         Ok(Some(_)) => ApiError::missing_session(),
     }
-}
-
-/// Sends the browser to the client: a script gets the address, a form without scripts a page that goes on, because
-/// Chromium applies `form-action` to the redirect of a form, and everybody else the specification's redirect.
-pub(crate) fn leave(
-    state: &AppState,
-    request: &HttpRequest,
-    is_form: bool,
-    to: String,
-    pending: &PendingAuthorization,
-    denied: bool,
-) -> Result<HttpResponse, ApiError> {
-    if accepts_json(request) {
-        return Ok(HttpResponse::Ok().json(RedirectAnswer { redirect_to: to }));
-    }
-    // The way to our own account page is none that `form-action` forbids.
-    if is_form && prefers_html(request) && !pending.is_for_account() {
-        let language = Language::of(request, pending.ui_locales.as_deref());
-        let destination = &state.templates.destination(language, &pending.redirect_uri.destination());
-        let page = ContinuePage { target: &to, destination, denied };
-        return state.page(request, language, Name::Continue, StatusCode::OK, &page);
-    }
-    Ok(HttpResponse::SeeOther().insert_header((header::LOCATION, to)).finish())
-}
-
-fn accepts_json(request: &HttpRequest) -> bool {
-    let accept = header_text(request.headers(), header::ACCEPT);
-    accept.is_some_and(|accept| accept.contains("application/json")) && !prefers_html(request)
 }

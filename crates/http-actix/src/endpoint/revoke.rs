@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::ApiError;
 use crate::extract::body::{Body, required};
-use crate::extract::client_credentials;
+use crate::extract::client_credentials::{self, InBody};
 use crate::state::AppState;
 
 /// Which token ends.
@@ -23,6 +23,10 @@ pub(crate) struct RevokeRequest {
     client_id: Option<String>,
     /// Its secret, unless HTTP Basic carries it or the client is public.
     client_secret: Option<String>,
+    /// `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, with a client that signs.
+    client_assertion_type: Option<String>,
+    /// What such a client signed: a JWT.
+    client_assertion: Option<String>,
 }
 
 /// An empty object: the token is not good any more, whatever it was.
@@ -44,10 +48,13 @@ pub(crate) async fn revoke(
 async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<(), ApiError> {
     let sent: RevokeRequest = body.either()?;
     let token = required(sent.token.filter(|token| !token.is_empty()).map(Secret::new), "token")?;
-    let client_id = sent.client_id.filter(|id| !id.is_empty());
-    let client_secret = sent.client_secret.filter(|secret| !secret.is_empty()).map(Secret::new);
-    let credentials = client_credentials::join(request, client_id, client_secret)?;
-    let credentials = required(credentials, "client_id")?;
+    let client = InBody {
+        client_id: sent.client_id,
+        client_secret: sent.client_secret,
+        client_assertion_type: sent.client_assertion_type,
+        client_assertion: sent.client_assertion,
+    };
+    let credentials = required(client_credentials::join(request, client)?, "client_id")?;
     revoke_token(&state.context, RevokeToken { credentials, token }).await.map_err(|error| {
         let error = ApiError::from(error);
         // The 422 for a missing field is the token endpoint's alone.

@@ -1,17 +1,18 @@
 //! `GET` and `POST /oauth/userinfo`: who signed in.
 
+use actix_web::http::header;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::error::OAuthErrorCode;
 use countersign_domain::secret::Secret;
 use countersign_domain::user_info::{ReleasedEmail, UserInfo};
-use countersign_usecases::read_user_info::read_user_info;
+use countersign_usecases::read_user_info::{Presented, read_user_info};
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ApiError;
-use crate::extract::bearer;
 use crate::extract::body::{Body, Kind};
+use crate::extract::{bearer, dpop};
 use crate::state::AppState;
 
 /// The claims that the token's scopes release.
@@ -24,6 +25,12 @@ pub(crate) struct UserInfoBody {
     address: Option<String>,
     /// `User_` and the first eight characters of `sub`.
     preferred_username: String,
+    /// The same as `preferred_username`, with scopes `openid` and `profile`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    /// A picture that this server draws, with scopes `openid` and `profile`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    picture: Option<String>,
     /// The wallet's address.
     wallet_address: String,
     /// The wallet's account by CAIP-10.
@@ -48,8 +55,7 @@ pub(crate) struct UserInfoForm {
 
 /// Tells who signed in.
 pub(crate) async fn get(state: Data<AppState>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let token = bearer::from_header(&request)?;
-    answer(&state, &request, token).await
+    answer(&state, &request, None).await
 }
 
 /// The same for `POST`, where the token may be in a form.
@@ -58,48 +64,71 @@ pub(crate) async fn post(
     request: HttpRequest,
     body: Body,
 ) -> Result<HttpResponse, ApiError> {
-    let in_header = bearer::from_header(&request)?;
     let in_form = match body.kind {
         Kind::Form => body.form::<UserInfoForm>()?.access_token.map(Secret::new),
         Kind::Json | Kind::Other => None,
     };
-    if in_header.is_some() && in_form.is_some() {
-        return Err(two_ways());
-    }
-    answer(&state, &request, in_header.or(in_form)).await
+    answer(&state, &request, in_form).await
 }
 
 async fn answer(
     state: &AppState,
     request: &HttpRequest,
-    token: Option<Secret>,
+    in_form: Option<Secret>,
 ) -> Result<HttpResponse, ApiError> {
+    let is_proven = bearer::of_scheme(request, "dpop")?.is_some();
+    let challenge = if is_proven { dpop::challenge } else { bearer::challenge };
+    match find_out(state, request, in_form, is_proven).await {
+        Ok(info) => {
+            let response = HttpResponse::Ok().json(UserInfoBody::from(info));
+            Ok(dpop::answer(state, request, response))
+        }
+        Err(error) => {
+            let is_about_token = matches!(
+                error.error.code,
+                OAuthErrorCode::InvalidToken
+                    | OAuthErrorCode::InsufficientScope
+                    | OAuthErrorCode::InvalidRequest
+                    | OAuthErrorCode::InvalidDpopProof
+                    | OAuthErrorCode::UseDpopNonce
+            );
+            let is_challenged = error.headers().iter().any(|(name, _)| *name == header::WWW_AUTHENTICATE);
+            let error = if is_about_token && !is_challenged { challenge(error) } else { error };
+            Err(dpop::refuse(state, request, error))
+        }
+    }
+}
+
+async fn find_out(
+    state: &AppState,
+    request: &HttpRequest,
+    in_form: Option<Secret>,
+    is_proven: bool,
+) -> Result<UserInfo, ApiError> {
+    let scheme = if is_proven { "dpop" } else { "bearer" };
+    let in_header = bearer::of_scheme(request, scheme)?;
     // Tokens in addresses end up in logs and histories (RFC 9700 section 4.3.2).
     let in_query = url::form_urlencoded::parse(request.query_string().as_bytes())
         .any(|(name, _)| name == "access_token");
-    let token = match (token, in_query) {
-        (Some(_), true) => return Err(two_ways()),
-        (None, true) => {
-            let error =
-                ApiError::new(OAuthErrorCode::InvalidToken, "an access token in the address is not taken");
-            return Err(bearer::challenge(error));
+    let token = match (in_header, in_form, in_query) {
+        (Some(token), None, false) | (None, Some(token), false) => token,
+        (None, None, true) => {
+            let description = "an access token in the address is not taken";
+            return Err(ApiError::new(OAuthErrorCode::InvalidToken, description));
         }
-        (None, false) => return Err(bearer::missing()),
-        (Some(token), false) => token,
+        (None, None, false) => return Err(dpop::offer_beside(bearer::missing())),
+        (Some(_), Some(_), _) | (Some(_) | None, _, true) => return Err(two_ways()),
     };
-    let info = read_user_info(&state.context, &token).await.map_err(|error| {
-        let error = ApiError::from(error);
-        let is_about_token =
-            matches!(error.error.code, OAuthErrorCode::InvalidToken | OAuthErrorCode::InsufficientScope);
-        if is_about_token { bearer::challenge(error) } else { error }
-    })?;
-    Ok(HttpResponse::Ok().json(UserInfoBody::from(info)))
+    let presented = if is_proven {
+        Presented::Dpop { method: request.method().to_string(), proof: dpop::proof(request)? }
+    } else {
+        Presented::Bearer
+    };
+    Ok(read_user_info(&state.context, &token, &presented).await?)
 }
 
 fn two_ways() -> ApiError {
-    bearer::challenge(ApiError::invalid_request(
-        "the access token comes in two ways: use the Authorization header",
-    ))
+    ApiError::invalid_request("the access token comes in two ways: use the Authorization header")
 }
 
 impl From<UserInfo> for UserInfoBody {
@@ -110,6 +139,8 @@ impl From<UserInfo> for UserInfoBody {
             sub: info.subject.to_string(),
             address: info.address,
             preferred_username: info.preferred_username,
+            name: info.name,
+            picture: info.picture,
             wallet_address: info.wallet_address,
             wallet_account: info.wallet_account,
             wallets: info.wallets,

@@ -1,4 +1,4 @@
-//! Bearer tokens (RFC 6750 section 2).
+//! Tokens of the `Authorization` header: bearer tokens (RFC 6750 section 2), and those that come with a proof (RFC 9449 section 7).
 
 use actix_web::HttpRequest;
 use actix_web::http::header::{self, HeaderValue};
@@ -7,8 +7,16 @@ use countersign_domain::secret::Secret;
 
 use crate::error::ApiError;
 
-/// The token of the `Authorization` header; `None` without one.
+/// The challenge of RFC 6750 without a reason.
+pub(crate) const SCHEME: &str = "Bearer realm=\"countersign\"";
+
+/// The bearer token of the `Authorization` header; `None` without one.
 pub(crate) fn from_header(request: &HttpRequest) -> Result<Option<Secret>, ApiError> {
+    of_scheme(request, "bearer")
+}
+
+/// The token of the `Authorization` header with this scheme; `None` without one.
+pub(crate) fn of_scheme(request: &HttpRequest, wanted: &str) -> Result<Option<Secret>, ApiError> {
     let mut headers = request.headers().get_all(header::AUTHORIZATION);
     let Some(value) = headers.next() else { return Ok(None) };
     if headers.next().is_some() {
@@ -16,7 +24,7 @@ pub(crate) fn from_header(request: &HttpRequest) -> Result<Option<Secret>, ApiEr
     }
     let text = value.to_str().unwrap_or_default();
     let Some((scheme, token)) = text.split_once(' ') else { return Ok(None) };
-    if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() {
+    if !scheme.eq_ignore_ascii_case(wanted) || token.is_empty() {
         return Ok(None);
     }
     Ok(Some(Secret::new(token)))
@@ -25,15 +33,20 @@ pub(crate) fn from_header(request: &HttpRequest) -> Result<Option<Secret>, ApiEr
 /// The answer to a request without a token: no error code (RFC 6750 section 3.1).
 pub(crate) fn missing() -> ApiError {
     ApiError::new(OAuthErrorCode::InvalidToken, "an access token is needed")
-        .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"countersign\""))
+        .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static(SCHEME))
 }
 
 /// Adds the challenge of RFC 6750 to a refusal.
 pub(crate) fn challenge(error: ApiError) -> ApiError {
+    challenge_by(SCHEME, error)
+}
+
+/// The same with another scheme.
+pub(super) fn challenge_by(scheme: &str, error: ApiError) -> ApiError {
     let code = error.error.code;
     let scope = if code == OAuthErrorCode::InsufficientScope { ", scope=\"profile\"" } else { "" };
     let text = format!(
-        "Bearer realm=\"countersign\", error=\"{}\", error_description=\"{}\"{scope}",
+        "{scheme}, error=\"{}\", error_description=\"{}\"{scope}",
         code.name(),
         error.error.description
     );

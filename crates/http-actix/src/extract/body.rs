@@ -92,7 +92,21 @@ fn kind_of(request: &HttpRequest) -> Kind {
 impl Body {
     /// Reads the fields of a form. An empty value counts as none; a name that comes twice is refused.
     pub(crate) fn form<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
-        let mut pairs = self.pairs()?;
+        Self::fields(self.pairs()?)
+    }
+
+    /// Reads a form in which one name may come several times; its values stand beside the fields.
+    pub(crate) fn form_with_several<T: DeserializeOwned>(
+        &self,
+        name: &str,
+    ) -> Result<(T, Vec<String>), ApiError> {
+        let (several, pairs): (Vec<_>, Vec<_>) =
+            self.pairs()?.into_iter().partition(|(found, _)| found == name);
+        let values = several.into_iter().map(|(_, value)| value).filter(|value| !value.is_empty()).collect();
+        Ok((Self::fields(pairs)?, values))
+    }
+
+    fn fields<T: DeserializeOwned>(mut pairs: Vec<(String, String)>) -> Result<T, ApiError> {
         if pairs.iter().any(|(_, value)| value.is_empty()) {
             // An empty value beside another one is still the same name twice.
             from_pairs::<T>(&pairs)?;
@@ -108,6 +122,16 @@ impl Body {
             return Err(ApiError::invalid_request("the form has more than 100 fields"));
         }
         Ok(pairs.into_iter().map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
+    }
+
+    /// Refuses a body that is not said to be a form.
+    pub(crate) fn require_form(&self) -> Result<(), ApiError> {
+        match self.kind {
+            Kind::Form => Ok(()),
+            Kind::Json | Kind::Other => {
+                Err(ApiError::invalid_request("Content-Type must be application/x-www-form-urlencoded"))
+            }
+        }
     }
 
     /// Reads JSON; the error names the field.

@@ -22,6 +22,8 @@ pub(super) const SIGNATURE: &str = "0x2c5a1d0f4f1f3c8e6b7a9d2e4c6f8091a3b5c7d9e1
                                     1b";
 pub(super) const CODE: &str = "AZeitmXgc4qfUDtvD2osEQ.q1W2e3R4t5Y6u7I8o9P0aSdFgHjKlZxCvBnM1234567";
 pub(super) const REFRESH_TOKEN: &str = "AZeitm8VdEuaPj4KcXlN2g.mN1bV2cX3zL4kJ5hG6fD7sA8pO9iU0yT1rE2wQ34567";
+pub(super) const DEVICE_CODE: &str = "AZeitnQ1c0mXhYt3Zb7KdRq1W2e3R4t5Y6u7I8o9P0aSdFgHjKlZxCvBnM123456";
+pub(super) const USER_CODE: &str = "WDJB-MJHT";
 pub(super) const ACCESS_TOKEN: &str =
     "eyJ0eXAiOiJhdCtqd3QiLCJhbGciOiJFUzI1NiIsImtpZCI6IjEifQ.eyJzdWIiOiIwMTk3YTJiNCJ9.c2lnbmF0dXJl";
 pub(super) const REGISTRATION_TOKEN: &str = "h8Jq2Lw5Xn9Rb3Tc7Vf1Zm4Kd6Pg0SyUeAiOoQrWtYx";
@@ -68,6 +70,16 @@ pub(super) fn challenge(public_url: &PublicUrl) -> String {
         redirect_uri: &RedirectUri::from_trusted(REDIRECT_URI.to_owned()),
         client: ClientId::parse(CLIENT_ID).unwrap_or(ClientId::from_uuid(Uuid::nil())),
         scope: ScopeSet::of(&[Scope::Profile, Scope::Email]),
+    };
+    text(public_url, &ethereum_account(), ("Ethereum", "1"), purpose)
+}
+
+/// The text that a wallet signs for a program.
+pub(super) fn program_challenge(public_url: &PublicUrl) -> String {
+    let purpose = Purpose::Program {
+        client: ClientId::parse(CLIENT_ID).unwrap_or(ClientId::from_uuid(Uuid::nil())),
+        scope: ScopeSet::of(&[Scope::OpenId, Scope::Profile]),
+        resources: &[],
     };
     text(public_url, &ethereum_account(), ("Ethereum", "1"), purpose)
 }
@@ -146,6 +158,23 @@ pub(super) fn tokens() -> Value {
         "expires_in": 3600,
         "refresh_token": REFRESH_TOKEN,
         "scope": "profile email",
+    })
+}
+
+/// What an access token is worth.
+pub(super) fn introspection(public_url: &PublicUrl) -> Value {
+    json!({
+        "active": true,
+        "scope": "profile email",
+        "client_id": CLIENT_ID,
+        "username": "User_0197a2b6",
+        "sub": USER,
+        "exp": ISSUED_AT + 3_600,
+        "iat": ISSUED_AT,
+        "iss": public_url.as_str(),
+        "aud": public_url.as_str(),
+        "token_type": "Bearer",
+        "jti": "0197a2b6-2a10-7c3d-9a41-6b7e0f1d2c33",
     })
 }
 

@@ -1,5 +1,6 @@
 //! The operations of a sign-in, in the order of its eight steps.
 
+use countersign_domain::grant_type::GrantType;
 use countersign_domain::public_url::PublicUrl;
 use serde_json::json;
 
@@ -11,8 +12,8 @@ use super::schemas::AUTHORIZATION_PARAMETERS;
 use super::{ACCESS_TOKEN, CLIENT_BASIC, REGISTRATION_TOKEN, SESSION};
 
 const PAGE: &str = "<!doctype html>…";
-const NO_SESSION: (&str, &str) = ("invalid_request", "Missing or expired OAuth session");
-const UNKNOWN_CLIENT: (&str, &str) = ("invalid_client", "Invalid client_id");
+pub(super) const NO_SESSION: (&str, &str) = ("invalid_request", "Missing or expired OAuth session");
+pub(super) const UNKNOWN_CLIENT: (&str, &str) = ("invalid_client", "Invalid client_id");
 
 pub(super) fn table(public_url: &PublicUrl) -> Vec<Operation> {
     let begin = [authorize("GET"), authorize("POST")];
@@ -22,7 +23,7 @@ pub(super) fn table(public_url: &PublicUrl) -> Vec<Operation> {
     let mut table = vec![register(public_url)];
     table.extend(begin);
     table.extend(sign);
-    table.push(token());
+    table.push(token(public_url));
     table.extend(userinfo);
     table.push(revoke());
     table.into_iter().map(|operation| operation.tag("Sign-in")).collect()
@@ -95,7 +96,10 @@ fn authorize(method: &'static str) -> Operation {
         )
         .answers_nothing(303, places, &["Location", "SetCookie"])
     };
-    operation.refuses(400, &[UNKNOWN_CLIENT, ("invalid_request", "Invalid redirect_uri")]).stores()
+    operation
+        .shows(200, "With `response_mode=form_post`: the page that posts an error to the client.", HTML, PAGE)
+        .refuses(400, &[UNKNOWN_CLIENT, ("invalid_request", "Invalid redirect_uri")])
+        .stores()
 }
 
 fn sign_in_page() -> Operation {
@@ -135,6 +139,7 @@ fn sign_in_page() -> Operation {
 
 fn challenge(public_url: &PublicUrl) -> Operation {
     let value = json!({"wallet_address": WALLET, "client_id": CLIENT_ID, "redirect_uri": REDIRECT_URI, "state": STATE});
+    let program = json!({"client_id": CLIENT_ID, "wallet_address": WALLET, "scope": "openid profile"});
     let answer = json!({
         "challenge": examples::challenge(public_url),
         "wallet_address": WALLET,
@@ -147,13 +152,17 @@ fn challenge(public_url: &PublicUrl) -> Operation {
         "/oauth/challenge",
         ("issueChallenge", "Ask for a text to sign"),
         "For a pending request of the session and one wallet address. The text works once. Sent as a form, it answers with the \
-         sign-in page.",
+         sign-in page. A program that has no browser sends JSON with `client_id`, without a session, `redirect_uri` and `state`: its \
+         text goes to the token endpoint.",
     )
     .steps(&[3])
     .takes(
         &[JSON, FORM],
         "ChallengeRequest",
-        vec![Example { name: "ethereum", summary: "An Ethereum address", value }],
+        vec![
+            Example { name: "ethereum", summary: "An Ethereum address", value },
+            Example { name: "program", summary: "A program without a browser", value: program },
+        ],
     )
     .answers(200, "The text.", "Challenge", answer)
     .shows(200, "The text.", HTML, PAGE)
@@ -165,12 +174,15 @@ fn challenge(public_url: &PublicUrl) -> Operation {
             ("invalid_request", "wallet_address could belong to several chains; name one in chain: \
               bip122:000000000019d6689c085ae165831e93 (Bitcoin), bip122:12a765e31ffd4059bada1e25190f6e98 (Litecoin)"),
             UNKNOWN_CLIENT,
+            ("unauthorized_client", "the client did not register this grant type"),
+            ("invalid_scope", "scope must name scopes that the client registered"),
+            ("invalid_target", "resource must be an absolute URI without a fragment"),
         ],
     )
     .kept_to_our_pages()
     .counted()
     .stores()
-    .opened_by(&[SESSION])
+    .opened_by(&["", SESSION])
 }
 
 fn login(public_url: &PublicUrl) -> Operation {
@@ -190,7 +202,8 @@ fn login(public_url: &PublicUrl) -> Operation {
         "/oauth/login",
         ("login", "Sign in with the signed text"),
         "Redirects to the client with `code`, `state` and `iss`; with `Accept: application/json` the address comes as JSON, \
-         because scripts cannot follow a redirect to another site. A signature that fails does not use the text up (five \
+         because scripts cannot follow a redirect to another site. With `response_mode=form_post` the answer is a page that posts it, \
+         or for scripts the address of one. A signature that fails does not use the text up (five \
          tries); one that verifies does. Where the browser shall remember the sign-in, a second cookie names it.",
     )
     .steps(&[4])
@@ -272,7 +285,7 @@ fn deny(public_url: &PublicUrl) -> Operation {
     .opened_by(&[SESSION])
 }
 
-fn token() -> Operation {
+fn token(public_url: &PublicUrl) -> Operation {
     let exchange = json!({
         "grant_type": "authorization_code",
         "code": CODE,
@@ -286,13 +299,32 @@ fn token() -> Operation {
         "client_id": CLIENT_ID,
         "client_secret": CLIENT_SECRET,
     });
+    let device = json!({
+        "grant_type": GrantType::DeviceCode.name(),
+        "device_code": examples::DEVICE_CODE,
+        "client_id": CLIENT_ID,
+        "client_secret": CLIENT_SECRET,
+    });
+    let own = json!({
+        "grant_type": "client_credentials",
+        "resource": "https://api.example",
+        "client_id": CLIENT_ID,
+        "client_secret": CLIENT_SECRET,
+    });
+    let program = json!({
+        "grant_type": GrantType::WalletSignature.name(),
+        "challenge": examples::program_challenge(public_url),
+        "signature": SIGNATURE,
+        "client_id": CLIENT_ID,
+        "client_secret": CLIENT_SECRET,
+    });
     Operation::new(
         "POST",
         "/oauth/token",
         ("token", "Exchange a code, refresh tokens"),
         "A form only. The client authenticates in the body or by HTTP Basic; with Basic, `client_id` need not be repeated. A code \
          works once, for 60 seconds; a refresh token works once and gives a new one. A refused request uses nothing up, but for \
-         a wrong PKCE verifier.",
+         a wrong PKCE verifier. With the proof of a key in the header `DPoP`, the access token is bound to that key.",
     )
     .steps(&[5, 7])
     .takes(
@@ -301,17 +333,28 @@ fn token() -> Operation {
         vec![
             Example { name: "authorization_code", summary: "Exchange a code", value: exchange },
             Example { name: "refresh_token", summary: "Refresh tokens", value: refresh },
+            Example { name: "the_code_of_a_device", summary: "Ask for a device", value: device },
+            Example { name: "client_credentials", summary: "A token for the client itself", value: own },
+            Example { name: "wallet_signature", summary: "A wallet without a browser", value: program },
         ],
     )
     .answers(200, "Tokens.", "Tokens", examples::tokens())
     .refuses(
         400,
         &[
-            ("unsupported_grant_type", "grant_type must be authorization_code or refresh_token"),
+            ("unsupported_grant_type", "grant_type is not one that this server offers"),
             ("unauthorized_client", "the client did not register this grant type"),
             ("invalid_grant", "authorization code is not valid"),
+            ("authorization_pending", "nobody has answered the device yet"),
+            ("slow_down", "ask less often: every five seconds"),
+            ("access_denied", "the person denied the request"),
+            ("expired_token", "the device code has expired; begin again"),
+            ("invalid_grant", "Challenge is not valid or has expired"),
             ("invalid_scope", "scope goes beyond what was granted"),
             ("invalid_request", "form: duplicate field `code`"),
+            ("use_dpop_nonce", "DPoP proof needs the nonce of the header DPoP-Nonce"),
+            ("invalid_dpop_proof", "DPoP proof: htm is not the request's method"),
+            ("invalid_request", "DPoP proof is missing"),
         ],
     )
     .refuses_with(401, &[("invalid_client", "client authentication failed")], &["BasicChallenge"])
@@ -324,6 +367,7 @@ fn token() -> Operation {
     )
     .counted()
     .stores()
+    .proven()
     .opened_by(&["", CLIENT_BASIC])
 }
 
@@ -339,7 +383,8 @@ fn userinfo(method: &'static str) -> Operation {
         "/oauth/userinfo",
         names,
         "Tells what the token's scopes release. With scope `openid` the claim `address` is left out, because OpenID Connect \
-         reserves the name; `wallet_address` stands for it.",
+         reserves the name; `wallet_address` stands for it. A token that is bound to a key comes as `Authorization: DPoP …` with a \
+         proof of that key.",
     );
     let operation = if get {
         operation.steps(&[6])
@@ -364,6 +409,8 @@ fn userinfo(method: &'static str) -> Operation {
             &[
                 ("invalid_token", "an access token is needed"),
                 ("invalid_token", "access token is unknown, expired or revoked"),
+                ("use_dpop_nonce", "DPoP proof needs the nonce of the header DPoP-Nonce"),
+                ("invalid_dpop_proof", "DPoP proof: ath is not the access token's hash"),
             ],
             &["BearerChallenge"],
         )
@@ -373,6 +420,7 @@ fn userinfo(method: &'static str) -> Operation {
             &["BearerChallenge"],
         )
         .stores()
+        .proven()
         .opened_by(&[ACCESS_TOKEN])
 }
 

@@ -76,6 +76,19 @@ impl Operation {
         self
     }
 
+    /// It may come with the proof of a key, and answers that with a nonce. Called once the answers are there.
+    pub(super) fn proven(mut self) -> Self {
+        for status in [200, 201, 400, 401] {
+            if let Some(response) = self.responses.get_mut(&status) {
+                response["headers"]["DPoP-Nonce"] = json!({"$ref": "#/components/headers/DpopNonce"});
+            }
+        }
+        let description = "The proof of a key (RFC 9449): a JWT for this request, with the nonce of the latest `DPoP-Nonce`.";
+        let example =
+            "eyJ0eXAiOiJkcG9wK2p3dCIsImFsZyI6IkVTMjU2IiwiandrIjp7Li4ufX0.eyJodG0iOiJQT1NUIn0.MEUCIQ";
+        self.parameter(parameter("header", "DPoP", false, (description, example), json!({"type": "string"})))
+    }
+
     /// A body, in one of several encodings with the same fields.
     pub(super) fn takes(mut self, encodings: &[&'static str], schema: &str, examples: Vec<Example>) -> Self {
         let named: Map<String, Value> = examples

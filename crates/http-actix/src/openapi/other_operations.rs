@@ -6,13 +6,14 @@ use serde_json::{Value, json};
 
 use super::examples::{self, SIGNATURE, WALLET};
 use super::operation::{Example, FORM, HTML, JSON, Operation, parameter};
-use crate::endpoint::discovery;
+use crate::endpoint::discovery::{self, Offers};
 
 const PAGE: &str = "<!doctype html>…";
 
 pub(super) fn table(public_url: &PublicUrl) -> Vec<Operation> {
+    let everything = Offers { registration: true, client_documents: true };
     let metadata: Value =
-        serde_json::from_str(&discovery::metadata(public_url, true)).unwrap_or_else(|_| json!({}));
+        serde_json::from_str(&discovery::metadata(public_url, everything)).unwrap_or_else(|_| json!({}));
     let mut table = discovery(&metadata);
     table.extend(pages());
     table.extend(verification(public_url));
@@ -52,7 +53,7 @@ fn discovery(metadata: &Value) -> Vec<Operation> {
             "GET",
             "/oauth/jwks",
             ("jwks", "The public keys (RFC 7517)"),
-            "The keys that access tokens are signed with.",
+            "The keys that tokens are signed with.",
         )
         .tag("Discovery")
         .answers(200, "The keys.", "Jwks", keys),

@@ -1,13 +1,15 @@
 //! The schemas of what is sent and answered: names, types, descriptions and required fields from the types, and the rules of
 //! values that a type does not show.
 
+use countersign_domain::grant_type::GrantType;
+use countersign_domain::scope::Scope;
 use paperclip::v2::schema::Apiv2Schema;
 use serde_json::{Map, Value, json};
 
 use crate::endpoint::account::{data, email, forms};
 use crate::endpoint::{
-    challenge, clients, continue_session, deny, discovery, health, login, revoke, token, userinfo, verify,
-    wallets,
+    answer as leaving, challenge, clients, continue_session, deny, device, device_authorization, discovery,
+    health, introspect, login, push, revoke, token, userinfo, verify, wallets,
 };
 use crate::error::ErrorBody;
 
@@ -21,8 +23,7 @@ const READABLE: &str = r"^[^\u0000-\u001F\u007F-\u009F\u061C\u200B\u200E\u200F\u
 const EMAIL: &str = r"^[a-z0-9]{1,32}([.+-][a-z0-9]{1,20})?@[a-z0-9]{1,32}\.[a-z]{2,10}$";
 /// One session, this one or all.
 const SESSION: &str = "^(this|all|[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})$";
-const SCOPES: &str =
-    "^(openid|profile|email|offline_access|wallets)( (openid|profile|email|offline_access|wallets))*$";
+const SCOPES: &str = "^(openid|profile|email|offline_access|wallets|wallet_proof)( (openid|profile|email|offline_access|wallets|wallet_proof))*$";
 const SIGNATURE_VERDICTS: [&str; 6] =
     ["valid", "invalid", "undecided", "unclear_account", "no_account", "absent"];
 
@@ -32,6 +33,7 @@ pub(super) fn all() -> Map<String, Value> {
         ("ClientRequest", client_request()),
         ("Client", client()),
         ("AuthorizationRequest", authorization_request()),
+        ("LogoutRequest", super::leaving_operations::logout_request()),
         ("ChallengeRequest", request::<challenge::ChallengeRequest>(&["wallet_address"], &[])),
         (
             "Challenge",
@@ -85,7 +87,7 @@ pub(super) fn all() -> Map<String, Value> {
             ),
         ),
         ("Wallets", answer::<wallets::WalletsAnswer>(&[], &[])),
-        ("Redirect", answer::<login::RedirectAnswer>(&[], &[("redirect_to", json!({"format": "uri"}))])),
+        ("Redirect", answer::<leaving::RedirectAnswer>(&[], &[("redirect_to", json!({"format": "uri"}))])),
         ("ContinueRequest", request::<continue_session::ContinueRequest>(&[], &[])),
         ("Account", account()),
         (
@@ -121,7 +123,7 @@ pub(super) fn all() -> Map<String, Value> {
             answer::<token::TokenBody>(
                 &[],
                 &[
-                    ("token_type", json!({"enum": ["Bearer"]})),
+                    ("token_type", json!({"enum": ["Bearer", "DPoP"]})),
                     ("expires_in", json!({"minimum": 1})),
                     ("scope", json!({"pattern": SCOPES})),
                 ],
@@ -147,6 +149,38 @@ pub(super) fn all() -> Map<String, Value> {
             ),
         ),
         ("Revoked", answer::<revoke::RevokeAnswer>(&[], &[])),
+        ("PushedAuthorizationRequest", pushed_authorization_request()),
+        ("Pushed", answer::<push::PushedBody>(&[], &[("expires_in", json!({"minimum": 1, "maximum": 60}))])),
+        (
+            "DeviceRequest",
+            request::<device_authorization::DeviceForm>(
+                &["client_id"],
+                &[("client_id", json!({"minLength": 1}))],
+            ),
+        ),
+        (
+            "Device",
+            answer::<device_authorization::DeviceBody>(
+                &[],
+                &[
+                    ("user_code", json!({"pattern": "^[B-DF-HJ-NP-TV-XZ]{4}-[B-DF-HJ-NP-TV-XZ]{4}$"})),
+                    ("verification_uri", json!({"format": "uri"})),
+                    ("verification_uri_complete", json!({"format": "uri"})),
+                ],
+            ),
+        ),
+        (
+            "DeviceCode",
+            request::<device::DeviceCodeForm>(&["user_code"], &[("user_code", json!({"minLength": 1}))]),
+        ),
+        (
+            "IntrospectionRequest",
+            request::<introspect::IntrospectionRequest>(
+                &["token", "client_id"],
+                &[("token", json!({"minLength": 1})), ("client_id", json!({"minLength": 1}))],
+            ),
+        ),
+        ("Introspection", introspection()),
         ("Metadata", metadata()),
         ("Jwks", jwks()),
         ("Health", answer::<health::Health>(&[], &[("status", json!({"enum": ["ok"]}))])),
@@ -235,8 +269,7 @@ fn redirect_uri() -> Value {
 
 fn client_request() -> Value {
     let web_address = json!({"maxLength": 2048, "pattern": format!("^{WEB_ADDRESS}$")});
-    let scope =
-        json!({"type": "string", "enum": ["openid", "profile", "email", "offline_access", "wallets"]});
+    let scope = json!({"type": "string", "enum": Scope::ALL.map(Scope::name)});
     let mut schema = request::<clients::ClientRequest>(
         &["client_name", "redirect_uris"],
         &[
@@ -277,14 +310,19 @@ fn client_request() -> Value {
 fn grant_types() -> Value {
     json!({
         "minItems": 1,
-        "items": {"type": "string", "enum": ["authorization_code", "refresh_token"]},
+        "items": {"type": "string", "enum": ["authorization_code", "refresh_token", GrantType::DeviceCode.name()]},
         "not": {"items": {"enum": ["refresh_token"]}},
     })
 }
 
 fn client() -> Value {
     answer::<clients::ClientBody>(
-        &["contacts", "post_logout_redirect_uris"],
+        &[
+            "contacts",
+            "post_logout_redirect_uris",
+            "require_pushed_authorization_requests",
+            "dpop_bound_access_tokens",
+        ],
         &[
             ("client_id", json!({"format": "uuid"})),
             ("created_at", json!({"format": "date-time"})),
@@ -300,7 +338,7 @@ fn token_request() -> Value {
     let mut schema = request::<token::TokenForm>(
         &["grant_type", "client_id"],
         &[
-            ("grant_type", json!({"enum": ["authorization_code", "refresh_token"]})),
+            ("grant_type", json!({"enum": GrantType::ALL.map(GrantType::name)})),
             ("client_id", json!({"minLength": 1})),
         ],
     );
@@ -315,7 +353,16 @@ fn token_request() -> Value {
     schema["oneOf"] = json!([
         needed("authorization_code", &["code", "redirect_uri"]),
         needed("refresh_token", &["refresh_token"]),
+        needed(GrantType::DeviceCode.name(), &["device_code"]),
+        needed("client_credentials", &[]),
+        needed(GrantType::WalletSignature.name(), &["challenge", "signature"]),
     ]);
+    // May come several times, so it is no field of the form's type.
+    schema["properties"]["resource"] = json!({
+        "type": "string",
+        "format": "uri",
+        "description": "What the access token shall be for (RFC 8707); may come several times.",
+    });
     schema
 }
 
@@ -333,6 +380,37 @@ fn authorization_request() -> Value {
         "required": required_authorization_parameters(),
         "properties": properties,
     })
+}
+
+/// The same, from a client that may have to prove who it is.
+fn pushed_authorization_request() -> Value {
+    let mut schema = authorization_request();
+    schema["description"] = json!("An authorization request that is sent ahead.");
+    schema["properties"]["client_secret"] = json!({
+        "type": "string",
+        "description": "The client's secret, unless HTTP Basic carries it or the client is public.",
+    });
+    schema
+}
+
+/// `aud` is a text or a list, which no type of ours says.
+fn introspection() -> Value {
+    let mut schema = answer::<introspect::IntrospectionBody>(
+        &[],
+        &[
+            ("sub", json!({"format": "uuid"})),
+            ("iss", json!({"format": "uri"})),
+            ("token_type", json!({"enum": ["Bearer", "DPoP"]})),
+        ],
+    );
+    schema["properties"]["aud"] = json!({
+        "description": "What an access token is for: one text, or a list.",
+        "oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
+    });
+    let mut key = derived::<introspect::ConfirmationBody>(&[]);
+    key["description"] = json!("The key that it is bound to.");
+    schema["properties"]["cnf"] = key;
+    schema
 }
 
 /// A parameter of the authorization request.
@@ -366,7 +444,7 @@ fn required_authorization_parameters() -> Vec<&'static str> {
 }
 
 /// All parameters that mean something; others are ignored.
-pub(super) const AUTHORIZATION_PARAMETERS: [AuthorizationParameter; 12] = [
+pub(super) const AUTHORIZATION_PARAMETERS: [AuthorizationParameter; 13] = [
     AuthorizationParameter {
         name: "client_id",
         required: true,
@@ -455,6 +533,13 @@ pub(super) const AUTHORIZATION_PARAMETERS: [AuthorizationParameter; 12] = [
         example: "pt-BR en",
         values: &[],
     },
+    AuthorizationParameter {
+        name: "response_mode",
+        required: false,
+        description: "How the answer reaches the client: `query`, by a redirect, or `form_post`, by a form that the browser posts.",
+        example: "form_post",
+        values: &["query", "form_post"],
+    },
 ];
 
 fn metadata() -> Value {
@@ -467,6 +552,10 @@ fn metadata() -> Value {
             ("token_endpoint", uri()),
             ("userinfo_endpoint", uri()),
             ("revocation_endpoint", uri()),
+            ("introspection_endpoint", uri()),
+            ("pushed_authorization_request_endpoint", uri()),
+            ("device_authorization_endpoint", uri()),
+            ("end_session_endpoint", uri()),
             ("registration_endpoint", uri()),
             ("jwks_uri", uri()),
             ("service_documentation", uri()),
@@ -484,18 +573,20 @@ fn jwks() -> Value {
         "properties": {
             "keys": {
                 "type": "array",
-                "description": "The keys, newest first.",
+                "description": "Those that sign now, those that will, and those that signed.",
                 "items": {
                     "type": "object",
                     "description": "One key.",
                     "required": ["kty", "kid", "alg", "use"],
                     "properties": {
-                        "kty": member("The family: `EC`."),
-                        "crv": member("The curve: `P-256`."),
-                        "x": member("The first coordinate, base64url."),
-                        "y": member("The second coordinate, base64url."),
+                        "kty": member("The family: `EC`, `RSA` or `OKP`."),
+                        "crv": member("The curve: `P-256` or `Ed25519`."),
+                        "x": member("The first coordinate, or the public key on `Ed25519`, base64url."),
+                        "y": member("The second coordinate on `P-256`, base64url."),
+                        "n": member("The modulus of `RSA`, base64url."),
+                        "e": member("The exponent of `RSA`, base64url."),
                         "kid": member("The key's name in the header of tokens."),
-                        "alg": member("The algorithm: `ES256`."),
+                        "alg": member("The algorithm: `ES256`, `RS256` or `EdDSA`."),
                         "use": member("Always `sig`."),
                     },
                 },

@@ -9,7 +9,8 @@ use serde_json::Value;
 use super::{document, openapi_json};
 use crate::endpoint::account::{email, forms};
 use crate::endpoint::{
-    challenge, clients, continue_session, deny, login, revoke, token, userinfo, verify, wallets,
+    challenge, clients, continue_session, deny, device, device_authorization, introspect, login, revoke,
+    token, userinfo, verify, wallets,
 };
 use crate::routes::ENDPOINTS;
 
@@ -73,6 +74,9 @@ fn assert_fits(document: &Value, given: &Value, value: &Value) {
         Some("string") => assert!(value.is_string(), "{value} is no text"),
         Some("integer") => assert!(value.is_i64(), "{value} is no integer"),
         Some("boolean") => assert!(value.is_boolean(), "{value} is neither true nor false"),
+        None if schema["oneOf"].is_array() => {
+            assert!(value.is_string() || value.is_array(), "{value} is neither a text nor a list");
+        }
         other => panic!("type {other:?} in {schema}"),
     }
 }
@@ -146,8 +150,13 @@ fn the_examples_of_requests_are_read_by_the_endpoints() {
                 "#/components/schemas/TokenRequest" => reads::<token::TokenForm>,
                 "#/components/schemas/UserInfoForm" => reads::<userinfo::UserInfoForm>,
                 "#/components/schemas/RevocationRequest" => reads::<revoke::RevokeRequest>,
+                "#/components/schemas/DeviceRequest" => reads::<device_authorization::DeviceForm>,
+                "#/components/schemas/DeviceCode" => reads::<device::DeviceCodeForm>,
+                "#/components/schemas/IntrospectionRequest" => reads::<introspect::IntrospectionRequest>,
                 // Parameters have no type of their own; that they are described is the next best.
-                "#/components/schemas/AuthorizationRequest" => |_| {},
+                "#/components/schemas/AuthorizationRequest"
+                | "#/components/schemas/LogoutRequest"
+                | "#/components/schemas/PushedAuthorizationRequest" => |_| {},
                 other => panic!("{other} is read by nobody"),
             };
             examples(content).iter().for_each(read);

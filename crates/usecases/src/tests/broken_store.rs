@@ -7,22 +7,28 @@ use async_trait::async_trait;
 use countersign_conformance::memory::MemoryStorage;
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
+use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
 use countersign_domain::grant::Grant;
 use countersign_domain::id::{ClientId, GrantId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
+use countersign_domain::pushed_request::PushedRequest;
 use countersign_domain::refresh::RefreshSnapshot;
+use countersign_domain::secret::SecretHash;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
 use countersign_ports::{
-    Account, AccountStore, AddSigningKey, ClientStore, CompleteLogin, ConfirmEmail, ContinueSession,
-    DeleteAccount, EmailPut, KeyAdded, KeyStore, LinkWallet, LinkedWallet, LoginCompleted, LoginStore,
-    OpenSession, PurgeExpired, Purged, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered,
-    RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionContinued,
-    SessionOpened, SessionStore, StoreError, TokenStore, UnlinkWallet, Upkeep, WalletLinked, WalletStore,
-    WalletUnlinked,
+    Account, AccountStore, AddSigningKey, BeginDevice, ClientStore, CompleteLogin, ConfirmEmail,
+    ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, EmailPut, IssueTokens, KeyAdded,
+    KeyStore, LinkWallet, LinkedWallet, LoginCompleted, LoginStore, OpenSession, PurgeExpired, Purged,
+    PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, RevokeConsent,
+    RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient, SessionContinued,
+    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore,
+    TokensIssued, UnlinkWallet, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
 };
+use time::OffsetDateTime;
 
+use super::programs;
 use super::world::World;
 use crate::Refuse;
 use crate::complete_login::LoginWishes;
@@ -78,6 +84,8 @@ breakable!(SessionStore {
     open_session(command: OpenSession) -> SessionOpened;
     find_session(id: SessionId) -> Option<LoginSession>;
     continue_session(command: ContinueSession) -> SessionContinued;
+    sign_out(command: SignOut) -> bool;
+    clients_of_sessions(user: UserId) -> Vec<SessionClient>;
     end_session(user: UserId, id: SessionId) -> bool;
     end_sessions(user: UserId) -> u64;
 });
@@ -91,9 +99,11 @@ breakable!(AccountStore {
     remove_email(user: UserId) -> bool;
     delete_account(command: DeleteAccount) -> bool;
 });
+breakable!(ReplayStore { spend_proof(command: SpendProof) -> bool; });
 breakable!(TokenStore {
     find_grant(id: GrantId) -> Option<Grant>;
     redeem_code(command: RedeemCode) -> Redeemed;
+    issue_tokens(command: IssueTokens) -> TokensIssued;
     find_refresh(id: TokenId) -> Option<RefreshSnapshot>;
     rotate_refresh(command: RotateRefresh) -> Rotated;
     find_access(id: TokenId) -> Option<AccessSnapshot>;
@@ -101,10 +111,27 @@ breakable!(TokenStore {
     revoke_grant(command: RevokeGrant) -> Revoked;
 });
 
+breakable!(RequestStore {
+    push_request(request: PushedRequest) -> ();
+    take_pushed_request(command: TakePushedRequest) -> Option<String>;
+    begin_device(command: BeginDevice) -> DeviceBegun;
+    find_device(id: GrantId) -> Option<DeviceRequest>;
+    find_device_by_user_code(hash: SecretHash) -> Option<DeviceRequest>;
+    deny_device(command: DenyDevice) -> DeviceDenied;
+});
+
 #[async_trait]
 impl KeyStore for Breakable {
     async fn add_signing_key(&self, command: AddSigningKey) -> Result<KeyAdded, StoreError> {
         self.inner.add_signing_key(command).await
+    }
+
+    async fn withdraw_signing_key(&self, kid: &str, now: OffsetDateTime) -> Result<bool, StoreError> {
+        self.inner.withdraw_signing_key(kid, now).await
+    }
+
+    async fn remove_signing_key(&self, kid: &str) -> Result<bool, StoreError> {
+        self.inner.remove_signing_key(kid).await
     }
 
     async fn signing_keys(&self) -> Result<Vec<SealedKey>, StoreError> {
@@ -222,4 +249,20 @@ async fn a_replayed_code_is_never_answered_before_its_tokens_are_dead() {
     storage.break_after(2);
     let error = world.exchange(&client, &code).await.unwrap_err();
     assert!(is_unavailable(&error), "the revocation failed, so the answer is not invalid_grant: {error:?}");
+}
+
+#[tokio::test]
+async fn a_072_a_program_whose_sign_in_storage_broke_can_repeat_it() {
+    for calls in 0..4 {
+        let (world, storage) = world();
+        let client = programs::program(&world).await;
+        let text = programs::text(&world, &client).await;
+        storage.break_after(calls);
+        let error = programs::redeem(&world, programs::signed(&client, &text)).await.unwrap_err();
+        assert!(is_unavailable(&error), "after {calls} calls: {error:?}");
+        assert!(
+            programs::redeem(&world, programs::signed(&client, &text)).await.is_ok(),
+            "after {calls} calls"
+        );
+    }
 }

@@ -13,7 +13,9 @@ fn why(error: &ExchangeCodeError) -> Option<CodeRejected> {
         ExchangeCodeError::Rejected(rejected) => Some(*rejected),
         ExchangeCodeError::Client(_)
         | ExchangeCodeError::GrantTypeNotAllowed
+        | ExchangeCodeError::Resource(_)
         | ExchangeCodeError::Mint(_)
+        | ExchangeCodeError::Key(_)
         | ExchangeCodeError::Store(_) => None,
     }
 }
@@ -71,6 +73,8 @@ async fn a_064_every_refusal_of_a_code_reads_the_same() {
         code: code.clone(),
         redirect_uri: format!("{REDIRECT_URI}/"),
         verifier: None,
+        resources: Vec::new(),
+        proof: None,
     };
     let mut errors = vec![
         world.exchange(&client, &Secret::new("garbage")).await.unwrap_err(),
@@ -123,9 +127,19 @@ async fn a_062_wrong_secret_and_unknown_client_read_the_same_and_consume_nothing
     let code = world.code(&client, "toy-ann", &[]).await;
     let attempt = |client_id: &str, secret: Option<&str>| {
         let credentials =
-            ClientCredentials { client_id: client_id.to_owned(), secret: secret.map(Secret::new) };
+            ClientCredentials { client_id: client_id.to_owned(), proof: secret.map(Secret::new).into() };
         let (code, redirect_uri) = (code.clone(), REDIRECT_URI.to_owned());
-        exchange_code(&world.context, ExchangeCode { credentials, code, redirect_uri, verifier: None })
+        exchange_code(
+            &world.context,
+            ExchangeCode {
+                credentials,
+                code,
+                redirect_uri,
+                verifier: None,
+                resources: Vec::new(),
+                proof: None,
+            },
+        )
     };
     let wrong = attempt(&client.id, Some("x")).await.unwrap_err().refusal();
     let unknown = attempt("5b0e7d2c-0d7e-4a53-9a43-8f1d8b0b6f10", Some("x")).await.unwrap_err().refusal();

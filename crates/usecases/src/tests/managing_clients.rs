@@ -6,7 +6,7 @@ use crate::Refuse;
 use crate::delete_client::delete_client;
 use crate::read_client::read_client;
 use crate::rotate_client_secret::rotate_client_secret;
-use crate::update_client::update_client;
+use crate::update_client::{UpdateClientError, update_client};
 
 fn renamed(method: Option<&str>) -> RequestedMetadata {
     RequestedMetadata {
@@ -25,7 +25,7 @@ async fn a_018_only_its_own_registration_token_opens_a_client() {
     for token in [&other.registration_token, &Secret::new("")] {
         let error = read_client(&world.context, &client.id, token).await.unwrap_err();
         assert_eq!(error.refusal().code.name(), "invalid_token");
-        assert!(update_client(&world.context, &client.id, token, renamed(None)).await.is_err());
+        assert!(update_client(&world.context, &client.id, token, None, renamed(None)).await.is_err());
         assert!(delete_client(&world.context, &client.id, token).await.is_err());
     }
 }
@@ -48,12 +48,15 @@ async fn an_update_keeps_id_and_secret() {
     let client = world.client().await;
     let token = &client.registration_token;
     let updated =
-        update_client(&world.context, &client.id, token, renamed(Some("client_secret_basic"))).await.unwrap();
+        update_client(&world.context, &client.id, token, None, renamed(Some("client_secret_basic")))
+            .await
+            .unwrap();
     assert_eq!(updated.metadata.name, "New name");
     assert_eq!(updated.authentication.method(), "client_secret_basic");
     let code = world.code(&client, "toy-ann", &[]).await;
     assert!(world.exchange(&client, &code).await.is_ok());
-    let error = update_client(&world.context, &client.id, token, renamed(Some("none"))).await.unwrap_err();
+    let error =
+        update_client(&world.context, &client.id, token, None, renamed(Some("none"))).await.unwrap_err();
     assert_eq!(error.refusal().code.name(), "invalid_client_metadata");
 }
 
@@ -67,4 +70,15 @@ async fn a_rotated_secret_replaces_the_old_one_at_once() {
     assert!(world.exchange(&client, &code).await.is_err());
     client.secret = Some(secret);
     assert!(world.exchange(&client, &code).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_client_keeps_its_secret_and_cannot_choose_another() {
+    let world = World::new();
+    let client = world.client().await;
+    let token = &client.registration_token;
+    let update = |secret| update_client(&world.context, &client.id, token, secret, renamed(None));
+    let other = Secret::new("a secret of my own");
+    assert!(matches!(update(Some(&other)).await, Err(UpdateClientError::OtherSecret)));
+    assert!(update(client.secret.as_ref()).await.is_ok());
 }

@@ -12,8 +12,10 @@ fn why(error: &RefreshTokensError) -> Option<RefreshRejected> {
         RefreshTokensError::Client(_)
         | RefreshTokensError::GrantTypeNotAllowed
         | RefreshTokensError::Scope(_)
+        | RefreshTokensError::Resource(_)
         | RefreshTokensError::Contended
         | RefreshTokensError::Mint(_)
+        | RefreshTokensError::Key(_)
         | RefreshTokensError::Store(_) => None,
     }
 }

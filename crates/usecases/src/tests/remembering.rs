@@ -32,7 +32,9 @@ async fn go_on(
     pending: &PendingAuthorization,
     browser: &Browser,
 ) -> Result<String, ContinueSessionError> {
-    continue_session(&world.context, pending, browser, ContinueWishes::default()).await.map(|done| done.to)
+    continue_session(&world.context, pending, browser, ContinueWishes::default())
+        .await
+        .map(|done| done.to.address())
 }
 
 /// What a client hears that forbids asking.
@@ -40,11 +42,11 @@ async fn silently(world: &World, client: &TestClient, browser: &Browser, more: &
     let more: Vec<_> = more.iter().copied().chain([("prompt", "none")]).collect();
     match begin_authorization(&world.context, &request(client, &more), browser).await {
         Ok(Begun::Answered { to }) => {
-            assert!(parameter(&to, "code").is_some());
+            assert!(parameter(&to.address(), "code").is_some());
             "code".to_owned()
         }
         Ok(Begun::Ask(_)) => "asked".to_owned(),
-        Err(BeginAuthorizationError::Redirect { to, .. }) => parameter(&to, "error").unwrap(),
+        Err(BeginAuthorizationError::Redirect { to, .. }) => parameter(&to.address(), "error").unwrap(),
         Err(error) => panic!("{error:?}"),
     }
 }
@@ -60,7 +62,7 @@ async fn a_known_client_is_continued_to_with_a_good_code_and_the_first_signature
     let tokens = world.exchange(&client, &code_of(&to)).await.unwrap();
     let first = world.user_info(&world.tokens(&client, "toy-ann").await).await.unwrap();
     assert_eq!(world.user_info(&tokens).await.unwrap().subject, first.subject);
-    let id = world.context.signer.token_id(tokens.access_token.expose()).unwrap();
+    let id = world.context.signer.read_access_token(tokens.access_token.expose()).unwrap().id;
     let found = world.context.storage.find_access(id).await.unwrap().unwrap();
     assert_eq!(found.authenticated_at, signed_at, "auth_time is the signature's, not the click's");
 }

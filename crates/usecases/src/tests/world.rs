@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use countersign_conformance::fakes::{FakeSigner, ManualClock, SeededEntropy};
+use countersign_conformance::fakes::{FakeFetcher, FakeReader, FakeSigner, ManualClock, SeededEntropy};
 use countersign_conformance::memory::MemoryStorage;
 use countersign_domain::challenge::TextKey;
 use countersign_domain::client::ClientOrigin;
 use countersign_domain::client_auth::ClientCredentials;
+use countersign_domain::dpop::DpopNonceKey;
 use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::parameters::Parameters;
 use countersign_domain::pending::PendingAuthorization;
@@ -25,7 +26,7 @@ use crate::complete_login::{CompleteLoginError, LoginWishes, SignedChallenge, Si
 use crate::exchange_code::{ExchangeCode, ExchangeCodeError, exchange_code};
 use crate::issue_challenge::issue_challenge;
 use crate::login::Browser;
-use crate::read_user_info::{ReadUserInfoError, read_user_info};
+use crate::read_user_info::{Presented, ReadUserInfoError, read_user_info};
 use crate::refresh_tokens::{RefreshTokens, RefreshTokensError, refresh_tokens};
 use crate::register_client::register_client;
 use crate::revoke_token::{RevokeToken, RevokeTokenError, revoke_token};
@@ -72,6 +73,7 @@ pub(super) fn sign(address: &str, text: &str) -> String {
 pub(super) struct World {
     pub(super) context: Context,
     pub(super) clock: Arc<ManualClock>,
+    pub(super) outside: Arc<FakeFetcher>,
 }
 
 /// A registered client as its developer has it.
@@ -84,7 +86,7 @@ pub(super) struct TestClient {
 
 impl TestClient {
     pub(super) fn credentials(&self) -> ClientCredentials {
-        ClientCredentials { client_id: self.id.clone(), secret: self.secret.clone() }
+        ClientCredentials { client_id: self.id.clone(), proof: self.secret.clone().into() }
     }
 }
 
@@ -95,21 +97,27 @@ impl World {
 
     pub(super) fn on(storage: Arc<dyn Storage>) -> Self {
         let clock = Arc::new(ManualClock::default());
+        let outside = Arc::new(FakeFetcher::default());
         let context = Context {
             storage,
             wallets: Arc::new(ToyWallets),
             signer: Arc::new(FakeSigner),
+            jws: Arc::new(FakeReader),
+            fetcher: Arc::<FakeFetcher>::clone(&outside),
             clock: Arc::<ManualClock>::clone(&clock),
             entropy: Arc::new(SeededEntropy::new(1)),
             mailer: None,
             policy: Policy {
                 public_url: PublicUrl::parse("https://auth.example.com").unwrap(),
                 lifetimes: Lifetimes::default(),
+                resources: None,
+                client_documents: true,
                 synthetic_email: false,
                 text_key: TextKey::new([7; 32]),
+                dpop_nonces: DpopNonceKey::new([8; 32]),
             },
         };
-        Self { context, clock }
+        Self { context, clock, outside }
     }
 
     pub(super) fn advance(&self, duration: Duration) {
@@ -154,7 +162,7 @@ impl World {
         let browser = Browser::default();
         match begin_authorization(&self.context, &request(client, more), &browser).await.unwrap() {
             Begun::Ask(pending) => *pending,
-            Begun::Answered { to } => panic!("nobody was asked: {to}"),
+            Begun::Answered { to } => panic!("nobody was asked: {to:?}"),
         }
     }
 
@@ -169,7 +177,7 @@ impl World {
         pending: &mut PendingAuthorization,
         address: &str,
     ) -> Result<String, CompleteLoginError> {
-        self.sign_in_with(pending, address, LoginWishes::default()).await.map(|done| done.to)
+        self.sign_in_with(pending, address, LoginWishes::default()).await.map(|done| done.to.address())
     }
 
     /// Signs in at a browser that remembers it from then on.
@@ -182,7 +190,7 @@ impl World {
         let wishes = LoginWishes { remember: true, browser: browser.clone(), email: None };
         let done = self.sign_in_with(pending, address, wishes).await.unwrap();
         browser.login = Some(done.remembered.unwrap().secret);
-        done.to
+        done.to.address()
     }
 
     pub(super) async fn sign_in_with(
@@ -219,6 +227,8 @@ impl World {
             code: code.clone(),
             redirect_uri: REDIRECT_URI.to_owned(),
             verifier: verifier.map(Secret::new),
+            resources: Vec::new(),
+            proof: None,
         };
         exchange_code(&self.context, exchange).await
     }
@@ -246,6 +256,8 @@ impl World {
             credentials: client.credentials(),
             refresh_token: tokens.refresh_token.clone().unwrap(),
             scope: scope.map(ToOwned::to_owned),
+            resources: Vec::new(),
+            proof: None,
         };
         refresh_tokens(&self.context, refresh).await
     }
@@ -256,7 +268,7 @@ impl World {
     }
 
     pub(super) async fn user_info(&self, tokens: &TokenAnswer) -> Result<UserInfo, ReadUserInfoError> {
-        read_user_info(&self.context, &tokens.access_token).await
+        read_user_info(&self.context, &tokens.access_token, &Presented::Bearer).await
     }
 
     pub(super) async fn is_alive(&self, tokens: &TokenAnswer) -> bool {

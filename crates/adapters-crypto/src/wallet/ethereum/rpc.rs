@@ -7,7 +7,6 @@
 mod breaker;
 mod endpoint;
 mod protocol;
-mod reach;
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -16,33 +15,25 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use countersign_outbound::{Gate, Late, OutOfReach};
 use countersign_ports::VerifierError;
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
-use tokio::task::spawn_blocking;
-use tokio::time::timeout_at;
 use ureq::Agent;
-use ureq::unversioned::transport::DefaultConnector;
 
 pub use endpoint::{RpcEndpoint, RpcEndpointRejected, RpcUrl, RpcUrlRejected};
 
 use super::Address;
 use breaker::{Admission, Breaker, PAUSE};
 use protocol::Answer;
-use reach::{GuardedResolver, OutOfReach};
 
 /// How long all the questions of one verdict may take together, waiting included (B-048, D-25).
 const TOTAL: Duration = Duration::from_secs(3);
-/// How much later than that the answer is given at the latest, should something not keep to its time.
-const SLACK: Duration = Duration::from_millis(300);
 /// How long looking a name up, and connecting, may take.
 const CONNECT: Duration = Duration::from_secs(1);
 /// How many verdicts are asked for at a time, over all chains (B-083).
 const IN_FLIGHT: usize = 10;
 /// How many bytes an answer may have.
 const MAX_ANSWER: u64 = 64 * 1024;
-/// How long a connection is kept for the next question. Servers close theirs after five seconds or more.
-const MAX_IDLE: Duration = Duration::from_secs(4);
 /// What a contract may use up: several times what the dearest wallets need, and little enough for a node to do in no time.
 const GAS: &str = "0x989680"; // 10,000,000
 
@@ -50,7 +41,7 @@ const GAS: &str = "0x989680"; // 10,000,000
 #[derive(Debug)]
 pub(super) struct Chains {
     lines: BTreeMap<u64, Arc<Line>>,
-    in_flight: Arc<Semaphore>,
+    gate: Gate,
 }
 
 /// One RPC address.
@@ -74,7 +65,7 @@ pub(super) struct NoAnswer {
 impl Chains {
     pub(super) fn new(endpoints: Vec<RpcEndpoint>) -> Self {
         let lines = endpoints.into_iter().map(|endpoint| (endpoint.chain(), Arc::new(Line::new(endpoint))));
-        Self { lines: lines.collect(), in_flight: Arc::new(Semaphore::new(IN_FLIGHT)) }
+        Self { lines: lines.collect(), gate: Gate::new(IN_FLIGHT, TOTAL) }
     }
 
     /// Can this chain be asked?
@@ -98,20 +89,11 @@ impl Chains {
         let Some(line) = self.lines.get(&chain).cloned() else {
             return Err(unavailable("no RPC address is configured for the chain"));
         };
-        let deadline = Instant::now() + TOTAL;
-        let waiting = Arc::clone(&self.in_flight).acquire_owned();
-        let Ok(Ok(permit)) = timeout_at(deadline.into(), waiting).await else {
-            return Err(unavailable("too many wait for RPC addresses"));
-        };
-        let conversation = spawn_blocking(move || {
-            // Held as long as the thread is busy, even if nobody waits for the outcome any more.
-            let _permit = permit;
-            line.converse(deadline, questions)
-        });
-        match timeout_at((deadline + SLACK).into(), conversation).await {
-            Ok(Ok(done)) => done.map_err(|error| VerifierError::Unavailable(error.into())),
-            Ok(Err(ended)) => Err(VerifierError::Unavailable(ended.into())),
-            Err(_) => Err(unavailable("the RPC address did not answer in time")),
+        match self.gate.pass(move |deadline| line.converse(deadline, questions)).await {
+            Ok(done) => done.map_err(|error| VerifierError::Unavailable(error.into())),
+            Err(Late::Busy) => Err(unavailable("too many wait for RPC addresses")),
+            Err(Late::Time) => Err(unavailable("the RPC address did not answer in time")),
+            Err(Late::Ended(ended)) => Err(VerifierError::Unavailable(ended.into())),
         }
     }
 }
@@ -130,19 +112,7 @@ impl RpcEndpoint {
 
 impl Line {
     fn new(endpoint: RpcEndpoint) -> Self {
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .proxy(None)
-            .timeout_resolve(Some(CONNECT))
-            .timeout_connect(Some(CONNECT))
-            .max_response_header_size(16 * 1024)
-            .max_idle_connections_per_host(IN_FLIGHT)
-            .max_idle_age(MAX_IDLE)
-            .user_agent("countersign")
-            .build();
-        let resolver = GuardedResolver { reach: endpoint.reach() };
-        let agent = Agent::with_parts(config, DefaultConnector::default(), resolver);
+        let agent = countersign_outbound::agent(endpoint.reach(), CONNECT, IN_FLIGHT);
         Self { endpoint, agent, breaker: Mutex::default() }
     }
 

@@ -35,6 +35,8 @@ fn each_setting_says_what_it_takes() {
         ("SYNTHETIC_EMAIL", "yes", "\"yes\": neither on nor off; synthetic_email takes on or off"),
         ("PLAYGROUND", "true", "\"true\": neither on nor off; playground takes on or off"),
         ("SESSION_TTL", "-1", "too small; session_ttl takes seconds, 1 to 86400 (a day)"),
+        ("KEY_ROTATION", "172799", "too small; key_rotation takes seconds, 172800 (two days)"),
+        ("KEY_ROTATION", "31536001", "too large; key_rotation takes seconds"),
         ("REFRESH_GRACE", "61", "too large; refresh_grace takes seconds, 0 to 60"),
         ("RATE_LIMIT", "yes", "\"yes\": neither on nor off; rate_limit takes on or off"),
         (

@@ -56,6 +56,9 @@ pub(crate) struct AppBody {
     client_uri: Option<String>,
     /// Did nobody look at this client?
     self_registered: bool,
+    /// Who answers for the document that describes it, where nobody registered it: host and port.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    described_at: Option<String>,
     /// The scopes, separated by spaces.
     scope: String,
     /// When the user first agreed.
@@ -138,6 +141,7 @@ impl AppBody {
             client_name: client.name.clone(),
             client_uri: client.uri.clone(),
             self_registered: client.self_registered,
+            described_at: client.described_at.clone(),
             scope: consent.scope.to_string(),
             granted_at: iso8601(consent.granted_at),
             last_used_at: iso8601(consent.last_used_at),

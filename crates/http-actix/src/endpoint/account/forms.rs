@@ -13,6 +13,7 @@ use serde::Deserialize;
 use super::notice::{Done, Trouble};
 use super::page::Step;
 use super::{back, refuse, show_again};
+use crate::back_channel;
 use crate::error::ApiError;
 use crate::extract::body::{Body, required};
 use crate::origin::require_ours;
@@ -69,6 +70,7 @@ pub(crate) async fn end(
         Ok(ended) => ended,
         Err(error) => return refuse(&state, &request, error),
     };
+    back_channel::tell(&state, ended.notices);
     let done = match which {
         WhichSessions::All => Done::SignedOutEverywhere,
         WhichSessions::This | WhichSessions::One(_) if ended.this_one => Done::SignedOut,
@@ -94,7 +96,8 @@ pub(crate) async fn delete(
         return show_again(&state, &request, error, Step::trouble(Trouble::NotConfirmed)).await;
     }
     match delete_account(&state.context, &state.browser(&request)).await {
-        Ok(()) => {
+        Ok(notices) => {
+            back_channel::tell(&state, notices);
             let mut answer = back(&state, Some(Done::AccountDeleted));
             state.forget(&mut answer)?;
             Ok(answer)

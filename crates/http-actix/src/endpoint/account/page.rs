@@ -8,6 +8,7 @@ use countersign_domain::login_session::LoginSession;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{LinkedWallet, WalletVerifier};
 use countersign_usecases::read_account::{AccountShown, ConsentShown};
+use countersign_usecases::sign_out::Back;
 use serde::Serialize;
 use time::{OffsetDateTime, UtcOffset};
 
@@ -79,6 +80,7 @@ struct AppContext {
     client_id: String,
     name: String,
     self_registered: bool,
+    described_at: Option<String>,
     destinations: Vec<String>,
     scopes: Vec<&'static str>,
     granted: Moment,
@@ -107,7 +109,44 @@ struct EmailContext {
 #[derive(Serialize)]
 struct SignedOutPage<'a> {
     done: &'static str,
-    text: &'a str,
+    back: Option<BackContext<'a>>,
+}
+
+#[derive(Serialize)]
+struct BackContext<'a> {
+    target: &'a str,
+    destination: String,
+    leads: bool,
+}
+
+/// What is left to say to somebody who is signed out: what was done, and where they came from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Farewell<'a> {
+    pub(super) done: Done,
+    back: Option<&'a Back>,
+    leads: bool,
+}
+
+impl Default for Farewell<'_> {
+    fn default() -> Self {
+        Self { done: Done::SignedOut, back: None, leads: false }
+    }
+}
+
+impl<'a> Farewell<'a> {
+    /// The person finds a link to where they came from.
+    pub(crate) fn linked(back: Option<&'a Back>) -> Self {
+        Self { back, ..Self::default() }
+    }
+
+    /// The page goes there by itself.
+    pub(crate) fn leading(back: Option<&'a Back>) -> Self {
+        Self { leads: true, ..Self::linked(back) }
+    }
+
+    pub(super) fn of(done: Done) -> Self {
+        Self { done, ..Self::default() }
+    }
 }
 
 /// Shows the page of whoever is signed in.
@@ -146,14 +185,19 @@ pub(super) fn render(
 }
 
 /// Shows that nobody is signed in any more.
-pub(super) fn signed_out(
+pub(crate) fn signed_out(
     state: &AppState,
     request: &HttpRequest,
-    done: Done,
+    language: Language,
+    farewell: Farewell<'_>,
 ) -> Result<HttpResponse, ApiError> {
-    let language = Language::of(request, None);
-    let key = done.key();
-    let page = SignedOutPage { done: done.name(), text: state.templates.text(language, &key) };
+    let Farewell { done, back, leads } = farewell;
+    let back = back.map(|Back { uri, address }| BackContext {
+        target: address,
+        destination: state.templates.destination(language, &uri.destination()),
+        leads,
+    });
+    let page = SignedOutPage { done: done.name(), back };
     state.page(request, language, Name::SignedOut, StatusCode::OK, &page)
 }
 
@@ -198,6 +242,7 @@ impl AppContext {
             client_id: consent.client.to_string(),
             name: client.name.clone(),
             self_registered: client.self_registered,
+            described_at: client.described_at.clone(),
             destinations: destinations
                 .iter()
                 .map(|destination| state.templates.destination(language, destination))

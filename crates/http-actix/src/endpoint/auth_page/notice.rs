@@ -25,7 +25,7 @@ impl Notice {
             CompleteLoginError::Challenge(_) | CompleteLoginError::ChallengeSpent => "notice.bad_challenge",
             CompleteLoginError::Signature(_) => "notice.bad_signature",
             CompleteLoginError::Verifier(_) => "notice.unavailable",
-            CompleteLoginError::ClientUnknown | CompleteLoginError::Store(_) => "notice.refused",
+            CompleteLoginError::Client(_) | CompleteLoginError::Store(_) => "notice.refused",
         })
     }
 

@@ -3,10 +3,9 @@
 use std::fmt;
 use std::net::IpAddr;
 
+use countersign_outbound::{Kind, Reach};
 use ureq::http::Uri;
 use url::{Host, Url};
-
-use super::reach::{Kind, Reach};
 
 /// The address of an Ethereum RPC service. It often holds a key, so printing it shows scheme, host and port and nothing else.
 #[derive(Clone, PartialEq, Eq)]

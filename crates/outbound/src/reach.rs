@@ -11,7 +11,7 @@ use ureq::unversioned::transport::NextTimeout;
 
 /// What an address is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
     /// The internet.
     Public,
     /// A network of the operator's or of its provider.
@@ -23,14 +23,14 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) fn of(address: IpAddr) -> Self {
+    /// Tells what an address is, by the IANA registries of special-purpose addresses.
+    pub fn of(address: IpAddr) -> Self {
         match address {
             IpAddr::V4(address) => Self::of_v4(address),
             IpAddr::V6(address) => Self::of_v6(address),
         }
     }
 
-    /// By the IANA registry of special-purpose addresses.
     fn of_v4(address: Ipv4Addr) -> Self {
         match address.octets() {
             [127, ..] => Self::Loopback,
@@ -63,19 +63,20 @@ impl Kind {
     }
 }
 
-/// How far the names of an RPC address reach.
+/// How far a name may reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
+pub enum Reach {
     /// Only into the internet.
     Public,
-    /// Also to this machine, which the URL itself names.
+    /// Also to this machine.
     ThisMachine,
     /// Also to this machine and into private networks: the operator allowed it.
     Private,
 }
 
 impl Reach {
-    fn includes(self, address: IpAddr) -> bool {
+    /// May this address be asked?
+    pub fn includes(self, address: IpAddr) -> bool {
         match Kind::of(address) {
             Kind::Public => true,
             Kind::Loopback => self != Self::Public,
@@ -88,12 +89,13 @@ impl Reach {
 /// A name leads to no address that may be asked.
 #[derive(Debug, thiserror::Error)]
 #[error("its name leads to an address that may not be asked")]
-pub(super) struct OutOfReach;
+pub struct OutOfReach;
 
 /// Looks names up and keeps the addresses within reach.
 #[derive(Debug)]
-pub(super) struct GuardedResolver {
-    pub(super) reach: Reach,
+pub struct GuardedResolver {
+    /// How far names may reach.
+    pub reach: Reach,
 }
 
 impl Resolver for GuardedResolver {

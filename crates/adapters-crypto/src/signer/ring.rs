@@ -1,0 +1,196 @@
+//! All keys as they stand at one time. A ring never changes: when the keys do, there is another ring.
+
+use std::sync::Arc;
+
+use countersign_domain::signing_algorithm::SigningAlgorithm;
+use countersign_domain::signing_key::{KeyState, SealedKey, standing_keys};
+use countersign_ports::PublicKeys;
+use josekit::JoseError;
+use josekit::jws::{JwsSigner, JwsVerifier};
+use serde_json::{Value, json};
+use time::OffsetDateTime;
+
+use super::ACCESS_ALGORITHM;
+use super::header::TokenType;
+use super::keys::{KeyError, SigningKey};
+use crate::OperatorSecret;
+
+/// Keys by what they are for.
+pub(super) struct Ring {
+    /// Which key stands where: those that are published, and those that were withdrawn.
+    standing: Vec<Standing>,
+    /// The active ones, the next ones, the retired ones.
+    published: Vec<Arc<OpenKey>>,
+    /// The headers of the withdrawn keys' access tokens.
+    withdrawn_headers: Vec<String>,
+    public_keys: PublicKeys,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+struct Standing {
+    kid: String,
+    algorithm: SigningAlgorithm,
+    state: KeyState,
+}
+
+/// A key stands somewhere else than before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyChange {
+    /// Its name.
+    pub kid: String,
+    /// Its algorithm.
+    pub algorithm: SigningAlgorithm,
+    /// What it is for now; `None`: it was forgotten.
+    pub state: Option<KeyState>,
+}
+
+/// A key, ready to work.
+pub(super) struct OpenKey {
+    kid: String,
+    algorithm: SigningAlgorithm,
+    jwk: Value,
+    signer: Box<dyn JwsSigner>,
+    verifier: Box<dyn JwsVerifier>,
+    access_header: String,
+    id_header: String,
+    logout_header: String,
+}
+
+impl OpenKey {
+    fn new(key: &SigningKey) -> Result<Self, KeyError> {
+        let header = |typ: TokenType| typ.header(key.algorithm(), key.kid());
+        Ok(Self {
+            kid: key.kid().to_owned(),
+            algorithm: key.algorithm(),
+            jwk: key.jwk(),
+            signer: key.signer()?,
+            verifier: key.verifier()?,
+            access_header: header(TokenType::Access),
+            id_header: header(TokenType::Id),
+            logout_header: header(TokenType::Logout),
+        })
+    }
+
+    pub(super) fn header(&self, typ: TokenType) -> &str {
+        match typ {
+            TokenType::Access => &self.access_header,
+            TokenType::Id => &self.id_header,
+            TokenType::Logout => &self.logout_header,
+        }
+    }
+
+    pub(super) fn sign(&self, message: &[u8]) -> Result<Vec<u8>, JoseError> {
+        self.signer.sign(message)
+    }
+
+    pub(super) fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
+        self.verifier.verify(message, signature).is_ok()
+    }
+}
+
+impl Ring {
+    /// A ring of keys that nobody stored.
+    pub(super) fn of(keys: &[SigningKey]) -> Result<Self, KeyError> {
+        let mut found: Vec<(Arc<OpenKey>, KeyState)> = Vec::with_capacity(keys.len());
+        for key in keys {
+            let is_first = found.iter().all(|(other, _)| other.algorithm != key.algorithm());
+            let state = if is_first { KeyState::Active } else { KeyState::Retired };
+            found.push((Arc::new(OpenKey::new(key)?), state));
+        }
+        Ok(Self::new(found, &[]))
+    }
+
+    /// The ring of the stored keys; `None` if nothing is different. Keys that are open already are not opened again.
+    /// Algorithms of a later release are left alone.
+    pub(super) fn follow(
+        &self,
+        stored: &[SealedKey],
+        secret: &OperatorSecret,
+        now: OffsetDateTime,
+    ) -> Result<Option<Self>, KeyError> {
+        let mut found = Vec::new();
+        let mut withdrawn = Vec::new();
+        for algorithm in SigningAlgorithm::ALL {
+            for standing in standing_keys(stored, algorithm, now) {
+                if standing.state.is_published() {
+                    let known = self.published.iter().find(|open| open.kid == standing.key.kid);
+                    let open = match known {
+                        Some(open) => Arc::clone(open),
+                        None => Arc::new(OpenKey::new(&SigningKey::open(secret, standing.key)?)?),
+                    };
+                    found.push((open, standing.state));
+                } else {
+                    withdrawn.push((standing.key.kid.as_str(), algorithm));
+                }
+            }
+        }
+        let ring = Self::new(found, &withdrawn);
+        Ok((ring.standing != self.standing).then_some(ring))
+    }
+
+    fn new(mut found: Vec<(Arc<OpenKey>, KeyState)>, withdrawn: &[(&str, SigningAlgorithm)]) -> Self {
+        found.sort_by_key(|(_, state)| *state);
+        let good = found.iter().map(|(key, state)| Standing {
+            kid: key.kid.clone(),
+            algorithm: key.algorithm,
+            state: *state,
+        });
+        let given_up = withdrawn.iter().map(|(kid, algorithm)| Standing {
+            kid: (*kid).to_owned(),
+            algorithm: *algorithm,
+            state: KeyState::Withdrawn,
+        });
+        let standing: Vec<Standing> = good.chain(given_up).collect();
+        let published: Vec<Arc<OpenKey>> = found.into_iter().map(|(key, _)| key).collect();
+        let keys: Vec<&Value> = published.iter().map(|key| &key.jwk).collect();
+        let can_sign = |algorithm: &SigningAlgorithm| published.iter().any(|key| key.algorithm == *algorithm);
+        let algorithms = SigningAlgorithm::ALL.into_iter().filter(can_sign);
+        let public_keys = PublicKeys {
+            jwks: json!({ "keys": keys }).to_string(),
+            algorithms: algorithms.map(|algorithm| algorithm.name().to_owned()).collect(),
+        };
+        let withdrawn_headers = withdrawn
+            .iter()
+            .filter(|(_, algorithm)| *algorithm == ACCESS_ALGORITHM)
+            .map(|(kid, algorithm)| TokenType::Access.header(*algorithm, kid))
+            .collect();
+        Self { standing, published, withdrawn_headers, public_keys }
+    }
+
+    /// The key that signs: the first of its algorithm, because the active ones come first.
+    pub(super) fn active(&self, algorithm: SigningAlgorithm) -> Option<&OpenKey> {
+        self.published.iter().find(|key| key.algorithm == algorithm).map(AsRef::as_ref)
+    }
+
+    /// Whoever verifies with our key set verifies with these.
+    pub(super) fn published(&self) -> impl Iterator<Item = &OpenKey> {
+        self.published.iter().map(AsRef::as_ref)
+    }
+
+    /// How access tokens of ours begin.
+    pub(super) fn access_headers(&self) -> impl Iterator<Item = &str> {
+        let keys = self.published.iter().filter(|key| key.algorithm == ACCESS_ALGORITHM);
+        let headers = keys.map(|key| key.access_header.as_str());
+        headers.chain(self.withdrawn_headers.iter().map(String::as_str))
+    }
+
+    pub(super) const fn public_keys(&self) -> &PublicKeys {
+        &self.public_keys
+    }
+
+    /// What stands somewhere else in the other ring.
+    pub(super) fn changes_to(&self, after: &Self) -> Vec<KeyChange> {
+        let changed = after.standing.iter().filter(|now| !self.standing.contains(now)).map(|now| KeyChange {
+            kid: now.kid.clone(),
+            algorithm: now.algorithm,
+            state: Some(now.state),
+        });
+        let is_gone = |before: &&Standing| after.standing.iter().all(|now| now.kid != before.kid);
+        let gone = self.standing.iter().filter(is_gone).map(|before| KeyChange {
+            kid: before.kid.clone(),
+            algorithm: before.algorithm,
+            state: None,
+        });
+        changed.chain(gone).collect()
+    }
+}

@@ -1,0 +1,79 @@
+//! Keys come and go: made when they are due, by one of the replicas that notice, and forgotten when nothing that they signed
+//! can be good any more. What is due is the domain's judgement.
+
+use countersign_domain::signing_algorithm::SigningAlgorithm;
+use countersign_domain::signing_key::{KeyWanted, SealedKey, key_due, standing_keys};
+use countersign_ports::{AddSigningKey, Clock, Entropy, KeyAdded, KeyStore};
+use time::{Duration, OffsetDateTime};
+use tokio::task::spawn_blocking;
+
+use super::JosekitSigner;
+use super::keys::{KeyError, KeyTimes, SigningKey};
+use crate::OperatorSecret;
+
+/// Makes the signer from the stored keys. At the very first start there are none: then it makes them. Replicas that do so at
+/// once end up with the same keys.
+pub async fn load_or_create(
+    store: &dyn KeyStore,
+    secret: &OperatorSecret,
+    clock: &dyn Clock,
+    entropy: &dyn Entropy,
+) -> Result<JosekitSigner, KeyError> {
+    let signer = JosekitSigner::new(&[])?;
+    // Before anything is made: with another secret than the stored keys' there would be keys that no other replica opens.
+    signer.reload(store, secret, clock.now()).await?;
+    make_due_keys(store, secret, entropy, clock.now(), None).await?;
+    signer.reload(store, secret, clock.now()).await?;
+    let ring = signer.ring();
+    let is_complete = SigningAlgorithm::ALL.into_iter().all(|algorithm| ring.active(algorithm).is_some());
+    if is_complete { Ok(signer) } else { Err(KeyError::Vanished) }
+}
+
+/// Makes and stores the keys that are due now, and gives them. Without a `rotation` only an algorithm that has none gets one.
+pub async fn make_due_keys(
+    store: &dyn KeyStore,
+    secret: &OperatorSecret,
+    entropy: &dyn Entropy,
+    now: OffsetDateTime,
+    rotation: Option<Duration>,
+) -> Result<Vec<SealedKey>, KeyError> {
+    let stored = store.signing_keys().await?;
+    let mut made = Vec::new();
+    for algorithm in SigningAlgorithm::ALL {
+        let Some(wanted) = key_due(&stored, algorithm, now, rotation) else { continue };
+        made.extend(make_key(store, secret, entropy, now, (algorithm, wanted)).await?);
+    }
+    Ok(made)
+}
+
+/// Makes and stores one key; `None` if another replica was faster.
+pub async fn make_key(
+    store: &dyn KeyStore,
+    secret: &OperatorSecret,
+    entropy: &dyn Entropy,
+    now: OffsetDateTime,
+    (algorithm, wanted): (SigningAlgorithm, KeyWanted),
+) -> Result<Option<SealedKey>, KeyError> {
+    let generated = spawn_blocking(move || SigningKey::generate(algorithm)).await;
+    let key = generated.map_err(|panicked| KeyError::Unusable(Box::new(panicked)))??;
+    let times = KeyTimes { created_at: now, active_from: wanted.active_from };
+    let key = key.seal(secret, times, entropy);
+    let command = AddSigningKey { key: key.clone(), unless_after: wanted.unless_after };
+    Ok(match store.add_signing_key(command).await? {
+        KeyAdded::Stored => Some(key),
+        KeyAdded::NotNeeded => None,
+    })
+}
+
+/// Forgets the keys whose last tokens have expired.
+pub async fn forget_old_keys(store: &dyn KeyStore, now: OffsetDateTime) -> Result<(), KeyError> {
+    let stored = store.signing_keys().await?;
+    for algorithm in SigningAlgorithm::ALL {
+        for standing in standing_keys(&stored, algorithm, now) {
+            if standing.forget_after.is_some_and(|time| time < now) {
+                store.remove_signing_key(&standing.key.kid).await?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! Documents that were fetched, kept for a while.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use countersign_ports::{FetchError, Fetched, Fetcher};
+use tokio::sync::Mutex as Turn;
+use tokio::time::Instant;
+
+/// How many URLs are known at a time. With answers of up to 64 KiB this is the bound on memory too.
+const MAX_URLS: usize = 256;
+/// A document is kept for at least this long, whatever its server says: whoever names it must not make us ask all the time.
+const MIN_AGE: Duration = Duration::from_secs(60);
+/// A document is kept no longer than this: keys are taken back.
+const MAX_AGE: Duration = Duration::from_secs(60 * 60);
+/// How long a document is kept whose server says nothing of it.
+const USUAL_AGE: Duration = Duration::from_secs(5 * 60);
+/// How long a failure is kept.
+const FAILURE_AGE: Duration = Duration::from_secs(5);
+/// How long after one question because of something that is not in the document the next such question is asked.
+const ANEW_AFTER: Duration = Duration::from_secs(10);
+
+/// A fetcher that remembers what it got. Of many that want one document at once, one asks and the others wait for it.
+pub struct CachedDocuments {
+    fetcher: Arc<dyn Fetcher>,
+    slots: Mutex<HashMap<String, Arc<Slot>>>,
+}
+
+/// What is known of one URL. Whoever has the turn is the only one who asks.
+#[derive(Default)]
+struct Slot {
+    known: Turn<Option<Known>>,
+}
+
+#[derive(Clone)]
+struct Known {
+    answer: Result<Fetched, FetchError>,
+    /// A failure does not take the place of a document that is still good.
+    good_until: Instant,
+    /// When it was last asked for although it was known.
+    asked_anew_at: Option<Instant>,
+}
+
+impl Known {
+    /// Need nobody be asked?
+    fn will_do(&self, anew: bool, now: Instant) -> bool {
+        let was_asked_just_now = self.asked_anew_at.is_some_and(|asked_at| now < asked_at + ANEW_AFTER);
+        now < self.good_until && (!anew || was_asked_just_now || self.answer.is_err())
+    }
+}
+
+impl CachedDocuments {
+    /// Remembers what this fetcher gets.
+    pub fn new(fetcher: Arc<dyn Fetcher>) -> Self {
+        Self { fetcher, slots: Mutex::default() }
+    }
+
+    async fn look_up(&self, url: &str, anew: bool) -> Result<Fetched, FetchError> {
+        let slot = self.slot(url);
+        let mut known = slot.known.lock().await;
+        if let Some(known) = known.as_ref().filter(|known| known.will_do(anew, Instant::now())) {
+            return known.answer.clone();
+        }
+        let answer = self.fetcher.get(url).await;
+        let now = Instant::now();
+        let age = match &answer {
+            Ok(fetched) => fetched.max_age.unwrap_or(USUAL_AGE).clamp(MIN_AGE, MAX_AGE),
+            Err(_) => FAILURE_AGE,
+        };
+        let asked_anew_at = anew.then_some(now);
+        match known.as_mut().filter(|known| answer.is_err() && known.answer.is_ok() && now < known.good_until)
+        {
+            // It was asked for something new, and cannot say: what it said before is still good.
+            Some(known) => known.asked_anew_at = asked_anew_at,
+            None => *known = Some(Known { answer, good_until: now + age, asked_anew_at }),
+        }
+        known.as_ref().map_or(Err(FetchError::Unreachable), |known| known.answer.clone())
+    }
+
+    fn slot(&self, url: &str) -> Arc<Slot> {
+        let mut slots = self.slots();
+        if let Some(slot) = slots.get(url) {
+            return Arc::clone(slot);
+        }
+        if slots.len() >= MAX_URLS {
+            make_room(&mut slots);
+        }
+        Arc::clone(slots.entry(url.to_owned()).or_default())
+    }
+
+    fn slots(&self) -> MutexGuard<'_, HashMap<String, Arc<Slot>>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Forgets what is not good any more, and if that is nothing the one that stays good for the shortest time. Who is waited for is
+/// not known to have anything, and goes first; those who wait get their answer all the same.
+fn make_room(slots: &mut HashMap<String, Arc<Slot>>) {
+    let now = Instant::now();
+    let good_until =
+        |slot: &Arc<Slot>| slot.known.try_lock().ok().and_then(|known| Some(known.as_ref()?.good_until));
+    slots.retain(|_, slot| good_until(slot).is_none_or(|until| until > now));
+    if slots.len() >= MAX_URLS {
+        let first = slots.iter().min_by_key(|(_, slot)| good_until(slot)).map(|(url, _)| url.clone());
+        first.map(|url| slots.remove(&url));
+    }
+}
+
+#[async_trait]
+impl Fetcher for CachedDocuments {
+    async fn get(&self, url: &str) -> Result<Fetched, FetchError> {
+        self.look_up(url, false).await
+    }
+
+    async fn get_anew(&self, url: &str) -> Result<Fetched, FetchError> {
+        self.look_up(url, true).await
+    }
+
+    async fn post_form(&self, url: &str, form: &[(&str, &str)]) -> Result<u16, FetchError> {
+        self.fetcher.post_form(url, form).await
+    }
+}
+
+impl fmt::Debug for CachedDocuments {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CachedDocuments").field("urls", &self.slots().len()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,43 @@
+//! Rows of `device_requests`.
+
+use countersign_domain::device::DeviceRequest;
+use countersign_domain::id::{ClientId, GrantId};
+use countersign_ports::StoreError;
+use diesel::prelude::*;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::rows::{Place, from_lines};
+use crate::schema::device_requests;
+
+/// What a row says to those who judge it.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = device_requests, check_for_backend(diesel::pg::Pg))]
+pub(crate) struct DeviceRequestRow {
+    id: Uuid,
+    client_id: Uuid,
+    user_code_hash: Vec<u8>,
+    code_hash: Vec<u8>,
+    scope: String,
+    resources: String,
+    expires_at: OffsetDateTime,
+    denied_at: Option<OffsetDateTime>,
+}
+
+impl TryFrom<DeviceRequestRow> for DeviceRequest {
+    type Error = StoreError;
+
+    fn try_from(row: DeviceRequestRow) -> Result<Self, StoreError> {
+        let place = Place { table: "device_requests", row: row.id };
+        Ok(Self {
+            id: GrantId::from_uuid(row.id),
+            client: ClientId::from_uuid(row.client_id),
+            user_code_hash: place.hash("user_code_hash", &row.user_code_hash)?,
+            code_hash: place.hash("code_hash", &row.code_hash)?,
+            scope: place.scopes("scope", &row.scope)?,
+            resources: from_lines(&row.resources).map(ToOwned::to_owned).collect(),
+            expires_at: row.expires_at,
+            denied: row.denied_at.is_some(),
+        })
+    }
+}

@@ -1,0 +1,204 @@
+//! `countersign key …`: the operator looks at the signing keys, rotates them before their time, and gives one up.
+
+use std::io::{self, Write};
+
+use countersign_adapters_crypto::{KeyError, OperatorSecret, SigningKey, make_key};
+use countersign_domain::signing_algorithm::SigningAlgorithm;
+use countersign_domain::signing_key::{
+    KeyState, SealedKey, StandingKey, key_wanted, key_wanted_at_once, standing_keys,
+};
+use countersign_ports::{Storage, StoreError};
+use serde_json::{Value, json};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use crate::cli::{KeyCommand, Output};
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::server::opening;
+use crate::wiring::Wiring;
+use crate::{operator_secret, table};
+
+/// Opens the database, carries out the command and closes the database again.
+pub(crate) async fn key(
+    command: KeyCommand,
+    config: &Config,
+    wiring: &Wiring,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let opened = opening::scheme(config, wiring)?
+        .open(&config.database_url)
+        .await
+        .map_err(|error| opening::failure("open the database", &config.database_url, &error))?;
+    let store = opened.storage.as_ref();
+    let done = match command {
+        KeyCommand::List { output } => list(store, wiring.clock.now(), output.output, out).await,
+        KeyCommand::Rotate { now, algorithm, output } => {
+            let algorithms = match algorithm.as_deref().and_then(SigningAlgorithm::parse) {
+                Some(one) => vec![one],
+                None => SigningAlgorithm::ALL.to_vec(),
+            };
+            let rotation = Rotation { at_once: now, algorithms };
+            match rotate(store, rotation, config, wiring).await {
+                Ok(()) => list(store, wiring.clock.now(), output.output, out).await,
+                Err(failure) => Err(failure),
+            }
+        }
+        KeyCommand::Retire { kid, output } => {
+            retire(store, &kid, wiring.clock.now(), output.output, out).await
+        }
+    };
+    opened.close().await;
+    done
+}
+
+async fn list(
+    store: &dyn Storage,
+    now: OffsetDateTime,
+    output: Output,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let stored = stored_keys(store).await?;
+    let keys = SigningAlgorithm::ALL.into_iter().flat_map(|algorithm| standing_keys(&stored, algorithm, now));
+    Ok(show(&keys.collect::<Vec<_>>(), output, out)?)
+}
+
+/// What the operator wants of new keys.
+struct Rotation {
+    at_once: bool,
+    algorithms: Vec<SigningAlgorithm>,
+}
+
+async fn rotate(
+    store: &dyn Storage,
+    rotation: Rotation,
+    config: &Config,
+    wiring: &Wiring,
+) -> Result<(), Failure> {
+    let secret = operator_secret::load_or_create(config, wiring)
+        .map_err(|error| Failure::because("get the secret (secret)", &error))?;
+    let now = wiring.clock.now();
+    let stored = stored_keys(store).await?;
+    check_secret(&secret, &stored)?;
+    let mut made = false;
+    for algorithm in rotation.algorithms {
+        let wanted = if rotation.at_once {
+            Some(key_wanted_at_once(&stored, algorithm, now))
+        } else {
+            key_wanted(&stored, algorithm, now)
+        };
+        let Some(wanted) = wanted else { continue };
+        let key = make_key(store, &secret, wiring.entropy.as_ref(), now, (algorithm, wanted)).await;
+        let key = key.map_err(|error| Failure::because("make the key", &error))?;
+        if key.is_none() {
+            let name = algorithm.name();
+            return Err(Failure::Failed(format!(
+                "{name} was rotated by somebody else meanwhile: nothing was done"
+            )));
+        }
+        made = true;
+        if rotation.at_once {
+            // After the new key is there: something must sign all the time.
+            for old in good_keys(&stored, algorithm) {
+                store.withdraw_signing_key(&old.kid, now).await.map_err(|error| failed(&error))?;
+            }
+        }
+    }
+    if made {
+        Ok(())
+    } else {
+        Err(Failure::Failed(
+            "the next keys are there already; `countersign key rotate --now` replaces all keys at once"
+                .to_owned(),
+        ))
+    }
+}
+
+/// A key that is sealed with another secret than the others' would be one that no server opens.
+fn check_secret(secret: &OperatorSecret, stored: &[SealedKey]) -> Result<(), Failure> {
+    let ours = stored.iter().filter(|key| SigningAlgorithm::parse(&key.algorithm).is_some());
+    let checked: Result<Vec<SigningKey>, KeyError> =
+        ours.filter(|key| key.withdrawn_at.is_none()).map(|key| SigningKey::open(secret, key)).collect();
+    checked.map(drop).map_err(|error| Failure::because("open the signing keys", &error))
+}
+
+async fn retire(
+    store: &dyn Storage,
+    kid: &str,
+    now: OffsetDateTime,
+    output: Output,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let stored = stored_keys(store).await?;
+    let Some(key) = stored.iter().find(|key| key.kid == kid) else {
+        return Err(Failure::Failed(format!("no signing key has the id {kid}")));
+    };
+    if key.withdrawn_at.is_some() {
+        return Err(Failure::Failed(format!("the key {kid} was given up before")));
+    }
+    if let Some(algorithm) = SigningAlgorithm::parse(&key.algorithm)
+        && good_keys(&stored, algorithm).count() == 1
+    {
+        let name = algorithm.name();
+        return Err(Failure::Failed(format!(
+            "the key {kid} is the only one that can sign with {name}: `countersign key rotate --now --algorithm {name}` \
+             replaces it"
+        )));
+    }
+    if !store.withdraw_signing_key(kid, now).await.map_err(|error| failed(&error))? {
+        return Err(Failure::Failed(format!("the key {kid} was given up by somebody else meanwhile")));
+    }
+    Ok(match output {
+        Output::Table => writeln!(out, "gave up {kid}"),
+        Output::Json => writeln!(out, "{}", json!({ "kid": kid, "state": KeyState::Withdrawn.name() })),
+    }?)
+}
+
+fn good_keys(stored: &[SealedKey], algorithm: SigningAlgorithm) -> impl Iterator<Item = &SealedKey> {
+    stored.iter().filter(move |key| key.algorithm == algorithm.name() && key.withdrawn_at.is_none())
+}
+
+async fn stored_keys(store: &dyn Storage) -> Result<Vec<SealedKey>, Failure> {
+    store.signing_keys().await.map_err(|error| failed(&error))
+}
+
+fn failed(error: &StoreError) -> Failure {
+    Failure::because("work with the database", error)
+}
+
+fn show(keys: &[StandingKey<'_>], output: Output, out: &mut dyn Write) -> io::Result<()> {
+    match output {
+        Output::Json => {
+            let keys: Vec<_> = keys.iter().map(fields).collect();
+            writeln!(out, "{:#}", Value::Array(keys))
+        }
+        Output::Table if keys.is_empty() => writeln!(out, "no keys: the first server makes them"),
+        Output::Table => {
+            let heading = ["KEY ID", "ALGORITHM", "STATE", "SIGNS FROM"].map(str::to_owned);
+            let row = |standing: &StandingKey<'_>| {
+                let SealedKey { kid, algorithm, active_from, .. } = standing.key;
+                [kid.clone(), algorithm.clone(), standing.state.name().to_owned(), written(*active_from)]
+            };
+            let rows: Vec<_> = std::iter::once(heading).chain(keys.iter().map(row)).collect();
+            table::write(&rows, out)
+        }
+    }
+}
+
+fn fields(standing: &StandingKey<'_>) -> Value {
+    let key = standing.key;
+    json!({
+        "kid": key.kid,
+        "algorithm": key.algorithm,
+        "state": standing.state.name(),
+        "created_at": written(key.created_at),
+        "active_from": written(key.active_from),
+        "withdrawn_at": key.withdrawn_at.map(written),
+        "forgotten_after": standing.forget_after.map(written),
+    })
+}
+
+fn written(time: OffsetDateTime) -> String {
+    let seconds = time.replace_nanosecond(0).unwrap_or(time);
+    seconds.format(&Rfc3339).unwrap_or_else(|_| seconds.to_string())
+}

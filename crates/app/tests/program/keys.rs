@@ -1,0 +1,119 @@
+//! `countersign key …`: what an operator sees of the signing keys, and does with them.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::place::Place;
+use crate::server::Server;
+
+const ALGORITHMS: [&str; 3] = ["RS256", "ES256", "EdDSA"];
+
+/// A place where a server was, so that there are keys.
+fn place_with_keys() -> Place {
+    let place = Place::new();
+    let mut server = Server::start(&place, &[]);
+    server.signal("TERM");
+    assert_eq!(server.end().0, Some(0));
+    place
+}
+
+/// The keys as the command lists them.
+fn list(place: &Place) -> Vec<Value> {
+    place.json(&["key", "list", "--output", "json"]).as_array().unwrap().clone()
+}
+
+/// The names of the keys in this state.
+fn in_state(keys: &[Value], state: &str) -> Vec<String> {
+    let found = keys.iter().filter(|key| key["state"] == state);
+    found.map(|key| key["kid"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_first_start_makes_a_key_of_each_algorithm_and_they_are_listed() {
+    let place = Place::new();
+    assert_eq!(place.run(&["key", "list"]).out, "no keys: the first server makes them\n");
+    let place = place_with_keys();
+    let keys = list(&place);
+    assert_eq!(keys.iter().map(|key| key["algorithm"].as_str().unwrap()).collect::<Vec<_>>(), ALGORITHMS);
+    assert_eq!(in_state(&keys, "active").len(), 3);
+    assert!(keys.iter().all(|key| key["withdrawn_at"].is_null() && key["created_at"] == key["active_from"]));
+    let table = place.run(&["key", "list"]).out;
+    assert!(table.starts_with("KEY ID "), "{table}");
+    assert!(table.lines().nth(1).unwrap().contains("  RS256      active  20"), "{table}");
+}
+
+#[test]
+fn a_rotation_announces_the_next_keys_once() {
+    let place = place_with_keys();
+    let before = list(&place);
+    let one = place.json(&["key", "rotate", "--algorithm", "EdDSA", "--output", "json"]);
+    assert_eq!(in_state(one.as_array().unwrap(), "next").len(), 1);
+    let rotated = place.run(&["key", "rotate"]);
+    assert_eq!(rotated.code, 0, "{}", rotated.err);
+    let keys = list(&place);
+    assert_eq!((in_state(&keys, "active"), in_state(&keys, "next").len()), (in_state(&before, "active"), 3));
+    let again = place.run(&["key", "rotate"]);
+    assert_eq!(
+        (again.code, again.err.as_str()),
+        (
+            1,
+            "countersign: the next keys are there already; `countersign key rotate --now` replaces all keys at once\n"
+        )
+    );
+    assert_eq!(list(&place), keys);
+    assert_eq!(place.run(&["key", "rotate", "--algorithm", "none"]).code, 2);
+}
+
+#[test]
+fn an_emergency_gives_all_other_keys_up_at_once() {
+    let place = place_with_keys();
+    assert_eq!(place.run(&["key", "rotate"]).code, 0);
+    let before = list(&place);
+    let rs256 = place.json(&["key", "rotate", "--now", "--algorithm", "RS256", "--output", "json"]);
+    let rs256 = rs256.as_array().unwrap();
+    assert_eq!((in_state(rs256, "active").len(), in_state(rs256, "withdrawn").len()), (3, 2));
+    assert_eq!(place.run(&["key", "rotate", "--now"]).code, 0);
+    let keys = list(&place);
+    assert_eq!((in_state(&keys, "active").len(), in_state(&keys, "withdrawn").len()), (3, 7));
+    assert!(in_state(&keys, "next").is_empty());
+    let old: Vec<_> = before.iter().map(|key| key["kid"].as_str().unwrap().to_owned()).collect();
+    assert!(in_state(&keys, "active").iter().all(|kid| !old.contains(kid)));
+}
+
+#[test]
+fn a_key_is_given_up_unless_it_is_the_only_one_that_can_sign() {
+    let place = place_with_keys();
+    let first = in_state(&list(&place), "active");
+    let only = place.run(&["key", "retire", &first[0]]);
+    assert_eq!(only.code, 1);
+    assert!(only.err.contains("is the only one that can sign with RS256"), "{}", only.err);
+    assert!(only.err.contains("countersign key rotate --now --algorithm RS256"), "{}", only.err);
+    assert_eq!(place.run(&["key", "rotate", "--algorithm", "RS256"]).code, 0);
+    let retired = place.run(&["key", "retire", &first[0]]);
+    assert_eq!((retired.code, retired.out), (0, format!("gave up {}\n", first[0])));
+    let keys = list(&place);
+    assert_eq!(in_state(&keys, "withdrawn"), first[..1]);
+    assert_eq!(in_state(&keys, "active").len(), 3, "the next one signs at once");
+    let again = place.run(&["key", "retire", &first[0]]);
+    assert_eq!(again.err, format!("countersign: the key {} was given up before\n", first[0]));
+    let unknown = place.run(&["key", "retire", "-nobody"]);
+    assert_eq!((unknown.code, unknown.err.as_str()), (1, "countersign: no signing key has the id -nobody\n"));
+}
+
+#[test]
+fn another_secret_makes_no_key_that_no_server_could_open() {
+    let place = place_with_keys();
+    let keys = list(&place);
+    let secret = place.path("data/countersign.db.secret");
+    fs::write(&secret, "A".repeat(43)).unwrap();
+    for command in [["key", "rotate"].as_slice(), &["key", "rotate", "--now"]] {
+        let refused = place.run(command);
+        assert_eq!(refused.code, 1);
+        assert!(
+            refused.err.contains("the secret differs from the one that the keys were sealed with"),
+            "{refused:?}"
+        );
+    }
+    assert_eq!(list(&place), keys);
+}

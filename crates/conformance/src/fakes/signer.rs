@@ -1,0 +1,185 @@
+//! A signer whose signatures anybody can make, and the payloads that every signer writes.
+
+use async_trait::async_trait;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use countersign_domain::id::{SessionId, TokenId, UserId};
+use countersign_domain::id_token::{ACR, AMR, IdTokenClaims, IdTokenRead, LogoutClaims};
+use countersign_domain::key_thumbprint::KeyThumbprint;
+use countersign_domain::signing_algorithm::SigningAlgorithm;
+use countersign_domain::token::{AccessClaims, AccessTokenRead};
+use countersign_ports::{PublicKeys, SignerError, TokenSigner};
+use serde_json::{Value, json};
+use time::OffsetDateTime;
+
+use super::keccak;
+
+/// Makes what looks like tokens. The payload can be read; the signature is a hash that anybody can make.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FakeSigner;
+
+impl FakeSigner {
+    fn sign(typ: &str, algorithm: SigningAlgorithm, payload: &Value) -> String {
+        let payload = URL_SAFE_NO_PAD.encode(payload.to_string());
+        let signed = format!("{}.{payload}", Self::header(typ, algorithm));
+        format!("{signed}.{}", Self::signature(algorithm, &signed))
+    }
+
+    fn header(typ: &str, algorithm: SigningAlgorithm) -> String {
+        let header = json!({ "typ": typ, "alg": algorithm.name(), "kid": Self::kid(algorithm) });
+        URL_SAFE_NO_PAD.encode(header.to_string())
+    }
+
+    fn kid(algorithm: SigningAlgorithm) -> String {
+        format!("fake-{}", algorithm.name())
+    }
+
+    fn signature(algorithm: SigningAlgorithm, signed: &str) -> String {
+        URL_SAFE_NO_PAD.encode(keccak(format!("{} {signed}", algorithm.name()).as_bytes()))
+    }
+
+    /// The payload of a token whose header and signature are those of this type and algorithm.
+    fn read(typ: &str, algorithm: SigningAlgorithm, token: &str) -> Option<Value> {
+        let (signed, signature) = token.rsplit_once('.')?;
+        let (header, payload) = signed.split_once('.')?;
+        if header != Self::header(typ, algorithm) || signature != Self::signature(algorithm, signed) {
+            return None;
+        }
+        serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).ok()?).ok()
+    }
+}
+
+#[async_trait]
+impl TokenSigner for FakeSigner {
+    async fn sign_access_token(&self, claims: &AccessClaims) -> Result<String, SignerError> {
+        Ok(Self::sign("at+jwt", SigningAlgorithm::Es256, &access_payload(claims)))
+    }
+
+    async fn sign_id_token(
+        &self,
+        algorithm: SigningAlgorithm,
+        claims: &IdTokenClaims,
+    ) -> Result<String, SignerError> {
+        Ok(Self::sign("JWT", algorithm, &id_payload(claims)))
+    }
+
+    async fn sign_logout_token(
+        &self,
+        algorithm: SigningAlgorithm,
+        claims: &LogoutClaims,
+    ) -> Result<String, SignerError> {
+        Ok(Self::sign("logout+jwt", algorithm, &logout_payload(claims)))
+    }
+
+    fn read_access_token(&self, token: &str) -> Option<AccessTokenRead> {
+        let (signed, _) = token.rsplit_once('.')?;
+        let (header, payload) = signed.split_once('.')?;
+        if header != Self::header("at+jwt", SigningAlgorithm::Es256) {
+            return None;
+        }
+        let payload: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).ok()?).ok()?;
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        Some(AccessTokenRead {
+            id: TokenId::parse(payload["jti"].as_str()?)?,
+            audience: match payload["aud"].as_array() {
+                Some(several) => several.iter().map(text).collect::<Option<_>>()?,
+                None => vec![text(&payload["aud"])?],
+            },
+            key: match payload.get("cnf") {
+                Some(confirmed) => Some(KeyThumbprint::parse(confirmed["jkt"].as_str()?)?),
+                None => None,
+            },
+            client: text(&payload["client_id"])?,
+        })
+    }
+
+    fn read_id_token(&self, token: &str) -> Option<IdTokenRead> {
+        let payload =
+            SigningAlgorithm::ALL.iter().find_map(|algorithm| Self::read("JWT", *algorithm, token))?;
+        let time = |value: &Value| OffsetDateTime::from_unix_timestamp(value.as_i64()?).ok();
+        Some(IdTokenRead {
+            subject: UserId::parse(payload["sub"].as_str()?)?,
+            audience: payload["aud"].as_str()?.to_owned(),
+            session: payload["sid"].as_str().and_then(SessionId::parse),
+            authenticated_at: time(&payload["auth_time"]),
+            expires_at: time(&payload["exp"])?,
+        })
+    }
+
+    fn public_keys(&self) -> PublicKeys {
+        let keys = SigningAlgorithm::ALL.map(|algorithm| {
+            json!({ "kty": "fake", "use": "sig", "alg": algorithm.name(), "kid": Self::kid(algorithm) })
+        });
+        let algorithms = SigningAlgorithm::ALL.map(|algorithm| algorithm.name().to_owned());
+        PublicKeys { jwks: json!({ "keys": keys }).to_string(), algorithms: algorithms.to_vec() }
+    }
+}
+
+/// RFC 9068 section 2.2, and RFC 9449 section 6.1.
+pub(crate) fn access_payload(claims: &AccessClaims) -> Value {
+    let audience = match claims.audience.as_slice() {
+        [one] => json!(one),
+        several => json!(several),
+    };
+    without_nulls(json!({
+        "iss": claims.issuer,
+        "aud": audience,
+        "sub": claims.subject.to_string(),
+        "client_id": claims.client,
+        "scope": claims.scope.to_string(),
+        "auth_time": claims.authenticated_at.unix_timestamp(),
+        "iat": claims.issued_at.unix_timestamp(),
+        "exp": claims.expires_at.unix_timestamp(),
+        "jti": claims.id.to_string(),
+        "cnf": claims.key.map(|key| json!({ "jkt": key.to_string() })),
+    }))
+}
+
+/// OpenID Connect Core sections 2 and 5.1, and claims of our own.
+pub(crate) fn id_payload(claims: &IdTokenClaims) -> Value {
+    let user = &claims.user;
+    let proof = claims.wallet_proof.as_ref();
+    without_nulls(json!({
+        "iss": claims.issuer,
+        "sub": claims.subject.to_string(),
+        "aud": claims.audience,
+        "exp": claims.expires_at.unix_timestamp(),
+        "iat": claims.issued_at.unix_timestamp(),
+        "auth_time": claims.authenticated_at.unix_timestamp(),
+        "nonce": claims.nonce,
+        "at_hash": claims.access_token_hash,
+        "amr": [AMR],
+        "acr": ACR,
+        "sid": claims.session.map(|session| session.to_string()),
+        "preferred_username": user.preferred_username,
+        "name": user.name,
+        "picture": user.picture,
+        "email": user.email.as_ref().map(|email| email.address.to_string()),
+        "email_verified": user.email.as_ref().map(|email| email.verified),
+        "wallet_address": user.wallet_address,
+        "wallet_account": user.wallet_account,
+        "wallets": user.wallets,
+        "wallet_proof": proof.map(|proof| json!({ "text": proof.text, "signature": proof.signature })),
+    }))
+}
+
+/// OpenID Connect Back-Channel Logout section 2.4.
+pub(crate) fn logout_payload(claims: &LogoutClaims) -> Value {
+    without_nulls(json!({
+        "iss": claims.issuer,
+        "sub": claims.subject.to_string(),
+        "aud": claims.audience,
+        "iat": claims.issued_at.unix_timestamp(),
+        "exp": claims.expires_at.unix_timestamp(),
+        "jti": claims.id.to_string(),
+        "sid": claims.session.map(|session| session.to_string()),
+        "events": { "http://schemas.openid.net/event/backchannel-logout": {} },
+    }))
+}
+
+fn without_nulls(mut payload: Value) -> Value {
+    if let Some(members) = payload.as_object_mut() {
+        members.retain(|_, value| !value.is_null());
+    }
+    payload
+}

@@ -1,0 +1,168 @@
+//! Every claim on its own, and any claims at all.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::claims::Claim;
+
+const NOW: i64 = 1_800_000_000;
+const ISSUER: &str = "https://auth.example.com";
+const EXPECTED: Expected<'_> = Expected {
+    client_id: "the-client",
+    issuer: ISSUER,
+    token_endpoint: "https://auth.example.com/oauth/token",
+    keeps_fapi: false,
+};
+
+fn now() -> OffsetDateTime {
+    OffsetDateTime::from_unix_timestamp(NOW).unwrap()
+}
+
+fn text(text: &str) -> Option<Claim> {
+    Some(Claim::Text(text.to_owned()))
+}
+
+fn texts(texts: &[&str]) -> Option<Claim> {
+    Some(Claim::Texts(texts.iter().map(|text| (*text).to_owned()).collect()))
+}
+
+/// A good assertion, with one claim replaced or left out.
+fn with(name: &str, claim: Option<Claim>) -> Claims {
+    let good = [
+        ("iss", text("the-client")),
+        ("sub", text("the-client")),
+        ("aud", text(ISSUER)),
+        ("exp", Some(Claim::Number(NOW + 60))),
+        ("iat", Some(Claim::Number(NOW))),
+        ("jti", text("1")),
+    ];
+    let mut claims: BTreeMap<_, _> =
+        good.into_iter().filter_map(|(name, claim)| Some((name.to_owned(), claim?))).collect();
+    claims.remove(name);
+    claims.extend(claim.map(|claim| (name.to_owned(), claim)));
+    Claims::new(claims)
+}
+
+fn judged(claims: &Claims) -> Result<SingleUse, AssertionRejected> {
+    judge(Some("JWT"), claims, EXPECTED, now())
+}
+
+#[test]
+fn a_111_a_good_assertion_is_remembered_until_it_is_too_old() {
+    let spend = judged(&with("", None)).unwrap();
+    assert_eq!(spend.forget_after, now() + Duration::seconds(60) + SKEW);
+    assert_eq!(judged(&with("iat", None)).unwrap(), spend, "what is remembered is the client and the jti");
+    assert_ne!(judged(&with("jti", text("2"))).unwrap().digest, spend.digest);
+}
+
+#[test]
+fn a_111_the_audience_is_this_server_and_nobody_else() {
+    for audience in
+        [text(ISSUER), text(EXPECTED.token_endpoint), texts(&[ISSUER]), texts(&[EXPECTED.token_endpoint])]
+    {
+        assert!(judged(&with("aud", audience)).is_ok());
+    }
+    for audience in [
+        None,
+        text(""),
+        text("https://auth.example.com/"),
+        text("https://other.example"),
+        texts(&[]),
+        texts(&[ISSUER, ISSUER]),
+        texts(&[ISSUER, "https://other.example"]),
+        Some(Claim::Number(1)),
+        Some(Claim::Other),
+    ] {
+        assert_eq!(judged(&with("aud", audience)), Err(AssertionRejected::OtherAudience));
+    }
+}
+
+/// FAPI 2.0 Security Profile, section 5.3.3.
+#[test]
+fn a_112_a_client_that_keeps_the_profile_names_the_issuer_as_one_string() {
+    let expected = Expected { keeps_fapi: true, ..EXPECTED };
+    let judged = |audience| judge(None, &with("aud", audience), expected, now()).map(|_| ());
+    assert_eq!(judged(text(ISSUER)), Ok(()));
+    for audience in [text(EXPECTED.token_endpoint), texts(&[ISSUER]), None] {
+        assert_eq!(judged(audience), Err(AssertionRejected::OtherAudience));
+    }
+}
+
+#[test]
+fn a_111_issuer_and_subject_are_the_client() {
+    for name in ["iss", "sub"] {
+        for claim in [None, text("other"), text("The-Client"), texts(&["the-client"]), Some(Claim::Other)] {
+            assert_eq!(judged(&with(name, claim)), Err(AssertionRejected::OtherClient));
+        }
+    }
+}
+
+#[test]
+fn a_111_e_31_an_assertion_ends_and_soon() {
+    for seconds in [1, 299, 300] {
+        assert!(judged(&with("exp", Some(Claim::Number(NOW + seconds)))).is_ok(), "{seconds}");
+    }
+    for seconds in [0, -1, 301, 3600, i64::MAX - NOW] {
+        let claim = Some(Claim::Number(NOW + seconds));
+        assert_eq!(judged(&with("exp", claim)), Err(AssertionRejected::Expiry), "{seconds}");
+    }
+    assert_eq!(judged(&with("exp", None)), Err(AssertionRejected::Expiry));
+    assert_eq!(judged(&with("exp", text("1800000060"))), Err(AssertionRejected::Expiry));
+}
+
+#[test]
+fn a_111_an_assertion_from_the_future_is_refused() {
+    for name in ["iat", "nbf"] {
+        for (seconds, is_good) in [(-86_400, true), (30, true), (31, false), (3600, false)] {
+            let judged = judged(&with(name, Some(Claim::Number(NOW + seconds))));
+            assert_eq!(judged.is_ok(), is_good, "{name} {seconds}");
+        }
+        assert_eq!(judged(&with(name, Some(Claim::Other))), Err(AssertionRejected::Early));
+    }
+}
+
+#[test]
+fn a_111_e_23_an_assertion_can_be_known_again() {
+    for id in [None, text(""), text(&"x".repeat(257)), Some(Claim::Number(1))] {
+        assert_eq!(judged(&with("jti", id)), Err(AssertionRejected::TokenId));
+    }
+    assert!(judged(&with("jti", text(&"x".repeat(256)))).is_ok());
+}
+
+#[test]
+fn tokens_of_other_kinds_are_no_assertions() {
+    let judged = |typ| judge(typ, &with("", None), EXPECTED, now());
+    for typ in [None, Some("JWT"), Some("jwt"), Some("client-authentication+jwt")] {
+        assert!(judged(typ).is_ok(), "{typ:?}");
+    }
+    for typ in ["", "dpop+jwt", "at+jwt", "logout+jwt"] {
+        assert_eq!(judged(Some(typ)), Err(AssertionRejected::OtherKind));
+    }
+}
+
+fn any_claim() -> impl Strategy<Value = Claim> {
+    prop_oneof![
+        ".{0,300}".prop_map(Claim::Text),
+        proptest::collection::vec(".{0,20}", 0..3).prop_map(Claim::Texts),
+        any::<i64>().prop_map(Claim::Number),
+        (NOW - 400..NOW + 400).prop_map(Claim::Number),
+        Just(Claim::Other),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn whatever_it_says_an_assertion_is_judged(
+        name in prop_oneof![Just("iss"), Just("sub"), Just("aud"), Just("exp"), Just("iat"), Just("nbf"), Just("jti")],
+        claim in any_claim(),
+        seconds in -377_705_116_800_i64..253_402_300_799,
+    ) {
+        let claims = with(name, Some(claim));
+        let _ = judge(None, &claims, EXPECTED, OffsetDateTime::from_unix_timestamp(seconds).unwrap());
+        if let Ok(spend) = judged(&claims) {
+            prop_assert!(spend.forget_after > now() && spend.forget_after <= now() + MAX_LIFETIME + SKEW);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! `/device`: the page where a person types the code that a device shows, and the one where they come to who answered.
+
+use actix_session::Session;
+use actix_web::http::{StatusCode, header};
+use actix_web::web::{Data, Query};
+use actix_web::{HttpRequest, HttpResponse};
+use countersign_usecases::find_device::find_device;
+use paperclip::actix::Apiv2Schema;
+use serde::{Deserialize, Serialize};
+
+use crate::endpoint::authorize;
+use crate::error::ApiError;
+use crate::extract::body::{Body, required};
+use crate::language::Language;
+use crate::rate_limit::Limited;
+use crate::state::AppState;
+use crate::templates::Name;
+
+/// The code that a device shows.
+#[derive(Deserialize, Apiv2Schema)]
+pub(crate) struct DeviceCodeForm {
+    /// Eight letters; case, spaces and hyphens do not matter.
+    user_code: Option<String>,
+}
+
+/// What the person did.
+#[derive(Deserialize)]
+pub(crate) struct DoneQuery {
+    done: Option<String>,
+}
+
+#[derive(Serialize)]
+struct PageContext<'a> {
+    /// What stands in the field.
+    user_code: &'a str,
+    /// Does nothing wait under this code?
+    wrong: bool,
+}
+
+#[derive(Serialize)]
+struct DoneContext {
+    denied: bool,
+}
+
+/// Shows the page; a code in the address is only filled in, because somebody else may have written that address.
+pub(crate) async fn show(
+    state: Data<AppState>,
+    request: HttpRequest,
+    query: Query<DeviceCodeForm>,
+) -> Result<HttpResponse, ApiError> {
+    let user_code = query.user_code.as_deref().unwrap_or_default();
+    page(&state, &request, &PageContext { user_code, wrong: false }, StatusCode::OK)
+}
+
+/// Takes a code, and goes on to the page that asks about what waits under it.
+pub(crate) async fn enter(
+    state: Data<AppState>,
+    request: HttpRequest,
+    session: Session,
+    body: Body,
+) -> Result<HttpResponse, ApiError> {
+    state.admit(&request, Limited::UserCode)?;
+    body.require_form()?;
+    let sent: DeviceCodeForm = body.form()?;
+    let user_code = required(sent.user_code, "user_code")?;
+    let Some(pending) = find_device(&state.context, &user_code).await? else {
+        let context = PageContext { user_code: &user_code, wrong: true };
+        return page(&state, &request, &context, StatusCode::BAD_REQUEST);
+    };
+    let to = authorize::wait(&state, &session, pending).map_err(ApiError::server_error)?;
+    Ok(HttpResponse::SeeOther().insert_header((header::LOCATION, to)).finish())
+}
+
+/// Says that the person is done here.
+pub(crate) async fn done(
+    state: Data<AppState>,
+    request: HttpRequest,
+    query: Query<DoneQuery>,
+) -> Result<HttpResponse, ApiError> {
+    let context = DoneContext { denied: query.done.as_deref() == Some("denied") };
+    state.page(&request, Language::of(&request, None), Name::DeviceDone, StatusCode::OK, &context)
+}
+
+fn page(
+    state: &AppState,
+    request: &HttpRequest,
+    context: &PageContext<'_>,
+    status: StatusCode,
+) -> Result<HttpResponse, ApiError> {
+    state.page(request, Language::of(request, None), Name::Device, status, context)
+}

@@ -1,0 +1,118 @@
+//! `GET` and `POST /oauth/logout`: a client sends a person to sign out (OpenID Connect RP-Initiated Logout 1.0).
+
+use actix_web::http::{StatusCode, header};
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::parameters::{Parameters, Repeated};
+use countersign_domain::secret::Secret;
+use countersign_usecases::sign_out::{
+    Back, SignOutError, SignOutJudged, SignOutRequest, SignOutStep, judge_sign_out, sign_out,
+};
+use serde::Serialize;
+
+use crate::back_channel;
+use crate::endpoint::account::{Farewell, signed_out};
+use crate::error::ApiError;
+use crate::extract::body::{Body, Kind};
+use crate::language::Language;
+use crate::login_cookie;
+use crate::origin::{is_cross_site, require_ours};
+use crate::state::AppState;
+use crate::templates::Name;
+
+/// What the page says that asks.
+#[derive(Serialize)]
+struct LogoutPage<'a> {
+    account: String,
+    client: Option<&'a str>,
+    fields: Vec<(&'static str, &'a str)>,
+}
+
+/// Signs out or asks, by the query.
+pub(crate) async fn get(state: Data<AppState>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    answer(&state, &request, &Parameters::from_form(request.query_string()), false).await
+}
+
+/// The same by a form, and the answer of our own page, whose button says `confirm`.
+pub(crate) async fn post(
+    state: Data<AppState>,
+    request: HttpRequest,
+    body: Body,
+) -> Result<HttpResponse, ApiError> {
+    let pairs = if body.kind == Kind::Form { body.pairs()? } else { Vec::new() };
+    let public_url = &state.context.policy.public_url;
+    // The cookie is `SameSite=Lax`: a form of another site comes without it, the same by GET brings it.
+    if is_cross_site(&request) && request.cookie(login_cookie::name(public_url.is_https())).is_none() {
+        let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(&pairs).finish();
+        let to = format!("{}/oauth/logout?{query}", public_url.path());
+        return Ok(HttpResponse::SeeOther().insert_header((header::LOCATION, to)).finish());
+    }
+    let parameters = Parameters::new(pairs);
+    let confirmed = parameters.once("confirm").map_err(repeated)?.is_some();
+    if confirmed {
+        require_ours(&request, public_url)?;
+    }
+    answer(&state, &request, &parameters, confirmed).await
+}
+
+async fn answer(
+    state: &Data<AppState>,
+    request: &HttpRequest,
+    parameters: &Parameters,
+    confirmed: bool,
+) -> Result<HttpResponse, ApiError> {
+    let sent = read(parameters).map_err(repeated)?;
+    let language = Language::of(request, parameters.once("ui_locales").map_err(repeated)?);
+    let judged = judge_sign_out(&state.context, &sent, &state.browser(request)).await;
+    let SignOutJudged { step, client, back } =
+        judged.map_err(|error: SignOutError| ApiError::from(error).always_as_page())?;
+    match step {
+        SignOutStep::Ask(session) if !confirmed => {
+            let client = client.as_ref().map(|client| client.metadata.name.as_str());
+            let page = LogoutPage { account: session.account.shortened(), client, fields: fields(&sent) };
+            state.page(request, language, Name::Logout, StatusCode::OK, &page)
+        }
+        SignOutStep::Nobody => signed_out(state, request, language, Farewell::linked(back.as_ref())),
+        SignOutStep::Ask(_) | SignOutStep::AtOnce => {
+            let notices = sign_out(&state.context, &state.browser(request)).await?;
+            back_channel::tell(state, notices);
+            let mut answer = match &back {
+                // `form-action` of our page would keep the redirect from happening.
+                Some(_) if confirmed => {
+                    signed_out(state, request, language, Farewell::leading(back.as_ref()))?
+                }
+                Some(Back { address, .. }) => {
+                    HttpResponse::SeeOther().insert_header((header::LOCATION, address.as_str())).finish()
+                }
+                None => signed_out(state, request, language, Farewell::default())?,
+            };
+            state.forget(&mut answer)?;
+            Ok(answer)
+        }
+    }
+}
+
+fn read(parameters: &Parameters) -> Result<SignOutRequest, Repeated> {
+    let once = |name| parameters.once(name).map(|value| value.map(ToOwned::to_owned));
+    Ok(SignOutRequest {
+        id_token_hint: once("id_token_hint")?.map(Secret::new),
+        client_id: once("client_id")?,
+        post_logout_redirect_uri: once("post_logout_redirect_uri")?,
+        state: once("state")?,
+    })
+}
+
+/// What our page sends back when its button is pressed.
+fn fields(sent: &SignOutRequest) -> Vec<(&'static str, &str)> {
+    let fields = [
+        ("id_token_hint", sent.id_token_hint.as_ref().map(Secret::expose)),
+        ("client_id", sent.client_id.as_deref()),
+        ("post_logout_redirect_uri", sent.post_logout_redirect_uri.as_deref()),
+        ("state", sent.state.as_deref()),
+    ];
+    fields.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+fn repeated(repeated: Repeated) -> ApiError {
+    ApiError::invalid_request(repeated.to_string()).always_as_page()
+}

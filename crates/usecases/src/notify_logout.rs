@@ -1,0 +1,74 @@
+//! A login session ended: the clients that got something in it and want to know are told (OpenID Connect Back-Channel Logout).
+
+use countersign_domain::id::{ClientId, SessionId, TokenId, UserId};
+use countersign_domain::id_token::LogoutClaims;
+use countersign_ports::{EntropyExt, FetchError, SignerError, StoreError};
+use time::Duration;
+
+use crate::Context;
+
+/// For how long a client may take a logout token as new.
+const LIFETIME: Duration = Duration::minutes(2);
+
+/// A client that may have to be told that a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogoutNotice {
+    /// Whose session.
+    pub user: UserId,
+    /// Which one.
+    pub session: SessionId,
+    /// Who is told.
+    pub client: ClientId,
+}
+
+/// Why a client could not be told. It may be tried again.
+#[derive(Debug, thiserror::Error)]
+pub enum NotifyLogoutError {
+    /// The client could not be read.
+    #[error("client could not be read")]
+    Store(#[from] StoreError),
+    /// The logout token could not be signed.
+    #[error("logout token could not be signed")]
+    Signer(#[from] SignerError),
+    /// The client could not be reached.
+    #[error("client could not be reached")]
+    Fetch(#[from] FetchError),
+    /// The client answered with something else than 200 or 204.
+    #[error("client answered with HTTP status {0}")]
+    Refused(u16),
+}
+
+/// Tells one client once; one that does not want to know is told nothing.
+pub async fn notify_logout(context: &Context, notice: LogoutNotice) -> Result<(), NotifyLogoutError> {
+    let Some(client) = context.storage.find_client(notice.client).await? else { return Ok(()) };
+    let Some(uri) = &client.metadata.backchannel_logout_uri else { return Ok(()) };
+    let now = context.clock.now();
+    let claims = LogoutClaims {
+        issuer: context.policy.public_url.as_str().to_owned(),
+        audience: client.wire_id(),
+        subject: notice.user,
+        session: Some(notice.session),
+        issued_at: now,
+        expires_at: now + LIFETIME,
+        id: TokenId::at(now, context.entropy.bytes()),
+    };
+    let token = context.signer.sign_logout_token(client.id_token_algorithm(), &claims).await?;
+    match context.fetcher.post_form(uri, &[("logout_token", &token)]).await? {
+        200 | 204 => {
+            tracing::info!(user.id = %notice.user, client.id = %notice.client, "client told of sign-out");
+            Ok(())
+        }
+        status => Err(NotifyLogoutError::Refused(status)),
+    }
+}
+
+/// Who may have to be told when one session of a user ends, or all of them. This is asked before they end.
+pub(crate) async fn notices(
+    context: &Context,
+    user: UserId,
+    only: Option<SessionId>,
+) -> Result<Vec<LogoutNotice>, StoreError> {
+    let clients = context.storage.clients_of_sessions(user).await?.into_iter();
+    let ending = clients.filter(|found| only.is_none_or(|only| found.session == only));
+    Ok(ending.map(|found| LogoutNotice { user, session: found.session, client: found.client }).collect())
+}

@@ -1,0 +1,32 @@
+//! What userinfo and ID tokens share: the claims about a user that scopes release.
+
+use countersign_domain::id::UserId;
+use countersign_domain::scope::{Scope, ScopeSet};
+use countersign_domain::user_info::{ReleasedEmail, UserInfo};
+use countersign_domain::wallet::WalletAccount;
+use countersign_ports::StoreError;
+
+use crate::Context;
+
+/// Reads what the scopes release: the wallets and the e-mail address of the user only where they do.
+pub(crate) async fn released_claims(
+    context: &Context,
+    user: UserId,
+    account: &WalletAccount,
+    scope: ScopeSet,
+) -> Result<UserInfo, StoreError> {
+    let wallets = if scope.contains(Scope::Wallets) {
+        let linked = context.storage.wallets_of(user).await?;
+        Some(linked.into_iter().map(|linked| linked.account).collect::<Vec<_>>())
+    } else {
+        None
+    };
+    let email = if scope.contains(Scope::Email) {
+        let on_file = context.storage.find_email(user).await?;
+        ReleasedEmail::of(user, on_file, context.policy.synthetic_email)
+    } else {
+        None
+    };
+    let picture = context.policy.public_url.join(&format!("/pictures/{user}.svg"));
+    Ok(UserInfo::release(user, account, scope, wallets.as_deref(), email, &picture))
+}

@@ -1,0 +1,93 @@
+//! Shared step: a client proves who it is by something that it signed.
+
+use countersign_domain::client::Client;
+use countersign_domain::client_assertion::{self, AssertionRejected, Expected};
+use countersign_domain::client_auth::ClientRejected;
+use countersign_ports::{EntropyExt, FetchError, Fetched, JwsRejected, ReadJws, SpendProof};
+use uuid::Uuid;
+
+use crate::{AuthenticateClientError, Context};
+
+/// Why a client is not believed. It is for the log alone: the outside hears the same of all.
+#[derive(Debug, thiserror::Error)]
+enum Unbelieved {
+    #[error("the client has no keys")]
+    NoKeys,
+    #[error("jwks_uri: {0}")]
+    Fetch(#[from] FetchError),
+    #[error("{0}")]
+    Signature(#[from] JwsRejected),
+    #[error("alg is not the one that the client registered")]
+    OtherAlgorithm,
+    #[error("the payload is not an object with every name once")]
+    Payload,
+    #[error("{0}")]
+    Claims(#[from] AssertionRejected),
+    #[error("it was used before")]
+    Replayed,
+}
+
+/// Verifies the signature with the client's keys, judges the claims, and remembers the assertion: it is good once.
+pub(crate) async fn verify_assertion(
+    context: &Context,
+    client: &Client,
+    client_id: &str,
+    assertion: &str,
+) -> Result<(), AuthenticateClientError> {
+    let now = context.clock.now();
+    let public_url = &context.policy.public_url;
+    let token_endpoint = public_url.join("/oauth/token");
+    let expected = Expected {
+        client_id,
+        issuer: public_url.as_str(),
+        token_endpoint: &token_endpoint,
+        keeps_fapi: client.keeps_fapi(),
+    };
+    let judged = async {
+        let signed = read(context, client, assertion).await?;
+        let registered = client.metadata.display.token_endpoint_auth_signing_alg.as_ref();
+        if registered.is_some_and(|name| *name != signed.algorithm) {
+            return Err(Unbelieved::OtherAlgorithm);
+        }
+        let claims = context.jws.read_claims(&signed.payload).ok_or(Unbelieved::Payload)?;
+        Ok(client_assertion::judge(signed.typ.as_deref(), &claims, expected, now)?)
+    };
+    let proof = judged.await.map_err(|why| refused(client, &why))?;
+    let spend = SpendProof {
+        digest: proof.digest,
+        attempt: Uuid::from_bytes(context.entropy.bytes()),
+        now,
+        forget_after: proof.forget_after,
+    };
+    if context.storage.spend_proof(spend).await? {
+        Ok(())
+    } else {
+        Err(refused(client, &Unbelieved::Replayed))
+    }
+}
+
+/// Keys that were fetched a while ago may lack the newest: then they are fetched once more.
+async fn read(context: &Context, client: &Client, assertion: &str) -> Result<ReadJws, Unbelieved> {
+    let display = &client.metadata.display;
+    if let Some(jwks) = &display.jwks {
+        return Ok(context.jws.read_signed(assertion, jwks)?);
+    }
+    let uri = display.jwks_uri.as_deref().ok_or(Unbelieved::NoKeys)?;
+    let known = context.fetcher.get(uri).await?;
+    match context.jws.read_signed(assertion, text(&known)?) {
+        Err(JwsRejected::KeyUnknown | JwsRejected::Signature) => {
+            let newest = context.fetcher.get_anew(uri).await?;
+            Ok(context.jws.read_signed(assertion, text(&newest)?)?)
+        }
+        read => Ok(read?),
+    }
+}
+
+fn text(fetched: &Fetched) -> Result<&str, JwsRejected> {
+    std::str::from_utf8(&fetched.body).map_err(|_| JwsRejected::Keys("not a text"))
+}
+
+fn refused(client: &Client, why: &Unbelieved) -> AuthenticateClientError {
+    tracing::info!(client.id = %client.id, reason = %why, "client assertion refused");
+    AuthenticateClientError::Rejected(ClientRejected::AssertionRejected)
+}

@@ -1,0 +1,2 @@
+DROP TABLE device_requests;
+DROP TABLE pushed_requests;

@@ -1,0 +1,103 @@
+//! What becomes of codes and refresh tokens, and where they are not sent.
+
+use countersign_tests::openid::{Answer, Party, Person};
+use countersign_tests::{Parameters, Response};
+
+use crate::suite::Suite;
+
+/// A code that comes a second time is refused with `invalid_grant`.
+#[test]
+fn oidcc_codereuse() {
+    let suite = Suite::start();
+    let (party, request, code, _) = redeemed(&suite);
+    assert_eq!(suite.exchange(&party, &request, &code).verdict(), "400 invalid_grant");
+}
+
+/// A code that comes a second time half a minute later is refused, and the access token that it gave is revoked.
+#[test]
+fn oidcc_codereuse_30seconds() {
+    let suite = Suite::start();
+    let (party, request, code, answer) = redeemed(&suite);
+    half_a_minute_passes(&suite, &party);
+    assert_eq!(suite.exchange(&party, &request, &code).verdict(), "400 invalid_grant");
+    assert_eq!(suite.userinfo(&party, &answer.access).verdict(), "401 invalid_token");
+}
+
+/// A redirect URI that the client did not register is answered by a page, never by a redirect.
+#[test]
+fn oidcc_ensure_registered_redirect_uri() {
+    let suite = Suite::start();
+    let party = suite.client();
+    let request = party.request().with("redirect_uri", &format!("{}/unregistered", party.redirect_uri));
+    assert_shown(Person::new(&suite).visit(&suite, &request));
+}
+
+/// Refresh tokens work, give a fitting ID token, and are bound to the client that got them.
+#[test]
+fn oidcc_refresh_token() {
+    let suite = Suite::start();
+    refresh_tokens_are_bound_to(&suite, &suite.client(), &suite.client());
+}
+
+/// The suite's checks of refresh tokens, on two clients.
+#[track_caller]
+pub(crate) fn refresh_tokens_are_bound_to(suite: &Suite, first: &Party, second: &Party) {
+    assert!(suite.list("grant_types_supported").contains("refresh_token"));
+    for party in [first, second] {
+        let request = party.request().with("scope", "openid offline_access").with("prompt", "consent");
+        let answer = suite.log_in(party, &request);
+        let token = answer.refresh.as_deref().unwrap();
+        assert!(token.bytes().all(|byte| matches!(byte, 0x20..=0x7E)), "RFC 6749, appendix A.17");
+        let again = suite.judge(party, suite.refresh(party, token));
+        assert_ne!(again.access, answer.access);
+        assert_refreshed(&answer, &again);
+        super::told(suite, party, &again);
+        let stranger = if std::ptr::eq(party, first) { second } else { first };
+        let refused = suite.refresh(stranger, again.refresh.as_deref().unwrap());
+        assert_eq!(refused.verdict(), "400 invalid_grant");
+    }
+}
+
+/// What an ID token may change at a refresh (OpenID Connect Core section 12.2).
+#[track_caller]
+pub(crate) fn assert_refreshed(first: &Answer, again: &Answer) {
+    for name in ["iss", "sub", "aud", "auth_time"] {
+        assert_eq!(first.claims[name], again.claims[name], "{name}");
+    }
+    assert_eq!(again.claims.get("nonce"), None, "{}", again.claims);
+}
+
+/// The client or its redirect URI is not known to be good: a page says so, and nobody is sent anywhere.
+#[track_caller]
+pub(crate) fn assert_shown(answered: Response) {
+    assert_eq!(answered.expect(400).header("Location"), None);
+}
+
+fn redeemed(suite: &Suite) -> (Party, Parameters, String, Answer) {
+    let party = suite.client();
+    let request = party.request();
+    let code = Person::new(suite).answer(suite, &request).code();
+    let answer = suite.redeem(&party, &request, &code);
+    suite.userinfo(&party, &answer.access).expect(200);
+    (party, request, code, answer)
+}
+
+/// Everything of the client's becomes half a minute older.
+fn half_a_minute_passes(suite: &Suite, party: &Party) {
+    let id = party.id.replace('-', "");
+    let grants = format!("SELECT id FROM grants WHERE client_id = x'{id}'");
+    let older = |column: &str| format!("{column} = {column} - 30000000");
+    let database = suite.server.database();
+    assert_eq!(database.number(&format!("SELECT count(*) FROM ({grants})")), 1);
+    database.change(&format!(
+        "UPDATE tokens SET {}, {} WHERE grant_id IN ({grants})",
+        older("issued_at"),
+        older("access_expires_at"),
+    ));
+    database.change(&format!(
+        "UPDATE grants SET {}, {}, {} WHERE id IN ({grants})",
+        older("authenticated_at"),
+        older("code_expires_at"),
+        older("redeemed_at"),
+    ));
+}

@@ -1,0 +1,49 @@
+//! What a client tells of itself, and who sees it.
+
+use countersign_tests::openid::{Party, Person};
+use serde_json::{Value, json};
+
+use super::client;
+use crate::suite::Suite;
+
+/// A client may register a logo. The page shows none of it, because people would be tracked by it and taken in (B-069).
+#[test]
+fn oidcc_registration_logo_uri() {
+    let page = page_of_a_client_with("logo_uri", "https://client.example/logo.png", client);
+    assert!(!page.contains("logo.png"), "{page}");
+}
+
+/// A client may register where its privacy policy is, and the page leads there once the operator let the client in.
+#[test]
+fn oidcc_registration_policy_uri() {
+    the_page_leads_to("policy_uri", "https://client.example/policy");
+}
+
+/// A client may register where its terms of service are, and the page leads there once the operator let the client in.
+#[test]
+fn oidcc_registration_tos_uri() {
+    the_page_leads_to("tos_uri", "https://client.example/tos");
+}
+
+/// Nobody looked at the addresses of a client that registered itself: its page leads nowhere.
+#[track_caller]
+fn the_page_leads_to(name: &str, uri: &str) {
+    let link = format!(r#"href="{uri}""#);
+    assert!(!page_of_a_client_with(name, uri, client).contains(&link), "{link}");
+    let page = page_of_a_client_with(name, uri, Suite::let_in);
+    assert!(page.contains(&link), "{link} in {page}");
+}
+
+/// Registers a client with an address more, signs somebody in, and gives the page that they saw.
+#[track_caller]
+fn page_of_a_client_with(name: &str, uri: &str, register: impl Fn(&Suite, &Value) -> Party) -> String {
+    let suite = Suite::start();
+    let party = register(&suite, &json!({name: uri}));
+    assert_eq!(party.registration[name], uri);
+    let (mut person, request) = (Person::new(&suite), party.request());
+    let begun = person.visit(&suite, &request).expect(302);
+    let page = person.page_text(&begun).unwrap();
+    let code = person.finish(&suite, &request, begun).code();
+    suite.redeem(&party, &request, &code);
+    page
+}

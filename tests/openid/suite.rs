@@ -1,0 +1,61 @@
+//! What the modules share: one server for all tests that run at the same time.
+
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use countersign_tests::openid::{Party, Provider};
+use countersign_tests::{Request, Server};
+use serde_json::{Value, json};
+
+static RUNNING: Mutex<Weak<Server>> = Mutex::new(Weak::new());
+
+/// The provider that a module looks at, found by its issuer.
+pub(crate) struct Suite {
+    provider: Provider,
+    pub(crate) server: Arc<Server>,
+}
+
+impl Suite {
+    /// Joins the server that other tests use, or starts it.
+    #[track_caller]
+    pub(crate) fn start() -> Self {
+        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        let server = running.upgrade().unwrap_or_else(|| Arc::new(Server::sqlite()));
+        *running = Arc::downgrade(&server);
+        Self { provider: Provider::discover(&server), server }
+    }
+
+    /// A server with settings of its own.
+    #[track_caller]
+    pub(crate) fn of(server: Server) -> Self {
+        Self { provider: Provider::discover(&server), server: Arc::new(server) }
+    }
+
+    /// A client that registered itself, as the suite's variant `dynamic_client`.
+    #[track_caller]
+    pub(crate) fn client(&self) -> Party {
+        self.register(&json!({}))
+    }
+
+    /// A client that the operator let in, as the suite's variant `static_client`: only such a one may learn who somebody is without
+    /// a page.
+    #[track_caller]
+    pub(crate) fn let_in(&self, metadata: &Value) -> Party {
+        let made = self.server.database().let_in_for(&["openid", "profile", "email", "offline_access"]);
+        let token = made["registration_access_token"].as_str().unwrap();
+        let path = format!("/oauth/clients/{}", made["client_id"].as_str().unwrap());
+        let update = Request::new("PUT", &path).bearer(token);
+        let body = self.registration(metadata).to_string();
+        let mut registration = self.site.send(&update.typed("application/json", body)).expect(200).json();
+        registration["client_secret"] = made["client_secret"].clone();
+        Party::of(registration, None)
+    }
+}
+
+impl Deref for Suite {
+    type Target = Provider;
+
+    fn deref(&self) -> &Provider {
+        &self.provider
+    }
+}

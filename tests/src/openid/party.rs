@@ -1,0 +1,130 @@
+//! A client of the provider, and how it proves who it is.
+
+use serde_json::{Value, json};
+
+use super::Provider;
+use crate::http::{Parameters, Request};
+use crate::jose::{SigningKey, now, random_text};
+use crate::site::CODE_CHALLENGE;
+
+const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+
+/// How a client proves itself.
+#[derive(Debug)]
+pub enum Method {
+    /// `client_secret_basic`
+    Basic(String),
+    /// `client_secret_post`
+    Post(String),
+    /// `private_key_jwt`
+    Key(SigningKey),
+    /// `none`
+    Nothing,
+}
+
+/// A registered client.
+#[derive(Debug)]
+pub struct Party {
+    /// What the provider answered to its registration.
+    pub registration: Value,
+    /// `client_id`
+    pub id: String,
+    /// The first of its redirect URIs.
+    pub redirect_uri: String,
+    /// How it proves itself.
+    pub method: Method,
+    /// The key that its tokens are bound to, if it uses one.
+    pub dpop: Option<SigningKey>,
+    /// Do its assertions name the issuer, as FAPI 2.0 wants it, or the token endpoint?
+    pub names_issuer: bool,
+}
+
+impl Party {
+    /// Reads a registration; the key is the client's own, if it has one.
+    #[track_caller]
+    pub fn of(registration: Value, key: Option<SigningKey>) -> Self {
+        let text = |value: &Value| value.as_str().map(ToOwned::to_owned);
+        let secret = || text(&registration["client_secret"]).unwrap();
+        let method = match (registration["token_endpoint_auth_method"].as_str().unwrap(), key) {
+            ("client_secret_basic", None) => Method::Basic(secret()),
+            ("client_secret_post", None) => Method::Post(secret()),
+            ("private_key_jwt", Some(key)) => Method::Key(key),
+            ("none", None) => Method::Nothing,
+            (other, _) => panic!("{other}: {registration}"),
+        };
+        Self {
+            id: text(&registration["client_id"]).unwrap(),
+            redirect_uri: text(&registration["redirect_uris"][0]).unwrap(),
+            method,
+            dpop: None,
+            names_issuer: false,
+            registration,
+        }
+    }
+
+    /// What its ID tokens must be signed with.
+    pub fn id_token_algorithm(&self) -> &str {
+        self.registration["id_token_signed_response_alg"].as_str().unwrap_or("RS256")
+    }
+
+    /// Its own key; the test is wrong if it has none.
+    pub fn key(&self) -> &SigningKey {
+        match &self.method {
+            Method::Key(key) => key,
+            Method::Basic(_) | Method::Post(_) | Method::Nothing => panic!("{} has a key", self.id),
+        }
+    }
+
+    /// A good authorization request: scope `openid`, a state and a nonce.
+    pub fn request(&self) -> Parameters {
+        let (state, nonce) = (random_text(), random_text());
+        Parameters::of(&[
+            ("client_id", &self.id),
+            ("redirect_uri", &self.redirect_uri),
+            ("scope", "openid"),
+            ("state", &state),
+            ("nonce", &nonce),
+            ("response_type", "code"),
+        ])
+    }
+
+    /// The same with PKCE.
+    pub fn request_with_pkce(&self) -> Parameters {
+        self.request().with("code_challenge", CODE_CHALLENGE).with("code_challenge_method", "S256")
+    }
+
+    /// Adds the client's proof to a form.
+    pub fn prove(&self, provider: &Provider, request: Request) -> Request {
+        match &self.method {
+            Method::Basic(secret) => request.basic(&self.id, secret),
+            Method::Post(secret) => {
+                with_fields(request, &[("client_id", &self.id), ("client_secret", secret)])
+            }
+            Method::Nothing => with_fields(request, &[("client_id", &self.id)]),
+            Method::Key(key) => with_assertion(request, &key.sign(&self.assertion(provider))),
+        }
+    }
+
+    /// The claims of its assertion (RFC 7523 section 3), good for a minute.
+    pub fn assertion(&self, provider: &Provider) -> Value {
+        let token_endpoint = provider.url("token_endpoint");
+        let audience = if self.names_issuer { provider.issuer() } else { &token_endpoint };
+        json!({
+            "iss": self.id, "sub": self.id, "aud": audience,
+            "jti": random_text(), "iat": now(), "exp": now() + 60,
+        })
+    }
+}
+
+/// Adds an assertion to a form.
+pub fn with_assertion(request: Request, assertion: &str) -> Request {
+    with_fields(request, &[("client_assertion_type", ASSERTION_TYPE), ("client_assertion", assertion)])
+}
+
+fn with_fields(mut request: Request, fields: &[(&str, &str)]) -> Request {
+    if !request.body.is_empty() {
+        request.body.push(b'&');
+    }
+    request.body.extend_from_slice(Parameters::of(fields).encoded().as_bytes());
+    request
+}
