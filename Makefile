@@ -13,8 +13,12 @@ export DEBIAN_FRONTEND := noninteractive
 PORT ?= 8080
 BASE := http://localhost:$(PORT)
 PEERS := tests/peers
+CLIENTS := tests/clients
+APPS := $(CLIENTS)/apps
+ORACLE := $(CLIENTS)/oracle
 SECONDS_EACH ?= 60
 OLDEST_NODE := 18
+OLDEST_NODE_OF_CLIENTS := 20
 OLDEST_PYTHON := 3.11
 
 say = printf '\033[1m==> %s\033[0m\n'
@@ -103,6 +107,13 @@ test-fast: setup-build ## Run the tests that need no service and no browser: sec
 		cargo test --workspace --exclude countersign-tests --exclude countersign-adapters-postgres --exclude countersign-adapters-smtp --all-targets
 	fi
 
+.PHONY: test-clients
+test-clients: setup-build setup-clients setup-browser ## Log in with every stock client library (UPDATE_DOCS=1 writes docs/clients.md)
+	@$(say) "Building the server that the clients log in to"
+	cargo build --locked -p countersign-app
+	$(say) "Logging in with every client library (a minute or two once built)"
+	cargo test --locked -p countersign-tests --test clients -- --nocapture
+
 .PHONY: check
 check: fmt-check lint doc deny ## Run all that needs no running: format, lints, documentation, licences, advisories
 
@@ -122,18 +133,21 @@ build: setup-build ## Build the server for development
 fmt: ## Format the code
 	cargo fmt --all
 	cargo fmt --manifest-path fuzz/Cargo.toml
+	cargo fmt --manifest-path $(CLIENTS)/Cargo.toml
 
 .PHONY: fmt-check
 fmt-check: ## Look whether the code is formatted
 	@$(say) "Checking the format"
 	cargo fmt --all -- --check
 	cargo fmt --manifest-path fuzz/Cargo.toml -- --check
+	cargo fmt --manifest-path $(CLIENTS)/Cargo.toml -- --check
 
 .PHONY: lint
 lint: setup-fuzz ## Run clippy on all targets; a warning is an error
 	@$(say) "Linting (the first time takes minutes)"
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	cargo clippy --locked --manifest-path fuzz/Cargo.toml --target-dir target --all-targets -- -D warnings
+	cargo clippy --locked --manifest-path $(CLIENTS)/Cargo.toml --target-dir target/clients --all-targets -- -D warnings
 
 .PHONY: doc
 doc: setup-build ## Build the documentation of the crates; a warning is an error
@@ -205,7 +219,8 @@ migration: ## Start a migration for both databases: make migration name=add_some
 .PHONY: clean
 clean: ## Remove what was built and installed here; ./data stays
 	cargo clean
-	rm -rf .tools $(PEERS)/node_modules $(PEERS)/.venv
+	rm -rf .tools $(PEERS)/node_modules $(PEERS)/.venv $(CLIENTS)/node_modules $(CLIENTS)/.venv
+	rm -rf $(APPS)/node_modules $(APPS)/.venv $(ORACLE)/node_modules
 
 # --- set-up: each step looks first and does nothing when it is done ----------------------------------------------------------
 
@@ -223,7 +238,7 @@ setup-fuzz: setup-build
 	$(install_missing)
 
 .PHONY: setup-test
-setup-test: setup-services $(PEERS)/node_modules/.installed $(PEERS)/.venv/.installed setup-browser
+setup-test: setup-services $(PEERS)/node_modules/.installed $(PEERS)/.venv/.installed setup-browser setup-clients
 
 # A PostgreSQL server that the package starts on its own is stopped: the tests start theirs, in a folder that goes away.
 .PHONY: setup-services
@@ -263,6 +278,59 @@ $(PEERS)/.venv/.installed: $(PEERS)/requirements.txt | setup-services
 	rm -rf $(PEERS)/.venv
 	python3 -m venv $(PEERS)/.venv
 	$(PEERS)/.venv/bin/pip install --quiet --disable-pip-version-check -r $(PEERS)/requirements.txt
+	touch $@
+
+.PHONY: setup-clients
+setup-clients: setup-libraries setup-apache $(APPS)/.venv/.installed $(APPS)/node_modules/.installed $(ORACLE)/node_modules/.installed
+
+# Without the packages' server that would start by itself: the tests start their own.
+.PHONY: setup-apache
+setup-apache:
+	@missing=()
+	[[ -x /usr/sbin/apache2 ]] || missing+=(apache2-bin)
+	[[ -e /usr/lib/apache2/modules/mod_auth_openidc.so ]] || missing+=(libapache2-mod-auth-openidc)
+	$(install_missing)
+
+$(APPS)/.venv/.installed: $(APPS)/requirements.txt | setup-services
+	@$(say) "Installing the applications written in Python: JupyterHub, Streamlit, Synapse (about 850 MB)"
+	rm -rf $(APPS)/.venv
+	python3 -m venv $(APPS)/.venv
+	$(APPS)/.venv/bin/pip install --quiet --disable-pip-version-check -r $(APPS)/requirements.txt
+	touch $@
+
+$(APPS)/node_modules/.installed: $(APPS)/package.json $(APPS)/package-lock.json | setup-services
+	@$(say) "Installing JupyterHub's proxy (about 9 MB)"
+	npm ci --prefix $(APPS) --no-audit --no-fund --ignore-scripts
+	touch $@
+
+$(ORACLE)/node_modules/.installed: $(ORACLE)/package.json $(ORACLE)/package-lock.json | setup-services
+	@$(say) "Installing another authorization server, npm oidc-provider (about 27 MB)"
+	npm ci --prefix $(ORACLE) --no-audit --no-fund --ignore-scripts
+	touch $@
+
+# The libraries in Rust are compiled beside the project, not in it: what they bring along is refused there (deny.toml).
+.PHONY: setup-libraries
+setup-libraries: setup-agent $(CLIENTS)/node_modules/.installed $(CLIENTS)/.venv/.installed
+	@cargo build --locked --quiet --manifest-path $(CLIENTS)/Cargo.toml --target-dir target/clients
+
+.PHONY: setup-agent
+setup-agent:
+	@missing=()
+	command -v oidc-gen >/dev/null || missing+=(oidc-agent-cli)
+	$(install_missing)
+
+$(CLIENTS)/node_modules/.installed: $(CLIENTS)/package.json $(CLIENTS)/package-lock.json | setup-services
+	@(( $$(node -p 'process.versions.node.split(".")[0]') >= $(OLDEST_NODE_OF_CLIENTS) )) \
+		|| { echo "The client libraries need Node $(OLDEST_NODE_OF_CLIENTS) or newer; this is $$(node --version)."; exit 1; }
+	$(say) "Installing client libraries written in JavaScript (about 80 MB)"
+	npm ci --prefix $(CLIENTS) --no-audit --no-fund --ignore-scripts
+	touch $@
+
+$(CLIENTS)/.venv/.installed: $(CLIENTS)/requirements.txt | setup-services
+	@$(say) "Installing client libraries written in Python: Authlib, mozilla-django-oidc, requests-oauthlib, mcp (about 170 MB)"
+	rm -rf $(CLIENTS)/.venv
+	python3 -m venv $(CLIENTS)/.venv
+	$(CLIENTS)/.venv/bin/pip install --quiet --disable-pip-version-check -r $(CLIENTS)/requirements.txt
 	touch $@
 
 .PHONY: .tools/cargo-deny

@@ -1,0 +1,30 @@
+//! Other people's clients at the running server: libraries, whole applications, what applications send that cannot run here, and
+//! another authorization server that is asked the same. They live in `tests/clients`, are installed by `make setup-clients`, and print
+//! one line for each of their checks.
+
+use countersign_tests::{Judges, Server};
+
+/// Stock client libraries and whole applications log in, from the issuer's address alone: login, `id_token`, userinfo, refresh,
+/// revocation and logout, and what each library refuses from an issuer that lies. `UPDATE_DOCS=1` writes `docs/clients.md`; otherwise
+/// it has to be what happened.
+#[test]
+fn every_stock_client_logs_in_and_the_page_says_so() {
+    let clients = Judges::of("clients");
+    clients.python();
+    clients.examine("run.mjs", clients.node(), &[Server::sqlite().public_url.as_ref()]);
+}
+
+/// Grafana, Gitea, oauth2-proxy, GitLab, Nextcloud and Spring Security, as their sources say that they ask; which sources, is in
+/// `tests/clients/replay/applications.mjs`.
+#[test]
+fn what_applications_send_that_cannot_run_here_is_answered_as_they_expect() {
+    let program = Judges::of("clients/oracle").node();
+    Judges::of("clients/replay").examine("run.mjs", program, &[Server::sqlite().public_url.as_ref()]);
+}
+
+/// The same requests to Countersign and to npm oidc-provider. `UPDATE_DOCS=1` writes the list and the page.
+#[test]
+fn every_difference_from_oidc_provider_is_listed_with_its_reason() {
+    let oracle = Judges::of("clients/oracle");
+    oracle.examine("run.mjs", oracle.node(), &[Server::sqlite().public_url.as_ref()]);
+}

@@ -1,0 +1,28 @@
+"""The issuer as a client developer meets it: its address, from which the rest is discovered, and registration."""
+
+import httpx
+
+
+class Issuer:
+    def __init__(self, url):
+        self.url = url.rstrip("/")
+        self.metadata = httpx.get(f"{self.url}/.well-known/openid-configuration").raise_for_status().json()
+        assert self.metadata["issuer"] == self.url, "the issuer is the address that was given, letter for letter"
+
+    def register(self, redirect_uri, **metadata):
+        """Registers a client and gives what the server says of it."""
+        body = {"redirect_uris": [redirect_uri], "scope": "openid profile email offline_access", **metadata}
+        answer = httpx.post(self.metadata["registration_endpoint"], json=body)
+        assert answer.status_code == 201, f"registration: {answer.status_code} {answer.text}"
+        return answer.json()
+
+    def userinfo(self, access_token):
+        """The status of userinfo for this token."""
+        url = self.metadata["userinfo_endpoint"]
+        return httpx.get(url, headers={"authorization": f"Bearer {access_token}"}).status_code
+
+    def revoke(self, client, token):
+        """Revokes a token in the client's name (RFC 7009)."""
+        form = {"token": token, "client_id": client["client_id"], "client_secret": client["client_secret"]}
+        answer = httpx.post(self.metadata["revocation_endpoint"], data=form)
+        assert answer.status_code == 200, f"revocation: {answer.status_code} {answer.text}"

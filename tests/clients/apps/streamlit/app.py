@@ -1,0 +1,12 @@
+# Whoever comes is sent to sign in; then the page shows the claims. With ?leave in the address it logs out.
+import json
+
+import streamlit as st
+
+if not st.user.is_logged_in:
+    st.login()
+    st.stop()
+if "leave" in st.query_params:
+    st.logout()
+    st.stop()
+st.text(json.dumps(st.user.to_dict()))

@@ -1,0 +1,94 @@
+// Somebody's application as a process of its own: started with what its client was given, reached at its own address, and stopped.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { connect, createServer } from "node:net";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
+/** The folder of the applications. */
+export const here = fileURLToPath(new URL("..", import.meta.url));
+const PATIENCE = 30_000;
+
+/** A port that is free now. */
+export async function freePort() {
+  const server = createServer();
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  const { port } = server.address();
+  await new Promise((done) => server.close(done));
+  return port;
+}
+
+const listens = (port) =>
+  new Promise((tell) => {
+    const socket = connect(port, "127.0.0.1", () => tell(true) || socket.destroy());
+    socket.on("error", () => tell(false));
+  });
+
+/** How a file is run: by its ending, and Rust as what it was built to. */
+export function command(file) {
+  if (file.endsWith(".mjs")) return ["node", [`${here}${file}`]];
+  if (file.endsWith(".py")) return [`${here}.venv/bin/python`, [`${here}${file}`]];
+  if (file.endsWith(".sh")) return ["bash", [`${here}${file}`]];
+  return [`${here}../../target/clients/debug/${file.replace(/\.rs$/, "")}`, []];
+}
+
+export class App {
+  #printed = "";
+  #read = 0;
+
+  constructor(file, environment) {
+    const [program, args] = command(file);
+    const { PATH, HOME, TMPDIR } = process.env;
+    const given = Object.fromEntries(Object.entries({ PATH, HOME, TMPDIR, ...environment }).filter(([, value]) => value !== undefined));
+    this.child = spawn(program, args, { cwd: here, env: given, stdio: ["pipe", "pipe", "pipe"] });
+    this.ended = once(this.child, "close").catch(() => undefined);
+    this.child.on("error", (error) => (this.#printed += error));
+    for (const stream of [this.child.stdout, this.child.stderr]) stream.on("data", (part) => (this.#printed += part));
+  }
+
+  get printed() {
+    return this.#printed;
+  }
+
+  async #until(isSo) {
+    for (const started = Date.now(); Date.now() - started < PATIENCE; await new Promise((done) => setTimeout(done, 50))) {
+      const found = await isSo();
+      if (found) return found;
+      if (this.child.exitCode !== null) break;
+    }
+    const last = await isSo();
+    if (!last) await this.stop();
+    assert.ok(last, `it said nothing more, ended with ${this.child.exitCode}: ${this.#printed.slice(-1500)}`);
+    return last;
+  }
+
+  /** A web application answers at its port. */
+  listening(port) {
+    return this.#until(() => listens(port));
+  }
+
+  /** A program prints a line like this, after those that were read. */
+  line(pattern) {
+    return this.#until(() => {
+      const found = pattern.exec(this.#printed.slice(this.#read));
+      if (!found || !this.#printed.slice(this.#read + found.index).includes("\n")) return undefined;
+      this.#read += found.index + found[0].length;
+      return found[0];
+    });
+  }
+
+  /** A program reads this line. */
+  tell(line) {
+    this.child.stdin.write(`${line}\n`);
+  }
+
+  /** A shell ends what it started when its input ends; the rest is ended. */
+  async stop() {
+    if (this.child.exitCode === null) {
+      if (this.child.spawnfile === "bash") this.child.kill("SIGTERM");
+      else this.child.kill("SIGKILL");
+    }
+    await this.ended;
+  }
+}

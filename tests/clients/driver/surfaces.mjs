@@ -1,0 +1,163 @@
+// The ways to sit in front of an application: a web application by a browser without a screen, a program by what it prints and
+// reads. Each has `login` (undefined when the application did not let the person in), `held` and `act`.
+
+import assert from "node:assert/strict";
+import { App, freePort } from "./app.mjs";
+import { Browser, sentence } from "./browser.mjs";
+
+/** A client registers by itself, as RFC 7591 says. */
+export async function register(issuer, metadata) {
+  const answer = await fetch(`${issuer}/oauth/clients`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(metadata),
+  });
+  const text = await answer.text();
+  assert.equal(answer.status, 201, `registration answered ${answer.status}: ${text}`);
+  return JSON.parse(text);
+}
+
+/** What a row says about its client, as its metadata. */
+export function metadata(row, appUrl) {
+  return {
+    client_name: row.library,
+    redirect_uris: [`${appUrl}${row.callback ?? "/callback"}`],
+    scopes: row.scopes,
+    token_endpoint_auth_method: row.method,
+    ...(row.algorithm ? { id_token_signed_response_alg: row.algorithm } : {}),
+    ...(row.steps.includes("logout") ? { post_logout_redirect_uris: [`${appUrl}/`] } : {}),
+    ...row.metadata,
+  };
+}
+
+const SECRETS = { AUTH_SECRET: "only the tests know this", NEXTAUTH_SECRET: "only the tests know this" };
+
+/** The address of an authorization request that asks what the server knows of a browser. */
+export function question(issuer, client) {
+  const url = new URL(`${issuer}/oauth/authorize`);
+  const [redirect_uri, state] = [client.redirect_uris[0], "who-is-it"];
+  const pkce = { code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", code_challenge_method: "S256" };
+  url.search = new URLSearchParams({ client_id: client.client_id, response_type: "code", scope: client.scope, redirect_uri, state, ...pkce });
+  return url.href;
+}
+
+/** Whether a sign-in page offers to go on as somebody, or to be another one. */
+export const knows = (page) => page.includes('id="another"');
+
+/** A web application: `/login`, `/`, and a path for each step unless the row names others. */
+export class Web {
+  static async start(row, issuer, alias = issuer) {
+    const web = new this();
+    const port = await freePort();
+    Object.assign(web, { row, issuer, alias, url: `http://127.0.0.1:${port}` });
+    web.client = await register(issuer, metadata(row, web.url));
+    web.app = new App(row.file, {
+      ...SECRETS,
+      ISSUER: alias,
+      CLIENT_ID: web.client.client_id,
+      CLIENT_SECRET: web.client.client_secret,
+      APP_URL: web.url,
+      NEXTAUTH_URL: web.url,
+      ...row.environment,
+    });
+    await web.app.listening(port);
+    return web;
+  }
+
+  /** Another person comes, and signs in unless told not to. */
+  async login({ landing } = {}) {
+    this.browser = new Browser(this.issuer, this.alias);
+    this.address = this.browser.wallet.address;
+    this.last = await (this.row.login ?? ((browser, url, options) => browser.visit(`${url}/login`, options)))(this.browser, this.url, { landing });
+    return this.held();
+  }
+
+  /** What the application keeps of the person. */
+  async held() {
+    const answer = await this.browser.request(`${this.url}/`);
+    return answer.status === 200 && answer.text.startsWith("{") && answer.text !== "{}" ? JSON.parse(answer.text) : undefined;
+  }
+
+  async act(step) {
+    const leave = this.row[step] ?? ((browser, url) => browser.visit(`${url}/${step}`));
+    const answer = await leave(this.browser, this.url);
+    if (answer.status === undefined) return answer; // A row that reads the answer itself.
+    this.last = answer;
+    if (step !== "logout") assert.ok(answer.status < 400, `/${step} answered ${answer.status}: ${sentence(answer.text)} ${this.why()}`);
+    return answer.text.startsWith("{") ? JSON.parse(answer.text) : answer;
+  }
+
+  /** Whether the server would let the browser go on without a signature. */
+  async known() {
+    const asked = await this.browser.request(question(this.issuer, this.client));
+    return knows((await this.browser.request(asked.location)).text);
+  }
+
+  /** What may explain a failure. */
+  why() {
+    return `${this.last ? `${this.last.status} ${sentence(this.last.text)}` : ""} ${this.app.printed.slice(-1200)}`;
+  }
+
+  stop() {
+    return this.app.stop();
+  }
+}
+
+/** A program: prints the address to open, reads the one where the browser landed, and then a step in each line. */
+export class Program {
+  known = Web.prototype.known;
+
+  static async start(row, issuer, alias = issuer) {
+    const program = new this();
+    // Nothing listens there: the person copies the address out of the browser.
+    const [port, besidePort] = [await freePort(), await freePort()];
+    Object.assign(program, { row, issuer, alias, url: `http://127.0.0.1:${port}` });
+    program.environment = { ISSUER: alias, APP_URL: program.url, RESOURCE_URL: `http://127.0.0.1:${besidePort}`, ...row.environment };
+    if (row.method) {
+      program.client = await register(issuer, metadata(row, program.url));
+      Object.assign(program.environment, { CLIENT_ID: program.client.client_id, CLIENT_SECRET: program.client.client_secret });
+    }
+    if (row.beside) {
+      program.beside = new App(row.beside, program.environment);
+      await program.beside.listening(besidePort);
+    }
+    return program;
+  }
+
+  async login({ landing = (back) => back } = {}) {
+    await this.app?.stop();
+    this.app = new App(this.row.file, this.environment);
+    this.browser = new Browser(this.issuer, this.alias);
+    this.address = this.browser.wallet.address;
+    const target = await this.app.line(/^https?:\/\/\S+$/m);
+    const back = landing(await this.browser.signIn(target.replace(`${this.alias}/`, `${this.issuer}/`)));
+    if (this.row.listens) this.last = await this.browser.request(back);
+    else this.app.tell(back);
+    this.kept = await this.app.line(/^\{.*\}$/m).then(JSON.parse, () => undefined);
+    return this.kept;
+  }
+
+  async held() {
+    return this.kept;
+  }
+
+  async act(step) {
+    this.app.tell(step);
+    const said = JSON.parse(await this.app.line(/^\{.*\}$/m));
+    if (step === "refresh") this.kept = { ...this.kept, ...said };
+    if (step === "logout") {
+      this.last = await this.browser.visit(said.open, { stop: this.url });
+      this.kept = undefined;
+    }
+    return said;
+  }
+
+  why() {
+    return `${this.app?.printed.slice(-1200) ?? ""} ${this.beside?.printed.slice(-600) ?? ""}`;
+  }
+
+  async stop() {
+    await this.app?.stop();
+    await this.beside?.stop();
+  }
+}

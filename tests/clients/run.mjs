@@ -1,0 +1,66 @@
+// Logs in with every stock client library, and says what came of it:   node run.mjs http://localhost:8080 [library]
+// Without a library's name it also compares docs/clients.md with what happened; UPDATE_DOCS=1 writes it.
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { setDefaultResultOrder } from "node:dns";
+import { Chromium, closeChromium } from "./driver/chromium.mjs";
+import { APPLICATIONS, application } from "./driver/applications.mjs";
+import { FALSE, STEPS, judge } from "./driver/judge.mjs";
+import { here } from "./driver/app.mjs";
+import { page, sameBut, version } from "./driver/page.mjs";
+import { Program, Web } from "./driver/surfaces.mjs";
+import { ROWS } from "./rows.mjs";
+
+setDefaultResultOrder("ipv4first"); // The server may listen on 127.0.0.1 alone while its name is localhost.
+const [, , address, only] = process.argv;
+const issuer = (address ?? "").replace(/\/$/, "");
+if (!/^https?:\/\//.test(issuer)) {
+  console.error("say where the server runs: node run.mjs http://localhost:8080");
+  process.exit(2);
+}
+
+const SEATS = { web: Web, program: Program, chromium: Chromium };
+const document = `${here}../../docs/clients.md`;
+let failed = 0;
+
+const say = (good, text, why) => {
+  failed += good ? 0 : 1;
+  console.log(`${good ? "ok     " : "FAILED "} ${text}${good ? "" : `\n        ${why}`}`);
+};
+
+/** What a row promises, compared with what happened. A failure that is known must still be one. */
+function compare(row, { results, refuses, reasons }) {
+  const wrong = STEPS.filter((step) => (results[step] === "fails") !== Boolean(row.known?.[step])).map((step) =>
+    results[step] === "fails" ? `${step}: ${reasons[step]}` : `${step} is said to fail, and does not`,
+  );
+  if (reasons.state) wrong.push(`another state: ${reasons.state}`);
+  const promised = row.refuses ?? (row.steps.includes("id_token") ? FALSE : ["state"]);
+  const openid = !row.known?.id_token || !row.steps.includes("id_token");
+  if (reasons.refuses) wrong.push(`the liar: ${reasons.refuses}`);
+  else if (openid && FALSE.some((each) => promised.includes(each) !== refuses.includes(each))) wrong.push(`refuses ${refuses}, not ${promised}`);
+  say(wrong.length === 0, `${row.title ?? row.library} ${version(row)}: ${STEPS.filter((step) => results[step] === "yes").join(", ")}; refuses ${refuses}`, wrong.join("\n        "));
+}
+
+const judged = [];
+for (const row of ROWS.filter((each) => only === undefined || (each.title ?? each.library) === only)) {
+  const verdict = await judge(row, SEATS[row.seat ?? "web"], issuer);
+  compare(row, verdict);
+  judged.push([row, verdict]);
+}
+await closeChromium();
+
+if (only === undefined) {
+  for (const name of APPLICATIONS) {
+    const ran = await application(name, issuer).catch((error) => say(false, name, error.message));
+    if (ran === undefined) continue;
+    const [row, verdict] = ran;
+    say(verdict.failures === undefined, `${row.library} ${row.version}: ${STEPS.filter((step) => verdict.results[step] === "yes").join(", ")}`, verdict.failures);
+    judged.push([row, verdict]);
+  }
+  const now = page(judged);
+  if (process.env.UPDATE_DOCS) writeFileSync(document, now);
+  const written = readFileSync(document, { encoding: "utf8", flag: "a+" });
+  say(sameBut(judged.map(([row]) => row), written, now), "docs/clients.md is what happened", "it is out of date: UPDATE_DOCS=1 make test-clients writes it");
+}
+console.log(`${judged.length} clients, ${failed} failed`);
+process.exit(failed === 0 && judged.length > 0 ? 0 : 1);

@@ -1,0 +1,50 @@
+// Signs people in by simple-oauth2. It has no PKCE of its own, and a client with a secret needs none here.
+import { randomBytes } from "node:crypto";
+import express from "express";
+import session from "express-session";
+import { AuthorizationCode } from "simple-oauth2";
+
+const { ISSUER, CLIENT_ID, CLIENT_SECRET, APP_URL } = process.env;
+const redirect_uri = `${APP_URL}/callback`;
+const client = new AuthorizationCode({
+  client: { id: CLIENT_ID, secret: CLIENT_SECRET },
+  auth: { tokenHost: ISSUER, tokenPath: "/oauth/token", authorizePath: "/oauth/authorize", revokePath: "/oauth/revoke" },
+});
+
+const app = express();
+app.use(session({ secret: randomBytes(32).toString("hex"), resave: false, saveUninitialized: false }));
+
+app.get("/login", (request, response) => {
+  const state = (request.session.state = randomBytes(32).toString("base64url"));
+  response.redirect(client.authorizeURL({ redirect_uri, scope: "profile email offline_access", state }));
+});
+
+app.get("/callback", async (request, response) => {
+  const { code, state, iss } = request.query;
+  if (!state || state !== request.session.state || iss !== ISSUER) return response.status(400).send("This answer is not for you.");
+  const { token } = await client.getToken({ code, redirect_uri });
+  request.session.tokens = token;
+  response.redirect("/");
+});
+
+app.get("/userinfo", async (request, response) => {
+  const { access_token } = request.session.tokens;
+  const told = await fetch(`${ISSUER}/oauth/userinfo`, { headers: { authorization: `Bearer ${access_token}` } });
+  response.status(told.status).json(await told.json());
+});
+
+app.get("/refresh", async (request, response) => {
+  const { token } = await client.createToken(request.session.tokens).refresh();
+  request.session.tokens = token;
+  response.redirect("/");
+});
+
+app.get("/revoke", async (request, response) => {
+  await client.createToken(request.session.tokens).revoke("refresh_token");
+  response.redirect("/");
+});
+
+// Your own application shows no tokens: this is for the test that it is part of.
+app.get("/", (request, response) => response.status(request.session.tokens ? 200 : 401).json(request.session));
+
+app.listen(new URL(APP_URL).port, "127.0.0.1");
