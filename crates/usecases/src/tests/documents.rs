@@ -12,6 +12,7 @@ use crate::begin_authorization::{BeginAuthorizationError, Begun, begin_authoriza
 use crate::continue_session::{ContinueWishes, continue_session};
 use crate::describe_sign_in::describe_sign_in;
 use crate::login::Browser;
+use crate::sign_out::{SignOutError, SignOutRequest, judge_sign_out};
 
 const ADDRESS: &str = "https://app.example/client.json";
 const PKCE: [(&str, &str); 2] = [("code_challenge", CHALLENGE), ("code_challenge_method", "S256")];
@@ -206,4 +207,24 @@ async fn a_secret_does_not_prove_a_client_that_has_none() {
     let credentials: ClientCredentials = client().credentials();
     assert_eq!(credentials.client_id, ADDRESS);
     assert!(world.exchange_with(&client(), &code, Some(VERIFIER)).await.is_ok());
+}
+
+#[tokio::test]
+async fn such_a_client_gets_people_back_after_signing_them_out() {
+    let bye = "https://app.example/bye";
+    let world = world_with(&json!({"post_logout_redirect_uris": [bye]}));
+    world.sign_in(&mut world.pending(&client(), &PKCE).await, "toy-ann").await.unwrap();
+    let back = async |client_id: String| {
+        let request = SignOutRequest {
+            client_id: Some(client_id),
+            post_logout_redirect_uri: Some(bye.to_owned()),
+            ..SignOutRequest::default()
+        };
+        judge_sign_out(&world.context, &request, &Browser::default())
+            .await
+            .map(|judged| judged.back.unwrap().address)
+    };
+    assert_eq!(back(ADDRESS.to_owned()).await.unwrap(), bye);
+    let by_its_made_id = back(ClientId::of_document(ADDRESS).to_string()).await;
+    assert!(matches!(by_its_made_id, Err(SignOutError::ClientUnknown)));
 }
