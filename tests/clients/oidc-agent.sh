@@ -3,6 +3,7 @@ set -euo pipefail
 
 eval "$(oidc-agent --quiet)" > /dev/null
 trap 'kill "$OIDCD_PID"' EXIT
+for try in {1..50}; do oidc-add --loaded > /dev/null 2>&1 && break; sleep 0.1; done # It listens a moment after it said where.
 oidc-gen countersign --iss="$ISSUER" --scope="openid profile offline_access" --flow=code --port="${APP_URL##*:}" \
   --no-url-call --prompt=none --no-save --confirm-default
 printf '{"tokens":{"access_token":"%s"}}\n' "$(oidc-token countersign)"
