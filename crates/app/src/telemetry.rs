@@ -1,6 +1,7 @@
 //! The log: for people on a terminal, JSON elsewhere, always to standard error, so that standard output belongs to what a
 //! command was asked for.
 
+mod json_lines;
 mod log_writer;
 
 use std::io::{self, IsTerminal};
@@ -10,6 +11,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::config::{Config, LogFormat};
+use json_lines::JsonLines;
 pub(crate) use log_writer::Flush;
 use log_writer::LogWriter;
 
@@ -38,15 +40,15 @@ pub(crate) fn start(config: &Config, audience: Audience) -> Flush {
         LogFormat::Json => false,
     };
     let (writer, flush) = LogWriter::start(io::stderr());
-    // A log that cannot be written must not become a panic: the layer would complain to standard error itself.
-    let layer = tracing_subscriber::fmt::layer().with_writer(writer).log_internal_errors(false);
     let colors = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let registry = tracing_subscriber::registry().with(filter);
     // Only a second start in one process fails, and then there is a log already.
     let _ = if pretty {
+        // A log that cannot be written must not become a panic: the layer would complain to standard error itself.
+        let layer = tracing_subscriber::fmt::layer().with_writer(writer).log_internal_errors(false);
         registry.with(layer.with_ansi(colors)).try_init()
     } else {
-        registry.with(layer.json().flatten_event(true).with_span_list(false)).try_init()
+        registry.with(JsonLines(writer)).try_init()
     };
     flush
 }

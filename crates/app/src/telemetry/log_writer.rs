@@ -1,5 +1,8 @@
 //! Writes the log from a thread of its own, so that a full disk or a pipe that nobody reads costs lines and never requests
 //! (D-11).
+//!
+//! Lines that wait are written together. After each write the thread rests, because waking it for every single line of a
+//! busy server costs more than the lines do.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -12,6 +15,10 @@ use tracing_subscriber::fmt::MakeWriter;
 
 /// How many lines may wait to be written.
 const WAITING_LINES: usize = 8_192;
+/// How many bytes are written at once.
+const CHUNK: usize = 64 * 1024;
+/// How long lines gather before the next write.
+const REST: Duration = Duration::from_millis(5);
 /// How long the end of the process waits for them.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -28,7 +35,7 @@ pub(crate) struct Flush(SyncSender<Message>);
 enum Message {
     Line(Vec<u8>),
     /// Answered by hanging up, when all lines before it are written.
-    Flush(#[expect(dead_code, reason = "closing it is the answer")] SyncSender<()>),
+    Flush(SyncSender<()>),
 }
 
 /// One event. It is sent as a whole when the layer is done with it.
@@ -47,6 +54,13 @@ impl LogWriter {
         let _ =
             thread::Builder::new().name("log".to_owned()).spawn(move || write_all(out, &received, &dropped));
         (writer, Flush(lines))
+    }
+
+    /// Hands one whole line over.
+    pub(crate) fn send(&self, line: Vec<u8>) {
+        if let Err(TrySendError::Full(_)) = self.lines.try_send(Message::Line(line)) {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+        }
     }
 }
 
@@ -71,10 +85,7 @@ impl Write for Line<'_> {
 
 impl Drop for Line<'_> {
     fn drop(&mut self) {
-        let line = Message::Line(std::mem::take(&mut self.bytes));
-        if let Err(TrySendError::Full(_)) = self.writer.lines.try_send(line) {
-            self.writer.dropped.fetch_add(1, Ordering::Relaxed);
-        }
+        self.writer.send(std::mem::take(&mut self.bytes));
     }
 }
 
@@ -89,14 +100,38 @@ impl Drop for Flush {
 }
 
 fn write_all(mut out: impl Write, received: &Receiver<Message>, dropped: &AtomicU64) {
+    let mut waiting = Vec::with_capacity(CHUNK);
     while let Ok(message) = received.recv() {
-        let Message::Line(line) = message else { continue };
-        // Nobody can be told that the log cannot be written.
-        let _ = out.write_all(&line);
+        let mut flush = gather(&mut waiting, message);
+        while flush.is_none()
+            && waiting.len() < CHUNK
+            && let Ok(message) = received.try_recv()
+        {
+            flush = gather(&mut waiting, message);
+        }
         let lost = dropped.swap(0, Ordering::Relaxed);
         if lost > 0 {
-            let _ = writeln!(out, r#"{{"level":"WARN","message":"log lines were lost","lines":{lost}}}"#);
+            let line = format!(r#"{{"level":"WARN","message":"log lines were lost","lines":{lost}}}"#);
+            waiting.extend_from_slice(line.as_bytes());
+            waiting.push(b'\n');
         }
+        // Nobody can be told that the log cannot be written.
+        let _ = out.write_all(&waiting);
+        waiting.clear();
+        if flush.is_none() {
+            thread::sleep(REST);
+        }
+    }
+}
+
+/// Adds a line to those that are written next, or gives who waits for them.
+fn gather(waiting: &mut Vec<u8>, message: Message) -> Option<SyncSender<()>> {
+    match message {
+        Message::Line(line) => {
+            waiting.extend_from_slice(&line);
+            None
+        }
+        Message::Flush(answer) => Some(answer),
     }
 }
 
