@@ -6,11 +6,11 @@ use countersign_domain::device::{self, DeviceRequest, UserCode};
 use countersign_domain::error::OAuthError;
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::id::GrantId;
-use countersign_domain::resource;
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_ports::{BeginDevice, DeviceBegun, EntropyExt, StoreError};
 
 use crate::authenticate_client::authenticate_client;
+use crate::choose_resources::choose_resources;
 use crate::{AuthenticateClientError, Context};
 
 /// How often a code is drawn until one is free. With a million devices waiting, one draw in 25,000 meets another's.
@@ -66,8 +66,7 @@ pub async fn begin_device(context: &Context, asks: DeviceAsks) -> Result<DeviceW
         return Err(BeginDeviceError::GrantTypeNotAllowed);
     }
     let scope = authorization::judge_scope(asks.scope.as_deref(), &client, true)?;
-    let resources = asks.resources.iter().map(String::as_str);
-    let resources = resource::judge(resources, context.policy.resources.as_deref())?;
+    let resources = choose_resources(context, &asks.resources, &[])?;
     let id = GrantId::at(now, context.entropy.bytes());
     let device_code = Secret::with_id(id.as_uuid(), context.entropy.bytes());
     let expires_at = now + device::LIFETIME;

@@ -12,7 +12,8 @@ use countersign_ports::{RedeemCode, Redeemed, RevokeGrant, StoreError};
 use time::OffsetDateTime;
 
 use crate::authenticate_client::authenticate_client;
-use crate::mint_tokens::{Mint, choose_resources, mint_tokens};
+use crate::choose_resources::choose_resources;
+use crate::mint_tokens::{Mint, mint_tokens};
 use crate::prove_key::prove_key_of_tokens;
 use crate::{AuthenticateClientError, Context, MintError, ProveKeyError, TokenAnswer};
 
@@ -128,8 +129,8 @@ async fn redeem(
     grant: &Grant,
     wishes: Wishes,
 ) -> Result<Result<TokenAnswer, CodeRejected>, ExchangeCodeError> {
-    let resources =
-        choose_resources(context, wishes.resources, grant).map_err(ExchangeCodeError::Resource)?;
+    let resources = choose_resources(context, &wishes.resources, &grant.particulars.resources)
+        .map_err(ExchangeCodeError::Resource)?;
     let bound = grant.particulars.key;
     let key = prove_key_of_tokens(context, now, client, wishes.proof.as_deref(), bound).await?;
     let nonce = grant.nonce.as_deref();

@@ -6,11 +6,11 @@ use countersign_domain::grant::Grant;
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::id::GrantId;
 use countersign_domain::particulars::Particulars;
-use countersign_domain::resource;
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_ports::{EntropyExt, IssueTokens, StoreError, TokensIssued};
 
 use crate::authenticate_client::authenticate_client;
+use crate::choose_resources::choose_resources;
 use crate::mint_tokens::{Mint, mint_tokens};
 use crate::prove_key::prove_key_of_tokens;
 use crate::{AuthenticateClientError, Context, MintError, ProveKeyError, TokenAnswer};
@@ -74,9 +74,8 @@ pub async fn issue_client_tokens(
     if asked.scope.is_some_and(|scope| !scope.trim().is_empty()) {
         return Err(IssueClientTokensError::ScopeOfAPerson);
     }
-    let resources = asked.resources.iter().map(String::as_str);
-    let resources = resource::judge(resources, context.policy.resources.as_deref())
-        .map_err(IssueClientTokensError::Resource)?;
+    let resources =
+        choose_resources(context, &asked.resources, &[]).map_err(IssueClientTokensError::Resource)?;
     let key = prove_key_of_tokens(context, now, &client, asked.proof.as_deref(), None).await?;
     let id = GrantId::at(now, context.entropy.bytes());
     let nobodys_secret = Secret::from_random(context.entropy.bytes());

@@ -47,6 +47,7 @@ pub mod update_client;
 pub mod verify_text;
 
 mod authenticate_client;
+mod choose_resources;
 mod client_document;
 mod hints;
 mod mint_tokens;

@@ -1,14 +1,12 @@
 //! Shared step: ids, random values, hashes and the signed tokens of one answer of the token endpoint.
 
 use countersign_domain::client::Client;
-use countersign_domain::error::OAuthError;
 use countersign_domain::grant::Grant;
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::id::TokenId;
 use countersign_domain::id_token::IdTokenClaims;
 use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::lifetimes::Lifetimes;
-use countersign_domain::resource;
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_domain::token::{AccessClaims, RefreshToken, Token};
@@ -64,17 +62,6 @@ pub(crate) struct Mint<'a> {
     pub(crate) nonce: Option<&'a str>,
     /// The key that the access token is bound to, and a public client's refresh token too.
     pub(crate) key: Option<KeyThumbprint>,
-}
-
-/// What an access token is for: what the token request names, as far as it was granted.
-pub(crate) fn choose_resources(
-    context: &Context,
-    requested: Vec<String>,
-    grant: &Grant,
-) -> Result<Vec<String>, OAuthError> {
-    let requested = requested.iter().map(String::as_str);
-    let requested = resource::judge(requested, context.policy.resources.as_deref())?;
-    resource::narrow(requested, &grant.particulars.resources)
 }
 
 /// Makes the tokens of one answer. Nothing is stored yet.

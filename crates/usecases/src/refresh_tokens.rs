@@ -12,7 +12,8 @@ use countersign_ports::{RevokeGrant, RotateRefresh, Rotated, StoreError};
 use time::OffsetDateTime;
 
 use crate::authenticate_client::authenticate_client;
-use crate::mint_tokens::{Mint, choose_resources, mint_tokens};
+use crate::choose_resources::choose_resources;
+use crate::mint_tokens::{Mint, mint_tokens};
 use crate::prove_key::prove_key_of_tokens;
 use crate::{AuthenticateClientError, Context, MintError, ProveKeyError, TokenAnswer};
 
@@ -90,8 +91,9 @@ pub async fn refresh_tokens(
             Err(rejected) => return Err(refuse(context, now, snapshot.grant.id, rejected).await?.into()),
         };
         scope.clone()?;
-        let resources = choose_resources(context, refresh.resources.clone(), &snapshot.grant)
-            .map_err(RefreshTokensError::Resource)?;
+        let granted = &snapshot.grant.particulars.resources;
+        let resources =
+            choose_resources(context, &refresh.resources, granted).map_err(RefreshTokensError::Resource)?;
         // The proof is good once, however often the token is judged.
         let key = match proven {
             Some(key) => key,

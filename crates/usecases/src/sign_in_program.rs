@@ -12,7 +12,6 @@ use countersign_domain::id::{ClientId, GrantId, UserId};
 use countersign_domain::id_token::SignedText;
 use countersign_domain::particulars::Particulars;
 use countersign_domain::redirect_uri::RedirectUri;
-use countersign_domain::resource;
 use countersign_domain::scope::{Scope, ScopeRejected, ScopeSet};
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_domain::wallet::{AccountName, WalletAccount, WalletProof};
@@ -23,6 +22,7 @@ use countersign_ports::{
 use time::OffsetDateTime;
 
 use crate::authenticate_client::authenticate_client;
+use crate::choose_resources::choose_resources;
 use crate::issue_challenge::Challenge;
 use crate::mint_tokens::{Mint, mint_tokens};
 use crate::prove_key::prove_key_of_tokens;
@@ -88,9 +88,8 @@ pub async fn issue_program_challenge(
     if !scope.is_subset_of(client.metadata.scopes) {
         return Err(ProgramChallengeError::ScopeNotRegistered);
     }
-    let resources = asked.resources.iter().map(String::as_str);
-    let resources = resource::judge(resources, context.policy.resources.as_deref())
-        .map_err(ProgramChallengeError::Resource)?;
+    let resources =
+        choose_resources(context, asked.resources, &[]).map_err(ProgramChallengeError::Resource)?;
     let expires_at = now + context.policy.lifetimes.challenge;
     let text = ChallengeText {
         public_url: &context.policy.public_url,
@@ -202,10 +201,8 @@ pub async fn sign_in_program(
         Verdict::Valid(account) => account,
         Verdict::Invalid(reason) => return Err(SignInProgramError::Signature(reason)),
     };
-    let requested = asked.resources.iter().map(String::as_str);
-    let resources = resource::judge(requested, policy.resources.as_deref())
-        .and_then(|requested| resource::narrow(requested, &says.resources))
-        .map_err(SignInProgramError::Resource)?;
+    let resources =
+        choose_resources(context, &asked.resources, &says.resources).map_err(SignInProgramError::Resource)?;
     let key = prove_key_of_tokens(context, now, &client, asked.proof.as_deref(), None).await?;
     let login = login(context, now, &says, account, proof);
     let id = login.id;
