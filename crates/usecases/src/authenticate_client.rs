@@ -2,10 +2,10 @@
 
 use countersign_domain::client::Client;
 use countersign_domain::client_auth::{self, ClientCredentials, ClientRejected, Judged};
-use countersign_domain::id::ClientId;
 use countersign_ports::StoreError;
 
 use crate::Context;
+use crate::client_document::find_stored;
 use crate::verify_assertion::verify_assertion;
 
 /// Why a client is not believed.
@@ -24,12 +24,7 @@ pub(crate) async fn authenticate_client(
     context: &Context,
     credentials: &ClientCredentials,
 ) -> Result<Client, AuthenticateClientError> {
-    let client = match ClientId::named(&credentials.client_id) {
-        Some(id) => context.storage.find_client(id).await?,
-        None => None,
-    }
-    // A client with a document is called by its address alone.
-    .filter(|client| client.wire_id() == credentials.client_id);
+    let client = find_stored(context, &credentials.client_id).await?;
     let judged = client_auth::judge(client.as_ref(), credentials)?;
     let client = client.ok_or(ClientRejected::Unknown)?;
     match judged {

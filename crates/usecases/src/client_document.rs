@@ -73,6 +73,13 @@ pub(crate) async fn find_client(context: &Context, name: &str) -> Result<Client,
     Ok(describe(context, &url).await?)
 }
 
+/// Finds a client that storage knows by what it calls itself. One with a document is called by its address alone.
+pub(crate) async fn find_stored(context: &Context, name: &str) -> Result<Option<Client>, StoreError> {
+    let Some(id) = ClientId::named(name) else { return Ok(None) };
+    let found = context.storage.find_client(id).await?;
+    Ok(found.filter(|client| client.wire_id() == name))
+}
+
 /// Finds the client of a request that waits.
 pub(crate) async fn find_pending(
     context: &Context,

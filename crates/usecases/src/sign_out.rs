@@ -2,7 +2,6 @@
 //! enough; otherwise the person is asked, because any page of the internet can send people here.
 
 use countersign_domain::client::Client;
-use countersign_domain::id::ClientId;
 use countersign_domain::id_token::IdTokenRead;
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::redirect_uri::RedirectUri;
@@ -11,6 +10,7 @@ use countersign_domain::secret::Secret;
 use countersign_ports::{SignOut, StoreError};
 
 use crate::Context;
+use crate::client_document::find_stored;
 use crate::login::{Browser, find_login};
 use crate::notify_logout::{LogoutNotice, notices};
 
@@ -121,12 +121,7 @@ async fn find_client(
         return Err(SignOutError::OtherClient);
     }
     let Some(id) = named.or(hint.map(|hint| hint.audience.as_str())) else { return Ok(None) };
-    let found = match ClientId::named(id) {
-        Some(id) => context.storage.find_client(id).await?,
-        None => None,
-    }
-    // A client with a document is called by its address alone.
-    .filter(|client| client.wire_id() == id);
+    let found = find_stored(context, id).await?;
     if found.is_none() && hint.is_none() {
         return Err(SignOutError::ClientUnknown);
     }
