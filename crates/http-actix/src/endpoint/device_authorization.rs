@@ -8,8 +8,8 @@ use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ApiError;
-use crate::extract::body::{Body, required};
-use crate::extract::client_credentials::{self, InBody};
+use crate::extract::body::Body;
+use crate::extract::client_credentials::{self, in_body};
 use crate::state::AppState;
 
 /// Which client the device runs, and what it asks for.
@@ -68,14 +68,6 @@ pub(crate) async fn begin(
 async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<DeviceWaits, ApiError> {
     body.require_form()?;
     let (form, resources): (DeviceForm, _) = body.form_with_several("resource")?;
-    let in_body = InBody {
-        client_id: form.client_id,
-        client_secret: form.client_secret,
-        client_assertion_type: form.client_assertion_type,
-        client_assertion: form.client_assertion,
-    };
-    let credentials = client_credentials::join(request, in_body)?;
-    let credentials = required(credentials, "client_id")?;
-    client_credentials::count_without_proof(state, request, &credentials)?;
+    let credentials = client_credentials::join_counted(state, request, in_body!(form))?;
     Ok(begin_device(&state.context, DeviceAsks { credentials, scope: form.scope, resources }).await?)
 }

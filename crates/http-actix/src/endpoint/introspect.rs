@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::ApiError;
 use crate::extract::body::{Body, required};
-use crate::extract::client_credentials::{self, InBody};
+use crate::extract::client_credentials::{self, in_body};
 use crate::state::AppState;
 
 /// Which token is meant.
@@ -96,13 +96,7 @@ async fn handle(
 ) -> Result<Option<TokenFacts>, ApiError> {
     let sent: IntrospectionRequest = body.either()?;
     let token = required(sent.token.filter(|token| !token.is_empty()).map(Secret::new), "token")?;
-    let in_body = InBody {
-        client_id: sent.client_id,
-        client_secret: sent.client_secret,
-        client_assertion_type: sent.client_assertion_type,
-        client_assertion: sent.client_assertion,
-    };
-    let credentials = client_credentials::join(request, in_body)?;
+    let credentials = client_credentials::join(request, in_body!(sent))?;
     let credentials = credentials.ok_or_else(|| {
         ApiError::new(OAuthErrorCode::InvalidClient, "only clients with credentials may introspect")
     })?;

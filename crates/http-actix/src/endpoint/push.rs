@@ -8,8 +8,8 @@ use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ApiError;
-use crate::extract::body::{Body, required};
-use crate::extract::client_credentials::{self, InBody};
+use crate::extract::body::Body;
+use crate::extract::client_credentials::{self, in_body};
 use crate::extract::dpop;
 use crate::state::AppState;
 
@@ -48,15 +48,7 @@ pub(crate) async fn push(
 async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<Pushed, ApiError> {
     body.require_form()?;
     let (form, _): (PushForm, _) = body.form_with_several("resource")?;
-    let in_body = InBody {
-        client_id: form.client_id,
-        client_secret: form.client_secret,
-        client_assertion_type: form.client_assertion_type,
-        client_assertion: form.client_assertion,
-    };
-    let credentials = client_credentials::join(request, in_body)?;
-    let credentials = required(credentials, "client_id")?;
-    client_credentials::count_without_proof(state, request, &credentials)?;
+    let credentials = client_credentials::join_counted(state, request, in_body!(form))?;
     let parameters = Parameters::new(body.pairs()?);
     let proof = dpop::proof(request)?;
     Ok(push_authorization(&state.context, &credentials, &parameters, proof.as_deref()).await?)

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::ApiError;
 use crate::extract::body::{Body, required};
-use crate::extract::client_credentials::{self, InBody};
+use crate::extract::client_credentials::{self, in_body};
 use crate::state::AppState;
 
 /// Which token ends.
@@ -48,13 +48,7 @@ pub(crate) async fn revoke(
 async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<(), ApiError> {
     let sent: RevokeRequest = body.either()?;
     let token = required(sent.token.filter(|token| !token.is_empty()).map(Secret::new), "token")?;
-    let client = InBody {
-        client_id: sent.client_id,
-        client_secret: sent.client_secret,
-        client_assertion_type: sent.client_assertion_type,
-        client_assertion: sent.client_assertion,
-    };
-    let credentials = required(client_credentials::join(request, client)?, "client_id")?;
+    let credentials = required(client_credentials::join(request, in_body!(sent))?, "client_id")?;
     revoke_token(&state.context, RevokeToken { credentials, token }).await.map_err(|error| {
         let error = ApiError::from(error);
         // The 422 for a missing field is the token endpoint's alone.

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::ApiError;
 use crate::extract::body::{Body, Kind, required_in_form};
-use crate::extract::client_credentials::{self, InBody};
+use crate::extract::client_credentials::{self, in_body};
 use crate::extract::dpop;
 use crate::rate_limit::Limited;
 use crate::state::AppState;
@@ -104,12 +104,7 @@ async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<
     let (form, resources): (TokenForm, _) = body.form_with_several("resource")?;
     let grant_type = required_in_form(form.grant_type.as_deref(), "grant_type")?;
     let proof = dpop::proof(request)?;
-    let in_body = InBody {
-        client_id: form.client_id,
-        client_secret: form.client_secret,
-        client_assertion_type: form.client_assertion_type,
-        client_assertion: form.client_assertion,
-    };
+    let in_body = in_body!(form);
     let credentials = || required_in_form(client_credentials::join(request, in_body)?, "client_id");
     match GrantType::parse(grant_type) {
         Some(GrantType::AuthorizationCode) => {

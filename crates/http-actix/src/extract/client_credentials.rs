@@ -12,6 +12,7 @@ use countersign_domain::secret::Secret;
 use serde::Deserialize;
 
 use crate::error::ApiError;
+use crate::extract::body::required;
 use crate::rate_limit::Limited;
 use crate::state::AppState;
 
@@ -23,6 +24,20 @@ pub(crate) struct InBody {
     pub(crate) client_assertion_type: Option<String>,
     pub(crate) client_assertion: Option<String>,
 }
+
+/// What a form says about the client, out of its fields. They stand in each form's own type, because errors would not name a field
+/// that serde flattens.
+macro_rules! in_body {
+    ($form:ident) => {
+        $crate::extract::client_credentials::InBody {
+            client_id: $form.client_id,
+            client_secret: $form.client_secret,
+            client_assertion_type: $form.client_assertion_type,
+            client_assertion: $form.client_assertion,
+        }
+    };
+}
+pub(crate) use in_body;
 
 /// Joins what the header and the body say about the client; `None` if neither names one.
 pub(crate) fn join(request: &HttpRequest, body: InBody) -> Result<Option<ClientCredentials>, ApiError> {
@@ -63,16 +78,18 @@ pub(crate) fn join(request: &HttpRequest, body: InBody) -> Result<Option<ClientC
     Ok(Some(basic))
 }
 
-/// Counts the requests of those who prove nothing: each leaves a row behind.
-pub(crate) fn count_without_proof(
+/// The same for a request that leaves a row behind: somebody must be named, and those who prove nothing are counted.
+pub(crate) fn join_counted(
     state: &AppState,
     request: &HttpRequest,
-    credentials: &ClientCredentials,
-) -> Result<(), ApiError> {
+    body: InBody,
+) -> Result<ClientCredentials, ApiError> {
+    let credentials = required(join(request, body)?, "client_id")?;
     match credentials.proof {
-        ClientProof::Secret(_) | ClientProof::Assertion(_) => Ok(()),
-        ClientProof::None => state.rate_limits.check(Limited::PublicRequest, request),
+        ClientProof::Secret(_) | ClientProof::Assertion(_) => {}
+        ClientProof::None => state.rate_limits.check(Limited::PublicRequest, request)?,
     }
+    Ok(credentials)
 }
 
 /// Like [`refuse`]; and where the secret is missing, what RFC 6749 section 5.2 says. The 422 is the token endpoint's alone.
