@@ -1,15 +1,28 @@
-//! Requests that a page of another site caused are refused at challenge, login and deny (A-047, A-056, B-056).
+//! Requests that a page of another site caused are refused at challenge, login and deny (A-047, A-056, B-056); a form that lost its
+//! cookies on the way is sent once more.
 
-use actix_web::HttpRequest;
 use actix_web::http::header;
+use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::error::OAuthErrorCode;
 use countersign_domain::public_url::PublicUrl;
 
 use crate::error::ApiError;
 
-/// Does a browser say that a page of another site sent this request? Then it kept our `SameSite=Lax` cookies back from a form.
-pub(crate) fn is_cross_site(request: &HttpRequest) -> bool {
-    request.headers().get("sec-fetch-site").is_some_and(|site| site == "cross-site")
+/// The same request by GET, for a form of another site that came without the cookie: browsers keep `SameSite=Lax` cookies back from
+/// it, and GET brings them. Answered as it came, it would write a new session over the one that it did not bring (B-063).
+pub(crate) fn again_by_get(
+    request: &HttpRequest,
+    cookie: &str,
+    address: &str,
+    pairs: &[(String, String)],
+) -> Option<HttpResponse> {
+    let is_cross_site = request.headers().get("sec-fetch-site").is_some_and(|site| site == "cross-site");
+    if !is_cross_site || request.cookie(cookie).is_some() {
+        return None;
+    }
+    let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+    let to = format!("{address}?{query}");
+    Some(HttpResponse::SeeOther().insert_header((header::LOCATION, to)).finish())
 }
 
 /// Refuses a request that a browser says came from elsewhere. A program without these headers is no browser, and

@@ -14,7 +14,7 @@ use crate::endpoint::answer::deliver;
 use crate::error::ApiError;
 use crate::extract::body::{Body, Kind};
 use crate::language::Language;
-use crate::origin::is_cross_site;
+use crate::origin::again_by_get;
 use crate::rate_limit::Limited;
 use crate::session::{Pendings, TooLarge, cookie_name};
 use crate::state::AppState;
@@ -36,25 +36,19 @@ pub(crate) async fn post(
     body: Body,
 ) -> Result<HttpResponse, ApiError> {
     let parameters = match body.kind {
-        Kind::Form if lost_its_cookies(&state, &request) => return Ok(by_get(&state, &body.pairs()?)),
-        Kind::Form => Parameters::new(body.pairs()?),
+        Kind::Form => {
+            let pairs = body.pairs()?;
+            let public_url = &state.context.policy.public_url;
+            let address = format!("{}/oauth/authorize", public_url.path());
+            let cookie = cookie_name(public_url.is_https());
+            if let Some(again) = again_by_get(&request, cookie, &address, &pairs) {
+                return Ok(again);
+            }
+            Parameters::new(pairs)
+        }
         Kind::Json | Kind::Other => Parameters::from_form(request.query_string()),
     };
     answer(&state, &request, parameters, &session, StatusCode::SEE_OTHER).await
-}
-
-/// Browsers keep `SameSite=Lax` cookies back from a form of another site. Answered as it came, it would write a new session over
-/// the one that it did not bring (B-063).
-fn lost_its_cookies(state: &AppState, request: &HttpRequest) -> bool {
-    let name = cookie_name(state.context.policy.public_url.is_https());
-    is_cross_site(request) && request.cookie(name).is_none()
-}
-
-/// The same request by GET, which brings the cookies.
-fn by_get(state: &AppState, pairs: &[(String, String)]) -> HttpResponse {
-    let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
-    let to = format!("{}/oauth/authorize?{query}", state.context.policy.public_url.path());
-    HttpResponse::SeeOther().insert_header((header::LOCATION, to)).finish()
 }
 
 async fn answer(

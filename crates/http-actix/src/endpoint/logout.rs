@@ -16,7 +16,7 @@ use crate::error::ApiError;
 use crate::extract::body::{Body, Kind};
 use crate::language::Language;
 use crate::login_cookie;
-use crate::origin::{is_cross_site, require_ours};
+use crate::origin::{again_by_get, require_ours};
 use crate::state::AppState;
 use crate::templates::Name;
 
@@ -41,11 +41,10 @@ pub(crate) async fn post(
 ) -> Result<HttpResponse, ApiError> {
     let pairs = if body.kind == Kind::Form { body.pairs()? } else { Vec::new() };
     let public_url = &state.context.policy.public_url;
-    // The cookie is `SameSite=Lax`: a form of another site comes without it, the same by GET brings it.
-    if is_cross_site(&request) && request.cookie(login_cookie::name(public_url.is_https())).is_none() {
-        let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(&pairs).finish();
-        let to = format!("{}/oauth/logout?{query}", public_url.path());
-        return Ok(HttpResponse::SeeOther().insert_header((header::LOCATION, to)).finish());
+    let address = format!("{}/oauth/logout", public_url.path());
+    let cookie = login_cookie::name(public_url.is_https());
+    if let Some(again) = again_by_get(&request, cookie, &address, &pairs) {
+        return Ok(again);
     }
     let parameters = Parameters::new(pairs);
     let confirmed = parameters.once("confirm").map_err(repeated)?.is_some();
