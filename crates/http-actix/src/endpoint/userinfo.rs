@@ -11,8 +11,9 @@ use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ApiError;
+use crate::extract::bearer::{self, Scheme};
 use crate::extract::body::{Body, Kind};
-use crate::extract::{bearer, dpop};
+use crate::extract::dpop;
 use crate::state::AppState;
 
 /// The claims that the token's scopes release.
@@ -76,9 +77,13 @@ async fn answer(
     request: &HttpRequest,
     in_form: Option<Secret>,
 ) -> Result<HttpResponse, ApiError> {
-    let is_proven = bearer::of_scheme(request, "dpop")?.is_some();
-    let challenge = if is_proven { dpop::challenge } else { bearer::challenge };
-    match find_out(state, request, in_form, is_proven).await {
+    let (scheme, in_header) = bearer::presented(request)?.unzip();
+    let scheme = scheme.unwrap_or(Scheme::Bearer);
+    let challenge = match scheme {
+        Scheme::Bearer => bearer::challenge,
+        Scheme::Dpop => dpop::challenge,
+    };
+    match find_out(state, request, scheme, (in_header, in_form)).await {
         Ok(info) => {
             let response = HttpResponse::Ok().json(UserInfoBody::from(info));
             Ok(dpop::answer(state, request, response))
@@ -102,11 +107,9 @@ async fn answer(
 async fn find_out(
     state: &AppState,
     request: &HttpRequest,
-    in_form: Option<Secret>,
-    is_proven: bool,
+    scheme: Scheme,
+    (in_header, in_form): (Option<Secret>, Option<Secret>),
 ) -> Result<UserInfo, ApiError> {
-    let scheme = if is_proven { "dpop" } else { "bearer" };
-    let in_header = bearer::of_scheme(request, scheme)?;
     // Tokens in addresses end up in logs and histories (RFC 9700 section 4.3.2).
     let in_query = url::form_urlencoded::parse(request.query_string().as_bytes())
         .any(|(name, _)| name == "access_token");
@@ -119,10 +122,11 @@ async fn find_out(
         (None, None, false) => return Err(dpop::offer_beside(bearer::missing())),
         (Some(_), Some(_), _) | (Some(_) | None, _, true) => return Err(two_ways()),
     };
-    let presented = if is_proven {
-        Presented::Dpop { method: request.method().to_string(), proof: dpop::proof(request)? }
-    } else {
-        Presented::Bearer
+    let presented = match scheme {
+        Scheme::Bearer => Presented::Bearer,
+        Scheme::Dpop => {
+            Presented::Dpop { method: request.method().to_string(), proof: dpop::proof(request)? }
+        }
     };
     Ok(read_user_info(&state.context, &token, &presented).await?)
 }

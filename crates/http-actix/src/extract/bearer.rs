@@ -10,13 +10,22 @@ use crate::error::ApiError;
 /// The challenge of RFC 6750 without a reason.
 pub(crate) const SCHEME: &str = "Bearer realm=\"countersign\"";
 
-/// The bearer token of the `Authorization` header; `None` without one.
-pub(crate) fn from_header(request: &HttpRequest) -> Result<Option<Secret>, ApiError> {
-    of_scheme(request, "bearer")
+/// How a token is presented.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scheme {
+    /// Alone.
+    Bearer,
+    /// With the proof of its key.
+    Dpop,
 }
 
-/// The token of the `Authorization` header with this scheme; `None` without one.
-pub(crate) fn of_scheme(request: &HttpRequest, wanted: &str) -> Result<Option<Secret>, ApiError> {
+/// The bearer token of the `Authorization` header; `None` without one.
+pub(crate) fn from_header(request: &HttpRequest) -> Result<Option<Secret>, ApiError> {
+    Ok(presented(request)?.filter(|(scheme, _)| *scheme == Scheme::Bearer).map(|(_, token)| token))
+}
+
+/// The token of the `Authorization` header, and how it is presented; `None` without one.
+pub(crate) fn presented(request: &HttpRequest) -> Result<Option<(Scheme, Secret)>, ApiError> {
     let mut headers = request.headers().get_all(header::AUTHORIZATION);
     let Some(value) = headers.next() else { return Ok(None) };
     if headers.next().is_some() {
@@ -24,10 +33,9 @@ pub(crate) fn of_scheme(request: &HttpRequest, wanted: &str) -> Result<Option<Se
     }
     let text = value.to_str().unwrap_or_default();
     let Some((scheme, token)) = text.split_once(' ') else { return Ok(None) };
-    if !scheme.eq_ignore_ascii_case(wanted) || token.is_empty() {
-        return Ok(None);
-    }
-    Ok(Some(Secret::new(token)))
+    let known = [("bearer", Scheme::Bearer), ("dpop", Scheme::Dpop)];
+    let found = known.into_iter().find(|(name, _)| scheme.eq_ignore_ascii_case(name));
+    Ok(found.filter(|_| !token.is_empty()).map(|(_, scheme)| (scheme, Secret::new(token))))
 }
 
 /// The answer to a request without a token: no error code (RFC 6750 section 3.1).
