@@ -61,12 +61,17 @@ pub struct PendingAuthorization {
 }
 
 impl PendingAuthorization {
-    /// A request of our own account page.
-    pub fn for_account(public_url: &PublicUrl, now: OffsetDateTime, lifetimes: &Lifetimes) -> Self {
+    /// A request with nothing that it may leave out, and without a challenge.
+    pub const fn bare(
+        client: ClientId,
+        redirect_uri: RedirectUri,
+        scope: ScopeSet,
+        expires_at: OffsetDateTime,
+    ) -> Self {
         Self {
-            client: ClientId::ACCOUNT,
-            redirect_uri: RedirectUri::from_trusted(public_url.join("/account")),
-            scope: ScopeSet::default(),
+            client,
+            redirect_uri,
+            scope,
             state: None,
             nonce: None,
             code_challenge: None,
@@ -79,9 +84,15 @@ impl PendingAuthorization {
             required_user: None,
             device: None,
             document: None,
-            expires_at: now + lifetimes.session,
+            expires_at,
             challenges: Vec::new(),
         }
+    }
+
+    /// A request of our own account page.
+    pub fn for_account(public_url: &PublicUrl, now: OffsetDateTime, lifetimes: &Lifetimes) -> Self {
+        let redirect_uri = RedirectUri::from_trusted(public_url.join("/account"));
+        Self::bare(ClientId::ACCOUNT, redirect_uri, ScopeSet::default(), now + lifetimes.session)
     }
 
     /// A request that answers a device. Its state is the code that the device shows, which tells it from others of the same
@@ -92,24 +103,13 @@ impl PendingAuthorization {
         client: &Client,
         public_url: &PublicUrl,
     ) -> Self {
+        let redirect_uri = RedirectUri::from_trusted(public_url.join(DEVICE_DONE));
         Self {
-            client: client.id,
-            redirect_uri: RedirectUri::from_trusted(public_url.join(DEVICE_DONE)),
-            scope: device.scope,
             state: Some(code.to_string()),
-            nonce: None,
-            code_challenge: None,
-            login_hint: None,
-            ui_locales: None,
-            oldest_sign_in: None,
-            response_mode: ResponseMode::Query,
             resources: device.resources.clone(),
-            key: None,
-            required_user: None,
             device: Some(device.id),
             document: client.document.clone(),
-            expires_at: device.expires_at,
-            challenges: Vec::new(),
+            ..Self::bare(client.id, redirect_uri, device.scope, device.expires_at)
         }
     }
 

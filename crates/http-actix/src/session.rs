@@ -358,24 +358,18 @@ impl SealedPending {
             Some(text) => Some(CodeChallenge::from_bytes(decode(&text)?)),
             None => None,
         };
+        let client = ClientId::from_uuid(Uuid::from_bytes(decode(&client)?));
+        let redirect_uri = RedirectUri::from_trusted(redirect_uri);
+        let expires_at = OffsetDateTime::from_unix_timestamp(expires_at).ok()?;
         rarities.unwrap_or_default().open(PendingAuthorization {
-            client: ClientId::from_uuid(Uuid::from_bytes(decode(&client)?)),
-            redirect_uri: RedirectUri::from_trusted(redirect_uri),
-            scope,
             state,
             nonce,
             code_challenge,
             login_hint,
             ui_locales,
             oldest_sign_in,
-            response_mode: ResponseMode::Query,
-            resources: Vec::new(),
-            key: None,
-            required_user: None,
-            device: None,
-            document: None,
-            expires_at: OffsetDateTime::from_unix_timestamp(expires_at).ok()?,
             challenges: challenges.into_iter().map(SealedChallenge::open).collect::<Option<_>>()?,
+            ..PendingAuthorization::bare(client, redirect_uri, scope, expires_at)
         })
     }
 }

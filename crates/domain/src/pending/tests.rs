@@ -12,24 +12,16 @@ fn account(address: &str) -> WalletAccount {
 }
 
 fn pending() -> PendingAuthorization {
+    let redirect_uri = RedirectUri::parse("https://a.example/cb").unwrap();
+    let scope = ScopeSet::of(&[Scope::Profile]);
     PendingAuthorization {
-        client: ClientId::at(NOW, [1; 10]),
-        redirect_uri: RedirectUri::parse("https://a.example/cb").unwrap(),
-        scope: ScopeSet::of(&[Scope::Profile]),
         state: Some("s".to_owned()),
-        nonce: None,
-        code_challenge: None,
-        login_hint: None,
-        ui_locales: None,
-        oldest_sign_in: None,
-        response_mode: ResponseMode::Query,
-        resources: Vec::new(),
-        key: None,
-        required_user: None,
-        device: None,
-        document: None,
-        expires_at: NOW + Duration::minutes(30),
-        challenges: Vec::new(),
+        ..PendingAuthorization::bare(
+            ClientId::at(NOW, [1; 10]),
+            redirect_uri,
+            scope,
+            NOW + Duration::minutes(30),
+        )
     }
 }
 

@@ -23,24 +23,14 @@ fn ordinary(number: u8) -> PendingAuthorization {
         failures: 4,
         chain: None,
     };
+    let redirect_uri = RedirectUri::parse("https://photos.example.com/oauth/callback/countersign").unwrap();
+    let (scope, expires_at) = (ScopeSet::of(&Scope::ALL), NOW + Duration::minutes(30));
     PendingAuthorization {
-        client: ClientId::at(NOW, [number; 10]),
-        redirect_uri: RedirectUri::parse("https://photos.example.com/oauth/callback/countersign").unwrap(),
-        scope: ScopeSet::of(&Scope::ALL),
         state: Some(URL_SAFE_NO_PAD.encode([number; 32])),
         nonce: Some(URL_SAFE_NO_PAD.encode([number; 32])),
         code_challenge: Some(CodeChallenge::from_bytes([number; 32])),
-        ui_locales: None,
-        oldest_sign_in: None,
-        response_mode: ResponseMode::Query,
-        resources: Vec::new(),
-        key: None,
-        required_user: None,
-        device: None,
-        document: None,
-        login_hint: None,
-        expires_at: NOW + Duration::minutes(30),
         challenges: (0..5).map(challenge).collect(),
+        ..PendingAuthorization::bare(ClientId::at(NOW, [number; 10]), redirect_uri, scope, expires_at)
     }
 }
 
