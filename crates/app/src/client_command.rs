@@ -34,10 +34,7 @@ pub(crate) async fn client(
     wiring: &Wiring,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let opened = opening::scheme(config, wiring)?
-        .open(&config.database_url)
-        .await
-        .map_err(|error| opening::failure("open the database", &config.database_url, &error))?;
+    let opened = opening::at_once(config, wiring).await?;
     // No text and no nonce is written at the command line, so that any keys will do.
     let keys = (TextKey::new(wiring.entropy.bytes()), DpopNonceKey::new(wiring.entropy.bytes()));
     let context = wiring.context(config, Arc::clone(&opened.storage), Arc::new(SignsNothing), keys);

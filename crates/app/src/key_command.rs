@@ -26,10 +26,7 @@ pub(crate) async fn key(
     wiring: &Wiring,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let opened = opening::scheme(config, wiring)?
-        .open(&config.database_url)
-        .await
-        .map_err(|error| opening::failure("open the database", &config.database_url, &error))?;
+    let opened = opening::at_once(config, wiring).await?;
     let store = opened.storage.as_ref();
     let done = match command {
         KeyCommand::List { output } => list(store, wiring.clock.now(), output.output, out).await,

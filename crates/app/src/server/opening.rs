@@ -23,7 +23,14 @@ pub(crate) fn failure(what: &str, url: &DatabaseUrl, error: &OpenError) -> Failu
     Failure::Failed(format!("failed to {what} {url}: {}", url.redact(&chain(error))))
 }
 
-/// Opens the database. One that does not answer is asked again for half a minute.
+/// Opens the database for a command: one that does not answer is not waited for.
+pub(crate) async fn at_once(config: &Config, wiring: &Wiring) -> Result<OpenStorage, Failure> {
+    let url = &config.database_url;
+    let opened = scheme(config, wiring)?.open(url).await;
+    opened.map_err(|error| failure("open the database", url, &error))
+}
+
+/// Opens the database for the server. One that does not answer is asked again for half a minute.
 pub(crate) async fn with_patience(config: &Config, wiring: &Wiring) -> Result<OpenStorage, Failure> {
     let scheme = scheme(config, wiring)?;
     let url = &config.database_url;
