@@ -1,0 +1,76 @@
+//! What the outside is told about failures of what people do with their account.
+
+use countersign_domain::email::EmailRejected;
+use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, message};
+
+use super::{Refuse, unavailable};
+use crate::begin_wallet_change::BeginWalletChangeError;
+use crate::change_email::ChangeEmailError;
+use crate::change_wallets::ChangeWalletsError;
+use crate::confirm_email::ConfirmEmailError;
+use crate::login::AccountError;
+
+impl Refuse for AccountError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::SignedOut => OAuthError::new(Code::AccessDenied, "nobody is signed in here"),
+            Self::SignedInLongAgo => OAuthError::new(
+                Code::AccessDenied,
+                "this needs a signature that is not older than ten minutes",
+            ),
+            Self::Store(error) => error.refusal(),
+        }
+    }
+}
+
+impl Refuse for EmailRejected {
+    fn refusal(&self) -> OAuthError {
+        OAuthError::new(Code::InvalidRequest, self.to_string())
+    }
+}
+
+impl Refuse for ChangeEmailError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::Email(error) => error.refusal(),
+            Self::Account(error) => error.refusal(),
+        }
+    }
+}
+
+impl Refuse for ConfirmEmailError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::LinkInvalid => OAuthError::new(Code::InvalidRequest, "this link is not valid any more"),
+            Self::Store(error) => error.refusal(),
+        }
+    }
+}
+
+impl Refuse for BeginWalletChangeError {
+    fn refusal(&self) -> OAuthError {
+        OAuthError::new(Code::InvalidRequest, self.to_string())
+    }
+}
+
+impl Refuse for ChangeWalletsError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::Challenge(_) | Self::ChallengeSpent => {
+                OAuthError::new(Code::AccessDenied, message::BAD_CHALLENGE)
+            }
+            Self::Signature(_) => OAuthError::new(Code::AccessDenied, message::BAD_SIGNATURE),
+            Self::OtherSignature(_) => {
+                OAuthError::new(Code::AccessDenied, format!("{} of the other wallet", message::BAD_SIGNATURE))
+            }
+            Self::SignerUnknown => OAuthError::new(Code::Conflict, "wallet_address has never signed in here"),
+            Self::BelongsToAnother => {
+                OAuthError::new(Code::Conflict, "the other wallet belongs to another user")
+            }
+            Self::NotTheirs => OAuthError::new(Code::Conflict, "the other wallet is not one of this user's"),
+            Self::LastWallet => OAuthError::new(Code::Conflict, "the last wallet cannot be unlinked"),
+            Self::Verifier(_) => unavailable(),
+            Self::Store(error) => error.refusal(),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What the outside is told about failures of clients, who they are and how they are registered.
+
+use countersign_domain::client_auth::ClientRejected;
+use countersign_domain::error::{OAuthError, OAuthErrorCode as Code};
+use countersign_domain::registration::RegistrationRejected;
+
+use super::{Refuse, server_error};
+use crate::AuthenticateClientError;
+use crate::delete_client::DeleteClientError;
+use crate::read_client::ReadClientError;
+use crate::register_client::RegisterClientError;
+use crate::update_client::UpdateClientError;
+
+impl Refuse for AuthenticateClientError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::Rejected(ClientRejected::SecretMissing) => {
+                OAuthError::new(Code::IncompleteForm, "client_secret is missing")
+            }
+            Self::Rejected(
+                ClientRejected::Unknown
+                | ClientRejected::SecretMismatch
+                | ClientRejected::OtherMethod
+                | ClientRejected::AssertionMissing
+                | ClientRejected::AssertionRejected,
+            ) => OAuthError::new(Code::InvalidClient, "client authentication failed"),
+            Self::Store(error) => error.refusal(),
+        }
+    }
+}
+
+impl Refuse for RegisterClientError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::Rejected(rejected) => rejected_metadata(rejected),
+            Self::Store(error) => error.refusal(),
+            Self::IdTaken => server_error(),
+        }
+    }
+}
+
+impl Refuse for ReadClientError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::TokenInvalid => registration_token_invalid(),
+            Self::Store(error) => error.refusal(),
+        }
+    }
+}
+
+impl Refuse for UpdateClientError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::TokenInvalid => registration_token_invalid(),
+            Self::Rejected(rejected) => rejected_metadata(rejected),
+            Self::MethodChange => OAuthError::new(Code::InvalidClientMetadata, self.to_string()),
+            Self::OtherSecret => OAuthError::new(Code::InvalidRequest, self.to_string()),
+            Self::Store(error) => error.refusal(),
+        }
+    }
+}
+
+impl Refuse for DeleteClientError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::TokenInvalid => registration_token_invalid(),
+            Self::Store(error) => error.refusal(),
+        }
+    }
+}
+
+fn rejected_metadata(rejected: &RegistrationRejected) -> OAuthError {
+    let code = match rejected {
+        RegistrationRejected::Missing(_) => Code::InvalidRequest,
+        RegistrationRejected::RedirectUriCount | RegistrationRejected::RedirectUri { .. } => {
+            Code::InvalidRedirectUri
+        }
+        RegistrationRejected::Keys(_) | RegistrationRejected::Field { .. } => Code::InvalidClientMetadata,
+    };
+    OAuthError::new(code, rejected.to_string())
+}
+
+fn registration_token_invalid() -> OAuthError {
+    OAuthError::new(Code::InvalidToken, "registration access token is not valid for this client")
+}
