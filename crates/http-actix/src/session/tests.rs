@@ -1,7 +1,12 @@
-use countersign_domain::challenge::ChallengeDigest;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use countersign_domain::challenge::{ChallengeDigest, IssuedChallenge};
+use countersign_domain::id::{ClientId, GrantId};
 use countersign_domain::lifetimes::Lifetimes;
+use countersign_domain::pkce::CodeChallenge;
 use countersign_domain::public_url::PublicUrl;
-use countersign_domain::scope::Scope;
+use countersign_domain::redirect_uri::RedirectUri;
+use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::wallet::WalletAccount;
 use time::Duration;
 
