@@ -1,24 +1,22 @@
 //! The schemas of what is sent and answered: names, types, descriptions and required fields from the types, and the rules of
-//! values that a type does not show.
+//! values that a type does not show. Those that need more than a line or two of rules stand in files of their own.
 
-use countersign_domain::grant_type::GrantType;
-use countersign_domain::scope::Scope;
+mod authorization_request;
+mod clients;
+mod discovery;
+mod tokens;
+
 use paperclip::v2::schema::Apiv2Schema;
 use serde_json::{Map, Value, json};
 
 use crate::endpoint::account::{data, email, forms};
 use crate::endpoint::{
-    answer as leaving, challenge, clients, continue_session, deny, device, device_authorization, discovery,
-    health, introspect, login, push, revoke, token, userinfo, verify, wallets,
+    answer as leaving, challenge, continue_session, deny, device, device_authorization, health, introspect,
+    login, push, revoke, token, userinfo, verify, wallets,
 };
 use crate::error::ErrorBody;
+pub(super) use authorization_request::AUTHORIZATION_PARAMETERS;
 
-/// A host that others can reach by https, or this machine by http; what stands behind it needs no dot segments.
-const WEB_ADDRESS: &str = r"(https://([a-z0-9]+(-[a-z0-9]+)*\.)*[a-z]([a-z0-9]|-[a-z0-9])*|http://(localhost|127\.0\.0\.1|\[::1\]))(:([1-9][0-9]{0,3}|[1-5][0-9]{4}))?(/[A-Za-z0-9_~-][A-Za-z0-9._~!$&'()+,;=:@-]*)*/?(\?[A-Za-z0-9._~-]+=[A-Za-z0-9._~-]*)?";
-/// A scheme that belongs to one application.
-const APP_ADDRESS: &str = r"[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+";
-/// Text that people can read: no control, invisible or bidirectional characters, and not only spaces.
-const READABLE: &str = r"^[^\u0000-\u001F\u007F-\u009F\u061C\u200B\u200E\u200F\u2028-\u202E\u2060\u2066-\u2069\uFEFF]*[^\s\u0000-\u001F\u007F-\u009F\u061C\u200B\u200E\u200F\u2028-\u202E\u2060\u2066-\u2069\uFEFF][^\u0000-\u001F\u007F-\u009F\u061C\u200B\u200E\u200F\u2028-\u202E\u2060\u2066-\u2069\uFEFF]*$";
 /// A dot-string of RFC 5321 at a domain with a top level of letters.
 const EMAIL: &str = r"^[a-z0-9]{1,32}([.+-][a-z0-9]{1,20})?@[a-z0-9]{1,32}\.[a-z]{2,10}$";
 /// One session, this one or all.
@@ -30,9 +28,9 @@ const SIGNATURE_VERDICTS: [&str; 6] =
 /// All schemas by their names.
 pub(super) fn all() -> Map<String, Value> {
     let schemas = [
-        ("ClientRequest", client_request()),
-        ("Client", client()),
-        ("AuthorizationRequest", authorization_request()),
+        ("ClientRequest", clients::client_request()),
+        ("Client", clients::client()),
+        ("AuthorizationRequest", authorization_request::authorization_request()),
         ("LogoutRequest", super::leaving_operations::logout_request()),
         ("ChallengeRequest", request::<challenge::ChallengeRequest>(&["wallet_address"], &[])),
         (
@@ -117,7 +115,7 @@ pub(super) fn all() -> Map<String, Value> {
             request::<email::ConfirmEmailRequest>(&["token"], &[("token", json!({"minLength": 1}))]),
         ),
         ("DenyRequest", request::<deny::DenyRequest>(&[], &[])),
-        ("TokenRequest", token_request()),
+        ("TokenRequest", tokens::token_request()),
         (
             "Tokens",
             answer::<token::TokenBody>(
@@ -149,7 +147,7 @@ pub(super) fn all() -> Map<String, Value> {
             ),
         ),
         ("Revoked", answer::<revoke::RevokeAnswer>(&[], &[])),
-        ("PushedAuthorizationRequest", pushed_authorization_request()),
+        ("PushedAuthorizationRequest", authorization_request::pushed_authorization_request()),
         ("Pushed", answer::<push::PushedBody>(&[], &[("expires_in", json!({"minimum": 1, "maximum": 60}))])),
         (
             "DeviceRequest",
@@ -180,9 +178,9 @@ pub(super) fn all() -> Map<String, Value> {
                 &[("token", json!({"minLength": 1})), ("client_id", json!({"minLength": 1}))],
             ),
         ),
-        ("Introspection", introspection()),
-        ("Metadata", metadata()),
-        ("Jwks", jwks()),
+        ("Introspection", tokens::introspection()),
+        ("Metadata", discovery::metadata()),
+        ("Jwks", discovery::jwks()),
         ("Health", answer::<health::Health>(&[], &[("status", json!({"enum": ["ok"]}))])),
         ("Error", answer::<ErrorBody<'_>>(&[], &[])),
     ];
@@ -261,336 +259,4 @@ fn derived<T: Apiv2Schema>(rules: &[(&str, Value)]) -> Value {
         }
     }
     schema
-}
-
-fn redirect_uri() -> Value {
-    json!({"type": "string", "maxLength": 2048, "pattern": format!("^({WEB_ADDRESS}|{APP_ADDRESS})$")})
-}
-
-fn client_request() -> Value {
-    let web_address = json!({"maxLength": 2048, "pattern": format!("^{WEB_ADDRESS}$")});
-    let scope = json!({"type": "string", "enum": Scope::ALL.map(Scope::name)});
-    let mut schema = request::<clients::ClientRequest>(
-        &["client_name", "redirect_uris"],
-        &[
-            ("client_name", json!({"minLength": 1, "maxLength": 100, "pattern": READABLE})),
-            ("redirect_uris", json!({"minItems": 1, "maxItems": 20, "items": redirect_uri()})),
-            ("client_uri", web_address.clone()),
-            ("logo_uri", web_address.clone()),
-            ("scopes", json!({"minItems": 1, "items": scope})),
-            ("scope", json!({"maxLength": 512, "pattern": SCOPES})),
-            (
-                "response_types",
-                json!({"minItems": 1, "maxItems": 1, "items": {"type": "string", "enum": ["code"]}}),
-            ),
-            ("grant_types", grant_types()),
-            (
-                "token_endpoint_auth_method",
-                json!({"enum": ["client_secret_post", "client_secret_basic", "none", null]}),
-            ),
-            (
-                "contacts",
-                json!({"maxItems": 10, "items": {"type": "string", "maxLength": 254, "pattern": READABLE}}),
-            ),
-            ("tos_uri", web_address.clone()),
-            ("policy_uri", web_address.clone()),
-            ("jwks_uri", web_address),
-            ("application_type", json!({"enum": ["web", "native", null]})),
-            ("id_token_signed_response_alg", json!({"enum": ["RS256", "ES256", "EdDSA", null]})),
-            ("post_logout_redirect_uris", json!({"maxItems": 20, "items": redirect_uri()})),
-        ],
-    );
-    // Two pairs say the same thing in two ways; of `scope` and `scopes` both are taken if they agree.
-    schema["allOf"] =
-        json!([{"not": {"required": ["scope", "scopes"]}}, {"not": {"required": ["jwks", "jwks_uri"]}}]);
-    schema
-}
-
-/// Both, or only codes: refresh tokens cannot be had without them.
-fn grant_types() -> Value {
-    json!({
-        "minItems": 1,
-        "items": {"type": "string", "enum": ["authorization_code", "refresh_token", GrantType::DeviceCode.name()]},
-        "not": {"items": {"enum": ["refresh_token"]}},
-    })
-}
-
-fn client() -> Value {
-    answer::<clients::ClientBody>(
-        &[
-            "contacts",
-            "post_logout_redirect_uris",
-            "require_pushed_authorization_requests",
-            "dpop_bound_access_tokens",
-        ],
-        &[
-            ("client_id", json!({"format": "uuid"})),
-            ("created_at", json!({"format": "date-time"})),
-            ("client_secret", json!({"pattern": "^[A-Za-z0-9_-]{43,}$"})),
-            ("registration_client_uri", json!({"format": "uri"})),
-            ("client_secret_expires_at", json!({"enum": [0]})),
-        ],
-    )
-}
-
-/// Which fields are needed depends on the grant type.
-fn token_request() -> Value {
-    let mut schema = request::<token::TokenForm>(
-        &["grant_type", "client_id"],
-        &[
-            ("grant_type", json!({"enum": GrantType::ALL.map(GrantType::name)})),
-            ("client_id", json!({"minLength": 1})),
-        ],
-    );
-    let needed = |grant_type: &str, fields: &[&str]| {
-        let mut properties: Map<String, Value> = fields
-            .iter()
-            .map(|field| ((*field).to_owned(), json!({"type": "string", "minLength": 1})))
-            .collect();
-        properties.insert("grant_type".to_owned(), json!({"type": "string", "enum": [grant_type]}));
-        json!({"required": fields, "properties": properties})
-    };
-    schema["oneOf"] = json!([
-        needed("authorization_code", &["code", "redirect_uri"]),
-        needed("refresh_token", &["refresh_token"]),
-        needed(GrantType::DeviceCode.name(), &["device_code"]),
-        needed("client_credentials", &[]),
-        needed(GrantType::WalletSignature.name(), &["challenge", "signature"]),
-    ]);
-    // May come several times, so it is no field of the form's type.
-    schema["properties"]["resource"] = json!({
-        "type": "string",
-        "format": "uri",
-        "description": "What the access token shall be for (RFC 8707); may come several times.",
-    });
-    schema
-}
-
-/// The authorization request has no type of its own: it is judged by its parameters, some of which may not repeat.
-fn authorization_request() -> Value {
-    let mut properties = Map::new();
-    for parameter in AUTHORIZATION_PARAMETERS {
-        let mut schema = parameter.schema();
-        schema["description"] = json!(parameter.description);
-        properties.insert(parameter.name.to_owned(), schema);
-    }
-    json!({
-        "type": "object",
-        "description": "An authorization request.",
-        "required": required_authorization_parameters(),
-        "properties": properties,
-    })
-}
-
-/// The same, from a client that may have to prove who it is.
-fn pushed_authorization_request() -> Value {
-    let mut schema = authorization_request();
-    schema["description"] = json!("An authorization request that is sent ahead.");
-    schema["properties"]["client_secret"] = json!({
-        "type": "string",
-        "description": "The client's secret, unless HTTP Basic carries it or the client is public.",
-    });
-    schema
-}
-
-/// `aud` is a text or a list, which no type of ours says.
-fn introspection() -> Value {
-    let mut schema = answer::<introspect::IntrospectionBody>(
-        &[],
-        &[
-            ("sub", json!({"format": "uuid"})),
-            ("iss", json!({"format": "uri"})),
-            ("token_type", json!({"enum": ["Bearer", "DPoP"]})),
-        ],
-    );
-    schema["properties"]["aud"] = json!({
-        "description": "What an access token is for: one text, or a list.",
-        "oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
-    });
-    let mut key = derived::<introspect::ConfirmationBody>(&[]);
-    key["description"] = json!("The key that it is bound to.");
-    schema["properties"]["cnf"] = key;
-    schema
-}
-
-/// A parameter of the authorization request.
-pub(super) struct AuthorizationParameter {
-    pub(super) name: &'static str,
-    pub(super) required: bool,
-    pub(super) description: &'static str,
-    pub(super) example: &'static str,
-    values: &'static [&'static str],
-}
-
-impl AuthorizationParameter {
-    pub(super) fn schema(&self) -> Value {
-        let mut schema = json!({"type": "string"});
-        if self.required {
-            schema["minLength"] = json!(1);
-        }
-        if !self.values.is_empty() {
-            schema["enum"] = json!(self.values);
-        }
-        schema
-    }
-}
-
-fn required_authorization_parameters() -> Vec<&'static str> {
-    AUTHORIZATION_PARAMETERS
-        .iter()
-        .filter(|parameter| parameter.required)
-        .map(|parameter| parameter.name)
-        .collect()
-}
-
-/// All parameters that mean something; others are ignored.
-pub(super) const AUTHORIZATION_PARAMETERS: [AuthorizationParameter; 13] = [
-    AuthorizationParameter {
-        name: "client_id",
-        required: true,
-        description: "The registered client.",
-        example: super::examples::CLIENT_ID,
-        values: &[],
-    },
-    AuthorizationParameter {
-        name: "redirect_uri",
-        required: true,
-        description: "One of its redirect URIs, byte for byte; on a loopback IP address the port may differ.",
-        example: super::examples::REDIRECT_URI,
-        values: &[],
-    },
-    AuthorizationParameter {
-        name: "response_type",
-        required: true,
-        description: "Always `code`.",
-        example: "code",
-        values: &["code"],
-    },
-    AuthorizationParameter {
-        name: "scope",
-        required: true,
-        description: "Scopes that the client registered, separated by spaces. Only a request with an S256 `code_challenge` may \
-                      leave it out, and then means all of them.",
-        example: "profile",
-        values: &[],
-    },
-    AuthorizationParameter {
-        name: "state",
-        required: true,
-        description: "Comes back with the answer; the client compares it. Only a request with an S256 `code_challenge` may \
-                      leave it out.",
-        example: super::examples::STATE,
-        values: &[],
-    },
-    AuthorizationParameter {
-        name: "code_challenge",
-        required: false,
-        description: "PKCE: base64url of the SHA-256 of the verifier. Public clients must use it.",
-        example: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
-        values: &[],
-    },
-    AuthorizationParameter {
-        name: "code_challenge_method",
-        required: false,
-        description: "PKCE: always `S256`; `plain` is refused.",
-        example: "S256",
-        values: &["S256"],
-    },
-    AuthorizationParameter {
-        name: "nonce",
-        required: false,
-        description: "OpenID Connect: at most 512 bytes.",
-        example: "n-0S6_WzA2Mj",
-        values: &[],
-    },
-    AuthorizationParameter {
-        name: "prompt",
-        required: false,
-        description: "OpenID Connect: `login`, `consent` and `select_account` ask for a new signature; `none` is answered \
-                      without a page: with a code for whoever is signed in and agreed before (never for self-registered \
-                      clients), otherwise with `login_required` or `consent_required`.",
-        example: "login",
-        values: &[],
-    },
-    AuthorizationParameter {
-        name: "max_age",
-        required: false,
-        description: "OpenID Connect: how old a remembered sign-in may be, in seconds.",
-        example: "3600",
-        values: &[],
-    },
-    AuthorizationParameter {
-        name: "login_hint",
-        required: false,
-        description: "The wallet address that the person is expected to use.",
-        example: super::examples::WALLET,
-        values: &[],
-    },
-    AuthorizationParameter {
-        name: "ui_locales",
-        required: false,
-        description: "OpenID Connect: the languages that the person reads, the best first.",
-        example: "pt-BR en",
-        values: &[],
-    },
-    AuthorizationParameter {
-        name: "response_mode",
-        required: false,
-        description: "How the answer reaches the client: `query`, by a redirect, or `form_post`, by a form that the browser posts.",
-        example: "form_post",
-        values: &["query", "form_post"],
-    },
-];
-
-fn metadata() -> Value {
-    let uri = || json!({"format": "uri"});
-    answer::<discovery::Metadata<'_>>(
-        &[],
-        &[
-            ("issuer", uri()),
-            ("authorization_endpoint", uri()),
-            ("token_endpoint", uri()),
-            ("userinfo_endpoint", uri()),
-            ("revocation_endpoint", uri()),
-            ("introspection_endpoint", uri()),
-            ("pushed_authorization_request_endpoint", uri()),
-            ("device_authorization_endpoint", uri()),
-            ("end_session_endpoint", uri()),
-            ("registration_endpoint", uri()),
-            ("jwks_uri", uri()),
-            ("service_documentation", uri()),
-        ],
-    )
-}
-
-/// The keys come from the signer as a document, so that no type of this crate describes them.
-fn jwks() -> Value {
-    let member = |description: &str| json!({"type": "string", "description": description});
-    json!({
-        "type": "object",
-        "description": "The public keys (RFC 7517).",
-        "required": ["keys"],
-        "properties": {
-            "keys": {
-                "type": "array",
-                "description": "Those that sign now, those that will, and those that signed.",
-                "items": {
-                    "type": "object",
-                    "description": "One key.",
-                    "required": ["kty", "kid", "alg", "use"],
-                    "properties": {
-                        "kty": member("The family: `EC`, `RSA` or `OKP`."),
-                        "crv": member("The curve: `P-256` or `Ed25519`."),
-                        "x": member("The first coordinate, or the public key on `Ed25519`, base64url."),
-                        "y": member("The second coordinate on `P-256`, base64url."),
-                        "n": member("The modulus of `RSA`, base64url."),
-                        "e": member("The exponent of `RSA`, base64url."),
-                        "kid": member("The key's name in the header of tokens."),
-                        "alg": member("The algorithm: `ES256`, `RS256` or `EdDSA`."),
-                        "use": member("Always `sig`."),
-                    },
-                },
-            },
-        },
-    })
 }

@@ -1,0 +1,85 @@
+//! The schemas of clients, and what their addresses and names may be.
+
+use countersign_domain::grant_type::GrantType;
+use countersign_domain::scope::Scope;
+use serde_json::{Value, json};
+
+use super::{SCOPES, answer, request};
+use crate::endpoint::clients;
+
+/// A host that others can reach by https, or this machine by http; what stands behind it needs no dot segments.
+const WEB_ADDRESS: &str = r"(https://([a-z0-9]+(-[a-z0-9]+)*\.)*[a-z]([a-z0-9]|-[a-z0-9])*|http://(localhost|127\.0\.0\.1|\[::1\]))(:([1-9][0-9]{0,3}|[1-5][0-9]{4}))?(/[A-Za-z0-9_~-][A-Za-z0-9._~!$&'()+,;=:@-]*)*/?(\?[A-Za-z0-9._~-]+=[A-Za-z0-9._~-]*)?";
+/// A scheme that belongs to one application.
+const APP_ADDRESS: &str = r"[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+";
+/// Text that people can read: no control, invisible or bidirectional characters, and not only spaces.
+const READABLE: &str = r"^[^\u0000-\u001F\u007F-\u009F\u061C\u200B\u200E\u200F\u2028-\u202E\u2060\u2066-\u2069\uFEFF]*[^\s\u0000-\u001F\u007F-\u009F\u061C\u200B\u200E\u200F\u2028-\u202E\u2060\u2066-\u2069\uFEFF][^\u0000-\u001F\u007F-\u009F\u061C\u200B\u200E\u200F\u2028-\u202E\u2060\u2066-\u2069\uFEFF]*$";
+
+pub(super) fn client_request() -> Value {
+    let web_address = json!({"maxLength": 2048, "pattern": format!("^{WEB_ADDRESS}$")});
+    let scope = json!({"type": "string", "enum": Scope::ALL.map(Scope::name)});
+    let mut schema = request::<clients::ClientRequest>(
+        &["client_name", "redirect_uris"],
+        &[
+            ("client_name", json!({"minLength": 1, "maxLength": 100, "pattern": READABLE})),
+            ("redirect_uris", json!({"minItems": 1, "maxItems": 20, "items": redirect_uri()})),
+            ("client_uri", web_address.clone()),
+            ("logo_uri", web_address.clone()),
+            ("scopes", json!({"minItems": 1, "items": scope})),
+            ("scope", json!({"maxLength": 512, "pattern": SCOPES})),
+            (
+                "response_types",
+                json!({"minItems": 1, "maxItems": 1, "items": {"type": "string", "enum": ["code"]}}),
+            ),
+            ("grant_types", grant_types()),
+            (
+                "token_endpoint_auth_method",
+                json!({"enum": ["client_secret_post", "client_secret_basic", "none", null]}),
+            ),
+            (
+                "contacts",
+                json!({"maxItems": 10, "items": {"type": "string", "maxLength": 254, "pattern": READABLE}}),
+            ),
+            ("tos_uri", web_address.clone()),
+            ("policy_uri", web_address.clone()),
+            ("jwks_uri", web_address),
+            ("application_type", json!({"enum": ["web", "native", null]})),
+            ("id_token_signed_response_alg", json!({"enum": ["RS256", "ES256", "EdDSA", null]})),
+            ("post_logout_redirect_uris", json!({"maxItems": 20, "items": redirect_uri()})),
+        ],
+    );
+    // Two pairs say the same thing in two ways; of `scope` and `scopes` both are taken if they agree.
+    schema["allOf"] =
+        json!([{"not": {"required": ["scope", "scopes"]}}, {"not": {"required": ["jwks", "jwks_uri"]}}]);
+    schema
+}
+
+pub(super) fn client() -> Value {
+    answer::<clients::ClientBody>(
+        &[
+            "contacts",
+            "post_logout_redirect_uris",
+            "require_pushed_authorization_requests",
+            "dpop_bound_access_tokens",
+        ],
+        &[
+            ("client_id", json!({"format": "uuid"})),
+            ("created_at", json!({"format": "date-time"})),
+            ("client_secret", json!({"pattern": "^[A-Za-z0-9_-]{43,}$"})),
+            ("registration_client_uri", json!({"format": "uri"})),
+            ("client_secret_expires_at", json!({"enum": [0]})),
+        ],
+    )
+}
+
+fn redirect_uri() -> Value {
+    json!({"type": "string", "maxLength": 2048, "pattern": format!("^({WEB_ADDRESS}|{APP_ADDRESS})$")})
+}
+
+/// Both, or only codes: refresh tokens cannot be had without them.
+fn grant_types() -> Value {
+    json!({
+        "minItems": 1,
+        "items": {"type": "string", "enum": ["authorization_code", "refresh_token", GrantType::DeviceCode.name()]},
+        "not": {"items": {"enum": ["refresh_token"]}},
+    })
+}
