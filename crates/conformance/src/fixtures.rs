@@ -3,18 +3,17 @@
 //! Times are whole seconds, because databases keep microseconds only. Whatever identifies a thing differs from call to
 //! call, and from process to process, so that tests can share one database.
 
+mod ids;
 mod signing;
-
-use std::sync::atomic::{AtomicU32, Ordering};
+mod tokens;
 
 use countersign_domain::client::{
     Client, ClientAuthentication, ClientMetadata, ClientOrigin, DisplayMetadata, SecretMethod,
 };
 use countersign_domain::device::{self, DeviceRequest};
 use countersign_domain::email::{EmailAddress, EmailConfirmation};
-use countersign_domain::grant::{Grant, RevocationReason};
 use countersign_domain::grant_type::GrantType;
-use countersign_domain::id::{ClientId, GrantId, PushedRequestId, SessionId, TokenId, UserId};
+use countersign_domain::id::{ClientId, UserId};
 use countersign_domain::id_token::SignedText;
 use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::login_session::LoginSession;
@@ -24,19 +23,22 @@ use countersign_domain::pushed_request::{self, PushedRequest};
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::secret::{Secret, SecretHash};
-use countersign_domain::token::{RefreshToken, Token};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    BeginDevice, CompleteLogin, ConfirmEmail, ContinueSession, DeleteAccount, IssueTokens, LinkWallet,
-    NewSession, OpenSession, PutEmail, RedeemCode, RegisterClient, RevokeConsent, RevokeGrant, RevokeToken,
-    RotateRefresh, SpendProof, TakePushedRequest, UnlinkWallet,
+    BeginDevice, CompleteLogin, ConfirmEmail, ContinueSession, DeleteAccount, LinkWallet, NewSession,
+    OpenSession, PutEmail, RegisterClient, RevokeConsent, SpendProof, TakePushedRequest, UnlinkWallet,
 };
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
+use ids::unique_bytes;
+pub use ids::{client_id, grant_id, pushed_request_id, session_id, token_id, unique, user_id};
 pub use signing::{
     access_claims, add_signing_key, add_signing_key_beside, id_token_claims, logout_claims,
     short_id_token_claims,
+};
+pub use tokens::{
+    issue_tokens, redeem_code, revoke_grant, revoke_token, rotate_again, rotate_refresh, token,
 };
 
 /// The time at which all fixtures happen.
@@ -44,64 +46,6 @@ pub const NOW: OffsetDateTime = datetime!(2026-11-21 10:00:00 UTC);
 
 /// The redirect URI of every client and login.
 pub const REDIRECT_URI: &str = "https://client.example/callback";
-
-/// A number that no other call in this process gives.
-pub fn unique() -> u32 {
-    static NEXT: AtomicU32 = AtomicU32::new(1);
-    NEXT.fetch_add(1, Ordering::Relaxed)
-}
-
-/// Bytes that no other call gives: the process and a number, in the last eight places.
-fn unique_bytes<const N: usize>() -> [u8; N] {
-    let mut bytes = [0; N];
-    let tail = [std::process::id().to_be_bytes(), unique().to_be_bytes()].concat();
-    for (place, byte) in bytes.iter_mut().rev().zip(tail.iter().rev()) {
-        *place = *byte;
-    }
-    bytes
-}
-
-/// An id for a client; later ones sort later.
-pub fn client_id() -> ClientId {
-    ClientId::at(NOW, id_tail())
-}
-
-/// An id for a grant; later ones sort later.
-pub fn grant_id() -> GrantId {
-    GrantId::at(NOW, id_tail())
-}
-
-/// An id for a token; later ones sort later.
-pub fn token_id() -> TokenId {
-    TokenId::at(NOW, id_tail())
-}
-
-/// An id for a session; later ones sort later.
-pub fn session_id() -> SessionId {
-    SessionId::at(NOW, id_tail())
-}
-
-/// An id for a pushed request.
-pub fn pushed_request_id() -> PushedRequestId {
-    PushedRequestId::at(NOW, id_tail())
-}
-
-/// The version and the variant of a UUID take bits of the first three bytes; the rest stays as it is.
-fn id_tail() -> [u8; 10] {
-    let bytes: [u8; 8] = unique_bytes();
-    let mut tail = [0; 10];
-    tail[3..].copy_from_slice(&bytes[1..]);
-    tail
-}
-
-/// An id for a user; the number comes first, because a user's name is made of the first digits.
-pub fn user_id() -> UserId {
-    let bytes: [u8; 8] = unique_bytes();
-    let mut random = [0; 16];
-    random[..4].copy_from_slice(&bytes[4..]);
-    random[12..].copy_from_slice(&bytes[..4]);
-    UserId::random(random)
-}
 
 /// A secret.
 pub fn secret() -> Secret {
@@ -348,55 +292,6 @@ pub fn unlink_wallet(signer: &WalletAccount, wallet: &WalletAccount) -> UnlinkWa
     }
 }
 
-/// The first token of a family, with a refresh token.
-pub fn token(grant: GrantId) -> Token {
-    Token {
-        id: token_id(),
-        grant,
-        parent: None,
-        scope: all_scopes(),
-        issued_at: NOW,
-        access_hash: secret_hash(),
-        access_expires_at: NOW + Duration::hours(1),
-        refresh: Some(RefreshToken { hash: secret_hash(), expires_at: NOW + Duration::days(30) }),
-        key: Some(KeyThumbprint::from_bytes(unique_bytes())),
-    }
-}
-
-/// The command that redeems the code of a grant.
-pub fn redeem_code(grant: GrantId) -> RedeemCode {
-    let token = token(grant);
-    let forget_after = token.forget_after();
-    RedeemCode { token, now: NOW, forget_after }
-}
-
-/// The command that gives a client tokens of its own.
-pub fn issue_tokens(client: ClientId) -> IssueTokens {
-    let id = grant_id();
-    let particulars = Particulars { wallet_proof: None, key: None, ..particulars() };
-    let grant = Grant::of_client(NOW, id, client, particulars, secret_hash());
-    let token = Token { scope: grant.scope, refresh: None, ..token(id) };
-    let forget_after = token.forget_after();
-    IssueTokens { grant, token, now: NOW, forget_after }
-}
-
-/// The command that refreshes with a token that is the newest of its family.
-pub fn rotate_refresh(parent: &Token) -> RotateRefresh {
-    let token = Token { parent: Some(parent.id), ..token(parent.grant) };
-    let forget_after = token.forget_after();
-    RotateRefresh { token, expected_newest: parent.id, now: NOW, forget_after }
-}
-
-/// The command that refreshes once more with a token whose successor is unused.
-pub fn rotate_again(parent: &Token, unused_successor: &Token) -> RotateRefresh {
-    RotateRefresh { expected_newest: unused_successor.id, ..rotate_refresh(parent) }
-}
-
-/// The command that revokes an access token.
-pub fn revoke_token(id: TokenId) -> RevokeToken {
-    RevokeToken { id, now: NOW }
-}
-
 /// A request that a client pushed.
 pub fn pushed_request() -> PushedRequest {
     PushedRequest {
@@ -427,25 +322,4 @@ pub fn begin_device() -> BeginDevice {
         denied: false,
     };
     BeginDevice { request, forget_after: expires_at + device::REMEMBERED }
-}
-
-/// The command that revokes a grant because the client asked for it.
-pub fn revoke_grant(id: GrantId) -> RevokeGrant {
-    RevokeGrant { id, reason: RevocationReason::ClientRequest, now: NOW }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_differ_from_call_to_call_and_later_ones_sort_later() {
-        let ids: Vec<_> = (0..1_000).map(|_| grant_id()).collect();
-        assert!(ids.is_sorted_by(|earlier, later| earlier < later));
-    }
-
-    #[test]
-    fn users_have_names_of_their_own() {
-        assert_ne!(user_id().preferred_username(), user_id().preferred_username());
-    }
 }
