@@ -1,9 +1,16 @@
 //! What the families with keys on secp256k1 share: the one accepted form of a signature, the keys that may have made it,
 //! and the prefixed text and the key's twenty bytes of the families that hash with Keccak-256.
 
-use k256::ecdsa::{RecoveryId, Signature, VerifyingKey};
+use std::sync::LazyLock;
+
+use bitcoin::secp256k1::ecdsa::{RecoverableSignature, RecoveryId};
+use bitcoin::secp256k1::{Message, Secp256k1, VerifyOnly};
+use k256::ecdsa::{Signature, VerifyingKey};
 use k256::elliptic_curve::scalar::IsHigh;
 use sha3::{Digest, Keccak256};
+
+/// Recovering takes libsecp256k1 a third of the time that k256 takes (ADR 0022).
+static RECOVERY: LazyLock<Secp256k1<VerifyOnly>> = LazyLock::new(Secp256k1::verification_only);
 
 /// The two scalars of 32 bytes.
 pub(super) const SCALARS_LENGTH: usize = 64;
@@ -73,7 +80,10 @@ fn with_low_s(scalars: &[u8]) -> Result<Signature, &'static str> {
 
 /// An `r` that was reduced modulo the order is not tried: nobody can bring it about.
 fn candidate(digest: &[u8; 32], scalars: &Signature, y_is_odd: bool) -> Option<VerifyingKey> {
-    VerifyingKey::recover_from_prehash(digest, scalars, RecoveryId::new(y_is_odd, false)).ok()
+    let id = RecoveryId::from_i32(y_is_odd.into()).ok()?;
+    let signature = RecoverableSignature::from_compact(&scalars.to_bytes(), id).ok()?;
+    let key = RECOVERY.recover_ecdsa(&Message::from_digest(*digest), &signature).ok()?;
+    VerifyingKey::from_sec1_bytes(&key.serialize_uncompressed()).ok()
 }
 
 #[cfg(test)]
