@@ -15,6 +15,7 @@ mod migrate;
 mod ops;
 mod options;
 mod pool;
+mod reader;
 mod rows;
 mod schema;
 mod store;

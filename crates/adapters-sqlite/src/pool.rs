@@ -4,15 +4,16 @@ use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use diesel::r2d2::{ConnectionManager, CustomizeConnection, Pool};
+use diesel::r2d2::{ManageConnection, Pool};
 use diesel::sql_types::Text;
 
 use crate::error::SqliteError;
 use crate::file::DatabaseFile;
 use crate::options::SqliteOptions;
+use crate::reader::Reader;
 
 /// The connections that read.
-pub(crate) type Readers = Pool<ConnectionManager<SqliteConnection>>;
+pub(crate) type Readers = Pool<ReaderOpener>;
 
 /// Opens the connection that writes.
 ///
@@ -46,8 +47,7 @@ pub(crate) fn connect_readers(file: &DatabaseFile, options: &SqliteOptions) -> R
         // A file does not go away like a server; asking before each read would double its price.
         .test_on_check_out(false)
         .connection_timeout(options.busy_timeout.max(Duration::from_millis(1)))
-        .connection_customizer(Box::new(ReaderSettings { busy_timeout: options.busy_timeout }))
-        .build(ConnectionManager::new(file.as_str()))?;
+        .build(ReaderOpener { file: file.clone(), busy_timeout: options.busy_timeout })?;
     Ok(pool)
 }
 
@@ -68,17 +68,31 @@ struct JournalMode {
     journal_mode: String,
 }
 
+/// Opens connections that read.
 #[derive(Debug)]
-struct ReaderSettings {
+pub(crate) struct ReaderOpener {
+    file: DatabaseFile,
     busy_timeout: Duration,
 }
 
-impl CustomizeConnection<SqliteConnection, diesel::r2d2::Error> for ReaderSettings {
-    fn on_acquire(&self, connection: &mut SqliteConnection) -> Result<(), diesel::r2d2::Error> {
-        let settings = format!(
-            "{} PRAGMA query_only = ON; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY;",
-            busy_timeout_pragma(self.busy_timeout)
-        );
-        connection.batch_execute(&settings).map_err(diesel::r2d2::Error::QueryError)
+impl ManageConnection for ReaderOpener {
+    type Connection = Reader;
+    type Error = SqliteError;
+
+    fn connect(&self) -> Result<Reader, SqliteError> {
+        let mut connection = connect(&self.file, self.busy_timeout)?;
+        connection.batch_execute(
+            "PRAGMA query_only = ON; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY;",
+        )?;
+        Ok(Reader::new(connection))
+    }
+
+    /// A file does not go away like a server.
+    fn is_valid(&self, _reader: &mut Reader) -> Result<(), SqliteError> {
+        Ok(())
+    }
+
+    fn has_broken(&self, _reader: &mut Reader) -> bool {
+        std::thread::panicking()
     }
 }
