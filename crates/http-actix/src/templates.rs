@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use countersign_domain::redirect_uri::Destination;
 use countersign_ports::PageModule;
@@ -20,9 +21,11 @@ pub(crate) use texts::fill;
 
 mod assets;
 mod texts;
+mod written;
 
 use assets::Assets;
 use texts::Texts;
+use written::write_in;
 
 #[derive(RustEmbed)]
 #[folder = "../../templates"]
@@ -117,9 +120,13 @@ pub(crate) struct Features {
     pub(crate) dev: bool,
 }
 
-/// The compiled templates, the texts, and the assets by their hashed names.
+/// The templates, the texts, and the assets by their hashed names.
 pub(crate) struct Templates {
-    tera: Tera,
+    pages: Vec<(String, String)>,
+    /// What all pages find in their context.
+    shared: Context,
+    /// The compiled templates of each language, made when somebody reads it first.
+    compiled: BTreeMap<Language, OnceLock<Tera>>,
     texts: Texts,
     assets: Assets,
 }
@@ -163,18 +170,45 @@ impl Templates {
         let paths: BTreeMap<String, String> = ours.iter().map(|name| (variable(name), path(name))).collect();
         let wallet_modules: Vec<String> = module_names.iter().map(path).collect();
 
-        let mut tera = Tera::default();
-        tera.autoescape_on(vec![".html"]);
-        texts::register_filters(&mut tera);
-        tera.add_raw_templates(pages.iter().map(|(name, text)| (name.as_str(), text.as_str())))?;
-        let shared = tera.global_context();
+        let mut shared = Context::new();
         shared.insert("assets", &paths);
         shared.insert("wallet_modules", &wallet_modules);
         shared.insert("base", site.base);
         shared.insert("host", site.host);
         shared.insert("features", &site.features);
         shared.insert("languages", &Language::ALL.map(Choice::of));
-        Ok(Self { tera, texts: Texts::load(folder)?, assets })
+        let compiled = Language::ALL.into_iter().map(|language| (language, OnceLock::new())).collect();
+        let templates = Self { pages, shared, compiled, texts: Texts::load(folder)?, assets };
+        // A template that does not compile does so in no language.
+        templates.compiled(Language::English)?;
+        Ok(templates)
+    }
+
+    /// The templates of a language.
+    fn compiled(&self, language: Language) -> Result<&Tera, TemplateError> {
+        let unknown = || TemplateError::Template(tera::Error::message("a language without templates"));
+        let place = self.compiled.get(&language).ok_or_else(unknown)?;
+        if let Some(compiled) = place.get() {
+            return Ok(compiled);
+        }
+        let compiled = self.compile(language)?;
+        Ok(place.get_or_init(|| compiled))
+    }
+
+    fn compile(&self, language: Language) -> Result<Tera, TemplateError> {
+        let mut tera = Tera::default();
+        tera.autoescape_on(vec![".html"]);
+        texts::register_filters(&mut tera);
+        let Choice { tag, direction, .. } = Choice::of(language);
+        let context = tera.global_context();
+        context.extend(self.shared.clone());
+        context.insert("language", tag);
+        context.insert("direction", direction);
+        context.insert("t", self.texts.tree(language));
+        let written: Vec<_> =
+            self.pages.iter().map(|(name, source)| (name.as_str(), write_in(source, &tera))).collect();
+        tera.add_raw_templates(written.iter().map(|(name, text)| (*name, text.as_str())))?;
+        Ok(tera)
     }
 
     /// Renders a page in a language.
@@ -186,12 +220,8 @@ impl Templates {
         page: &impl Serialize,
     ) -> Result<String, TemplateError> {
         let mut context = Context::from_serialize(page)?;
-        let Choice { tag, direction, .. } = Choice::of(language);
-        context.insert("language", tag);
-        context.insert("direction", direction);
         context.insert("menu", &menu);
-        context.insert_value("t", self.texts.for_templates(language));
-        Ok(self.tera.render(name.file(), &context)?)
+        Ok(self.compiled(language)?.render(name.file(), &context)?)
     }
 
     /// Where a sign-in leads, in words. The text that a wallet signs says it in English.

@@ -1,9 +1,10 @@
 //! Scripts and styles under names that hold a hash of their content, so that browsers may keep them for ever. What a script
-//! imports is written into it by its hashed name, and what gets smaller by it is compressed, once, at start.
+//! imports is written into it by its hashed name, and what gets smaller by it is compressed, once, when somebody asks for it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::sync::OnceLock;
 
 use actix_web::web::Bytes;
 use flate2::Compression;
@@ -15,14 +16,17 @@ use super::TemplateError;
 pub(crate) struct Asset {
     pub(crate) content_type: &'static str,
     pub(crate) bytes: Bytes,
-    /// The same by gzip, where that is smaller.
-    pub(crate) gzip: Option<Bytes>,
+    gzip: OnceLock<Option<Bytes>>,
 }
 
 impl Asset {
-    /// Compresses it, if that makes it smaller.
-    pub(crate) fn new(content_type: &'static str, bytes: Bytes) -> Self {
-        Self { content_type, gzip: gzip(&bytes), bytes }
+    pub(crate) const fn new(content_type: &'static str, bytes: Bytes) -> Self {
+        Self { content_type, bytes, gzip: OnceLock::new() }
+    }
+
+    /// The same by gzip, where that is smaller.
+    pub(crate) fn gzip(&self) -> Option<&Bytes> {
+        self.gzip.get_or_init(|| gzip(&self.bytes)).as_ref()
     }
 }
 

@@ -13,16 +13,10 @@ use crate::language::Language;
 /// Where the texts are.
 pub(super) const FOLDER: &str = "locales/";
 
-/// The texts of all languages.
+/// The texts of all languages, each by area and key.
 pub(super) struct Texts {
-    english: Catalog,
-    others: BTreeMap<Language, Catalog>,
-}
-
-/// The texts of one language by area and key, for us and for the templates.
-struct Catalog {
-    tree: Value,
-    value: tera::Value,
+    english: Value,
+    others: BTreeMap<Language, Value>,
 }
 
 impl Texts {
@@ -31,49 +25,44 @@ impl Texts {
             .filter_map(|file| Some(file.strip_prefix("locales/en/")?.strip_suffix(".json")?.to_owned()))
             .collect();
         let nothing = Value::Object(Map::new());
-        let english = Catalog::over(&nothing, Language::English, &areas, folder)?;
+        let english = over(&nothing, Language::English, &areas, folder)?;
         let mut others = BTreeMap::new();
         for language in Language::ALL.into_iter().filter(|language| *language != Language::English) {
-            others.insert(language, Catalog::over(&english.tree, language, &areas, folder)?);
+            others.insert(language, over(&english, language, &areas, folder)?);
         }
         Ok(Self { english, others })
     }
 
     /// Looks a text up: `area.key`, or deeper.
     pub(super) fn get(&self, language: Language, key: &str) -> Option<&str> {
-        key.split('.').try_fold(&self.catalog(language).tree, |tree, part| tree.get(part))?.as_str()
+        key.split('.').try_fold(self.tree(language), |tree, part| tree.get(part))?.as_str()
     }
 
-    /// All texts as `t` of the templates.
-    pub(super) fn for_templates(&self, language: Language) -> tera::Value {
-        self.catalog(language).value.clone()
-    }
-
-    fn catalog(&self, language: Language) -> &Catalog {
+    /// All texts of a language.
+    pub(super) fn tree(&self, language: Language) -> &Value {
         self.others.get(&language).unwrap_or(&self.english)
     }
 }
 
-impl Catalog {
-    fn over(
-        base: &Value,
-        language: Language,
-        areas: &[String],
-        folder: Option<&Path>,
-    ) -> Result<Self, TemplateError> {
-        let mut tree = base.clone();
-        for area in areas {
-            let path = format!("{FOLDER}{}/{area}.json", language.tag());
-            let ours = Embedded::get(&path).map(|file| file.data);
-            for file in [ours, replacement(&path, folder)?].into_iter().flatten() {
-                let wrong = |reason| TemplateError::Texts { path: path.clone(), reason };
-                let texts = parse(&file).map_err(wrong)?;
-                let area = BTreeMap::from([(area.clone(), texts)]);
-                lay_over(&mut tree, Value::Object(area.into_iter().collect()), "").map_err(wrong)?;
-            }
+/// The texts of a language, laid over others.
+fn over(
+    base: &Value,
+    language: Language,
+    areas: &[String],
+    folder: Option<&Path>,
+) -> Result<Value, TemplateError> {
+    let mut tree = base.clone();
+    for area in areas {
+        let path = format!("{FOLDER}{}/{area}.json", language.tag());
+        let ours = Embedded::get(&path).map(|file| file.data);
+        for file in [ours, replacement(&path, folder)?].into_iter().flatten() {
+            let wrong = |reason| TemplateError::Texts { path: path.clone(), reason };
+            let texts = parse(&file).map_err(wrong)?;
+            let area = BTreeMap::from([(area.clone(), texts)]);
+            lay_over(&mut tree, Value::Object(area.into_iter().collect()), "").map_err(wrong)?;
         }
-        Ok(Self { value: tera::Value::try_from_serializable(&tree)?, tree })
     }
+    Ok(tree)
 }
 
 fn parse(file: &[u8]) -> Result<Value, String> {

@@ -63,9 +63,9 @@ fn what_gets_smaller_is_compressed_and_is_the_same_when_it_is_unpacked() {
     let assets = built(&[("a.css", long), ("b.css", "b{}")]).unwrap();
     let asset = assets.get(assets.hashed_name("a.css")).unwrap();
     let mut unpacked = String::new();
-    flate2::read::GzDecoder::new(&asset.gzip.as_ref().unwrap()[..]).read_to_string(&mut unpacked).unwrap();
+    flate2::read::GzDecoder::new(&asset.gzip().unwrap()[..]).read_to_string(&mut unpacked).unwrap();
     assert_eq!(unpacked, long);
-    assert!(assets.get(assets.hashed_name("b.css")).unwrap().gzip.is_none());
+    assert!(assets.get(assets.hashed_name("b.css")).unwrap().gzip().is_none());
 }
 
 #[test]
