@@ -1,5 +1,7 @@
 //! Which path leads where. A known path with another method is 405 and says which ones there are.
 
+use actix_session::SessionMiddleware;
+use actix_session::storage::CookieSessionStore;
 use actix_web::http::Method;
 use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{HttpResponse, Resource, Route, guard};
@@ -20,9 +22,58 @@ pub(crate) struct Endpoint {
     routes: fn() -> Vec<Route>,
 }
 
-pub(crate) const ENDPOINTS: [Endpoint; 43] = [
-    Endpoint { path: "/", allow: "GET, HEAD", routes: || vec![read().to(home::show)] },
+/// Endpoints that know no session. Those that are called most come first: the way to an endpoint leads past all before it.
+pub(crate) const WITHOUT_SESSION: [Endpoint; 21] = [
+    Endpoint {
+        path: "/oauth/token",
+        allow: "POST, OPTIONS",
+        routes: || vec![web::post().to(token::answer), preflight()],
+    },
+    Endpoint {
+        path: "/oauth/userinfo",
+        allow: "GET, POST, OPTIONS",
+        routes: || vec![web::get().to(userinfo::get), web::post().to(userinfo::post), preflight()],
+    },
+    Endpoint {
+        path: "/oauth/introspect",
+        allow: "POST",
+        routes: || vec![web::post().to(introspect::introspect)],
+    },
+    Endpoint {
+        path: "/oauth/revoke",
+        allow: "POST, OPTIONS",
+        routes: || vec![web::post().to(revoke::revoke), preflight()],
+    },
+    Endpoint {
+        path: "/oauth/jwks",
+        allow: "GET, HEAD, OPTIONS",
+        routes: || vec![read().to(discovery::jwks), preflight()],
+    },
+    Endpoint { path: OPENID_CONFIGURATION, allow: "GET, HEAD, OPTIONS", routes: metadata },
     Endpoint { path: "/oauth/clients", allow: "POST", routes: || vec![web::post().to(clients::register)] },
+    Endpoint { path: "/", allow: "GET, HEAD", routes: || vec![read().to(home::show)] },
+    Endpoint {
+        path: "/oauth/par",
+        allow: "POST, OPTIONS",
+        routes: || vec![web::post().to(push::push), preflight()],
+    },
+    Endpoint {
+        path: "/oauth/device_authorization",
+        allow: "POST, OPTIONS",
+        routes: || vec![web::post().to(device_authorization::begin), preflight()],
+    },
+    Endpoint {
+        path: "/verify",
+        allow: "GET, HEAD, POST",
+        routes: || vec![read().to(verify::show), web::post().to(verify::verify)],
+    },
+    Endpoint { path: AUTHORIZATION_SERVER, allow: "GET, HEAD, OPTIONS", routes: metadata },
+    Endpoint { path: "/docs", allow: "GET, HEAD", routes: || vec![read().to(docs::page)] },
+    Endpoint { path: "/playground", allow: "GET, HEAD", routes: || vec![read().to(playground::show)] },
+    Endpoint { path: "/openapi.json", allow: "GET, HEAD", routes: || vec![read().to(docs::document)] },
+    Endpoint { path: "/favicon.ico", allow: "GET, HEAD", routes: || vec![read().to(assets::favicon)] },
+    Endpoint { path: "/health/live", allow: "GET, HEAD", routes: || vec![read().to(health::live)] },
+    Endpoint { path: "/health/ready", allow: "GET, HEAD", routes: || vec![read().to(health::ready)] },
     Endpoint {
         path: "/oauth/clients/{client_id}",
         allow: "GET, PUT, DELETE",
@@ -34,6 +85,16 @@ pub(crate) const ENDPOINTS: [Endpoint; 43] = [
             ]
         },
     },
+    Endpoint {
+        path: "/pictures/{user_id}.svg",
+        allow: "GET, HEAD, OPTIONS",
+        routes: || vec![read().to(pictures::show), preflight()],
+    },
+    Endpoint { path: "/assets/{name}", allow: "GET, HEAD", routes: || vec![read().to(assets::serve)] },
+];
+
+/// Endpoints with the session of a browser.
+pub(crate) const WITH_SESSION: [Endpoint; 22] = [
     Endpoint {
         path: "/oauth/authorize",
         allow: "GET, POST",
@@ -55,46 +116,11 @@ pub(crate) const ENDPOINTS: [Endpoint; 43] = [
     Endpoint { path: "/oauth/answer", allow: "GET", routes: || vec![web::get().to(answer::show)] },
     Endpoint { path: "/oauth/deny", allow: "POST", routes: || vec![web::post().to(deny::deny)] },
     Endpoint {
-        path: "/oauth/token",
-        allow: "POST, OPTIONS",
-        routes: || vec![web::post().to(token::answer), preflight()],
-    },
-    Endpoint {
-        path: "/oauth/userinfo",
-        allow: "GET, POST, OPTIONS",
-        routes: || vec![web::get().to(userinfo::get), web::post().to(userinfo::post), preflight()],
-    },
-    Endpoint {
-        path: "/oauth/revoke",
-        allow: "POST, OPTIONS",
-        routes: || vec![web::post().to(revoke::revoke), preflight()],
-    },
-    Endpoint {
-        path: "/oauth/par",
-        allow: "POST, OPTIONS",
-        routes: || vec![web::post().to(push::push), preflight()],
-    },
-    Endpoint {
-        path: "/oauth/introspect",
-        allow: "POST",
-        routes: || vec![web::post().to(introspect::introspect)],
-    },
-    Endpoint {
-        path: "/oauth/device_authorization",
-        allow: "POST, OPTIONS",
-        routes: || vec![web::post().to(device_authorization::begin), preflight()],
-    },
-    Endpoint {
         path: "/device",
         allow: "GET, POST",
         routes: || vec![web::get().to(device::show), web::post().to(device::enter)],
     },
     Endpoint { path: "/device/done", allow: "GET", routes: || vec![web::get().to(device::done)] },
-    Endpoint {
-        path: "/pictures/{user_id}.svg",
-        allow: "GET, HEAD, OPTIONS",
-        routes: || vec![read().to(pictures::show), preflight()],
-    },
     Endpoint { path: "/account", allow: "GET", routes: || vec![web::get().to(account::show)] },
     Endpoint { path: "/account/data", allow: "GET", routes: || vec![web::get().to(account::data::download)] },
     Endpoint {
@@ -139,33 +165,18 @@ pub(crate) const ENDPOINTS: [Endpoint; 43] = [
         allow: "POST",
         routes: || vec![web::post().to(wallets::unlink)],
     },
-    Endpoint {
-        path: "/verify",
-        allow: "GET, HEAD, POST",
-        routes: || vec![read().to(verify::show), web::post().to(verify::verify)],
-    },
-    Endpoint {
-        path: "/oauth/jwks",
-        allow: "GET, HEAD, OPTIONS",
-        routes: || vec![read().to(discovery::jwks), preflight()],
-    },
-    Endpoint { path: OPENID_CONFIGURATION, allow: "GET, HEAD, OPTIONS", routes: metadata },
-    Endpoint { path: AUTHORIZATION_SERVER, allow: "GET, HEAD, OPTIONS", routes: metadata },
-    Endpoint { path: "/docs", allow: "GET, HEAD", routes: || vec![read().to(docs::page)] },
-    Endpoint { path: "/playground", allow: "GET, HEAD", routes: || vec![read().to(playground::show)] },
-    Endpoint { path: "/openapi.json", allow: "GET, HEAD", routes: || vec![read().to(docs::document)] },
-    Endpoint { path: "/assets/{name}", allow: "GET, HEAD", routes: || vec![read().to(assets::serve)] },
-    Endpoint { path: "/favicon.ico", allow: "GET, HEAD", routes: || vec![read().to(assets::favicon)] },
-    Endpoint { path: "/health/live", allow: "GET, HEAD", routes: || vec![read().to(health::live)] },
-    Endpoint { path: "/health/ready", allow: "GET, HEAD", routes: || vec![read().to(health::ready)] },
 ];
 
 const OPENID_CONFIGURATION: &str = "/.well-known/openid-configuration";
 const AUTHORIZATION_SERVER: &str = "/.well-known/oauth-authorization-server";
 
-pub(crate) fn configure(config: &mut ServiceConfig, state: &Data<AppState>) {
+pub(crate) fn configure(
+    config: &mut ServiceConfig,
+    state: &Data<AppState>,
+    session: SessionMiddleware<CookieSessionStore>,
+) {
     let base = state.context.policy.public_url.path();
-    for endpoint in ENDPOINTS {
+    for endpoint in WITHOUT_SESSION {
         config.service(resource(&format!("{base}{}", endpoint.path), &endpoint));
         let is_metadata = [OPENID_CONFIGURATION, AUTHORIZATION_SERVER].contains(&endpoint.path);
         // RFC 8414 puts the well-known part before the issuer's path, OpenID Connect behind it: both are asked for.
@@ -173,7 +184,14 @@ pub(crate) fn configure(config: &mut ServiceConfig, state: &Data<AppState>) {
             config.service(resource(&format!("{}{base}", endpoint.path), &endpoint));
         }
     }
-    config.default_service(web::to(|| async { Err::<HttpResponse, _>(ApiError::not_found()) }));
+    let not_found = || web::to(|| async { Err::<HttpResponse, _>(ApiError::not_found()) });
+    let with_session = web::scope(base).default_service(not_found());
+    let endpoints = WITH_SESSION.into_iter();
+    let with_session =
+        endpoints.fold(with_session, |scope, endpoint| scope.service(resource(endpoint.path, &endpoint)));
+    config.service(with_session.wrap(session));
+    // What is not below our own path.
+    config.default_service(not_found());
 }
 
 fn resource(path: &str, endpoint: &Endpoint) -> Resource {

@@ -97,9 +97,8 @@ pub fn start(context: Context, settings: HttpSettings, listener: TcpListener) ->
             .build();
         App::new()
             .app_data(shared.clone())
-            .wrap(session)
             .wrap(from_fn(edge::guard))
-            .configure(|config| routes::configure(config, &shared))
+            .configure(|config| routes::configure(config, &shared, session))
     })
     .workers(workers)
     .client_request_timeout(HEAD_TIMEOUT)

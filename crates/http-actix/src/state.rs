@@ -1,5 +1,6 @@
 //! What every handler shares.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use actix_web::HttpRequest;
@@ -25,9 +26,10 @@ pub(crate) struct AppState {
     /// What the wallets say of themselves; it never changes while the server runs.
     pub(crate) address_hints: Vec<AddressHint>,
     pub(crate) contract_chains: Vec<ContractChain>,
-    /// Documents that never change while the server runs.
+    /// A document that never changes while the server runs.
     pub(crate) metadata: Bytes,
-    pub(crate) openapi: Asset,
+    /// Another, which few ask for.
+    openapi: OnceLock<Asset>,
     draining: AtomicBool,
 }
 
@@ -49,7 +51,7 @@ impl AppState {
             rate_limits: RateLimits::new(settings.rate_limits, settings.trusted_proxies),
             polls: Polls::default(),
             metadata: discovery::metadata(public_url, offers).into(),
-            openapi: Asset::new("application/json", crate::openapi_json(public_url).into()),
+            openapi: OnceLock::new(),
             registration: settings.registration,
             playground: settings.playground,
             address_hints: context.wallets.address_hints(),
@@ -57,6 +59,12 @@ impl AppState {
             context,
             draining: AtomicBool::new(false),
         })
+    }
+
+    /// The description of the interface.
+    pub(crate) fn openapi(&self) -> &Asset {
+        let public_url = &self.context.policy.public_url;
+        self.openapi.get_or_init(|| Asset::new("application/json", crate::openapi_json(public_url).into()))
     }
 
     /// Lets in what one of our own pages sends, or a program, and counts it.

@@ -31,7 +31,7 @@ pub(crate) async fn favicon(state: Data<AppState>, request: HttpRequest) -> Resu
 pub(crate) fn answer(request: &HttpRequest, asset: &Asset, cache: &'static str) -> HttpResponse {
     let mut answer = HttpResponse::Ok();
     answer.content_type(asset.content_type).insert_header((header::CACHE_CONTROL, cache));
-    let Some(gzip) = &asset.gzip else { return answer.body(asset.bytes.clone()) };
+    let Some(gzip) = asset.gzip() else { return answer.body(asset.bytes.clone()) };
     answer.insert_header((header::VARY, "Accept-Encoding"));
     let accepted = header_text(request.headers(), header::ACCEPT_ENCODING);
     if accept::weight(accepted.unwrap_or_default(), "gzip") > 0.0 {

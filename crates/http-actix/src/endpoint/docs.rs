@@ -22,5 +22,5 @@ pub(crate) async fn page(state: Data<AppState>, request: HttpRequest) -> Result<
 
 /// Serves the OpenAPI document.
 pub(crate) async fn document(state: Data<AppState>, request: HttpRequest) -> HttpResponse {
-    assets::answer(&request, &state.openapi, "public, max-age=300")
+    assets::answer(&request, state.openapi(), "public, max-age=300")
 }

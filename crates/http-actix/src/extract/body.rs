@@ -11,7 +11,9 @@ use actix_web::web::{Bytes, BytesMut};
 use actix_web::{FromRequest, HttpRequest};
 use countersign_domain::error::OAuthErrorCode;
 use futures_util::StreamExt;
-use serde::de::DeserializeOwned;
+use serde::de::value::{self, MapDeserializer};
+use serde::de::{DeserializeOwned, Deserializer, IntoDeserializer, Visitor};
+use serde::forward_to_deserialize_any;
 
 use crate::error::ApiError;
 use crate::extract::header_text;
@@ -56,16 +58,23 @@ impl FromRequest for Body {
                     .with_status(StatusCode::UNSUPPORTED_MEDIA_TYPE));
             }
             let read = async {
+                let mut first = Bytes::new();
                 let mut bytes = BytesMut::new();
                 while let Some(chunk) = payload.next().await {
                     let chunk =
                         chunk.map_err(|_| ApiError::invalid_request("the body did not arrive whole"))?;
-                    if bytes.len() + chunk.len() > MAX_BODY {
+                    if first.len() + bytes.len() + chunk.len() > MAX_BODY {
                         return Err(too_long());
                     }
+                    // Most bodies arrive in one piece, which is taken as it is.
+                    if first.is_empty() && bytes.is_empty() {
+                        first = chunk;
+                        continue;
+                    }
+                    bytes.extend_from_slice(&std::mem::take(&mut first));
                     bytes.extend_from_slice(&chunk);
                 }
-                Ok(bytes.freeze())
+                Ok(if bytes.is_empty() { first } else { bytes.freeze() })
             };
             let late = |_| {
                 ApiError::invalid_request("the body did not arrive in time")
@@ -109,10 +118,10 @@ impl Body {
     fn fields<T: DeserializeOwned>(mut pairs: Vec<(String, String)>) -> Result<T, ApiError> {
         if pairs.iter().any(|(_, value)| value.is_empty()) {
             // An empty value beside another one is still the same name twice.
-            from_pairs::<T>(&pairs)?;
+            from_pairs::<T>(pairs.clone())?;
             pairs.retain(|(_, value)| !value.is_empty());
         }
-        from_pairs(&pairs)
+        from_pairs(pairs)
     }
 
     /// The names and values of a form.
@@ -179,10 +188,38 @@ impl Body {
     }
 }
 
-fn from_pairs<T: DeserializeOwned>(pairs: &[(String, String)]) -> Result<T, ApiError> {
-    let encoded = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
-    serde_urlencoded::from_str(&encoded)
-        .map_err(|error| ApiError::invalid_request(format!("form: {}", plain(&error))))
+fn from_pairs<T: DeserializeOwned>(pairs: Vec<(String, String)>) -> Result<T, ApiError> {
+    let fields = pairs.into_iter().map(|(name, value)| (name, FormValue(value)));
+    T::deserialize(MapDeserializer::new(fields))
+        .map_err(|error: value::Error| ApiError::invalid_request(format!("form: {}", plain(&error))))
+}
+
+/// A value of a form, for a field that is a text, may be missing, or reads texts in its own way.
+struct FormValue(String);
+
+impl IntoDeserializer<'_> for FormValue {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+impl<'de> Deserializer<'de> for FormValue {
+    type Error = value::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        visitor.visit_string(self.0)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        visitor.visit_some(self)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct newtype_struct
+        seq tuple tuple_struct map struct enum identifier ignored_any
+    }
 }
 
 fn too_long() -> ApiError {
