@@ -240,7 +240,7 @@ setup-fuzz: setup-build
 .PHONY: setup-test
 setup-test: setup-services $(PEERS)/node_modules/.installed $(PEERS)/.venv/.installed setup-browser setup-clients
 
-# A PostgreSQL server that the package starts on its own is stopped: the tests start theirs, in a folder that goes away.
+# Servers that the packages start on their own are stopped: the tests start theirs, in a folder that goes away.
 .PHONY: setup-services
 setup-services:
 	@missing=()
@@ -249,11 +249,14 @@ setup-services:
 	command -v openssl >/dev/null || missing+=(openssl)
 	python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3 python3-venv)
 	compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || missing+=(postgresql)
+	[[ -x /usr/sbin/pgbouncer ]] || command -v pgbouncer >/dev/null || missing+=(pgbouncer)
 	[[ -x /usr/bin/chromium ]] || grep -qs '^ID=ubuntu' /etc/os-release || missing+=(chromium)
 	$(install_missing)
-	if [[ " $${missing[*]:-} " == *" postgresql "* ]]; then
-		$(SUDO) service postgresql stop >/dev/null 2>&1 || true
-	fi
+	for service in postgresql pgbouncer; do
+		if [[ " $${missing[*]:-} " == *" $$service "* ]]; then
+			$(SUDO) service $$service stop >/dev/null 2>&1 || true
+		fi
+	done
 	if (( $$(node -p 'process.versions.node.split(".")[0]') < $(OLDEST_NODE) )); then
 		$(say) "Installing Node $(NODE) into ./.tools: the system's is $$(node --version), and client libraries need $(OLDEST_NODE)"
 		platform=node-linux-$$(node -p process.arch)

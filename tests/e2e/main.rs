@@ -22,6 +22,7 @@ mod races;
 mod remembering;
 mod requests;
 mod rules;
+mod scaling;
 mod secrecy;
 mod security;
 mod verify;

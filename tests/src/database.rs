@@ -64,6 +64,13 @@ impl Database {
         })
     }
 
+    /// The same, but its servers reach it by another URL, which this makes of the database's name.
+    pub fn reached_by(cluster: &Arc<Cluster>, url: impl FnOnce(&str) -> String) -> Self {
+        let direct = cluster.create_database();
+        let name = direct.rsplit('/').next().unwrap_or_default();
+        Self::of(Store::Postgres { url: url(name), cluster: Owner::Test(Arc::clone(cluster)) })
+    }
+
     /// Another fresh database of the same kind.
     #[must_use]
     pub fn sibling(&self) -> Self {
@@ -197,7 +204,8 @@ impl Database {
                     Owner::Everybody(cluster) => cluster,
                     Owner::Test(cluster) => cluster.as_ref(),
                 };
-                let name = url.rsplit('/').next().unwrap_or_default();
+                let server = url.split('?').next().unwrap_or_default();
+                let name = server.rsplit('/').next().unwrap_or_default();
                 cluster.execute(name, sql).lines().map(ToOwned::to_owned).collect()
             }
         }

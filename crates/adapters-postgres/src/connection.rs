@@ -2,8 +2,10 @@
 
 use std::fmt;
 
-use diesel::connection::SimpleConnection;
+use diesel::connection::{CacheSize, SimpleConnection};
 use diesel::{Connection, ConnectionError, PgConnection};
+
+use crate::pooling::Pooling;
 
 /// What libpq is told unless the URL says otherwise: how soon it notices that the server is not there.
 ///
@@ -13,7 +15,7 @@ use diesel::{Connection, ConnectionError, PgConnection};
 const PARAMETERS: &str = "connect_timeout=2&tcp_user_timeout=3000&keepalives_idle=2&keepalives_interval=1\
     &keepalives_count=2&target_session_attrs=read-write&gssencmode=disable&application_name=countersign";
 
-/// What each pooled connection is told. An operation's caller has gone long before these fire; they free the connection.
+/// What each connection for operations is told, if it is ours alone. An operation's caller has gone long before these fire; they free the connection.
 ///
 /// A server whose default is to answer before it is durable would break the first rule of storage.
 const SETTINGS: &str = "SET statement_timeout = '5s'; \
@@ -31,35 +33,66 @@ pub enum ConnectError {
     /// The server does not answer, or does not want us. The reason is libpq's, without what it quotes.
     #[error("PostgreSQL does not let us in: {0}")]
     Refused(String),
+    /// The URL's `pooler` is neither of the two that there are.
+    #[error("pooler in the database URL must be session or transaction")]
+    NoSuchPooler,
+    /// Two connections have one session, and we were not told to expect that.
+    #[error(
+        "a pooler lends out sessions for one transaction each; add pooler=transaction to the parameters of the database \
+         URL (after ? or &), or set the pooler to sessions (docs/scaling.md)"
+    )]
+    SharedSession,
+    /// A server whose defaults are not safe, and a pooler that would forget what we set.
+    #[error(
+        "with pooler=transaction the role must have safe defaults: ALTER ROLE ... SET synchronous_commit = on, and SET \
+         default_transaction_isolation = 'read committed' (docs/scaling.md)"
+    )]
+    UnsafeDefaults,
 }
 
 /// A URL for libpq. It may hold a password, so its `Debug` shows nothing.
 #[derive(Clone)]
-pub(crate) struct ConnectionUrl(String);
+pub(crate) struct ConnectionUrl {
+    url: String,
+    pooling: Pooling,
+}
 
 impl ConnectionUrl {
     pub(crate) fn parse(url: &str) -> Result<Self, ConnectError> {
         if !["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
             return Err(ConnectError::NotPostgres);
         }
+        let (server, parameters) = url.split_once('?').unwrap_or((url, ""));
+        let (pooling, theirs) = Pooling::take_from(parameters)?;
+        let separator = if theirs.is_empty() { "" } else { "&" };
         // Of two values for one parameter libpq takes the later, so ours come first.
-        Ok(Self(match url.split_once('?') {
-            Some((server, parameters)) => format!("{server}?{PARAMETERS}&{parameters}"),
-            None => format!("{url}?{PARAMETERS}"),
-        }))
+        Ok(Self { url: format!("{server}?{PARAMETERS}{separator}{theirs}"), pooling })
     }
 
     /// Opens a connection with the server's own settings.
     pub(crate) fn open(&self) -> Result<PgConnection, ConnectError> {
-        PgConnection::establish(&self.0).map_err(|error| ConnectError::Refused(speakable(&error)))
+        let opened = PgConnection::establish(&self.url);
+        let mut connection = opened.map_err(|error| ConnectError::Refused(speakable(&error)))?;
+        if self.pooling == Pooling::Transaction {
+            // A statement that was prepared in one session is unknown in the next.
+            connection.set_prepared_statement_cache_size(CacheSize::Disabled);
+        }
+        Ok(connection)
     }
 
     /// Opens a connection for the pool.
     pub(crate) fn open_for_operations(&self) -> Result<PgConnection, ConnectError> {
         let mut connection = self.open()?;
-        let settled = connection.batch_execute(SETTINGS);
-        settled.map_err(|error| ConnectError::Refused(error.to_string()))?;
+        if self.pooling == Pooling::Session {
+            let settled = connection.batch_execute(SETTINGS);
+            settled.map_err(|error| ConnectError::Refused(error.to_string()))?;
+        }
         Ok(connection)
+    }
+
+    /// Looks whether connections are what the URL says they are.
+    pub(crate) fn check(&self) -> Result<(), ConnectError> {
+        self.pooling.check(|| self.open())
     }
 }
 
@@ -120,6 +153,6 @@ mod tests {
     #[test]
     fn what_the_url_says_wins() {
         let url = ConnectionUrl::parse("postgres://db/app?connect_timeout=9").unwrap();
-        assert!(url.0.ends_with("&connect_timeout=9"));
+        assert!(url.url.ends_with("&connect_timeout=9"));
     }
 }

@@ -16,6 +16,7 @@ mod error;
 mod migrate;
 mod ops;
 mod pool;
+mod pooling;
 mod rows;
 mod schema;
 mod statement;
@@ -60,9 +61,11 @@ impl PgStorage {
     /// Brings the schema up to date and opens a pool. Blocks: call it before serving, or from a thread that may.
     ///
     /// The URL is libpq's, `postgres://user:password@host/database?sslmode=verify-full`. What it says of timeouts and
-    /// keepalives wins over what we would choose.
+    /// keepalives wins over what we would choose. One parameter is ours: `pooler=transaction`, for a pooler that lends out
+    /// a session for one transaction only; it costs a planning for each statement.
     pub fn connect(url: &str, options: PgOptions) -> Result<Self, MigrateError> {
         let url = ConnectionUrl::parse(url)?;
+        url.check()?;
         migrate::run_pending(&url)?;
         Ok(Self { pool: Pool::new(url, options) })
     }

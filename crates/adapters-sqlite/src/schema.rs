@@ -69,6 +69,7 @@ diesel::table! {
         revocation_reason -> Nullable<Text>,
         particulars -> Nullable<Text>,
         session_id -> Nullable<Binary>,
+        review_at -> BigInt,
     }
 }
 

@@ -28,7 +28,8 @@ pub struct Purged {
 pub trait Upkeep: Send + Sync {
     /// Removes grants, spent challenges, spent proofs and requests of devices whose `forget_after`, tokens whose
     /// [`Token::forget_after`], login sessions and pushed requests whose `expires_at` has passed, oldest first, each of the seven up
-    /// to the limit. What could still be presented and mean something stays: a used challenge
+    /// to the limit. Grants are taken in the order in which they could have gone when they were last looked at: what a
+    /// refresh adds to their time is found out when that comes. What could still be presented and mean something stays: a used challenge
     /// while its text is good, a rotated refresh token while it has not expired.
     ///
     /// [`Token::forget_after`]: countersign_domain::token::Token::forget_after

@@ -4,6 +4,8 @@
 //! real one does, because durability is among the things that are tested. A machine without PostgreSQL makes the tests
 //! fail, never skip.
 //!
+//! A cluster may have a copy that follows it, and poolers in front of it.
+//!
 //! A shell stands between us and the server (see `supervisor.sh`): PostgreSQL refuses to be root, so it is the shell that
 //! becomes the user `postgres`; and the shell removes everything as soon as our end of its pipe closes, even if this
 //! process is killed.
@@ -15,10 +17,12 @@
 mod binaries;
 mod supervisor;
 
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use binaries::Binaries;
 use supervisor::Supervisor;
@@ -39,8 +43,12 @@ impl Cluster {
     ///
     /// If PostgreSQL is not installed, or does not start.
     pub fn start() -> Self {
+        Self::start_from(None)
+    }
+
+    fn start_from(primary: Option<u16>) -> Self {
         let binaries = Binaries::find();
-        let mut supervisor = Supervisor::start(&binaries);
+        let mut supervisor = Supervisor::start(&binaries, primary);
         // Between the moment when a free port is found and the one when PostgreSQL takes it, somebody else may.
         for _ in 0..5 {
             let port = free_port();
@@ -102,6 +110,42 @@ impl Cluster {
         self.tell("start");
     }
 
+    /// Starts another server that follows this one and can be read. From then on this one answers a commit only when the
+    /// other has it on disk too.
+    pub fn replicate(&self) -> Self {
+        let replica = Self::start_from(Some(self.port));
+        // Not before there is one: each commit would wait for it.
+        self.execute("postgres", "ALTER SYSTEM SET synchronous_standby_names = '*'");
+        self.execute("postgres", "SELECT pg_reload_conf()");
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while self.execute("postgres", "SELECT sync_state FROM pg_stat_replication") != "sync" {
+            assert!(Instant::now() < deadline, "the replica does not follow");
+            thread::sleep(Duration::from_millis(20));
+        }
+        replica
+    }
+
+    /// Makes a server that follows one that takes writes itself.
+    pub fn promote(&self) {
+        self.tell("promote");
+    }
+
+    /// Starts a `PgBouncer` in front of the server, and gives its port. It ends with the cluster.
+    ///
+    /// # Panics
+    ///
+    /// If `PgBouncer` is not installed, or does not start.
+    pub fn start_pooler(&self, mode: PoolMode) -> u16 {
+        for _ in 0..5 {
+            let port = free_port();
+            let answer = self.supervisor().tell(&format!("pool {port} {}", mode.name()));
+            if answer.is_ok() && listens(port) {
+                return port;
+            }
+        }
+        panic!("PgBouncer does not start; on Debian and Ubuntu: apt-get install pgbouncer");
+    }
+
     /// Freezes the server with everybody whom it serves: connections stay open, and nothing answers.
     pub fn pause(&self) {
         self.tell("pause");
@@ -121,6 +165,36 @@ impl Cluster {
 
     fn supervisor(&self) -> MutexGuard<'_, Supervisor> {
         self.supervisor.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Waits until somebody takes connections at a port.
+fn listens(port: u16) -> bool {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while Instant::now() < deadline {
+        if TcpStream::connect(("127.0.0.1", port)).is_ok() {
+            return true;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    false
+}
+
+/// For how long `PgBouncer` lends a session of the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PoolMode {
+    /// Until the client goes.
+    Session,
+    /// For one transaction.
+    Transaction,
+}
+
+impl PoolMode {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Transaction => "transaction",
+        }
     }
 }
 

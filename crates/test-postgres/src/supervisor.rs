@@ -21,11 +21,12 @@ pub(crate) struct Supervisor {
 }
 
 impl Supervisor {
-    /// Starts the shell, which makes the cluster's files.
-    pub(crate) fn start(binaries: &Binaries) -> Self {
+    /// Starts the shell, which makes the cluster's files: empty ones, or a copy of the cluster at a port.
+    pub(crate) fn start(binaries: &Binaries, primary: Option<u16>) -> Self {
         let mut command = unprivileged_shell();
         // A group of its own: Ctrl-C at the terminal reaches us only, and the shell tidies up when it sees us gone.
-        command.args(["-c", SCRIPT, "supervisor"]).arg(binaries.folder()).process_group(0);
+        command.args(["-c", SCRIPT, "supervisor"]).arg(binaries.folder());
+        command.args(primary.map(|port| port.to_string())).process_group(0);
         command.current_dir("/").stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut shell = command.spawn().expect("sh runs, as the user `postgres` if we are root");
         let commands = shell.stdin.take();

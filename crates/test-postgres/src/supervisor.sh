@@ -3,7 +3,10 @@
 # is stopped and removed.
 #
 # $1: the folder of PostgreSQL's programs
+# $2: the port of another cluster, which this one copies and then follows; without it the cluster is empty
+PATH=$PATH:/usr/sbin
 bin=$1
+primary=$2
 dir=$(mktemp -d "${TMPDIR:-/tmp}/countersign-postgres.XXXXXX") || exit 1
 cd "$dir" || exit 1
 
@@ -25,14 +28,24 @@ clean_up() {
     kill -CONT "$pid" $(served "$pid") 2>/dev/null
     "$bin/pg_ctl" stop -D data -m immediate -w -t 20 >/dev/null 2>&1 </dev/null
   fi
+  for pooler in pooler-*.pid; do
+    [ -e "$pooler" ] && kill -KILL "$(cat "$pooler")" 2>/dev/null
+  done
   cd / && rm -rf "$dir"
 }
 trap clean_up EXIT
 trap 'exit 1' TERM HUP
 trap '' PIPE
 
-"$bin/initdb" -D data -U postgres -A trust -E UTF8 --locale=C --no-sync >commands.log 2>&1 </dev/null || {
-  echo "initdb failed: $(tail -n 1 commands.log)"
+make_files() {
+  if [ -z "$primary" ]; then
+    "$bin/initdb" -D data -U postgres -A trust -E UTF8 --locale=C --no-sync
+  else
+    "$bin/pg_basebackup" -D data -h 127.0.0.1 -p "$primary" -U postgres -R -X stream -c fast --no-sync
+  fi
+}
+make_files >commands.log 2>&1 </dev/null || {
+  echo "no files: $(tail -n 1 commands.log)"
   exit 1
 }
 cat >>data/postgresql.conf <<SETTINGS
@@ -52,6 +65,25 @@ while read -r command argument; do
     port) echo "port = $argument" >>data/postgresql.conf; echo ok ;;
     start) answer "$bin/pg_ctl" start -D data -w -t 60 -l server.log ;;
     stop) answer "$bin/pg_ctl" stop -D data -m "$argument" -w -t 60 ;;
+    promote) answer "$bin/pg_ctl" promote -D data -w -t 60 ;;
+    # A pooler in front of the server; its port, and for how long it lends a session.
+    pool)
+      cat >"pooler-${argument%% *}.ini" <<POOLER
+[databases]
+* = host=127.0.0.1 port=$(sed -n 4p data/postmaster.pid) user=postgres
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${argument%% *}
+unix_socket_dir =
+auth_type = any
+pool_mode = ${argument##* }
+max_client_conn = 200
+default_pool_size = 20
+pidfile = $dir/pooler-${argument%% *}.pid
+logfile = $dir/pooler-${argument%% *}.log
+POOLER
+      answer pgbouncer --daemon --quiet "pooler-${argument%% *}.ini"
+      ;;
     # The server first: one that is frozen takes nobody in whom we would not freeze. Of those whom it serves some may
     # end before the signal reaches them, which is no failure.
     pause) pid=$(server); kill -STOP "$pid"; kill -STOP $(served "$pid") 2>/dev/null; answer kill -STOP "$pid" ;;

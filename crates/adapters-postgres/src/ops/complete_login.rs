@@ -60,10 +60,11 @@ statement! {
           SELECT id FROM login_sessions WHERE id = :replaces AND (SELECT count(*) FROM agreed) < 2 FOR UPDATE \
         ), granted AS ( \
           INSERT INTO grants (id, client_id, user_id, family, chain, address, redirect_uri, scope, nonce, \
-            code_challenge, code_hash, authenticated_at, code_expires_at, forget_after, particulars, session_id) \
+            code_challenge, code_hash, authenticated_at, code_expires_at, forget_after, review_at, particulars, \
+            session_id) \
           SELECT :id, :client, COALESCE((SELECT user_id FROM known), :new_user), :family, :chain, :address, \
             :redirect_uri, :scope, :nonce, :code_challenge, :code_hash, :now, :code_expires_at, :forget_after, \
-            :particulars, :session \
+            :forget_after, :particulars, :session \
           WHERE (SELECT count(*) FROM agreed) < 2 AND (SELECT count(*) FROM replaced) < 2 \
           ON CONFLICT (id) DO NOTHING \
           RETURNING user_id \

@@ -45,10 +45,11 @@ statement! {
           FOR NO KEY UPDATE \
         ), granted AS ( \
           INSERT INTO grants (id, client_id, user_id, family, chain, address, redirect_uri, scope, nonce, \
-            code_challenge, code_hash, authenticated_at, code_expires_at, forget_after, particulars, session_id) \
+            code_challenge, code_hash, authenticated_at, code_expires_at, forget_after, review_at, particulars, \
+            session_id) \
           SELECT :id, :client, user_id, :family, :chain, :address, :redirect_uri, :scope, :nonce, \
             :code_challenge, :code_hash, :authenticated_at, :code_expires_at, :forget_after, \
-            :particulars, :session \
+            :forget_after, :particulars, :session \
           FROM live \
           ON CONFLICT (id) DO NOTHING \
           RETURNING user_id \

@@ -43,9 +43,11 @@ statement! {
           SELECT id FROM clients WHERE id = :client FOR KEY SHARE \
         ), granted AS ( \
           INSERT INTO grants (id, client_id, user_id, family, chain, address, redirect_uri, scope, code_hash, \
-            authenticated_at, code_expires_at, forget_after, particulars, redeemed_at, newest_token) \
+            authenticated_at, code_expires_at, forget_after, review_at, particulars, redeemed_at, \
+            newest_token) \
           SELECT :grant, registered.id, :user, :family, :chain, :address, :redirect_uri, :grant_scope, :code_hash, \
-            :authenticated_at, :code_expires_at, :forget_grant_after, :particulars, :now, :id \
+            :authenticated_at, :code_expires_at, :forget_grant_after, :forget_grant_after, \
+            :particulars, :now, :id \
           FROM registered \
           ON CONFLICT (id) DO NOTHING \
           RETURNING id \

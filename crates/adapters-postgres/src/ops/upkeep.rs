@@ -10,14 +10,15 @@ use crate::statement::statement;
 
 statement! {
     /// Rows that somebody works with are left for the next time: whoever redeems a code keeps its grant, and two
-    /// purges at once do not wait for each other.
+    /// purges at once do not wait for each other. Of the grants whose time of review has come, those that live longer by
+    /// now are only given another.
     Purge {
         before: OffsetDateTime as Timestamptz,
         limit: i64 as BigInt,
     } -> (BigInt, Bool) = "\
-        WITH old_grants AS MATERIALIZED ( \
-          SELECT id FROM grants WHERE forget_after < :before \
-          ORDER BY forget_after, id LIMIT :limit FOR UPDATE SKIP LOCKED \
+        WITH due_grants AS MATERIALIZED ( \
+          SELECT id, forget_after FROM grants WHERE review_at < :before \
+          ORDER BY review_at, id LIMIT :limit FOR UPDATE SKIP LOCKED \
         ), old_tokens AS MATERIALIZED ( \
           SELECT id FROM tokens WHERE forget_after < :before \
           ORDER BY forget_after, id LIMIT :limit FOR UPDATE SKIP LOCKED \
@@ -36,8 +37,12 @@ statement! {
         ), old_devices AS MATERIALIZED ( \
           SELECT id FROM device_requests WHERE forget_after < :before \
           ORDER BY forget_after, id LIMIT :limit FOR UPDATE SKIP LOCKED \
+        ), reviewed_grants AS ( \
+          UPDATE grants SET review_at = due_grants.forget_after FROM due_grants \
+          WHERE grants.id = due_grants.id AND due_grants.forget_after >= :before \
         ), gone_grants AS ( \
-          DELETE FROM grants USING old_grants WHERE grants.id = old_grants.id RETURNING grants.id \
+          DELETE FROM grants USING due_grants \
+          WHERE grants.id = due_grants.id AND due_grants.forget_after < :before RETURNING grants.id \
         ), gone_tokens AS ( \
           DELETE FROM tokens USING old_tokens WHERE tokens.id = old_tokens.id RETURNING tokens.id \
         ), gone_spent AS ( \
@@ -60,7 +65,7 @@ statement! {
             + (SELECT count(*) FROM gone_spent) + (SELECT count(*) FROM gone_proofs) \
             + (SELECT count(*) FROM gone_sessions) \
             + (SELECT count(*) FROM gone_pushed) + (SELECT count(*) FROM gone_devices), \
-          EXISTS (SELECT FROM grants WHERE forget_after < :before OFFSET :limit) \
+          EXISTS (SELECT FROM grants WHERE review_at < :before OFFSET :limit) \
           OR EXISTS (SELECT FROM tokens WHERE forget_after < :before OFFSET :limit) \
           OR EXISTS (SELECT FROM spent_challenges WHERE forget_after < :before OFFSET :limit) \
           OR EXISTS (SELECT FROM spent_proofs WHERE forget_after < :before OFFSET :limit) \

@@ -63,6 +63,7 @@ pub(crate) fn insert_grant(
         authenticated_at: micros(authenticated_at),
         code_expires_at: micros(command.code_expires_at),
         forget_after: micros(command.forget_after),
+        review_at: micros(command.forget_after),
         particulars: particulars.as_deref(),
         session_id: session.as_ref().map(|session| session.as_bytes().as_slice()),
     };
@@ -105,13 +106,14 @@ statement! {
         authenticated_at: i64 as BigInt,
         code_expires_at: i64 as BigInt,
         forget_after: i64 as BigInt,
+        review_at: i64 as BigInt,
         particulars: Option<&'a str> as Nullable<Text>,
         session_id: Option<&'a [u8]> as Nullable<Binary>,
     }
     "INSERT INTO grants (id, client_id, user_id, family, chain, address, redirect_uri, scope, nonce, code_challenge, \
-     code_hash, authenticated_at, code_expires_at, forget_after, particulars, session_id) \
+     code_hash, authenticated_at, code_expires_at, forget_after, review_at, particulars, session_id) \
      VALUES (?, ?, coalesce((SELECT user_id FROM wallets WHERE family = ? AND address = ?), ?), \
-     ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
+     ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
      ON CONFLICT (id) DO NOTHING RETURNING user_id"
 }
 

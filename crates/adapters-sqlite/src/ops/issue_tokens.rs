@@ -34,6 +34,7 @@ pub(crate) fn issue_tokens(
         authenticated_at: micros(grant.authenticated_at),
         code_expires_at: micros(grant.code_expires_at),
         forget_after: micros(command.forget_after),
+        review_at: micros(command.forget_after),
         particulars: particulars.as_deref(),
         redeemed_at: micros(command.now),
         newest_token: newest.as_bytes(),
@@ -65,13 +66,14 @@ statement! {
         authenticated_at: i64 as BigInt,
         code_expires_at: i64 as BigInt,
         forget_after: i64 as BigInt,
+        review_at: i64 as BigInt,
         particulars: Option<&'a str> as Nullable<Text>,
         redeemed_at: i64 as BigInt,
         newest_token: &'a [u8] as Binary,
         registered: &'a [u8] as Binary,
     }
     "INSERT INTO grants (id, client_id, user_id, family, chain, address, redirect_uri, scope, code_hash, \
-     authenticated_at, code_expires_at, forget_after, particulars, redeemed_at, newest_token) \
-     SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM clients WHERE clients.id = ? \
+     authenticated_at, code_expires_at, forget_after, review_at, particulars, redeemed_at, newest_token) \
+     SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM clients WHERE clients.id = ? \
      ON CONFLICT (id) DO NOTHING"
 }

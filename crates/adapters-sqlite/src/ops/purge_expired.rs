@@ -13,21 +13,22 @@ use crate::schema::{
 };
 
 /// Removes grants, tokens, spent challenges, spent proofs, login sessions and requests of both kinds, the oldest first, each up to
-/// the limit.
+/// the limit. Of the grants whose time of review has come, those that live longer by now are only given another.
 pub(crate) fn purge_expired(
     connection: &mut SqliteConnection,
     command: &PurgeExpired,
 ) -> Result<Purged, SqliteError> {
     let before = micros(command.before);
     let limit = i64::from(command.limit);
-    let rows = PurgeGrants { before, limit }.execute(connection)?
+    let rows = PurgeGrants { due_before: before, limit, before }.execute(connection)?
         + PurgeTokens { before, limit }.execute(connection)?
         + PurgeSpent { before, limit }.execute(connection)?
         + PurgeProofs { before, limit }.execute(connection)?
         + PurgeSessions { before, limit }.execute(connection)?
         + PurgePushed { before, limit }.execute(connection)?
         + PurgeDevices { before, limit }.execute(connection)?;
-    let old_grants = grants::table.filter(grants::forget_after.lt(before));
+    ReviewGrants { due_before: before, limit, before }.execute(connection)?;
+    let old_grants = grants::table.filter(grants::review_at.lt(before));
     let old_tokens = tokens::table.filter(tokens::forget_after.lt(before));
     let old_spent = spent_challenges::table.filter(spent_challenges::forget_after.lt(before));
     let old_proofs = spent_proofs::table.filter(spent_proofs::forget_after.lt(before));
@@ -46,10 +47,23 @@ pub(crate) fn purge_expired(
 
 statement! {
     struct PurgeGrants {
-        before: i64 as BigInt,
+        due_before: i64 as BigInt,
         limit: i64 as BigInt,
+        before: i64 as BigInt,
     }
-    "DELETE FROM grants WHERE id IN (SELECT id FROM grants WHERE forget_after < ? ORDER BY forget_after LIMIT ?)"
+    "DELETE FROM grants WHERE id IN (SELECT id FROM grants WHERE review_at < ? ORDER BY review_at LIMIT ?) \
+     AND forget_after < ?"
+}
+
+statement! {
+    /// Those that are due and were not purged live on.
+    struct ReviewGrants {
+        due_before: i64 as BigInt,
+        limit: i64 as BigInt,
+        before: i64 as BigInt,
+    }
+    "UPDATE grants SET review_at = forget_after \
+     WHERE id IN (SELECT id FROM grants WHERE review_at < ? ORDER BY review_at LIMIT ?) AND forget_after >= ?"
 }
 
 statement! {

@@ -94,7 +94,8 @@ pub(crate) static DATABASE_URL: Setting<DatabaseUrl> = Setting {
         name: "database_url",
         file_key: Some("database_url_file"),
         doc: "Where everything lasting lives. `sqlite://data/countersign.db` is a file below the working directory, \
-              `sqlite:///var/lib/countersign.db` an absolute one; `postgres://user:password@host/database` is PostgreSQL. \
+              `sqlite:///var/lib/countersign.db` an absolute one; `postgres://user:password@host/database` is PostgreSQL, \
+              with libpq's parameters and `pooler=transaction` for a pooler that lends out sessions (docs/scaling.md). \
               A password on the command line can be read by everybody on the machine: use the environment or a file.",
         takes: "a URL that begins with sqlite:// or postgres://",
         preset: Preset::Text("sqlite://data/countersign.db"),

@@ -44,11 +44,15 @@ impl StorageScheme for PostgresScheme {
 
 fn open_error(error: MigrateError) -> OpenError {
     match error {
-        MigrateError::Connect(ConnectError::Refused(_)) | MigrateError::Lock(_) => {
+        MigrateError::Connect(ConnectError::Refused(_)) | MigrateError::Lock(_) | MigrateError::Broken(_) => {
             OpenError::Unavailable(Box::new(error))
         }
-        MigrateError::Connect(ConnectError::NotPostgres) | MigrateError::Failed(_) => {
-            OpenError::Unusable(Box::new(error))
-        }
+        MigrateError::Connect(
+            ConnectError::NotPostgres
+            | ConnectError::NoSuchPooler
+            | ConnectError::SharedSession
+            | ConnectError::UnsafeDefaults,
+        )
+        | MigrateError::Failed(_) => OpenError::Unusable(Box::new(error)),
     }
 }
