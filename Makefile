@@ -102,9 +102,9 @@ test: setup-build setup-test ## Run every test against every real part: both dat
 .PHONY: test-fast
 test-fast: setup-build ## Run the tests that need no service and no browser: seconds once built
 	@if command -v cargo-nextest >/dev/null; then
-		cargo nextest run --workspace --exclude countersign-tests --exclude countersign-adapters-postgres --exclude countersign-adapters-smtp
+		cargo nextest run --workspace --exclude countersign-tests --exclude countersign-bench --exclude countersign-adapters-postgres --exclude countersign-adapters-smtp
 	else
-		cargo test --workspace --exclude countersign-tests --exclude countersign-adapters-postgres --exclude countersign-adapters-smtp --all-targets
+		cargo test --workspace --exclude countersign-tests --exclude countersign-bench --exclude countersign-adapters-postgres --exclude countersign-adapters-smtp --all-targets
 	fi
 
 .PHONY: test-clients
@@ -113,6 +113,16 @@ test-clients: setup-build setup-clients setup-browser ## Log in with every stock
 	cargo build --locked -p countersign-app
 	$(say) "Logging in with every client library (a minute or two once built)"
 	cargo test --locked -p countersign-tests --test clients -- --nocapture
+
+.PHONY: bench
+bench: bench-build ## Measure every step beside a floor, and how cost grows, and write docs/performance.md (about an hour)
+	@$(say) "Measuring: about an hour, with 20 GB of scratch space in $${TMPDIR:-/tmp}. Leave the machine alone meanwhile"
+	target/release/countersign-bench run --growth 10000000 --docs docs
+
+.PHONY: bench-quick
+bench-quick: bench-build ## Measure every step at 64 connections for two minutes, and print the tables
+	@$(say) "Measuring: about two minutes"
+	target/release/countersign-bench run --quick
 
 .PHONY: check
 check: fmt-check lint doc deny ## Run all that needs no running: format, lints, documentation, licences, advisories
@@ -128,6 +138,11 @@ fuzz: fuzz-build ## Fuzz every parser and decoder, two at a time (SECONDS_EACH=6
 .PHONY: build
 build: setup-build ## Build the server for development
 	cargo build --locked -p countersign-app
+
+.PHONY: bench-build
+bench-build: setup-build setup-postgres
+	@$(say) "Building server and benchmark for release (the first time takes several minutes)"
+	cargo build --release --locked -p countersign-app -p countersign-bench
 
 .PHONY: fmt
 fmt: ## Format the code
@@ -241,22 +256,28 @@ setup-fuzz: setup-build
 setup-test: setup-services $(PEERS)/node_modules/.installed $(PEERS)/.venv/.installed setup-browser setup-clients
 
 # Servers that the packages start on their own are stopped: the tests start theirs, in a folder that goes away.
+.PHONY: setup-postgres
+setup-postgres:
+	@missing=()
+	compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || missing+=(postgresql)
+	$(install_missing)
+	if (( $${#missing[@]} )); then
+		$(SUDO) service postgresql stop >/dev/null 2>&1 || true
+	fi
+
 .PHONY: setup-services
-setup-services:
+setup-services: setup-postgres
 	@missing=()
 	command -v node >/dev/null || missing+=(nodejs)
 	command -v npm >/dev/null || missing+=(npm)
 	command -v openssl >/dev/null || missing+=(openssl)
 	python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3 python3-venv)
-	compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || missing+=(postgresql)
 	[[ -x /usr/sbin/pgbouncer ]] || command -v pgbouncer >/dev/null || missing+=(pgbouncer)
 	[[ -x /usr/bin/chromium ]] || grep -qs '^ID=ubuntu' /etc/os-release || missing+=(chromium)
 	$(install_missing)
-	for service in postgresql pgbouncer; do
-		if [[ " $${missing[*]:-} " == *" $$service "* ]]; then
-			$(SUDO) service $$service stop >/dev/null 2>&1 || true
-		fi
-	done
+	if [[ " $${missing[*]:-} " == *" pgbouncer "* ]]; then
+		$(SUDO) service pgbouncer stop >/dev/null 2>&1 || true
+	fi
 	if (( $$(node -p 'process.versions.node.split(".")[0]') < $(OLDEST_NODE) )); then
 		$(say) "Installing Node $(NODE) into ./.tools: the system's is $$(node --version), and client libraries need $(OLDEST_NODE)"
 		platform=node-linux-$$(node -p process.arch)

@@ -59,6 +59,10 @@ fn short(package: &Package) -> &str {
     package.name.as_str().trim_start_matches("countersign-")
 }
 
+/// The benchmark is a tool that nobody ships. Its floor does the work that cannot be avoided with the libraries that the server
+/// does it with, so it names what is otherwise the business of one crate each. The server's own crates are not among that.
+const MEASURES: &str = "bench";
+
 /// Fails for every package that names one of these crates and is not among the owners.
 fn only(crates: &[&str], owners: &[&str], named: impl Fn(&Package) -> BTreeSet<String>) {
     for package in &workspace().packages {
@@ -97,6 +101,7 @@ fn every_package_of_the_design_is_there() {
         "outbound",
         "conformance",
         "tests",
+        "bench",
     ];
     for name in design {
         assert!(there.contains(name), "{name} in {there:?}");
@@ -125,7 +130,7 @@ fn the_ports_know_the_domain_and_nothing_else_of_ours() {
 
 #[test]
 fn cryptography_of_wallets_and_tokens_is_in_one_adapter() {
-    only(&["josekit", "k256", "sha3"], &["adapters-crypto", "conformance"], ships);
+    only(&["josekit", "k256", "sha3"], &["adapters-crypto", "conformance", MEASURES], ships);
     only(&["bitcoin", "bs58", "bech32", "ed25519-dalek"], &["adapters-crypto"], ships);
 }
 
@@ -133,7 +138,7 @@ fn cryptography_of_wallets_and_tokens_is_in_one_adapter() {
 fn diesel_is_in_the_two_adapters_of_storage() {
     only(
         &["diesel", "diesel_migrations", "libsqlite3-sys", "pq-sys"],
-        &["adapters-postgres", "adapters-sqlite", "tests"],
+        &["adapters-postgres", "adapters-sqlite", "tests", MEASURES],
         ships,
     );
 }
@@ -155,7 +160,7 @@ fn others_are_asked_through_one_crate() {
 #[test]
 fn the_web_framework_is_in_one_crate() {
     only(&["tera", "paperclip", "actix-session", "actix-http"], &["http-actix"], ships);
-    only(&["actix-*"], &["http-actix", "app"], ships);
+    only(&["actix-*"], &["http-actix", "app", MEASURES], ships);
 }
 
 #[test]
@@ -169,8 +174,8 @@ fn no_adapter_names_another_adapter_and_nobody_inside_names_one() {
             .into_iter()
             .filter(|name| name.starts_with("countersign-adapters-") && name != own)
             .collect();
-        // The binary is where they meet; the benchmarks measure them.
-        let may = matches!(short(package), "app" | "bench" | "benches");
+        // The binary is where they meet.
+        let may = short(package) == "app";
         assert!(adapters.is_empty() || may, "{own} names {adapters:?}");
     }
 }
@@ -185,6 +190,25 @@ fn the_batching_writer_and_the_caller_know_no_database_and_nothing_of_ours() {
             .filter(|name| name.starts_with("countersign-") || name == "diesel")
             .collect();
         assert!(named.is_empty(), "{named:?}");
+    }
+}
+
+#[test]
+fn nobody_needs_the_benchmark_and_it_needs_nothing_of_the_server() {
+    for package in &workspace().packages {
+        let needs_it = ships(package).contains("countersign-bench");
+        assert!(!needs_it || short(package) == "tests", "{} ships the benchmark", package.name);
+        if short(package) != MEASURES {
+            continue;
+        }
+        // The batching writer knows no product; the floor may share it.
+        let tools = ["countersign-conformance", "countersign-group-commit", "countersign-test-postgres"];
+        let named = ships(package);
+        let ours: Vec<&String> = named
+            .iter()
+            .filter(|name| name.starts_with("countersign-") && !tools.contains(&name.as_str()))
+            .collect();
+        assert!(ours.is_empty(), "a floor made of the server's own parts measures nothing: {ours:?}");
     }
 }
 
@@ -204,7 +228,7 @@ fn what_tests_are_made_of_is_not_shipped() {
                 )
             })
             .collect();
-        let may = matches!(short(package), "tests" | "bench" | "benches" | "conformance");
+        let may = matches!(short(package), "tests" | MEASURES | "conformance");
         assert!(test_crates.is_empty() || may, "{} ships {test_crates:?}", package.name);
     }
 }

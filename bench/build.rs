@@ -1,0 +1,6 @@
+//! Builds again when a migration is added: the macro that embeds them cannot notice a new folder by itself.
+
+fn main() {
+    println!("cargo:rerun-if-changed=../migrations/postgres");
+    println!("cargo:rerun-if-changed=../migrations/sqlite");
+}

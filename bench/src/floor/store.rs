@@ -1,0 +1,192 @@
+//! What is written and read, in either database.
+
+use std::collections::HashMap;
+
+use countersign_group_commit::{StartError, SubmitError};
+use uuid::Uuid;
+
+use super::postgres::PostgresStore;
+use super::sqlite::{SqliteReader, SqliteStore};
+
+/// How long an access token lives, in microseconds.
+pub(super) const ACCESS_LIFE: i64 = 3_600 * SECOND;
+/// How long a refresh token lives.
+pub(super) const REFRESH_LIFE: i64 = 30 * 24 * 3_600 * SECOND;
+/// How long a code lives: long enough for the driver to make many and use them later.
+pub(super) const CODE_LIFE: i64 = 600 * SECOND;
+pub(super) const SECOND: i64 = 1_000_000;
+
+/// The one scope of the driver's client.
+pub(super) const SCOPE: &str = "profile";
+/// The bit of the scope in a consent.
+pub(super) const SCOPE_BITS: i32 = 1;
+
+/// A write. Each comes to the user whom it concerns, or to nothing if its guard did not hold.
+#[derive(Clone, Debug)]
+pub(super) enum Command {
+    Register(Register),
+    Login(Login),
+    Exchange(Exchange),
+    Refresh(Refresh),
+    Revoke(Uuid),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Register {
+    pub(super) id: Uuid,
+    pub(super) secret_hash: [u8; 32],
+    pub(super) token_hash: [u8; 32],
+    pub(super) name: String,
+    pub(super) redirect_uris: String,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Login {
+    pub(super) id: Uuid,
+    pub(super) client: Uuid,
+    pub(super) address: String,
+    /// The user if nobody has the wallet.
+    pub(super) new_user: Uuid,
+    pub(super) redirect_uri: String,
+    pub(super) code_hash: [u8; 32],
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct NewToken {
+    pub(super) id: Uuid,
+    pub(super) access_hash: [u8; 32],
+    pub(super) refresh_hash: [u8; 32],
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Exchange {
+    pub(super) grant: Uuid,
+    pub(super) client: Uuid,
+    pub(super) code_hash: [u8; 32],
+    pub(super) redirect_uri: String,
+    pub(super) token: NewToken,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Refresh {
+    pub(super) expected: Uuid,
+    pub(super) client: Uuid,
+    pub(super) refresh_hash: [u8; 32],
+    pub(super) token: NewToken,
+}
+
+/// What a live access token stands for.
+#[derive(Clone, Debug)]
+pub(super) struct Access {
+    pub(super) id: Uuid,
+    pub(super) user: Uuid,
+    pub(super) client: Uuid,
+    pub(super) chain: String,
+    pub(super) address: String,
+    pub(super) scope: String,
+    pub(super) issued_at: i64,
+    pub(super) expires_at: i64,
+}
+
+/// The database failed.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The URL begins with something else.
+    #[error("database URL must start with sqlite:// or postgres://")]
+    Url,
+    /// No connection.
+    #[error("no connection")]
+    Connect(#[from] diesel::ConnectionError),
+    /// A statement.
+    #[error("statement failed")]
+    Statement(#[from] diesel::result::Error),
+    /// The schema.
+    #[error("schema cannot be made: {0}")]
+    Schema(String),
+    /// The writer thread.
+    #[error("writer cannot be started")]
+    Start(#[from] StartError),
+    /// A write has no outcome.
+    #[error("no outcome: {0}")]
+    Submit(String),
+    /// The worker has no connection to read with.
+    #[error("no connection to read with")]
+    NoReader,
+}
+
+/// The database.
+pub(super) enum Store {
+    Sqlite(SqliteStore),
+    Postgres(PostgresStore),
+}
+
+/// What a worker reads with.
+pub(super) enum Reader {
+    Sqlite(SqliteReader),
+    Shared,
+}
+
+impl Store {
+    pub(super) fn open(url: &str, workers: usize) -> Result<Self, StoreError> {
+        if let Some(path) = url.strip_prefix("sqlite://") {
+            return SqliteStore::open(path, workers).map(Self::Sqlite);
+        }
+        if url.starts_with("postgres://") {
+            return PostgresStore::open(url).map(Self::Postgres);
+        }
+        Err(StoreError::Url)
+    }
+
+    /// The clients with the hashes of their secrets.
+    pub(super) fn clients(&self) -> Result<HashMap<Uuid, [u8; 32]>, StoreError> {
+        match self {
+            Self::Sqlite(store) => store.clients(),
+            Self::Postgres(store) => store.clients(),
+        }
+    }
+
+    pub(super) fn reader(&self) -> Reader {
+        match self {
+            Self::Sqlite(store) => Reader::Sqlite(store.reader()),
+            Self::Postgres(_) => Reader::Shared,
+        }
+    }
+
+    /// Writes; the answer comes when it is durable.
+    pub(super) async fn write(&self, command: Command) -> Result<Option<Uuid>, StoreError> {
+        match self {
+            Self::Sqlite(store) => store.write(command).await,
+            Self::Postgres(store) => store.write(command).await,
+        }
+    }
+
+    /// Finds a live access token.
+    pub(super) async fn access(
+        &self,
+        reader: &Reader,
+        id: Uuid,
+        now: i64,
+    ) -> Result<Option<Access>, StoreError> {
+        let found = match (self, reader) {
+            (_, Reader::Sqlite(reader)) => reader.access(id),
+            (Self::Postgres(store), Reader::Shared) => store.access(id).await,
+            (Self::Sqlite(_), Reader::Shared) => Err(StoreError::NoReader),
+        }?;
+        Ok(found.filter(|access| access.expires_at > now))
+    }
+}
+
+impl<E: std::error::Error> From<SubmitError<E>> for StoreError {
+    fn from(error: SubmitError<E>) -> Self {
+        let text = match error {
+            SubmitError::Failed(cause) => format!("{cause}"),
+            SubmitError::Overloaded | SubmitError::Stopped | SubmitError::Broken => error.to_string(),
+        };
+        Self::Submit(text)
+    }
+}
+
+/// The first 32 bytes, of a column that has 32.
+pub(super) fn hash_of(bytes: &[u8]) -> [u8; 32] {
+    bytes.try_into().unwrap_or([0; 32])
+}

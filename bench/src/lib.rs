@@ -1,0 +1,18 @@
+//! Measures the server beside a floor: a server of the same libraries that does for each step only what cannot be avoided.
+//!
+//! A tool: nothing of it is shipped with the server.
+
+pub mod cell;
+pub mod cli;
+pub mod floor;
+pub mod flow;
+mod growth;
+pub mod http;
+pub mod load;
+pub mod machine;
+pub mod progress;
+pub mod report;
+pub mod run;
+pub mod servers;
+mod statement;
+pub mod step;

@@ -1,0 +1,73 @@
+//! The benchmark's program.
+
+use std::error::Error;
+use std::fs;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+use countersign_bench::cell::Record;
+use countersign_bench::cli::{Cli, Command, ReportArguments, RunArguments};
+use countersign_bench::floor;
+use countersign_bench::report::{Report, docs};
+use countersign_bench::run::run;
+use tokio::signal::unix::{SignalKind, signal};
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Run(arguments) => measure(&arguments),
+        Command::Report(arguments) => report(&arguments),
+        Command::Floor(arguments) => floor::serve(&arguments.settings()).map_err(Into::into),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+            // Nobody is left to be told if this fails too.
+            let _ = writeln!(io::stderr(), "\n{error}{cause}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// One thread: the driver's share of the machine must be small and the same for everybody.
+fn measure(arguments: &RunArguments) -> Result<(), Box<dyn Error>> {
+    let plan = arguments.plan();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let records = runtime.block_on(async {
+        let mut terminated = signal(SignalKind::terminate())?;
+        // Whichever ends first, the servers and databases end with it: they are killed when they are dropped.
+        tokio::select! {
+            done = run(&plan) => done.map_err(Box::<dyn Error>::from),
+            _ = tokio::signal::ctrl_c() => Err("interrupted; everything was stopped".into()),
+            _ = terminated.recv() => Err("terminated; everything was stopped".into()),
+        }
+    });
+    // Something may still be filled in; nobody waits for it.
+    runtime.shutdown_background();
+    let records = records?;
+    let report = Report::of(&records);
+    let mut out = io::stdout().lock();
+    for database in report.databases() {
+        for connections in report.connections() {
+            writeln!(out, "\n{}, {connections} connections\n", database.title())?;
+            out.write_all(report.table(database, connections).as_bytes())?;
+        }
+    }
+    writeln!(out, "\n{}", report.footprints())?;
+    let errors = report.errors();
+    if !errors.is_empty() {
+        return Err(errors.join("\n").into());
+    }
+    if let Some(folder) = &arguments.docs {
+        docs::write(&records, folder)?;
+        writeln!(out, "{} is written", folder.join("performance.md").display())?;
+    }
+    Ok(())
+}
+
+fn report(arguments: &ReportArguments) -> Result<(), Box<dyn Error>> {
+    let lines = fs::read_to_string(&arguments.results)?;
+    let records: Vec<Record> = lines.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+    Ok(docs::write(&records, &arguments.docs)?)
+}

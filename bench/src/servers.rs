@@ -1,0 +1,236 @@
+//! Starting what is measured, and ending it.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use countersign_test_postgres::Cluster;
+use tempfile::TempDir;
+use tokio::time::sleep;
+
+use crate::cell::{Database, Target};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The throw-away cluster is a small one; this is what an operator with little memory gives it. The rest are defaults.
+const BUFFERS: &str = "ALTER SYSTEM SET shared_buffers = '512MB'";
+/// For servers on PostgreSQL, which must be given one.
+const SECRET: &str = "YmVuY2htYXJrLWJlbmNobWFyay1iZW5jaG1hcmstMzI";
+
+/// Something is not there or does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The program, or a file beside it.
+    #[error("{path} cannot be used")]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// It ended, or is silent.
+    #[error("{program} does not answer; its log ends with:\n{log}")]
+    Silent {
+        /// Which program.
+        program: String,
+        /// The end of what it wrote.
+        log: String,
+    },
+}
+
+/// A place for the databases of one run, which goes away with everything in it.
+#[derive(Debug)]
+pub struct Place {
+    folder: TempDir,
+    cluster: Option<Cluster>,
+}
+
+/// How one server is started, again and again, on one database.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    program: PathBuf,
+    target: Target,
+    database_url: String,
+    folder: PathBuf,
+    bodies: PathBuf,
+}
+
+/// A running server. It is killed when this is dropped; its data are scratch.
+#[derive(Debug)]
+pub struct Server {
+    child: Child,
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// From its start to its first answer.
+    pub first_answer: Duration,
+}
+
+impl Place {
+    /// Makes a folder, and for PostgreSQL a cluster.
+    pub fn make(database: Database) -> Result<Self, StartError> {
+        let folder = tempfile::Builder::new().prefix("countersign-bench-").tempdir();
+        let folder = folder.map_err(|source| StartError::File { path: std::env::temp_dir(), source })?;
+        let cluster = match database {
+            Database::Sqlite => None,
+            Database::Postgres => {
+                let cluster = Cluster::start();
+                cluster.execute("postgres", BUFFERS);
+                cluster.stop_fast();
+                cluster.start_again();
+                Some(cluster)
+            }
+        };
+        Ok(Self { folder, cluster })
+    }
+
+    /// How a server is started here, on a database of its own. The floor's program is this one.
+    pub fn launch(&self, target: Target, program: &Path) -> Launch {
+        let name = match target {
+            Target::Server => "server",
+            Target::Floor => "floor",
+        };
+        let folder = self.folder.path().join(name);
+        let database_url = match &self.cluster {
+            None => format!("sqlite://{}/bench.db", folder.display()),
+            Some(cluster) => cluster.create_database(),
+        };
+        let bodies = self.folder.path().join("bodies");
+        Launch { program: program.to_owned(), target, database_url, folder, bodies }
+    }
+
+    /// The process that all processes of PostgreSQL come from.
+    pub fn database_process(&self) -> Option<u32> {
+        let first_line = "SELECT split_part(pg_read_file('postmaster.pid'), chr(10), 1)";
+        self.cluster.as_ref()?.execute("postgres", first_line).trim().parse().ok()
+    }
+}
+
+impl Launch {
+    /// Starts the server on a free port and waits until it answers.
+    pub async fn start(&self) -> Result<Server, StartError> {
+        let address = free_address();
+        self.start_at(address.map_err(|source| StartError::File { path: self.folder.clone(), source })?).await
+    }
+
+    /// Starts the server on the port that it had, so that its tokens stay its own.
+    pub async fn start_at(&self, address: SocketAddr) -> Result<Server, StartError> {
+        let at = |path: &Path| {
+            let path = path.to_owned();
+            move |source| StartError::File { path, source }
+        };
+        fs::create_dir_all(&self.folder).map_err(at(&self.folder))?;
+        let log_path = self.folder.join("log");
+        let log = File::create(&log_path).map_err(at(&log_path))?;
+        let errors = log.try_clone().map_err(at(&log_path))?;
+        let mut command = Command::new(&self.program);
+        self.tell(&mut command, address);
+        // A group of its own: Ctrl-C at the terminal reaches us only, and we end it by its id.
+        command.current_dir(&self.folder).process_group(0).stdin(Stdio::null()).stdout(log).stderr(errors);
+        let started = Instant::now();
+        let child = command.spawn().map_err(at(&self.program))?;
+        let mut server = Server { child, address, first_answer: Duration::ZERO };
+        while !answers(address) {
+            let has_ended = !matches!(server.child.try_wait(), Ok(None));
+            if has_ended || started.elapsed() > PATIENCE {
+                return Err(StartError::Silent {
+                    program: self.program.display().to_string(),
+                    log: end_of(&log_path),
+                });
+            }
+            sleep(Duration::from_millis(1)).await;
+        }
+        server.first_answer = started.elapsed();
+        Ok(server)
+    }
+
+    /// The database's URL.
+    pub fn database_url(&self) -> &str {
+        &self.database_url
+    }
+
+    /// The folder with the answers that never change, which the floor copies.
+    pub fn bodies(&self) -> &Path {
+        &self.bodies
+    }
+
+    /// The size of the program.
+    pub fn program_size(&self) -> u64 {
+        fs::metadata(&self.program).map_or(0, |metadata| metadata.len())
+    }
+
+    fn tell(&self, command: &mut Command, address: SocketAddr) {
+        match self.target {
+            Target::Server => {
+                command
+                    .arg("serve")
+                    .env("COUNTERSIGN_BIND", address.to_string())
+                    .env("COUNTERSIGN_PUBLIC_URL", format!("http://localhost:{}", address.port()))
+                    .env("COUNTERSIGN_DATABASE_URL", &self.database_url)
+                    .env("COUNTERSIGN_RATE_LIMIT", "off")
+                    // What is used once is made beforehand, and must live until it is used.
+                    .env("COUNTERSIGN_CODE_TTL", "600")
+                    .env("COUNTERSIGN_CHALLENGE_TTL", "600");
+                if self.database_url.starts_with("postgres") {
+                    command.env("COUNTERSIGN_SECRET", SECRET);
+                }
+            }
+            Target::Floor => {
+                command.arg("floor").arg("--bind").arg(address.to_string());
+                command.arg("--database").arg(&self.database_url);
+                if self.bodies.exists() {
+                    command.arg("--bodies").arg(&self.bodies);
+                }
+            }
+        }
+    }
+}
+
+impl Server {
+    /// Its process.
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Ends it. It may have ended by itself, which whoever measured it has noticed.
+    pub fn stop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn free_address() -> io::Result<SocketAddr> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()
+}
+
+/// Does somebody answer with 200?
+fn answers(address: SocketAddr) -> bool {
+    let ask = || -> io::Result<bool> {
+        let mut stream = TcpStream::connect(address)?;
+        stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+        let request = format!(
+            "GET /.well-known/openid-configuration HTTP/1.1\r\nHost: localhost:{}\r\nConnection: close\r\n\r\n",
+            address.port()
+        );
+        stream.write_all(request.as_bytes())?;
+        let mut beginning = [0; 12];
+        stream.read_exact(&mut beginning)?;
+        Ok(&beginning == b"HTTP/1.1 200")
+    };
+    ask().unwrap_or(false)
+}
+
+fn end_of(log: &Path) -> String {
+    let text = fs::read_to_string(log).unwrap_or_default();
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(10)..].join("\n")
+}
