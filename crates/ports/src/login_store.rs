@@ -51,7 +51,7 @@ pub struct CompleteLogin {
 /// What became of [`CompleteLogin`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoginCompleted {
-    /// The grant is stored; also when this very command (same id, same code hash) was carried out before.
+    /// The grant is stored; also when this very command (same id, same code hash, same account) was carried out before.
     CodeIssued {
         /// Whose wallet it is.
         user: UserId,

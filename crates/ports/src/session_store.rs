@@ -70,7 +70,7 @@ pub struct ContinueSession {
 /// What became of [`ContinueSession`]. Every answer but the first means that nothing changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionContinued {
-    /// The grant is stored; also when this very command (same id, same code hash) was carried out before.
+    /// The grant is stored; also when this very command (same id, same code hash, same account) was carried out before.
     CodeIssued,
     /// A grant with this id exists: the request was answered before.
     RequestSpent,

@@ -18,7 +18,7 @@ use countersign_ports::{
 use crate::answer::ClientAnswer;
 use crate::client_document::{FindClientError, find_pending, store_pending};
 use crate::file_email::{ConfirmationLink, file_first_email};
-use crate::find_device::{Answered, answered_for, is_answered_by};
+use crate::find_device::{Answered, answered_for};
 use crate::issue_challenge::find_issued;
 use crate::login::{Browser, Remembered, new_session};
 use crate::new_grant::{Grantee, NewGrant, new_grant};
@@ -146,12 +146,7 @@ pub async fn complete_login(
     store_pending(context, pending, true).await?;
     let NewGrant { login, to } = new_grant(context, now, pending, grantee, now + lifetimes.challenge);
     let login = CompleteLogin { session, ..login };
-    let account = login.account.clone();
-    let completed = context.storage.complete_login(login).await?;
-    if pending.device.is_some() && !is_answered_by(context, id, &account).await? {
-        return Err(CompleteLoginError::ChallengeSpent);
-    }
-    match completed {
+    match context.storage.complete_login(login).await? {
         LoginCompleted::CodeIssued { user }
             if pending.required_user.is_some_and(|required| required != user) =>
         {

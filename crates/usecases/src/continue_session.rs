@@ -9,7 +9,7 @@ use crate::Context;
 use crate::answer::ClientAnswer;
 use crate::client_document::{FindClientError, store_pending};
 use crate::file_email::{ConfirmationLink, file_first_email};
-use crate::find_device::{Answered, answered_for, is_answered_by};
+use crate::find_device::{Answered, answered_for};
 use crate::login::{Browser, find_login};
 use crate::new_grant::{Grantee, NewGrant, new_grant};
 
@@ -95,15 +95,7 @@ pub(crate) async fn grant(
     let grantee = Grantee { id, account: session.account, new_user: session.user, signed: None, device };
     let NewGrant { login, to } = new_grant(context, now, pending, grantee, pending.expires_at);
     let command = ContinueSession { session: session.id, authenticated_at: session.authenticated_at, login };
-    let account = command.login.account.clone();
-    let continued = context.storage.continue_session(command).await?;
-    if continued == SessionContinued::CodeIssued
-        && pending.device.is_some()
-        && !is_answered_by(context, id, &account).await?
-    {
-        return Err(ContinueSessionError::RequestSpent);
-    }
-    match continued {
+    match context.storage.continue_session(command).await? {
         SessionContinued::CodeIssued => {
             tracing::info!(user.id = %session.user, client.id = %pending.client, grant.id = %id, "continued");
             Ok(to)

@@ -1,9 +1,7 @@
 //! A person types the code that a device shows: what waits for their answer.
 
 use countersign_domain::device::{DeviceRequest, UserCode};
-use countersign_domain::id::GrantId;
 use countersign_domain::pending::PendingAuthorization;
-use countersign_domain::wallet::WalletAccount;
 use countersign_ports::StoreError;
 use time::OffsetDateTime;
 
@@ -43,15 +41,4 @@ pub(crate) async fn answered_for(
     let Some(id) = pending.device else { return Ok(Answered::Browser) };
     let found = context.storage.find_device(id).await?;
     Ok(found.filter(|device| device.waits(now)).map_or(Answered::Nobody, Answered::Device))
-}
-
-/// Did this wallet give the answer? All grants for one device have one id and one code, so that storage takes the second for
-/// the first, repeated; only the wallet tells them apart.
-pub(crate) async fn is_answered_by(
-    context: &Context,
-    device: GrantId,
-    account: &WalletAccount,
-) -> Result<bool, StoreError> {
-    let grant = context.storage.find_grant(device).await?;
-    Ok(grant.is_some_and(|grant| grant.account == *account))
 }

@@ -70,19 +70,21 @@ pub(crate) fn insert_grant(
     Ok(insert.get_result(connection).optional()?)
 }
 
-/// The id is a grant's: this command's, if it has the same code.
+/// The id is a grant's: this command's, if it has the same code for the same account.
 fn repeated_or_spent(
     connection: &mut SqliteConnection,
     command: &CompleteLogin,
 ) -> Result<LoginCompleted, SqliteError> {
     let id = command.id.as_uuid();
-    let (code_hash, user): (Vec<u8>, Vec<u8>) = grants::table
+    let account = &command.account;
+    let this_grant = grants::table
         .find(id.as_bytes().as_slice())
-        .select((grants::code_hash, grants::user_id))
-        .get_result(connection)?;
-    if code_hash != command.code_hash.as_bytes() {
-        return Ok(LoginCompleted::ChallengeSpent);
-    }
+        .filter(grants::code_hash.eq(command.code_hash.as_bytes().as_slice()))
+        .filter(grants::family.eq(&account.family))
+        .filter(grants::chain.eq(&account.chain))
+        .filter(grants::address.eq(&account.address));
+    let user: Option<Vec<u8>> = this_grant.select(grants::user_id).get_result(connection).optional()?;
+    let Some(user) = user else { return Ok(LoginCompleted::ChallengeSpent) };
     let at = Row { table: "grants", key: id.as_bytes() };
     Ok(LoginCompleted::CodeIssued { user: at.id("user_id", &user)? })
 }

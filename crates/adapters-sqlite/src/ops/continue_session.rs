@@ -3,7 +3,7 @@
 use countersign_ports::{ContinueSession, SessionContinued};
 use diesel::prelude::*;
 use diesel::query_builder::Query;
-use diesel::sql_types::{BigInt, Binary, Bool, Nullable};
+use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 
 use super::statement::statement;
 use super::{complete_login, consents};
@@ -21,6 +21,10 @@ pub(crate) fn continue_session(
     let session = command.session.as_uuid();
     let scopes = i64::from(login.scope.bits());
     let guards = Guards {
+        code_hash: login.code_hash.as_bytes(),
+        family: &login.account.family,
+        chain: &login.account.chain,
+        address: &login.account.address,
         grant: id.as_bytes(),
         session: session.as_bytes(),
         now: micros(login.now),
@@ -28,12 +32,10 @@ pub(crate) fn continue_session(
         client_id: client.as_bytes(),
         not_agreed_to: scopes,
     };
-    let (code_hash, lives, is_covered): (Option<Vec<u8>>, bool, bool) = guards.get_result(connection)?;
-    match code_hash {
-        Some(code_hash) if code_hash == login.code_hash.as_bytes() => {
-            return Ok(SessionContinued::CodeIssued);
-        }
-        Some(_) => return Ok(SessionContinued::RequestSpent),
+    let (is_repeated, lives, is_covered): (Option<bool>, bool, bool) = guards.get_result(connection)?;
+    match is_repeated {
+        Some(true) => return Ok(SessionContinued::CodeIssued),
+        Some(false) => return Ok(SessionContinued::RequestSpent),
         None if !lives => return Ok(SessionContinued::SessionEnded),
         None if !is_covered => return Ok(SessionContinued::ConsentMissing),
         None => {}
@@ -45,9 +47,13 @@ pub(crate) fn continue_session(
 }
 
 statement! {
-    /// Three answers at once: the code of the grant that has this id; does the session live; did the user agree to these
+    /// Three answers at once: is the grant that has this id this command's; does the session live; did the user agree to these
     /// scopes.
     struct Guards<'a> {
+        code_hash: &'a [u8] as Binary,
+        family: &'a str as Text,
+        chain: &'a str as Text,
+        address: &'a str as Text,
         grant: &'a [u8] as Binary,
         session: &'a [u8] as Binary,
         now: i64 as BigInt,
@@ -55,13 +61,13 @@ statement! {
         client_id: &'a [u8] as Binary,
         not_agreed_to: i64 as BigInt,
     }
-    "SELECT (SELECT code_hash FROM grants WHERE id = ?), \
+    "SELECT (SELECT code_hash = ? AND family = ? AND chain = ? AND address = ? FROM grants WHERE id = ?), \
      EXISTS (SELECT 1 FROM login_sessions WHERE id = ? AND expires_at > ?), \
      EXISTS (SELECT 1 FROM consents WHERE user_id = ? AND client_id = ? AND ? & ~scopes = 0)"
 }
 
 impl Query for Guards<'_> {
-    type SqlType = (Nullable<Binary>, Bool, Bool);
+    type SqlType = (Nullable<Bool>, Bool, Bool);
 }
 
 statement! {

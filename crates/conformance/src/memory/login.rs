@@ -17,8 +17,7 @@ impl LoginStore for MemoryStorage {
     async fn complete_login(&self, command: CompleteLogin) -> Result<LoginCompleted, StoreError> {
         let mut tables = self.tables();
         if let Some(row) = tables.grants.get(&command.id) {
-            let is_repeated = row.grant.code_hash == command.code_hash;
-            return Ok(if is_repeated {
+            return Ok(if row.is_of(&command) {
                 LoginCompleted::CodeIssued { user: row.grant.user }
             } else {
                 LoginCompleted::ChallengeSpent
@@ -31,6 +30,13 @@ impl LoginStore for MemoryStorage {
         let (session, authenticated_at) = (command.session.as_ref().map(|session| session.id), command.now);
         tables.grant(command, user, session, authenticated_at);
         Ok(LoginCompleted::CodeIssued { user })
+    }
+}
+
+impl GrantRow {
+    /// Did this very command store the grant? All grants that answer one device have one id and one code.
+    pub(super) fn is_of(&self, command: &CompleteLogin) -> bool {
+        self.grant.code_hash == command.code_hash && self.grant.account == command.account
     }
 }
 

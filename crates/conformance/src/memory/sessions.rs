@@ -40,8 +40,7 @@ impl SessionStore for MemoryStorage {
         let mut tables = self.tables();
         let ContinueSession { session, authenticated_at, login } = command;
         if let Some(row) = tables.grants.get(&login.id) {
-            let is_repeated = row.grant.code_hash == login.code_hash;
-            return Ok(if is_repeated {
+            return Ok(if row.is_of(&login) {
                 SessionContinued::CodeIssued
             } else {
                 SessionContinued::RequestSpent

@@ -189,6 +189,22 @@ pub async fn a_continuation_that_is_repeated_gives_the_same_answer(store: Arc<dy
     assert_eq!(store.find_grant(command.login.id).await.unwrap(), Some(grant));
 }
 
+/// All grants that answer one device have one id and one code: whose wallet it is tells a repetition from another answer.
+pub async fn one_code_for_another_wallet_is_another_continuation(store: Arc<dyn Storage>) {
+    let (login, session) = steps::remember(&*store).await;
+    let first = fixtures::continue_session(&session, login.client);
+    assert_eq!(steps::proceed(&*store, &first).await, SessionContinued::CodeIssued);
+    let mut by_other = fixtures::remembered_login();
+    by_other.client = login.client;
+    let session_of_other = steps::remember_by(&*store, &by_other).await;
+    let mut second = fixtures::continue_session(&session_of_other, login.client);
+    (second.login.id, second.login.code_hash) = (first.login.id, first.login.code_hash);
+    assert_eq!(steps::proceed(&*store, &second).await, SessionContinued::RequestSpent);
+    assert_eq!(steps::session(&*store, session_of_other.id).await, session_of_other);
+    assert_eq!(steps::proceed(&*store, &first).await, SessionContinued::CodeIssued);
+    assert_eq!(store.find_grant(first.login.id).await.unwrap(), Some(grant_of(&first)));
+}
+
 /// From its last second on, and where there never was one.
 pub async fn a_session_that_ended_continues_nowhere(store: Arc<dyn Storage>) {
     let (login, session) = steps::remember(&*store).await;

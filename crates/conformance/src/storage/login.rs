@@ -103,6 +103,24 @@ pub async fn a_login_that_is_repeated_gives_the_same_user(store: Arc<dyn Storage
     assert_eq!(store.find_grant(login.id).await.unwrap(), Some(grant_of(&login)));
 }
 
+/// All grants that answer one device have one id and one code: who signed tells a repetition from another answer.
+pub async fn one_code_for_another_wallet_is_another_login(store: Arc<dyn Storage>) {
+    let first = steps::sign_in(&*store).await;
+    let chain = "eip155:137".to_owned();
+    let address = fixtures::wallet_account().address;
+    let others = [
+        WalletAccount { family: "solana".to_owned(), ..first.account.clone() },
+        WalletAccount { chain, ..first.account.clone() },
+        WalletAccount { address, ..first.account.clone() },
+    ];
+    for account in others {
+        let other = CompleteLogin { account, ..first.clone() };
+        assert_eq!(store.complete_login(other).await.unwrap(), LoginCompleted::ChallengeSpent);
+    }
+    assert_eq!(steps::user_of(&*store, &first).await, first.new_user);
+    assert_eq!(store.find_grant(first.id).await.unwrap(), Some(grant_of(&first)));
+}
+
 /// Rule 3 holds whatever happened to the grant between the lost answer and the repetition; what happened stays.
 pub async fn a_login_that_is_repeated_later_gives_the_same_answer(store: Arc<dyn Storage>) {
     let login = fixtures::complete_login();
