@@ -32,7 +32,6 @@ command -v pkg-config >/dev/null || missing+=(pkg-config)
 command -v curl >/dev/null || missing+=(curl)
 command -v jq >/dev/null || missing+=(jq)
 pkg-config --exists openssl 2>/dev/null || missing+=(libssl-dev)
-pkg-config --exists libpq 2>/dev/null || missing+=(libpq-dev)
 endef
 
 define install_missing
@@ -124,6 +123,16 @@ bench-quick: bench-build ## Measure every step at 64 connections for two minutes
 	@$(say) "Measuring: about two minutes"
 	target/release/countersign-bench run --quick
 
+.PHONY: guard
+guard: guard-build ## Hold the instructions of each step within 3 % of bench/instructions.toml (two minutes once built)
+	@$(say) "Counting the instructions of each step (about two minutes)"
+	target/release/countersign-bench guard
+
+.PHONY: guard-record
+guard-record: guard-build ## Write the instructions of each step to bench/instructions.toml
+	@$(say) "Counting the instructions of each step (about two minutes)"
+	target/release/countersign-bench guard --record
+
 .PHONY: check
 check: fmt-check lint doc deny ## Run all that needs no running: format, lints, documentation, licences, advisories
 
@@ -140,9 +149,24 @@ build: setup-build ## Build the server for development
 	cargo build --locked -p countersign-app
 
 .PHONY: bench-build
-bench-build: setup-build setup-postgres
+bench-build: setup-postgres release-build
+
+# One after the other: built together, the server would get features of libraries that only the benchmark asks for.
+.PHONY: release-build
+release-build: setup-build
 	@$(say) "Building server and benchmark for release (the first time takes several minutes)"
-	cargo build --release --locked -p countersign-app -p countersign-bench
+	cargo build --release --locked -p countersign-app
+	cargo build --release --locked -p countersign-bench
+
+.PHONY: guard-build
+guard-build: setup-valgrind release-build
+
+.PHONY: setup-valgrind
+setup-valgrind:
+	@missing=()
+	command -v valgrind >/dev/null || missing+=(valgrind)
+	command -v openssl >/dev/null || missing+=(openssl)
+	$(install_missing)
 
 .PHONY: fmt
 fmt: ## Format the code

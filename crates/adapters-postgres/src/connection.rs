@@ -18,9 +18,17 @@ const PARAMETERS: &str = "connect_timeout=2&tcp_user_timeout=3000&keepalives_idl
 /// What each connection for operations is told, if it is ours alone. An operation's caller has gone long before these fire; they free the connection.
 ///
 /// A server whose default is to answer before it is durable would break the first rule of storage.
+///
+/// Every statement finds its rows by keys, few at a time. The planner is told so, because it makes a plan once and keeps it:
+/// the one that it would choose for a table that is still small reads the whole table when it is not small any more.
 const SETTINGS: &str = "SET statement_timeout = '5s'; \
     SET lock_timeout = '3s'; \
     SET default_transaction_isolation = 'read committed'; \
+    SET enable_seqscan = off; \
+    SET enable_bitmapscan = off; \
+    SET enable_mergejoin = off; \
+    SET plan_cache_mode = force_generic_plan; \
+    SET jit = off; \
     SELECT set_config('synchronous_commit', 'on', false) \
       WHERE current_setting('synchronous_commit') = 'off'";
 

@@ -1,19 +1,26 @@
 //! What diesel reports, in the words of the port.
 
+use std::sync::Arc;
+
 use countersign_ports::StoreError;
 use diesel::result::DatabaseErrorKind;
 
 /// Why an operation has no outcome.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum OpError {
     /// The database says so.
+    #[error(transparent)]
     Database(diesel::result::Error),
     /// A row cannot be.
+    #[error(transparent)]
     Corrupt(StoreError),
 }
 
 /// The result of an operation.
 pub(crate) type OpResult<T> = Result<T, OpError>;
+
+/// The server gives up for lack of time or space.
+const OUT_OF_RESOURCES: [&str; 2] = ["canceling statement due to", "No space left on device"];
 
 /// No answer came in time.
 #[derive(Debug, thiserror::Error)]
@@ -37,18 +44,46 @@ impl OpError {
         )
     }
 
+    /// Would every other command meet it, too?
+    pub(crate) fn is_outage(&self) -> bool {
+        self.is_about_the_connection() || self.says(&OUT_OF_RESOURCES)
+    }
+
     /// Did another operation create the same key meanwhile?
     pub(crate) const fn is_taken_key(&self) -> bool {
         use diesel::result::Error::DatabaseError;
         matches!(self, Self::Database(DatabaseError(DatabaseErrorKind::UniqueViolation, _)))
     }
 
-    /// Did the server give up for lack of time or space? diesel does not tell the SQLSTATE, so the words must do.
-    fn is_about_resources(&self) -> bool {
+    /// Does the server say one of these? diesel does not tell the SQLSTATE, so the words must do.
+    fn says(&self, words: &[&str]) -> bool {
         let Self::Database(diesel::result::Error::DatabaseError(_, information)) = self else { return false };
-        ["canceling statement due to", "No space left on device", "deadlock detected"]
-            .iter()
-            .any(|words| information.message().contains(words))
+        words.iter().any(|words| information.message().contains(words))
+    }
+}
+
+/// An error that several callers get.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error(transparent)]
+pub(crate) struct Shared(Arc<StoreError>);
+
+impl From<StoreError> for Shared {
+    fn from(error: StoreError) -> Self {
+        Self(Arc::new(error))
+    }
+}
+
+impl Shared {
+    /// The error for one of them.
+    pub(crate) fn copy(&self) -> StoreError {
+        match &*self.0 {
+            StoreError::Unavailable(_) => StoreError::Unavailable(self.clone().into()),
+            StoreError::Overloaded => StoreError::Overloaded,
+            StoreError::Corrupt { table, column, row } => {
+                StoreError::Corrupt { table, column, row: row.clone() }
+            }
+            StoreError::Failed(_) => StoreError::Failed(self.clone().into()),
+        }
     }
 }
 
@@ -66,7 +101,7 @@ impl From<StoreError> for OpError {
 
 impl From<OpError> for StoreError {
     fn from(error: OpError) -> Self {
-        let unavailable = error.is_about_the_connection() || error.is_about_resources();
+        let unavailable = error.is_outage() || error.says(&["deadlock detected"]);
         match error {
             OpError::Corrupt(error) => error,
             OpError::Database(error) if unavailable => Self::Unavailable(error.into()),

@@ -30,6 +30,9 @@ pub enum MigrateError {
     /// Another process has held the migration lock for too long, or the connection broke.
     #[error("migration lock cannot be taken")]
     Lock(#[source] diesel::result::Error),
+    /// The threads that work on the database could not be started.
+    #[error("threads could not be started")]
+    Threads(#[source] std::io::Error),
     /// A migration failed; nothing of it remains.
     #[error("migration failed: {0}")]
     Failed(#[source] Source),

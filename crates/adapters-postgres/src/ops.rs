@@ -3,7 +3,7 @@
 //! Whoever locks rows of several tables does so in one order, so that nobody waits in a circle: a client, a spent challenge, the user,
 //! their wallets, consents, sessions, and then grants. Several consents or sessions are locked in the order of their keys.
 //! Several grants of one user are touched by those who hold the user, and by the removal of a client. Upkeep takes any order,
-//! because it waits for nobody.
+//! because it waits for nobody; so do batches (`together.rs`), which wait for no row that is there.
 
 pub(crate) mod complete_login;
 pub(crate) mod continue_session;

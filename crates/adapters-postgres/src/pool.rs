@@ -1,7 +1,8 @@
 //! The pool, and what happens while the server is away.
 //!
 //! - An operation takes a place in a bounded queue, or is refused as overloaded at once. Whoever waits does so without a
-//!   thread: only as many operations as there are connections are given one.
+//!   thread: only as many operations as there are connections are given one. Those that are carried out in batches
+//!   (`batch.rs`) have their own threads, and take connections from here.
 //! - No statement asks whether a connection is still good. An error that is about the connection condemns it and all
 //!   that are as old, because a server that restarted closed them all. Commands can be repeated, so the operation then
 //!   runs once more on a fresh connection.
@@ -17,11 +18,12 @@ use std::time::{Duration, Instant};
 use countersign_ports::StoreError;
 use diesel::PgConnection;
 use diesel::r2d2::{self, ManageConnection, NopErrorHandler, PooledConnection};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use crate::PgOptions;
+use crate::batch::SINGLES;
 use crate::connection::{ConnectError, ConnectionUrl};
 use crate::error::{OpError, OpResult, OutOfPatience};
 
@@ -37,7 +39,7 @@ pub(crate) struct Pool {
     connections: Connections,
     /// Operations under way or waiting.
     queue: Arc<Semaphore>,
-    /// Operations that may have a connection.
+    /// Operations, but those in batches, that may have a connection.
     turns: Arc<Semaphore>,
     patience: Duration,
 }
@@ -56,12 +58,28 @@ impl Pool {
             // The opener tells when the server goes and when it comes back; r2d2 would tell every attempt.
             .error_handler(Box::new(NopErrorHandler))
             .build_unchecked(opener);
+        // The threads of the batches take what they need without a turn.
+        let of_batches = options.writers + options.readers + SINGLES;
+        let turns = usize::try_from(size).unwrap_or(usize::MAX).saturating_sub(of_batches).max(1);
         Self {
             connections: Connections { pool, epoch },
             queue: Arc::new(Semaphore::new(options.queue.max(1))),
-            turns: Arc::new(Semaphore::new(usize::try_from(size).unwrap_or(usize::MAX))),
+            turns: Arc::new(Semaphore::new(turns)),
             patience: options.patience,
         }
+    }
+
+    /// Takes a place in the queue for as long as it is held.
+    pub(crate) fn admit(&self) -> Result<SemaphorePermit<'_>, StoreError> {
+        self.queue.try_acquire().map_err(|_| StoreError::Overloaded)
+    }
+
+    pub(crate) const fn connections(&self) -> &Connections {
+        &self.connections
+    }
+
+    pub(crate) const fn patience(&self) -> Duration {
+        self.patience
     }
 
     /// Carries out an operation on a thread that may block. Once it has begun, dropping the future does not stop it.
@@ -70,7 +88,7 @@ impl Pool {
         T: Send + 'static,
         F: Fn(&mut PgConnection) -> OpResult<T> + Send + 'static,
     {
-        let _place = self.queue.try_acquire().map_err(|_| StoreError::Overloaded)?;
+        let _place = self.admit()?;
         let answer = async {
             let turn = Arc::clone(&self.turns).acquire_owned().await;
             let turn = turn.map_err(|closed| StoreError::Unavailable(closed.into()))?;
@@ -89,19 +107,31 @@ impl Pool {
     }
 }
 
+/// The connections, for threads that may block.
 #[derive(Clone)]
-struct Connections {
+pub(crate) struct Connections {
     pool: r2d2::Pool<Opener>,
     epoch: Arc<AtomicU64>,
 }
 
 impl Connections {
-    fn run<T>(&self, operation: impl Fn(&mut PgConnection) -> OpResult<T>) -> Result<T, StoreError> {
-        let answer = match self.attempt(&operation)? {
-            Err(error) if error.is_about_the_connection() => self.attempt(&operation)?,
-            answer => answer,
-        };
-        answer.map_err(StoreError::from)
+    /// Carries out an operation.
+    pub(crate) fn run<T>(
+        &self,
+        operation: impl Fn(&mut PgConnection) -> OpResult<T>,
+    ) -> Result<T, StoreError> {
+        self.attempt_twice(operation)?.map_err(StoreError::from)
+    }
+
+    /// Carries out an operation, once more if only the connection was in its way.
+    pub(crate) fn attempt_twice<T>(
+        &self,
+        operation: impl Fn(&mut PgConnection) -> OpResult<T>,
+    ) -> Result<OpResult<T>, StoreError> {
+        match self.attempt(&operation)? {
+            Err(error) if error.is_about_the_connection() => self.attempt(&operation),
+            answer => Ok(answer),
+        }
     }
 
     fn attempt<T>(

@@ -25,7 +25,6 @@ use countersign_ports::{
 use time::OffsetDateTime;
 
 use crate::PgStorage;
-use crate::ops::complete_login::complete_login;
 use crate::ops::continue_session::continue_session;
 use crate::ops::delete_account::delete_account;
 use crate::ops::email::{confirm_email, put_email, remove_email};
@@ -34,25 +33,22 @@ use crate::ops::issue_tokens::issue_tokens;
 use crate::ops::keys::{add_signing_key, remove_signing_key, signing_keys, withdraw_signing_key};
 use crate::ops::link_wallet::link_wallet;
 use crate::ops::open_session::open_session;
-use crate::ops::read::{find_access, find_client, find_grant, find_refresh, list_clients, wallets_of};
+use crate::ops::read::{list_clients, wallets_of};
 use crate::ops::read_account::{find_account, find_consent, find_email, find_session};
-use crate::ops::redeem_code::redeem_code;
-use crate::ops::register_client::{delete_client, register_client, update_client};
+use crate::ops::register_client::{delete_client, update_client};
 use crate::ops::requests::{
     begin_device, deny_device, find_device, find_device_by_user_code, push_request, take_pushed_request,
 };
-use crate::ops::revoke::{revoke_grant, revoke_token};
 use crate::ops::revoke_consent::revoke_consent;
-use crate::ops::rotate_refresh::rotate_refresh;
 use crate::ops::sign_out::{clients_of_sessions, sign_out};
-use crate::ops::spend_proof::spend_proof;
 use crate::ops::unlink_wallet::unlink_wallet;
 use crate::ops::upkeep::{ping, purge_expired};
+use crate::together::read::{FindAccess, FindClient, FindGrant, FindRefresh};
 
 #[async_trait]
 impl ClientStore for PgStorage {
     async fn register_client(&self, command: RegisterClient) -> Result<Registered, StoreError> {
-        self.pool.run(move |connection| register_client(connection, &command)).await
+        self.batches.register_client.carry_out(command).await
     }
 
     async fn update_client(&self, client: Client) -> Result<bool, StoreError> {
@@ -64,7 +60,7 @@ impl ClientStore for PgStorage {
     }
 
     async fn find_client(&self, id: ClientId) -> Result<Option<Client>, StoreError> {
-        self.pool.run(move |connection| find_client(connection, id)).await
+        self.batches.find_client.carry_out(FindClient(id)).await
     }
 
     async fn list_clients(&self, after: Option<ClientId>, limit: u32) -> Result<Vec<Client>, StoreError> {
@@ -75,7 +71,7 @@ impl ClientStore for PgStorage {
 #[async_trait]
 impl LoginStore for PgStorage {
     async fn complete_login(&self, command: CompleteLogin) -> Result<LoginCompleted, StoreError> {
-        self.pool.run(move |connection| complete_login(connection, &command)).await
+        self.batches.complete_login.carry_out(command).await
     }
 }
 
@@ -163,11 +159,11 @@ impl AccountStore for PgStorage {
 #[async_trait]
 impl TokenStore for PgStorage {
     async fn find_grant(&self, id: GrantId) -> Result<Option<Grant>, StoreError> {
-        self.pool.run(move |connection| find_grant(connection, id)).await
+        self.batches.find_grant.carry_out(FindGrant(id)).await
     }
 
     async fn redeem_code(&self, command: RedeemCode) -> Result<Redeemed, StoreError> {
-        self.pool.run(move |connection| redeem_code(connection, &command)).await
+        self.batches.redeem_code.carry_out(command).await
     }
 
     async fn issue_tokens(&self, command: IssueTokens) -> Result<TokensIssued, StoreError> {
@@ -175,23 +171,23 @@ impl TokenStore for PgStorage {
     }
 
     async fn find_refresh(&self, id: TokenId) -> Result<Option<RefreshSnapshot>, StoreError> {
-        self.pool.run(move |connection| find_refresh(connection, id)).await
+        self.batches.find_refresh.carry_out(FindRefresh(id)).await
     }
 
     async fn rotate_refresh(&self, command: RotateRefresh) -> Result<Rotated, StoreError> {
-        self.pool.run(move |connection| rotate_refresh(connection, &command)).await
+        self.batches.rotate_refresh.carry_out(command).await
     }
 
     async fn find_access(&self, id: TokenId) -> Result<Option<AccessSnapshot>, StoreError> {
-        self.pool.run(move |connection| find_access(connection, id)).await
+        self.batches.find_access.carry_out(FindAccess(id)).await
     }
 
     async fn revoke_token(&self, command: RevokeToken) -> Result<Revoked, StoreError> {
-        self.pool.run(move |connection| revoke_token(connection, command)).await
+        self.batches.revoke_token.carry_out(command).await
     }
 
     async fn revoke_grant(&self, command: RevokeGrant) -> Result<Revoked, StoreError> {
-        self.pool.run(move |connection| revoke_grant(connection, command)).await
+        self.batches.revoke_grant.carry_out(command).await
     }
 }
 
@@ -246,7 +242,7 @@ impl KeyStore for PgStorage {
 #[async_trait]
 impl ReplayStore for PgStorage {
     async fn spend_proof(&self, command: SpendProof) -> Result<bool, StoreError> {
-        self.pool.run(move |connection| spend_proof(connection, &command)).await
+        self.batches.spend_proof.carry_out(command).await
     }
 }
 

@@ -1,6 +1,7 @@
 //! What only this crate can see: the statements on a connection, and the rows behind the outcomes.
 
 mod accounts;
+mod batches;
 
 use countersign_conformance::fixtures;
 use countersign_domain::id::ClientId;
@@ -47,7 +48,7 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     register_client::register_client(connection, &register).unwrap();
     register_client::register_client(connection, &register).unwrap();
     register_client::update_client(connection, &client).unwrap();
-    read::find_client(connection, client.id).unwrap();
+    read::find_clients(connection, &[client.id.as_uuid()]).unwrap();
     read::list_clients(connection, None, 10).unwrap();
     read::list_clients(connection, Some(client.id), 20).unwrap();
 
@@ -57,7 +58,7 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     login.code_challenge = login.code_challenge.filter(|_| with_options);
     complete_login::complete_login(connection, &login).unwrap();
     complete_login::complete_login(connection, &login).unwrap();
-    read::find_grant(connection, login.id).unwrap();
+    read::find_grants(connection, &[login.id.as_uuid()]).unwrap();
     let mut redeem = fixtures::redeem_code(login.id);
     redeem.token.refresh = redeem.token.refresh.filter(|_| with_options);
     redeem_code::redeem_code(connection, &redeem).unwrap();
@@ -65,8 +66,8 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     let rotate = fixtures::rotate_refresh(&redeem.token);
     rotate_refresh::rotate_refresh(connection, &rotate).unwrap();
     rotate_refresh::rotate_refresh(connection, &rotate).unwrap();
-    read::find_refresh(connection, redeem.token.id).unwrap().unwrap();
-    read::find_access(connection, rotate.token.id).unwrap().unwrap();
+    read::find_refreshes(connection, &[redeem.token.id.as_uuid()]).unwrap();
+    read::find_accesses(connection, &[rotate.token.id.as_uuid()]).unwrap();
     let revoke_token = fixtures::revoke_token(rotate.token.id);
     revoke::revoke_token(connection, revoke_token).unwrap();
     revoke::revoke_token(connection, revoke_token).unwrap();
@@ -86,6 +87,7 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
 
     every_operation_on_accounts(connection, with_options);
     every_operation_on_requests(connection);
+    batches::every_operation_together(connection, with_options);
 
     let key = fixtures::add_signing_key();
     keys::add_signing_key(connection, &key).unwrap();
@@ -226,6 +228,6 @@ fn a_row_that_cannot_be_is_reported_with_its_place() {
     let id: ClientId = client.id;
     register_client::register_client(&mut connection, &countersign_ports::RegisterClient { client }).unwrap();
     sql_query("UPDATE clients SET grant_types = 'password'").execute(&mut connection).unwrap();
-    let error = StoreError::from(read::find_client(&mut connection, id).unwrap_err());
+    let error = StoreError::from(read::find_clients(&mut connection, &[id.as_uuid()]).unwrap_err());
     assert_eq!(error.to_string(), format!("stored clients {id} has an impossible grant_types"));
 }

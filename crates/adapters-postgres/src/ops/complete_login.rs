@@ -99,17 +99,17 @@ pub(crate) fn complete_login(
     if let Some(user) = stored {
         return Ok(LoginCompleted::CodeIssued { user: UserId::from_uuid(user) });
     }
-    let present: Option<(Uuid, Vec<u8>)> = grants::table
+    let account = &command.account;
+    let this_grant = grants::table
         .find(command.id.as_uuid())
-        .select((grants::user_id, grants::code_hash))
-        .first(connection)
-        .optional()?;
-    Ok(match present {
-        Some((user, hash)) if hash == command.code_hash.as_bytes() => {
-            LoginCompleted::CodeIssued { user: UserId::from_uuid(user) }
-        }
-        Some(_) | None => LoginCompleted::ChallengeSpent,
-    })
+        .filter(grants::code_hash.eq(command.code_hash.as_bytes().as_slice()))
+        .filter(grants::family.eq(&account.family))
+        .filter(grants::chain.eq(&account.chain))
+        .filter(grants::address.eq(&account.address));
+    let user: Option<Uuid> = this_grant.select(grants::user_id).first(connection).optional()?;
+    Ok(user.map_or(LoginCompleted::ChallengeSpent, |user| LoginCompleted::CodeIssued {
+        user: UserId::from_uuid(user),
+    }))
 }
 
 fn store(connection: &mut PgConnection, command: &CompleteLogin) -> OpResult<Option<Uuid>> {

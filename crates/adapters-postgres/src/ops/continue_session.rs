@@ -61,14 +61,19 @@ statement! {
 }
 
 statement! {
-    /// The code's hash of the grant that has the id, and whether the session lives.
-    WhyNot {
+    /// Whether the grant that has the id is this command's, if there is one, and whether the session lives.
+    WhyNot<'a> {
         id: Uuid as SqlUuid,
+        code_hash: &'a [u8] as Binary,
+        family: &'a str as Text,
+        chain: &'a str as Text,
+        address: &'a str as Text,
         session: Uuid as SqlUuid,
         user: Uuid as SqlUuid,
         now: OffsetDateTime as Timestamptz,
-    } -> (Nullable<Binary>, Bool) = "\
-        SELECT (SELECT code_hash FROM grants WHERE id = :id), \
+    } -> (Nullable<Bool>, Bool) = "\
+        SELECT (SELECT code_hash = :code_hash AND family = :family AND chain = :chain AND address = :address \
+            FROM grants WHERE id = :id), \
           EXISTS (SELECT FROM login_sessions WHERE id = :session AND user_id = :user AND expires_at > :now)"
 }
 
@@ -107,14 +112,18 @@ fn why_not(connection: &mut PgConnection, command: &ContinueSession) -> OpResult
     let login = &command.login;
     let question = WhyNot {
         id: login.id.as_uuid(),
+        code_hash: login.code_hash.as_bytes(),
+        family: &login.account.family,
+        chain: &login.account.chain,
+        address: &login.account.address,
         session: command.session.as_uuid(),
         user: login.new_user.as_uuid(),
         now: login.now,
     };
-    let (present, lives): (Option<Vec<u8>>, bool) = question.get_result(connection)?;
-    Ok(match present {
-        Some(hash) if hash == login.code_hash.as_bytes() => SessionContinued::CodeIssued,
-        Some(_) => SessionContinued::RequestSpent,
+    let (is_repeated, lives): (Option<bool>, bool) = question.get_result(connection)?;
+    Ok(match is_repeated {
+        Some(true) => SessionContinued::CodeIssued,
+        Some(false) => SessionContinued::RequestSpent,
         None if lives => SessionContinued::ConsentMissing,
         None => SessionContinued::SessionEnded,
     })

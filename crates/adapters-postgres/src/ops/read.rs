@@ -2,7 +2,7 @@
 
 use countersign_domain::client::Client;
 use countersign_domain::grant::Grant;
-use countersign_domain::id::{ClientId, GrantId, TokenId, UserId};
+use countersign_domain::id::{ClientId, TokenId, UserId};
 use countersign_domain::refresh::{NewestToken, RefreshSnapshot};
 use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_domain::wallet::WalletAccount;
@@ -23,10 +23,12 @@ use crate::statement::statement;
 /// Id, parent and time of issue.
 type NewestRow = (Uuid, Option<Uuid>, OffsetDateTime);
 
-pub(crate) fn find_client(connection: &mut PgConnection, id: ClientId) -> OpResult<Option<Client>> {
-    let row =
-        clients::table.find(id.as_uuid()).select(ClientRow::as_select()).first(connection).optional()?;
-    Ok(row.map(Client::try_from).transpose()?)
+/// Finds clients; those who are not there are left out.
+pub(crate) fn find_clients(connection: &mut PgConnection, ids: &[Uuid]) -> OpResult<Vec<Client>> {
+    let rows: Vec<ClientRow> =
+        clients::table.filter(clients::id.eq_any(ids)).select(ClientRow::as_select()).load(connection)?;
+    let clients: Result<_, _> = rows.into_iter().map(Client::try_from).collect();
+    Ok(clients?)
 }
 
 pub(crate) fn list_clients(
@@ -43,45 +45,52 @@ pub(crate) fn list_clients(
     Ok(clients?)
 }
 
-pub(crate) fn find_grant(connection: &mut PgConnection, id: GrantId) -> OpResult<Option<Grant>> {
-    let row = grants::table.find(id.as_uuid()).select(GrantRow::as_select()).first(connection).optional()?;
-    Ok(row.map(Grant::try_from).transpose()?)
+/// Finds grants; those that are not there are left out.
+pub(crate) fn find_grants(connection: &mut PgConnection, ids: &[Uuid]) -> OpResult<Vec<Grant>> {
+    let rows: Vec<GrantRow> =
+        grants::table.filter(grants::id.eq_any(ids)).select(GrantRow::as_select()).load(connection)?;
+    let grants: Result<_, _> = rows.into_iter().map(Grant::try_from).collect();
+    Ok(grants?)
 }
 
-pub(crate) fn find_refresh(connection: &mut PgConnection, id: TokenId) -> OpResult<Option<RefreshSnapshot>> {
+/// Finds refresh tokens; those that are not there are left out.
+pub(crate) fn find_refreshes(connection: &mut PgConnection, ids: &[Uuid]) -> OpResult<Vec<RefreshSnapshot>> {
     let newest = diesel::alias!(tokens as newest);
     let (newest_id, newest_parent, newest_issued_at) =
         (newest.field(tokens::id), newest.field(tokens::parent_id), newest.field(tokens::issued_at));
-    let row: Option<(TokenRow, GrantRow, NewestRow)> = tokens::table
+    let rows: Vec<(TokenRow, GrantRow, NewestRow)> = tokens::table
         .inner_join(grants::table.on(grants::id.eq(tokens::grant_id)))
         .inner_join(newest.on(newest_id.nullable().eq(grants::newest_token)))
-        .filter(tokens::id.eq(id.as_uuid()))
+        .filter(tokens::id.eq_any(ids))
         .select((TokenRow::as_select(), GrantRow::as_select(), (newest_id, newest_parent, newest_issued_at)))
-        .first(connection)
-        .optional()?;
-    let Some((token, grant, (id, parent, issued_at))) = row else { return Ok(None) };
-    let newest =
-        NewestToken { id: TokenId::from_uuid(id), parent: parent.map(TokenId::from_uuid), issued_at };
-    Ok(Some(RefreshSnapshot { token: token.try_into()?, grant: grant.try_into()?, newest }))
+        .load(connection)?;
+    let snapshot = |(token, grant, (id, parent, issued_at)): (TokenRow, GrantRow, NewestRow)| {
+        let newest =
+            NewestToken { id: TokenId::from_uuid(id), parent: parent.map(TokenId::from_uuid), issued_at };
+        Ok(RefreshSnapshot { token: token.try_into()?, grant: grant.try_into()?, newest })
+    };
+    rows.into_iter().map(snapshot).collect()
 }
 
-pub(crate) fn find_access(connection: &mut PgConnection, id: TokenId) -> OpResult<Option<AccessSnapshot>> {
-    let row: Option<(TokenRow, HolderRow)> = tokens::table
+/// Finds access tokens; those that are not there are left out.
+pub(crate) fn find_accesses(connection: &mut PgConnection, ids: &[Uuid]) -> OpResult<Vec<AccessSnapshot>> {
+    let rows: Vec<(TokenRow, HolderRow)> = tokens::table
         .inner_join(grants::table.on(grants::id.eq(tokens::grant_id)))
-        .filter(tokens::id.eq(id.as_uuid()))
+        .filter(tokens::id.eq_any(ids))
         .select((TokenRow::as_select(), HolderRow::as_select()))
-        .first(connection)
-        .optional()?;
-    let Some((token, holder)) = row else { return Ok(None) };
-    Ok(Some(AccessSnapshot {
-        token_revoked: token.access_revoked_at.is_some(),
-        token: Token::try_from(token)?,
-        grant_revoked: holder.revoked_at.is_some(),
-        client: ClientId::from_uuid(holder.client_id),
-        user: UserId::from_uuid(holder.user_id),
-        account: WalletAccount { family: holder.family, chain: holder.chain, address: holder.address },
-        authenticated_at: holder.authenticated_at,
-    }))
+        .load(connection)?;
+    let snapshot = |(token, holder): (TokenRow, HolderRow)| {
+        Ok(AccessSnapshot {
+            token_revoked: token.access_revoked_at.is_some(),
+            token: Token::try_from(token)?,
+            grant_revoked: holder.revoked_at.is_some(),
+            client: ClientId::from_uuid(holder.client_id),
+            user: UserId::from_uuid(holder.user_id),
+            account: WalletAccount { family: holder.family, chain: holder.chain, address: holder.address },
+            authenticated_at: holder.authenticated_at,
+        })
+    };
+    rows.into_iter().map(snapshot).collect()
 }
 
 statement! {

@@ -53,6 +53,7 @@ fn open_error(error: MigrateError) -> OpenError {
             | ConnectError::SharedSession
             | ConnectError::UnsafeDefaults,
         )
-        | MigrateError::Failed(_) => OpenError::Unusable(Box::new(error)),
+        | MigrateError::Failed(_)
+        | MigrateError::Threads(_) => OpenError::Unusable(Box::new(error)),
     }
 }

@@ -1,0 +1,259 @@
+//! Batches on real tables: what they leave alone, and what becomes of one that cannot go on.
+
+use std::pin::pin;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use countersign_domain::id::TokenId;
+use countersign_ports::{
+    CompleteLogin, LoginCompleted, Redeemed, ReplayStore, RevokeGrant, RevokeToken, Revoked, RotateRefresh,
+    Rotated, SpendProof, StoreError,
+};
+use diesel::prelude::*;
+use diesel::sql_query;
+
+use super::{count, migrated};
+use crate::batch::Batched;
+use crate::connection::ConnectionUrl;
+use crate::error::OpResult;
+use crate::together::read::{FindAccess, FindClient, FindGrant, FindRefresh};
+use crate::{PgOptions, PgStorage};
+use countersign_conformance::fixtures;
+use countersign_ports::RedeemCode;
+use countersign_test_postgres::Cluster;
+
+type Outcomes<C> = Vec<Option<<C as Batched>::Outcome>>;
+
+fn together<C: Batched>(connection: &mut PgConnection, batch: &[C]) -> Outcomes<C> {
+    C::together(connection, batch).unwrap()
+}
+
+/// Each of them for two at once, twice: first everything is stored, and then nothing.
+pub(super) fn every_operation_together(connection: &mut PgConnection, with_options: bool) {
+    let clients = [fixtures::register_client(), fixtures::register_client()];
+    let mut logins = [fixtures::remembered_login(), fixtures::remembered_login()];
+    for login in &mut logins {
+        login.session = login.session.take().filter(|_| with_options);
+        login.nonce = login.nonce.take().filter(|_| with_options);
+    }
+    let redeems = logins.each_ref().map(|login| fixtures::redeem_code(login.id));
+    let rotates = redeems.each_ref().map(|redeem| fixtures::rotate_refresh(&redeem.token));
+    let tokens = rotates.each_ref().map(|rotate| fixtures::revoke_token(rotate.token.id));
+    let grants = logins.each_ref().map(|login| fixtures::revoke_grant(login.id));
+    let proofs = [fixtures::spend_proof(), fixtures::spend_proof()];
+    for stored in [true, false] {
+        let all = |outcomes: Vec<bool>| assert_eq!(outcomes, [stored; 2]);
+        all(together(connection, &clients).iter().map(Option::is_some).collect());
+        all(together(connection, &logins).iter().map(Option::is_some).collect());
+        all(together(connection, &redeems).iter().map(Option::is_some).collect());
+        all(together(connection, &rotates).iter().map(Option::is_some).collect());
+        all(together(connection, &tokens).iter().map(Option::is_some).collect());
+        all(together(connection, &grants).iter().map(Option::is_some).collect());
+        all(together(connection, &proofs).iter().map(Option::is_some).collect());
+    }
+    let found = |found: usize| assert_eq!(found, 2);
+    found(
+        together(connection, &clients.map(|command| FindClient(command.client.id)))
+            .iter()
+            .flatten()
+            .flatten()
+            .count(),
+    );
+    found(together(connection, &logins.map(|login| FindGrant(login.id))).iter().flatten().flatten().count());
+    let [first, second] = rotates.map(|rotate| rotate.token.id);
+    found(
+        together(connection, &[FindRefresh(first), FindRefresh(second)]).iter().flatten().flatten().count(),
+    );
+    found(together(connection, &[FindAccess(first), FindAccess(first)]).iter().flatten().flatten().count());
+}
+
+/// Signs in, and gives the command that redeems the code.
+fn signed_in(connection: &mut PgConnection) -> RedeemCode {
+    let login = fixtures::complete_login();
+    login.alone(connection).unwrap();
+    fixtures::redeem_code(login.id)
+}
+
+fn redeemed(connection: &mut PgConnection) -> RedeemCode {
+    let command = signed_in(connection);
+    assert_eq!(command.alone(connection).unwrap(), Redeemed::Stored);
+    command
+}
+
+/// Carries out a batch while somebody else holds these rows, and gives what became of it.
+fn while_held<C: Batched>(
+    url: &crate::connection::ConnectionUrl,
+    rows: &str,
+    batch: &[C],
+) -> OpResult<Outcomes<C>> {
+    let [mut holder, mut connection] = [(); 2].map(|()| url.open_for_operations().unwrap());
+    sql_query("BEGIN").execute(&mut holder).unwrap();
+    let held = sql_query(format!("SELECT FROM {rows} FOR UPDATE")).execute(&mut holder).unwrap();
+    assert_eq!(held, 1);
+    let start = Instant::now();
+    let outcomes = C::together(&mut connection, batch);
+    assert!(start.elapsed() < Duration::from_secs(3), "the lock was waited for");
+    outcomes
+}
+
+#[test]
+fn a_batch_waits_for_no_grant_and_no_token_that_somebody_holds() {
+    let (url, mut connection) = migrated();
+    let codes = [signed_in(&mut connection), signed_in(&mut connection)];
+    let held = format!("grants WHERE id = '{}'", codes[0].token.grant);
+    let outcomes = while_held(&url, &held, &codes).unwrap();
+    assert_eq!(outcomes, [None, Some(Redeemed::Stored)]);
+
+    let families = [redeemed(&mut connection), redeemed(&mut connection)];
+    let rotations: [RotateRefresh; 2] = families.each_ref().map(|code| fixtures::rotate_refresh(&code.token));
+    let held = format!("grants WHERE id = '{}'", families[0].token.grant);
+    assert_eq!(while_held(&url, &held, &rotations).unwrap(), [None, Some(Rotated::Stored)]);
+    let deaths: [RevokeGrant; 2] = families.each_ref().map(|code| fixtures::revoke_grant(code.token.grant));
+    assert_eq!(while_held(&url, &held, &deaths).unwrap(), [None, Some(Revoked::Revoked)]);
+    let deaths: [RevokeToken; 2] = families.each_ref().map(|code| fixtures::revoke_token(code.token.id));
+    let held = format!("tokens WHERE id = '{}'", families[0].token.id);
+    assert_eq!(while_held(&url, &held, &deaths).unwrap(), [None, Some(Revoked::Revoked)]);
+}
+
+#[test]
+fn a_batch_of_logins_waits_for_no_wallet_consent_and_session_that_somebody_holds() {
+    let (url, mut connection) = migrated();
+    let first = fixtures::remembered_login();
+    first.alone(&mut connection).unwrap();
+    let session = first.session.as_ref().unwrap().id;
+    let user = first.new_user;
+    let rows = [
+        format!("wallets WHERE address = '{}'", first.account.address),
+        format!("consents WHERE user_id = '{user}'"),
+        format!("login_sessions WHERE id = '{session}'"),
+    ];
+    for held in rows {
+        let mut again = fixtures::remembered_login_of(first.account.clone());
+        again.client = first.client;
+        again.session.as_mut().unwrap().replaces = Some(session);
+        let stranger = fixtures::remembered_login();
+        let issued = LoginCompleted::CodeIssued { user: stranger.new_user };
+        let outcomes = while_held(&url, &held, &[again, stranger]).unwrap();
+        assert_eq!(outcomes, [None, Some(issued)], "{held}");
+    }
+    let again = fixtures::remembered_login_of(first.account.clone());
+    let issued = LoginCompleted::CodeIssued { user };
+    assert_eq!(together(&mut connection, &[again]), [Some(issued)]);
+}
+
+#[test]
+fn a_batch_of_logins_writes_everything_that_a_login_writes() {
+    let (_, mut connection) = migrated();
+    let first = [fixtures::remembered_login(), fixtures::remembered_login(), fixtures::complete_login()];
+    together(&mut connection, &first);
+    let rows = |connection: &mut PgConnection| {
+        ["users", "wallets", "grants", "consents", "login_sessions"].map(|table| count(connection, table))
+    };
+    assert_eq!(rows(&mut connection), [3, 3, 3, 3, 2]);
+    let again = first.each_ref().map(|login| CompleteLogin {
+        client: login.client,
+        session: login.session.as_ref().map(|session| countersign_ports::NewSession {
+            replaces: Some(session.id),
+            ..fixtures::new_session()
+        }),
+        ..fixtures::complete_login_of(login.account.clone())
+    });
+    let users = first.each_ref().map(|login| Some(LoginCompleted::CodeIssued { user: login.new_user }));
+    assert_eq!(together(&mut connection, &again), users);
+    assert_eq!(rows(&mut connection), [3, 3, 6, 3, 2]);
+}
+
+#[test]
+fn a_batch_redeems_and_rotates_with_the_guards_of_the_single_operations() {
+    let (_, mut connection) = migrated();
+    let [good, replayed, revoked] = [signed_in, redeemed, signed_in].map(|begin| begin(&mut connection));
+    fixtures::revoke_grant(revoked.token.grant).alone(&mut connection).unwrap();
+    let codes = [&good, &replayed, &revoked].map(|command| fixtures::redeem_code(command.token.grant));
+    let codes = codes.into_iter().chain([fixtures::redeem_code(fixtures::grant_id())]).collect::<Vec<_>>();
+    assert_eq!(together(&mut connection, &codes), [Some(Redeemed::Stored), None, None, None]);
+
+    let family = redeemed(&mut connection).token;
+    let [unused, other] = [redeemed(&mut connection).token, redeemed(&mut connection).token];
+    let successor = fixtures::rotate_refresh(&unused);
+    successor.alone(&mut connection).unwrap();
+    let rotations = [
+        fixtures::rotate_refresh(&family),
+        fixtures::rotate_again(&unused, &successor.token),
+        RotateRefresh { expected_newest: fixtures::token_id(), ..fixtures::rotate_refresh(&other) },
+    ];
+    let stored = Some(Rotated::Stored);
+    assert_eq!(together(&mut connection, &rotations), [stored, stored, None]);
+    let is_dead = |connection: &mut PgConnection, id: TokenId| {
+        FindAccess(id).alone(connection).unwrap().unwrap().token_revoked
+    };
+    assert!(is_dead(&mut connection, successor.token.id));
+    assert!(!is_dead(&mut connection, unused.id) && !is_dead(&mut connection, family.id));
+}
+
+/// Waits until somebody waits for a lock in this database.
+fn until_somebody_waits(connection: &mut PgConnection) {
+    let waiting = "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    while count(connection, waiting) == 0 {
+        std::thread::yield_now();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deadlock_costs_a_batch_and_none_of_its_commands() {
+    let url = Cluster::shared().create_database();
+    let options = PgOptions { writers: 1, patience: Duration::from_secs(20), ..PgOptions::default() };
+    let store = PgStorage::connect(&url, options).unwrap();
+    let url = crate::connection::ConnectionUrl::parse(&url).unwrap();
+    let [mut watcher, mut first, mut other] = [(); 3].map(|()| url.open().unwrap());
+    let [mut low, mut high, before] = [(); 3].map(|()| fixtures::spend_proof());
+    (low.digest[0], high.digest[0]) = (0, 255);
+    let spend = |proof: &SpendProof| {
+        let digest: String = proof.digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        sql_query(format!(
+            "INSERT INTO spent_proofs VALUES ('\\x{digest}', '{}', now())",
+            fixtures::grant_id()
+        ))
+    };
+    let begin = |connection: &mut PgConnection| sql_query("BEGIN").execute(connection).unwrap();
+    let roll_back = |connection: &mut PgConnection| sql_query("ROLLBACK").execute(connection).unwrap();
+
+    // The writer waits for the first, so that the two proofs come into one batch.
+    begin(&mut first);
+    spend(&before).execute(&mut first).unwrap();
+    begin(&mut other);
+    spend(&high).execute(&mut other).unwrap();
+    let mut spent = pin!(async {
+        tokio::join!(store.spend_proof(before), store.spend_proof(low), store.spend_proof(high))
+    });
+    let begun = std::future::poll_fn(|context| Poll::Ready(spent.as_mut().poll(context).is_pending()));
+    assert!(begun.await);
+    until_somebody_waits(&mut watcher);
+    roll_back(&mut first);
+
+    // The batch has the low one and waits for the high one, of which the other is the holder and wants the low one.
+    let waits_for_other = "pg_locks WHERE NOT granted AND locktype = 'transactionid' AND transactionid = \
+        (SELECT backend_xid FROM pg_stat_activity WHERE state = 'idle in transaction' \
+          AND datname = current_database() AND backend_xid IS NOT NULL)";
+    while count(&mut watcher, waits_for_other) == 0 {
+        std::thread::yield_now();
+    }
+    // It can only have the low one when the batch has given up.
+    let other = tokio::task::spawn_blocking(move || {
+        spend(&low).execute(&mut other).unwrap();
+        roll_back(&mut other);
+    });
+    let (first, second, third) = spent.await;
+    other.await.unwrap();
+    assert!([first, second, third].into_iter().all(|answer: Result<bool, StoreError>| answer.unwrap()));
+    assert_eq!(count(&mut watcher, "spent_proofs"), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn everything_works_where_no_statement_may_stay_prepared() {
+    let url = format!("{}?pooler=transaction", Cluster::shared().create_database());
+    let store = PgStorage::connect(&url, PgOptions::default()).unwrap();
+    let mut connection = ConnectionUrl::parse(&url).unwrap().open_for_operations().unwrap();
+    super::every_operation(&mut connection, true);
+    assert_eq!(count(&mut connection, "pg_prepared_statements WHERE name <> ''"), 0);
+    assert!(store.spend_proof(fixtures::spend_proof()).await.unwrap());
+}

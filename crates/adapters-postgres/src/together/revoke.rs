@@ -1,0 +1,91 @@
+//! Access tokens and whole grants die.
+
+use countersign_ports::{RevokeGrant, RevokeToken, Revoked};
+use diesel::prelude::*;
+use diesel::sql_types::{Array, Text, Timestamptz, Uuid as SqlUuid};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::{column, where_stored};
+use crate::batch::Batched;
+use crate::error::OpResult;
+use crate::ops::revoke::{revoke_grant, revoke_token};
+use crate::statement::statement;
+
+statement! {
+    /// Gives the tokens that were alive.
+    KillTokens { id: Vec<Uuid> as Array<SqlUuid>, now: Vec<OffsetDateTime> as Array<Timestamptz> } -> (SqlUuid) = "\
+        WITH asked AS MATERIALIZED ( \
+          SELECT * FROM unnest(:id, :now) AS asked (id, now) \
+        ), alive AS MATERIALIZED ( \
+          SELECT asked.* FROM asked CROSS JOIN LATERAL ( \
+            SELECT access_revoked_at FROM tokens WHERE tokens.id = asked.id OFFSET 0 FOR NO KEY UPDATE SKIP LOCKED \
+          ) AS held \
+          WHERE access_revoked_at IS NULL \
+        ) \
+        UPDATE tokens SET access_revoked_at = alive.now FROM alive WHERE tokens.id = alive.id \
+        RETURNING tokens.id"
+}
+
+statement! {
+    /// Gives the grants that were alive.
+    KillGrants {
+        id: Vec<Uuid> as Array<SqlUuid>,
+        now: Vec<OffsetDateTime> as Array<Timestamptz>,
+        reason: Vec<&'static str> as Array<Text>,
+    } -> (SqlUuid) = "\
+        WITH asked AS MATERIALIZED ( \
+          SELECT * FROM unnest(:id, :now, :reason) AS asked (id, now, reason) \
+        ), alive AS MATERIALIZED ( \
+          SELECT asked.* FROM asked CROSS JOIN LATERAL ( \
+            SELECT revoked_at FROM grants WHERE grants.id = asked.id OFFSET 0 FOR NO KEY UPDATE SKIP LOCKED \
+          ) AS held \
+          WHERE revoked_at IS NULL \
+        ) \
+        UPDATE grants SET revoked_at = alive.now, revocation_reason = alive.reason FROM alive \
+        WHERE grants.id = alive.id \
+        RETURNING grants.id"
+}
+
+impl Batched for RevokeToken {
+    type Outcome = Revoked;
+
+    fn keys(&self) -> impl IntoIterator<Item = u128> + Clone {
+        [self.id.as_uuid().as_u128()]
+    }
+
+    fn together(connection: &mut PgConnection, batch: &[Self]) -> OpResult<Vec<Option<Revoked>>> {
+        let statement = KillTokens {
+            id: column(batch, |command| command.id.as_uuid()),
+            now: column(batch, |command| command.now),
+        };
+        let killed: Vec<(Uuid,)> = statement.load(connection)?;
+        Ok(where_stored(batch, killed, |command| command.id.as_uuid(), Revoked::Revoked))
+    }
+
+    fn alone(&self, connection: &mut PgConnection) -> OpResult<Revoked> {
+        revoke_token(connection, *self)
+    }
+}
+
+impl Batched for RevokeGrant {
+    type Outcome = Revoked;
+
+    fn keys(&self) -> impl IntoIterator<Item = u128> + Clone {
+        [self.id.as_uuid().as_u128()]
+    }
+
+    fn together(connection: &mut PgConnection, batch: &[Self]) -> OpResult<Vec<Option<Revoked>>> {
+        let statement = KillGrants {
+            id: column(batch, |command| command.id.as_uuid()),
+            now: column(batch, |command| command.now),
+            reason: column(batch, |command| command.reason.name()),
+        };
+        let killed: Vec<(Uuid,)> = statement.load(connection)?;
+        Ok(where_stored(batch, killed, |command| command.id.as_uuid(), Revoked::Revoked))
+    }
+
+    fn alone(&self, connection: &mut PgConnection) -> OpResult<Revoked> {
+        revoke_grant(connection, *self)
+    }
+}
