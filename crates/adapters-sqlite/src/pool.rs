@@ -85,7 +85,7 @@ impl ManageConnection for ReaderOpener {
     fn connect(&self) -> Result<Reader, SqliteError> {
         let mut connection = connect(&self.file, self.busy_timeout)?;
         connection.batch_execute(
-            "PRAGMA query_only = ON; PRAGMA cache_size = -4000; PRAGMA temp_store = MEMORY;",
+            "PRAGMA query_only = ON; PRAGMA cache_size = -4000; PRAGMA mmap_size = 2147418112; PRAGMA temp_store = MEMORY;",
         )?;
         Ok(Reader::new(connection))
     }
