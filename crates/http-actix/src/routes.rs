@@ -177,7 +177,16 @@ pub(crate) fn configure(
 ) {
     let base = state.context.policy.public_url.path();
     for endpoint in WITHOUT_SESSION {
-        config.service(resource(&format!("{base}{}", endpoint.path), &endpoint));
+        match endpoint.path.find('{').and_then(|place| endpoint.path[..place].rfind('/')) {
+            // The way past a scope is a comparison; past a pattern it is the search for one.
+            Some(end) => {
+                let (scope, below) = endpoint.path.split_at(end);
+                config.service(web::scope(&format!("{base}{scope}")).service(resource(below, &endpoint)));
+            }
+            None => {
+                config.service(resource(&format!("{base}{}", endpoint.path), &endpoint));
+            }
+        }
         let is_metadata = [OPENID_CONFIGURATION, AUTHORIZATION_SERVER].contains(&endpoint.path);
         // RFC 8414 puts the well-known part before the issuer's path, OpenID Connect behind it: both are asked for.
         if is_metadata && !base.is_empty() {

@@ -1,7 +1,8 @@
 //! Templates in which everything that is the same for all requests stands as it will be sent.
 //!
 //! A page has a hundred texts of its language, the addresses of its scripts, and one list of texts for them. Looking each
-//! up, escaping it and writing it again for every request was most of the work of a page.
+//! up, escaping it and writing it again for every request was most of the work of a page. What more of a template is the same for
+//! all requests stands between `{# constant #}` and `{# end constant #}`.
 
 use tera::{Context, Tera};
 
@@ -11,8 +12,21 @@ const CONSTANT: [&str; 3] = ["t", "assets", "base"];
 /// The one filter that such a value may have.
 const FILTER: &str = "| json_attribute()";
 
-/// Writes the constants into a template. Where that cannot be done for an expression, it stays for the page.
+/// Writes the constants into a template. Where that cannot be done, the page does it.
 pub(super) fn write_in(source: &str, tera: &Tera) -> String {
+    let mut written = String::with_capacity(source.len() * 2);
+    let mut rest = source;
+    while let Some((before, after)) = rest.split_once("{# constant #}") {
+        let Some((part, after)) = after.split_once("{# end constant #}") else { break };
+        written.push_str(&write_expressions(before, tera));
+        written.push_str(&rendered(part, tera).unwrap_or_else(|| part.to_owned()));
+        rest = after;
+    }
+    written.push_str(&write_expressions(rest, tera));
+    written
+}
+
+fn write_expressions(source: &str, tera: &Tera) -> String {
     let mut written = String::with_capacity(source.len() * 2);
     let mut rest = source;
     while let Some((before, after)) = rest.split_once("{{") {
@@ -38,10 +52,14 @@ fn value_of(expression: &str, tera: &Tera) -> Option<String> {
     if !is_path || !CONSTANT.contains(&path.split('.').next()?) {
         return None;
     }
-    let value = tera.render_str(&format!("{{{{{expression}}}}}"), &Context::new(), true).ok()?;
-    // Nothing that the template engine would read as its own.
-    let is_plain = !["{{", "{%", "{#"].iter().any(|mark| value.contains(mark));
-    is_plain.then_some(value)
+    rendered(&format!("{{{{{expression}}}}}"), tera)
+}
+
+/// A piece of a template as it will be sent, unless the template engine would read something in it as its own.
+fn rendered(piece: &str, tera: &Tera) -> Option<String> {
+    let text = tera.render_str(piece, &Context::new(), true).ok()?;
+    let is_plain = !["{{", "{%", "{#"].iter().any(|mark| text.contains(mark));
+    is_plain.then_some(text)
 }
 
 #[cfg(test)]
@@ -68,6 +86,9 @@ mod tests {
             ("{{ t.a.b | fill(x=y) }}", "{{ t.a.b | fill(x=y) }}"),
             ("{{ t.a[key] }}{{ t.a.missing }}", "{{ t.a[key] }}{{ t.a.missing }}"),
             ("{{ t.a.odd }}", "{{ t.a.odd }}"),
+            ("{# constant #}{% if base %}{{ base }}!{% endif %}{# end constant #}{{ x }}", "/auth!{{ x }}"),
+            ("{# constant #}{{ missing }}{# end constant #}{{ base }}", "{{ missing }}/auth"),
+            ("{{ base }}{# constant #}{{ base }}", "/auth{# constant #}/auth"),
             ("{{ basement }}{% if t.a.b %}{{", "{{ basement }}{% if t.a.b %}{{"),
         ];
         for (source, expected) in cases {
