@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::cell::Database;
 use crate::floor::FloorSettings;
+use crate::guard::GuardPlan;
 use crate::run::Plan;
 use crate::step::Step;
 
@@ -26,6 +27,8 @@ pub enum Command {
     Run(RunArguments),
     /// Write the documentation again from the results of an earlier run.
     Report(ReportArguments),
+    /// Count the instructions of each step and hold them against the recorded figures.
+    Guard(GuardArguments),
     /// Serve as the floor.
     Floor(FloorArguments),
 }
@@ -76,6 +79,23 @@ pub struct ReportArguments {
     pub docs: PathBuf,
 }
 
+/// What the guard is told.
+#[derive(Debug, Args)]
+pub struct GuardArguments {
+    /// The server's program, built for release.
+    #[arg(long, default_value = "target/release/countersign")]
+    pub server: PathBuf,
+    /// Only these steps. Nothing can be recorded then.
+    #[arg(long, value_delimiter = ',', value_enum, conflicts_with = "record")]
+    pub only: Vec<Step>,
+    /// Writes the figures down instead of holding them against those that are there.
+    #[arg(long)]
+    pub record: bool,
+    /// The recorded figures.
+    #[arg(long, default_value = "bench/instructions.toml")]
+    pub figures: PathBuf,
+}
+
 /// What the floor is told.
 #[derive(Debug, Args)]
 pub struct FloorArguments {
@@ -111,6 +131,18 @@ impl RunArguments {
             starts: 5,
             growth: self.growth,
             results: self.results.clone(),
+        }
+    }
+}
+
+impl GuardArguments {
+    /// As the guard takes it.
+    pub fn plan(&self) -> GuardPlan {
+        GuardPlan {
+            server: std::path::absolute(&self.server).unwrap_or_else(|_| self.server.clone()),
+            steps: if self.only.is_empty() { Step::ALL.to_vec() } else { self.only.clone() },
+            record: self.record,
+            figures: self.figures.clone(),
         }
     }
 }

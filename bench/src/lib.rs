@@ -7,6 +7,7 @@ pub mod cli;
 pub mod floor;
 pub mod flow;
 mod growth;
+pub mod guard;
 pub mod http;
 pub mod load;
 pub mod machine;

@@ -7,16 +7,22 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use countersign_bench::cell::Record;
-use countersign_bench::cli::{Cli, Command, ReportArguments, RunArguments};
+use countersign_bench::cli::{Cli, Command, GuardArguments, ReportArguments, RunArguments};
 use countersign_bench::floor;
+use countersign_bench::guard::guard;
 use countersign_bench::report::{Report, docs};
 use countersign_bench::run::run;
 use tokio::signal::unix::{SignalKind, signal};
+
+/// The server's, so that neither has an advantage by it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Run(arguments) => measure(&arguments),
         Command::Report(arguments) => report(&arguments),
+        Command::Guard(arguments) => hold(&arguments),
         Command::Floor(arguments) => floor::serve(&arguments.settings()).map_err(Into::into),
     };
     match done {
@@ -30,22 +36,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// One thread: the driver's share of the machine must be small and the same for everybody.
 fn measure(arguments: &RunArguments) -> Result<(), Box<dyn Error>> {
     let plan = arguments.plan();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let records = runtime.block_on(async {
-        let mut terminated = signal(SignalKind::terminate())?;
-        // Whichever ends first, the servers and databases end with it: they are killed when they are dropped.
-        tokio::select! {
-            done = run(&plan) => done.map_err(Box::<dyn Error>::from),
-            _ = tokio::signal::ctrl_c() => Err("interrupted; everything was stopped".into()),
-            _ = terminated.recv() => Err("terminated; everything was stopped".into()),
-        }
-    });
-    // Something may still be filled in; nobody waits for it.
-    runtime.shutdown_background();
-    let records = records?;
+    let records = until_stopped(run(&plan))?;
     let report = Report::of(&records);
     let mut out = io::stdout().lock();
     for database in report.databases() {
@@ -66,8 +59,38 @@ fn measure(arguments: &RunArguments) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+fn hold(arguments: &GuardArguments) -> Result<(), Box<dyn Error>> {
+    let plan = arguments.plan();
+    let verdict = until_stopped(guard(&plan))?;
+    let mut out = io::stdout().lock();
+    out.write_all(verdict.table().as_bytes())?;
+    match verdict.complaints() {
+        complaints if plan.record || complaints.is_empty() => Ok(()),
+        complaints => Err(complaints.join("\n").into()),
+    }
+}
+
 fn report(arguments: &ReportArguments) -> Result<(), Box<dyn Error>> {
     let lines = fs::read_to_string(&arguments.results)?;
     let records: Vec<Record> = lines.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
     Ok(docs::write(&records, &arguments.docs)?)
+}
+
+/// One thread: the driver's share of the machine must be small and the same for everybody.
+fn until_stopped<T, E: Error + 'static>(
+    work: impl Future<Output = Result<T, E>>,
+) -> Result<T, Box<dyn Error>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let done = runtime.block_on(async {
+        let mut terminated = signal(SignalKind::terminate())?;
+        // Whichever ends first, the servers and databases end with it: they are killed when they are dropped.
+        tokio::select! {
+            done = work => done.map_err(Box::<dyn Error>::from),
+            _ = tokio::signal::ctrl_c() => Err("interrupted; everything was stopped".into()),
+            _ = terminated.recv() => Err("terminated; everything was stopped".into()),
+        }
+    });
+    // Something may still be filled in; nobody waits for it.
+    runtime.shutdown_background();
+    done
 }

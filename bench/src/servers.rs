@@ -1,5 +1,6 @@
 //! Starting what is measured, and ending it.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -53,6 +54,8 @@ pub struct Place {
 #[derive(Clone, Debug)]
 pub struct Launch {
     program: PathBuf,
+    under: Vec<OsString>,
+    workers: Option<usize>,
     target: Target,
     database_url: String,
     folder: PathBuf,
@@ -99,7 +102,15 @@ impl Place {
             Some(cluster) => cluster.create_database(),
         };
         let bodies = self.folder.path().join("bodies");
-        Launch { program: program.to_owned(), target, database_url, folder, bodies }
+        Launch {
+            program: program.to_owned(),
+            under: Vec::new(),
+            workers: None,
+            target,
+            database_url,
+            folder,
+            bodies,
+        }
     }
 
     /// The process that all processes of PostgreSQL come from.
@@ -110,6 +121,16 @@ impl Place {
 }
 
 impl Launch {
+    /// The same, run by another program (its words come before the server's) and answered by so many threads.
+    pub fn under(self, words: Vec<OsString>, workers: usize) -> Self {
+        Self { under: words, workers: Some(workers), ..self }
+    }
+
+    /// Where the server runs: its database, its log and whatever it writes.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Starts the server on a free port and waits until it answers.
     pub async fn start(&self) -> Result<Server, StartError> {
         let address = free_address();
@@ -126,12 +147,15 @@ impl Launch {
         let log_path = self.folder.join("log");
         let log = File::create(&log_path).map_err(at(&log_path))?;
         let errors = log.try_clone().map_err(at(&log_path))?;
-        let mut command = Command::new(&self.program);
+        let mut words = self.under.iter().map(OsString::as_os_str).chain([self.program.as_os_str()]);
+        let first = words.next().unwrap_or_default();
+        let mut command = Command::new(first);
+        command.args(words);
         self.tell(&mut command, address);
         // A group of its own: Ctrl-C at the terminal reaches us only, and we end it by its id.
         command.current_dir(&self.folder).process_group(0).stdin(Stdio::null()).stdout(log).stderr(errors);
         let started = Instant::now();
-        let child = command.spawn().map_err(at(&self.program))?;
+        let child = command.spawn().map_err(at(Path::new(first)))?;
         let mut server = Server { child, address, first_answer: Duration::ZERO };
         while !answers(address) {
             let has_ended = !matches!(server.child.try_wait(), Ok(None));
@@ -174,6 +198,9 @@ impl Launch {
                     // What is used once is made beforehand, and must live until it is used.
                     .env("COUNTERSIGN_CODE_TTL", "600")
                     .env("COUNTERSIGN_CHALLENGE_TTL", "600");
+                if let Some(workers) = self.workers {
+                    command.env("COUNTERSIGN_WORKERS", workers.to_string());
+                }
                 if self.database_url.starts_with("postgres") {
                     command.env("COUNTERSIGN_SECRET", SECRET);
                 }

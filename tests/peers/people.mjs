@@ -228,7 +228,9 @@ export async function severalAtOnce(judges) {
 /** Takes whole pictures of pages into a folder of the project. */
 export function picturesIn(folder) {
   mkdirSync(`${project}${folder}`, { recursive: true });
-  return (page, name) => page.screenshot({ path: `${project}${folder}/${name}.png`, fullPage: true });
+  // Transitions are at their end afterwards, so that nobody judges a color on its way to another.
+  return (page, name) =>
+    page.screenshot({ path: `${project}${folder}/${name}.png`, fullPage: true, animations: "disabled" });
 }
 
 /** Judges what happened in all browsers, and ends with the count. */

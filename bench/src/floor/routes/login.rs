@@ -1,12 +1,13 @@
 //! From the client's request to the code.
 
-use std::sync::PoisonError;
+use std::sync::{LazyLock, PoisonError};
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::SET_COOKIE;
 use actix_web::web::{Data, Json, Query};
 use actix_web::{HttpRequest, HttpResponse};
-use k256::ecdsa::{RecoveryId, Signature, VerifyingKey};
+use bitcoin::secp256k1::ecdsa::{RecoverableSignature, RecoveryId};
+use bitcoin::secp256k1::{Message, Secp256k1, VerifyOnly};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use sha3::Keccak256;
@@ -19,6 +20,8 @@ use crate::floor::clock::{now_micros, ordered_id, random};
 use crate::floor::session::{self, Session};
 use crate::floor::store::{Command, Login, SCOPE, SECOND};
 use crate::floor::token::secret_of;
+
+static RECOVERY: LazyLock<Secp256k1<VerifyOnly>> = LazyLock::new(Secp256k1::verification_only);
 
 const SESSION_LIFE: i64 = 1_800 * SECOND;
 const CHALLENGE_LIFE: i64 = 600 * SECOND;
@@ -163,9 +166,9 @@ fn recover(text: &str, signature: &str) -> Option<[u8; 20]> {
     hash.update(b"\x19Ethereum Signed Message:\n");
     hash.update(text.len().to_string());
     hash.update(text);
-    let signature = Signature::from_slice(scalars).ok()?;
-    let recovery = RecoveryId::new(recovery.checked_sub(27)? == 1, false);
-    let key = VerifyingKey::recover_from_prehash(&hash.finalize(), &signature, recovery).ok()?;
-    let point = Keccak256::digest(&key.to_sec1_point(false).as_bytes()[1..]);
+    let recovery = RecoveryId::from_i32(i32::from(recovery.checked_sub(27)?)).ok()?;
+    let signature = RecoverableSignature::from_compact(scalars, recovery).ok()?;
+    let key = RECOVERY.recover_ecdsa(&Message::from_digest(hash.finalize().into()), &signature).ok()?;
+    let point = Keccak256::digest(&key.serialize_uncompressed()[1..]);
     point[12..].try_into().ok()
 }

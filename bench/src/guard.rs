@@ -1,0 +1,144 @@
+//! Holds the instructions of each step near recorded figures.
+//!
+//! Times differ from machine to machine and from minute to minute; instructions hardly do. The real server runs under
+//! callgrind on a fresh SQLite file, with one worker and one connection, so that each request is a commit of its own.
+//!
+//! What falls into a window by the clock only adds to it: upkeep, timers, a checkpoint of SQLite's log. So several short
+//! windows are counted for each step, and the figure is their lower quartile, which stays until most of them are hit.
+
+mod callgrind;
+mod figures;
+
+use std::collections::BTreeMap;
+use std::iter;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use tokio::time::timeout;
+
+use crate::cell::{Database, Target};
+use crate::flow::{self, StepError, Wallet};
+use crate::http::{Connection, HttpError};
+use crate::progress::Progress;
+use crate::servers::{Place, StartError};
+use crate::step::{Step, perform, prepare};
+use callgrind::{Callgrind, CallgrindError};
+use figures::{Figures, Recorded};
+pub use figures::{FiguresError, Verdict};
+
+/// Requests before anything is counted: caches fill, statements are prepared, code is translated.
+const WARM_UP: usize = 30;
+/// A multiple of four and one more, so that one of them is the lower quartile.
+const WINDOWS: usize = 9;
+/// Requests in each.
+const REQUESTS: usize = 25;
+/// A step hangs that takes longer.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// What is to be done.
+#[derive(Clone, Debug)]
+pub struct GuardPlan {
+    /// The server's program, built for release.
+    pub server: PathBuf,
+    /// Which steps are counted.
+    pub steps: Vec<Step>,
+    /// Are the figures written down?
+    pub record: bool,
+    /// The recorded figures.
+    pub figures: PathBuf,
+}
+
+/// Nothing can be said about the figures.
+#[derive(Debug, thiserror::Error)]
+pub enum GuardError {
+    /// The server does not start.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// A step fails.
+    #[error(transparent)]
+    Step(#[from] StepError),
+    /// A connection fails.
+    #[error(transparent)]
+    Http(#[from] HttpError),
+    /// Nothing can be counted.
+    #[error(transparent)]
+    Callgrind(#[from] CallgrindError),
+    /// The recorded figures cannot be used.
+    #[error(transparent)]
+    Figures(#[from] FiguresError),
+    /// A step does not come to its end.
+    #[error("{0} does not come to its end")]
+    Endless(&'static str),
+}
+
+/// Counts, holds the figures against those that were recorded, and records them if that is asked for.
+pub async fn guard(plan: &GuardPlan) -> Result<Verdict, GuardError> {
+    // Before minutes are spent: figures that cannot be read are no use afterwards either.
+    let recorded = Recorded::read(&plan.figures)?;
+    let now = Figures { libraries: figures::libraries(), steps: count(&plan.server, &plan.steps).await? };
+    if plan.record {
+        recorded.with(now.clone()).write(&plan.figures)?;
+    }
+    Ok(recorded.judge(now))
+}
+
+/// Thousands of instructions for each request of each step.
+async fn count(server: &Path, steps: &[Step]) -> Result<BTreeMap<Step, f64>, GuardError> {
+    let mut progress = Progress::new(steps.len());
+    let mut figures = BTreeMap::new();
+    for &step in steps {
+        progress.begin(step.name());
+        let counted = timeout(PATIENCE, count_step(step, server)).await;
+        figures.insert(step, counted.map_err(|_| GuardError::Endless(step.name()))??);
+        progress.end();
+    }
+    progress.finish();
+    Ok(figures)
+}
+
+/// Each step has a server and a database of its own, so that its figure does not depend on the steps before.
+async fn count_step(step: Step, server: &Path) -> Result<f64, GuardError> {
+    let place = Place::make(Database::Sqlite)?;
+    let launch = place.launch(Target::Server, server);
+    let folder = launch.folder().to_owned();
+    let server = launch.under(callgrind::command(&folder), 1).start().await?;
+    let mut connection = Connection::open(server.address).await?;
+    let client = flow::register(&mut connection).await?;
+    let mut wallets = iter::repeat(Wallet::from_seed(1));
+    let (until, all) = (Instant::now() + PATIENCE, WARM_UP + WINDOWS * REQUESTS);
+    let mut ready = prepare(step, &mut connection, &client, &mut wallets, until, all).await?;
+    let mut repeat = async |times: usize| -> Result<(), StepError> {
+        for _ in 0..times {
+            perform(step, &mut connection, &client, &mut ready, &mut wallets).await?;
+        }
+        Ok(())
+    };
+    let mut callgrind = Callgrind::attach(folder, server.process())?;
+    repeat(WARM_UP).await?;
+    callgrind.zero()?;
+    let mut windows = [0; WINDOWS];
+    for window in &mut windows {
+        repeat(REQUESTS).await?;
+        *window = callgrind.take()?;
+    }
+    Ok(thousands_each(windows))
+}
+
+/// The lower quartile, in thousands for each request, to a tenth.
+fn thousands_each(mut windows: [u64; WINDOWS]) -> f64 {
+    windows.sort_unstable();
+    let hundreds = windows[WINDOWS / 4] as f64 / REQUESTS as f64 / 100.0;
+    hundreds.round() / 10.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_that_were_hit_do_not_show() {
+        let [usual, hit] = [2_510_000, 9_000_000];
+        let windows = [hit, usual, 2_500_000, hit, hit, 2_505_000, hit, hit, hit];
+        assert_eq!(thousands_each(windows), 100.4);
+    }
+}

@@ -1,0 +1,110 @@
+//! The server under callgrind, and its counters.
+//!
+//! Valgrind shows programs the same processor on every machine (x86-64 with AVX2), so libraries that choose their code
+//! by the processor choose the same code everywhere.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where the dumps go: this name, a dot and a number that counts up.
+const DUMP: &str = "dump";
+/// What the pipes begin with through which the counters are reached.
+const PIPES: &str = "pipes";
+
+/// The counters of a running server.
+#[derive(Debug)]
+pub(super) struct Callgrind {
+    folder: PathBuf,
+    process: u32,
+    dumps: u32,
+}
+
+/// Nothing can be counted.
+#[derive(Debug, thiserror::Error)]
+pub enum CallgrindError {
+    /// The program that reaches the counters is not there.
+    #[error("vgdb cannot be run; it comes with valgrind")]
+    Missing(#[source] io::Error),
+    /// It does not reach them.
+    #[error("vgdb does not reach the server: {0}")]
+    Unreachable(String),
+    /// A dump is not there, or has no total.
+    #[error("{0} cannot be read")]
+    Dump(PathBuf),
+}
+
+/// The words that come before the server's program. Counting begins later, so that the start is short.
+pub(super) fn command(folder: &Path) -> Vec<OsString> {
+    let at = |option: &str, name: &str| {
+        let mut word = OsString::from(option);
+        word.push(folder.join(name));
+        word
+    };
+    let plain = ["valgrind", "--tool=callgrind", "--instr-atstart=no", "--fair-sched=try", "--dump-line=no"];
+    let mut words: Vec<OsString> = plain.iter().map(OsString::from).collect();
+    words.extend([at("--callgrind-out-file=", DUMP), at("--vgdb-prefix=", PIPES)]);
+    words
+}
+
+impl Callgrind {
+    /// Begins to count in a process that was started by [`command`].
+    pub(super) fn attach(folder: PathBuf, process: u32) -> Result<Self, CallgrindError> {
+        let callgrind = Self { folder, process, dumps: 0 };
+        callgrind.tell(&["instrumentation", "on"])?;
+        Ok(callgrind)
+    }
+
+    /// Forgets what was counted.
+    pub(super) fn zero(&self) -> Result<(), CallgrindError> {
+        self.tell(&["zero"])
+    }
+
+    /// Gives what was counted, and begins again.
+    pub(super) fn take(&mut self) -> Result<u64, CallgrindError> {
+        self.tell(&["dump"])?;
+        self.dumps += 1;
+        let path = self.folder.join(format!("{DUMP}.{}", self.dumps));
+        let total = fs::read_to_string(&path).ok().as_deref().and_then(total);
+        // Whatever is left goes away with the folder.
+        let _ = fs::remove_file(&path);
+        total.ok_or(CallgrindError::Dump(path))
+    }
+
+    fn tell(&self, words: &[&str]) -> Result<(), CallgrindError> {
+        let mut command = Command::new("vgdb");
+        command.arg(format!("--vgdb-prefix={}", self.folder.join(PIPES).display()));
+        command.arg(format!("--pid={}", self.process)).args(words);
+        let output = command.output().map_err(CallgrindError::Missing)?;
+        if output.status.success() {
+            return Ok(());
+        }
+        Err(CallgrindError::Unreachable(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
+    }
+}
+
+/// The last line of a dump that was written to its end.
+fn total(dump: &str) -> Option<u64> {
+    let line = dump.lines().rev().find(|line| !line.is_empty())?;
+    line.strip_prefix("totals: ")?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_total_stands_in_the_last_line() {
+        let dump =
+            "# callgrind format\nevents: Ir\nsummary: 271016\n\nfn=(80) write\n26 22\n\ntotals: 271016\n";
+        assert_eq!(total(dump), Some(271_016));
+    }
+
+    #[test]
+    fn a_dump_that_ends_early_has_no_total() {
+        assert_eq!(total("# callgrind format\nsummary: 271016\n\nfn=(80) write\n26 22\n"), None);
+        assert_eq!(total(""), None);
+    }
+}
