@@ -3,6 +3,8 @@
 
 mod json_lines;
 mod log_writer;
+#[cfg(test)]
+mod page;
 
 use std::io::{self, IsTerminal};
 

@@ -178,27 +178,14 @@ fn write_digits(line: &mut Vec<u8>, number: u32, digits: u32) {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{self, Write};
-    use std::sync::{Arc, Mutex};
+    use std::io;
 
     use serde_json::{Value, json};
     use time::macros::datetime;
     use tracing_subscriber::layer::SubscriberExt;
 
+    use super::super::page::Page;
     use super::*;
-
-    #[derive(Clone, Default)]
-    struct Page(Arc<Mutex<Vec<u8>>>);
-
-    impl Write for Page {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
 
     /// The lines that come of some work.
     fn logged(work: impl FnOnce()) -> Vec<Value> {
@@ -207,7 +194,7 @@ mod tests {
         let registry = tracing_subscriber::registry().with(JsonLines(writer));
         tracing::subscriber::with_default(registry, work);
         drop(flush);
-        let bytes = page.0.lock().unwrap().clone();
+        let bytes = page.read();
         bytes
             .split_inclusive(|byte| *byte == b'\n')
             .map(|line| serde_json::from_slice(line).unwrap())

@@ -137,23 +137,10 @@ fn gather(waiting: &mut Vec<u8>, message: Message) -> Option<SyncSender<()>> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
     use std::sync::mpsc::channel;
 
+    use super::super::page::Page;
     use super::*;
-
-    #[derive(Clone, Default)]
-    struct Page(Arc<Mutex<Vec<u8>>>);
-
-    impl Write for Page {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
 
     /// A pipe that nobody reads.
     struct Blocked(Receiver<()>);
@@ -177,7 +164,7 @@ mod tests {
             writer.make_writer().write_all(line.as_bytes()).unwrap();
         }
         drop(flush);
-        assert_eq!(*page.0.lock().unwrap(), b"one\ntwo\n");
+        assert_eq!(page.read(), b"one\ntwo\n");
     }
 
     #[test]
