@@ -13,6 +13,7 @@ pub(crate) mod register_client;
 pub(crate) mod revoke;
 pub(crate) mod rotate_refresh;
 pub(crate) mod spend_proof;
+mod tokens;
 
 use std::collections::HashSet;
 

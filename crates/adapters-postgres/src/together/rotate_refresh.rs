@@ -6,6 +6,7 @@ use diesel::sql_types::{Array, Binary, Nullable, Text, Timestamptz, Uuid as SqlU
 use time::OffsetDateTime;
 use uuid::Uuid;
 
+use super::tokens::TokenColumns;
 use super::{column, where_stored};
 use crate::batch::Batched;
 use crate::error::OpResult;
@@ -67,27 +68,22 @@ impl Batched for RotateRefresh {
     }
 
     fn together(connection: &mut PgConnection, batch: &[Self]) -> OpResult<Vec<Option<Rotated>>> {
+        let tokens = TokenColumns::of(batch, |command| &command.token);
         let statement = StoreNextTokens {
-            id: column(batch, |command| command.token.id.as_uuid()),
-            grant: column(batch, |command| command.token.grant.as_uuid()),
+            id: tokens.id,
+            grant: tokens.grant,
             parent: column(batch, |command| command.token.parent.map(|parent| parent.as_uuid())),
             expected: column(batch, |command| command.expected_newest.as_uuid()),
-            scope: column(batch, |command| command.token.scope.to_string()),
-            issued_at: column(batch, |command| command.token.issued_at),
-            access_hash: column(batch, |command| command.token.access_hash.as_bytes().as_slice()),
-            access_expires_at: column(batch, |command| command.token.access_expires_at),
-            refresh_hash: column(batch, |command| {
-                command.token.refresh.as_ref().map(|refresh| refresh.hash.as_bytes().as_slice())
-            }),
-            refresh_expires_at: column(batch, |command| {
-                command.token.refresh.as_ref().map(|refresh| refresh.expires_at)
-            }),
-            forget_token_after: column(batch, |command| command.token.forget_after()),
+            scope: tokens.scope,
+            issued_at: tokens.issued_at,
+            access_hash: tokens.access_hash,
+            access_expires_at: tokens.access_expires_at,
+            refresh_hash: tokens.refresh_hash,
+            refresh_expires_at: tokens.refresh_expires_at,
+            forget_token_after: tokens.forget_after,
             now: column(batch, |command| command.now),
             forget_grant_after: column(batch, |command| command.forget_after),
-            bound_key: column(batch, |command| {
-                command.token.key.as_ref().map(|key| key.as_bytes().as_slice())
-            }),
+            bound_key: tokens.bound_key,
         };
         let stored: Vec<(Uuid,)> = statement.load(connection)?;
         Ok(where_stored(batch, stored, |command| command.token.id.as_uuid(), Rotated::Stored))
