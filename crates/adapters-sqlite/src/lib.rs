@@ -15,7 +15,6 @@ mod migrate;
 mod ops;
 mod options;
 mod pool;
-mod reader;
 mod rows;
 mod schema;
 mod store;

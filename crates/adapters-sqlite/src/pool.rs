@@ -10,7 +10,6 @@ use diesel::sql_types::Text;
 use crate::error::SqliteError;
 use crate::file::DatabaseFile;
 use crate::options::SqliteOptions;
-use crate::reader::Reader;
 
 /// The connections that read.
 pub(crate) type Readers = Pool<ReaderOpener>;
@@ -79,25 +78,25 @@ pub(crate) struct ReaderOpener {
 }
 
 impl ManageConnection for ReaderOpener {
-    type Connection = Reader;
+    type Connection = SqliteConnection;
     type Error = SqliteError;
 
-    fn connect(&self) -> Result<Reader, SqliteError> {
+    fn connect(&self) -> Result<SqliteConnection, SqliteError> {
         let mut connection = connect(&self.file, self.busy_timeout)?;
         // What is mapped (2 GiB at the most) needs no copy of each page, and the system's memory for files outlives our own
         // cache, which every commit empties. With a million tokens that was half as many userinfo answers again.
         connection.batch_execute(
             "PRAGMA query_only = ON; PRAGMA cache_size = -4000; PRAGMA mmap_size = 2147418112; PRAGMA temp_store = MEMORY;",
         )?;
-        Ok(Reader::new(connection))
+        Ok(connection)
     }
 
     /// A file does not go away like a server.
-    fn is_valid(&self, _reader: &mut Reader) -> Result<(), SqliteError> {
+    fn is_valid(&self, _reader: &mut SqliteConnection) -> Result<(), SqliteError> {
         Ok(())
     }
 
-    fn has_broken(&self, _reader: &mut Reader) -> bool {
+    fn has_broken(&self, _reader: &mut SqliteConnection) -> bool {
         std::thread::panicking()
     }
 }

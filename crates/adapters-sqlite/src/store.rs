@@ -27,6 +27,7 @@ use countersign_ports::{
     SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore,
     TokensIssued, UnlinkWallet, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
 };
+use diesel::SqliteConnection;
 use time::OffsetDateTime;
 use tokio::sync::Semaphore;
 
@@ -40,7 +41,6 @@ use crate::ops::signing_keys::{self, RemoveSigningKey, WithdrawSigningKey};
 use crate::ops::{read, read_account, requests, sign_out};
 use crate::options::SqliteOptions;
 use crate::pool::{self, Readers};
-use crate::reader::Reader;
 
 /// What the writer has done since the database was opened.
 pub use countersign_group_commit::Stats as WriteStats;
@@ -105,7 +105,7 @@ impl SqliteStorage {
     /// waking another thread. Only who must wait for a reader is given a thread that may block.
     async fn read<T: Send + 'static>(
         &self,
-        look_up: impl FnOnce(&mut Reader) -> Result<T, SqliteError> + Send + 'static,
+        look_up: impl FnOnce(&mut SqliteConnection) -> Result<T, SqliteError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let _admitted = self.admitted.try_acquire().map_err(|_| StoreError::Overloaded)?;
         if let Ok(_turn) = self.reading.try_acquire()
@@ -155,7 +155,7 @@ impl ClientStore for SqliteStorage {
     }
 
     async fn find_client(&self, id: ClientId) -> Result<Option<Client>, StoreError> {
-        self.read(move |reader| reader.find_client(id)).await
+        self.read(move |reader| read::find_client(reader, id)).await
     }
 
     async fn list_clients(&self, after: Option<ClientId>, limit: u32) -> Result<Vec<Client>, StoreError> {

@@ -71,7 +71,7 @@ async fn carry_out(command: ClientCommand, context: &Context, out: &mut dyn Writ
             if !yes && !is_confirmed(&client)? {
                 return Err(Failure::Failed("nothing was removed".to_owned()));
             }
-            let removed = context.storage.delete_client(client.id).await.map_err(|error| store(&error))?;
+            let removed = context.delete_client(client.id).await.map_err(|error| store(&error))?;
             if !removed {
                 return Err(unknown(&client_id));
             }

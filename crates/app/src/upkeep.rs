@@ -77,6 +77,7 @@ mod tests {
         let shared: Arc<dyn Storage> = Arc::<MemoryStorage>::clone(&storage);
         let context = Context {
             storage: shared,
+            clients: Arc::default(),
             wallets: (Wiring::standard().wallets)(WalletSettings::default()),
             signer: Arc::new(FakeSigner),
             jws: Arc::new(FakeReader),

@@ -138,6 +138,7 @@ impl Wiring {
             .map(|settings| (self.mailer)(settings, Arc::clone(&self.clock), Arc::clone(&self.entropy)));
         Context {
             storage,
+            clients: Arc::default(),
             wallets: (self.wallets)(config.wallets.clone()),
             signer,
             jws: Arc::clone(&self.jws),

@@ -5,6 +5,7 @@ pub(crate) mod signer;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use countersign_ports::{Clock, Entropy};
@@ -20,21 +21,23 @@ mod outside;
 
 pub use outside::{FakeFetcher, FakeReader};
 
-/// A clock that stands still until somebody moves it.
+/// A clock that stands still until somebody moves it, or waits: nobody waits in truth.
 #[derive(Debug)]
 pub struct ManualClock {
     now: Mutex<OffsetDateTime>,
+    elapsed: Mutex<Duration>,
 }
 
 impl ManualClock {
     /// A clock that shows this time.
     pub const fn at(now: OffsetDateTime) -> Self {
-        Self { now: Mutex::new(now) }
+        Self { now: Mutex::new(now), elapsed: Mutex::new(Duration::ZERO) }
     }
 
     /// Moves on.
     pub fn advance(&self, duration: Duration) {
         *self.now.lock().unwrap_or_else(PoisonError::into_inner) += duration;
+        *self.elapsed.lock().unwrap_or_else(PoisonError::into_inner) += duration;
     }
 }
 
@@ -45,9 +48,19 @@ impl Default for ManualClock {
     }
 }
 
+#[async_trait]
 impl Clock for ManualClock {
     fn now(&self) -> OffsetDateTime {
         *self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn elapsed(&self) -> std::time::Duration {
+        self.elapsed.lock().unwrap_or_else(PoisonError::into_inner).unsigned_abs()
+    }
+
+    /// The time of day stays, so that a test knows it.
+    async fn wait(&self, duration: std::time::Duration) {
+        *self.elapsed.lock().unwrap_or_else(PoisonError::into_inner) += duration;
     }
 }
 

@@ -47,6 +47,7 @@ macro_rules! storage_contract {
                 a_deleted_client_is_gone,
                 deleting_nobody_says_so,
                 a_deleted_client_takes_its_codes_and_tokens_along,
+                what_is_left_of_a_deleted_client_goes_when_it_is_deleted_again,
                 clients_are_listed_by_id_in_pages,
             ],
             metadata: [

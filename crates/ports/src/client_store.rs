@@ -29,11 +29,11 @@ pub trait ClientStore: Send + Sync {
     async fn register_client(&self, command: RegisterClient) -> Result<Registered, StoreError>;
 
     /// Replaces everything about a client but its id and `created_at`. The answer says whether it was there. Durable before the
-    /// answer; from then on no replica uses the old values.
+    /// answer; from then on every replica finds the new values.
     async fn update_client(&self, client: Client) -> Result<bool, StoreError>;
 
-    /// Removes a client with all its grants and consents, all or nothing: from then on none of its codes and tokens is found. The answer
-    /// says whether it was there. Durable before the answer.
+    /// Removes a client with all its grants and consents, all or nothing: from then on none of its codes and tokens is found. Grants and
+    /// consents that name a client of this id which is not there go as well. The answer says whether it was there. Durable before the answer.
     async fn delete_client(&self, id: ClientId) -> Result<bool, StoreError>;
 
     /// Reads one client.

@@ -1,5 +1,7 @@
 //! Shared step: a client proves who it is.
 
+use std::sync::Arc;
+
 use countersign_domain::client::Client;
 use countersign_domain::client_auth::{self, ClientCredentials, ClientRejected, Judged};
 use countersign_ports::StoreError;
@@ -23,9 +25,9 @@ pub enum AuthenticateClientError {
 pub(crate) async fn authenticate_client(
     context: &Context,
     credentials: &ClientCredentials,
-) -> Result<Client, AuthenticateClientError> {
+) -> Result<Arc<Client>, AuthenticateClientError> {
     let client = find_stored(context, &credentials.client_id).await?;
-    let judged = client_auth::judge(client.as_ref(), credentials)?;
+    let judged = client_auth::judge(client.as_deref(), credentials)?;
     let client = client.ok_or(ClientRejected::Unknown)?;
     match judged {
         Judged::Proven => {}

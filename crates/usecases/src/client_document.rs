@@ -3,6 +3,8 @@
 //! Whoever asks for such a client makes us fetch its document, and nothing more: it is stored when somebody signs in there, because
 //! from then on tokens speak of it.
 
+use std::sync::Arc;
+
 use countersign_domain::client::{
     AuthenticationMethod, Client, ClientAuthentication, ClientOrigin, DisplayMetadata,
 };
@@ -61,22 +63,22 @@ pub enum FindClientError {
 }
 
 /// Finds a client by what it calls itself.
-pub(crate) async fn find_client(context: &Context, name: &str) -> Result<Client, FindClientError> {
+pub(crate) async fn find_client(context: &Context, name: &str) -> Result<Arc<Client>, FindClientError> {
     if let Some(id) = ClientId::parse(name) {
-        let found = context.storage.find_client(id).await?;
+        let found = context.find_client(id).await?;
         // A client with a document is called by its address, so that the document is looked at.
         return found.filter(|client| client.document.is_none()).ok_or(FindClientError::Unknown);
     }
     let policy = &context.policy;
     let url = DocumentUrl::parse(name, policy.public_url.is_loopback());
     let url = url.filter(|_| policy.client_documents).ok_or(FindClientError::Unknown)?;
-    Ok(describe(context, &url).await?)
+    Ok(Arc::new(describe(context, &url).await?))
 }
 
 /// Finds a client that storage knows by what it calls itself. One with a document is called by its address alone.
-pub(crate) async fn find_stored(context: &Context, name: &str) -> Result<Option<Client>, StoreError> {
+pub(crate) async fn find_stored(context: &Context, name: &str) -> Result<Option<Arc<Client>>, StoreError> {
     let Some(id) = ClientId::named(name) else { return Ok(None) };
-    let found = context.storage.find_client(id).await?;
+    let found = context.find_client(id).await?;
     Ok(found.filter(|client| client.wire_id() == name))
 }
 
@@ -84,10 +86,10 @@ pub(crate) async fn find_stored(context: &Context, name: &str) -> Result<Option<
 pub(crate) async fn find_pending(
     context: &Context,
     pending: &PendingAuthorization,
-) -> Result<Client, FindClientError> {
+) -> Result<Arc<Client>, FindClientError> {
     match &pending.document {
         Some(address) => find_client(context, address).await,
-        None => context.storage.find_client(pending.client).await?.ok_or(FindClientError::Unknown),
+        None => context.find_client(pending.client).await?.ok_or(FindClientError::Unknown),
     }
 }
 
@@ -103,15 +105,15 @@ pub(crate) async fn store_pending(
     if client.redirect_uri(pending.redirect_uri.as_str()).is_none() {
         return Err(FindClientError::Unknown);
     }
-    match context.storage.find_client(client.id).await? {
+    match context.find_client(client.id).await? {
         None if !is_signed => {}
         None => {
             tracing::info!(client.id = %client.id, origin = client.origin.name(), "client registered");
-            context.storage.register_client(RegisterClient { client }).await?;
+            context.storage.register_client(RegisterClient { client: Arc::unwrap_or_clone(client) }).await?;
         }
         Some(stored) if is_as_described(&stored, &client) => {}
         Some(_) => {
-            context.storage.update_client(client).await?;
+            context.update_client(Arc::unwrap_or_clone(client)).await?;
         }
     }
     Ok(())

@@ -9,11 +9,15 @@ use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::public_url::PublicUrl;
 use countersign_ports::{Clock, Entropy, Fetcher, JwsReader, Mailer, Storage, TokenSigner, WalletVerifier};
 
+use crate::remembered_clients::RememberedClients;
+
 /// The ports, and the policy. Made once at start.
 #[derive(Clone)]
 pub struct Context {
     /// Where everything lasting lives.
     pub storage: Arc<dyn Storage>,
+    /// The clients that were read just now. What is shown to operators and decided for good asks the storage instead.
+    pub clients: Arc<RememberedClients>,
     /// Who checks wallets.
     pub wallets: Arc<dyn WalletVerifier>,
     /// Who signs tokens.

@@ -42,16 +42,16 @@ pub struct ClientShown {
     pub described_at: Option<String>,
 }
 
-impl From<Client> for ClientShown {
-    fn from(client: Client) -> Self {
+impl From<&Client> for ClientShown {
+    fn from(client: &Client) -> Self {
         let Client { metadata, origin, document, .. } = client;
         Self {
-            name: metadata.name,
-            uri: metadata.display.client_uri,
-            policy_uri: metadata.display.policy_uri,
-            tos_uri: metadata.display.tos_uri,
-            self_registered: origin == ClientOrigin::SelfRegistered,
-            described_at: document.map(|document| host_of(&document).to_owned()),
+            name: metadata.name.clone(),
+            uri: metadata.display.client_uri.clone(),
+            policy_uri: metadata.display.policy_uri.clone(),
+            tos_uri: metadata.display.tos_uri.clone(),
+            self_registered: *origin == ClientOrigin::SelfRegistered,
+            described_at: document.as_deref().map(|document| host_of(document).to_owned()),
         }
     }
 }
@@ -92,8 +92,11 @@ pub async fn describe_sign_in(
     pending: &PendingAuthorization,
     browser: &Browser,
 ) -> Result<SignIn, DescribeSignInError> {
-    let client =
-        if pending.is_for_account() { None } else { Some(find_pending(context, pending).await?.into()) };
+    let client = if pending.is_for_account() {
+        None
+    } else {
+        Some(ClientShown::from(&*find_pending(context, pending).await?))
+    };
     let mut lacks_email = pending.scope.contains(Scope::Email);
     let standing = match find_login(context, browser.login.as_ref()).await? {
         None => Standing::Stranger,

@@ -40,7 +40,7 @@ pub enum NotifyLogoutError {
 
 /// Tells one client once; one that does not want to know is told nothing.
 pub async fn notify_logout(context: &Context, notice: LogoutNotice) -> Result<(), NotifyLogoutError> {
-    let Some(client) = context.storage.find_client(notice.client).await? else { return Ok(()) };
+    let Some(client) = context.find_client(notice.client).await? else { return Ok(()) };
     let Some(uri) = &client.metadata.backchannel_logout_uri else { return Ok(()) };
     let now = context.clock.now();
     let claims = LogoutClaims {

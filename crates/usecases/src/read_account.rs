@@ -58,9 +58,9 @@ pub async fn read_account(context: &Context, browser: &Browser) -> Result<Accoun
     let Account { created_at, wallets, consents, sessions, email } = found;
     let mut shown = Vec::with_capacity(consents.len());
     for consent in consents {
-        if let Some(client) = context.storage.find_client(consent.client).await? {
+        if let Some(client) = context.find_client(consent.client).await? {
             let destinations = places(&client.metadata.redirect_uris);
-            shown.push(ConsentShown { consent, client: client.into(), destinations });
+            shown.push(ConsentShown { consent, client: (&*client).into(), destinations });
         }
     }
     Ok(AccountShown {

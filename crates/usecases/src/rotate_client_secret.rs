@@ -32,6 +32,6 @@ pub async fn rotate_client_secret(
     };
     let secret = Secret::from_random(context.entropy.bytes());
     let authentication = ClientAuthentication::Secret { method, hash: SecretHash::of(&secret) };
-    let is_there = context.storage.update_client(Client { authentication, ..client }).await?;
+    let is_there = context.update_client(Client { authentication, ..client }).await?;
     if is_there { Ok(secret) } else { Err(RotateClientSecretError::Unknown) }
 }

@@ -1,6 +1,8 @@
 //! A client sends a person to be signed out (OpenID Connect RP-Initiated Logout 1.0). A good hint about whoever is signed in here is
 //! enough; otherwise the person is asked, because any page of the internet can send people here.
 
+use std::sync::Arc;
+
 use countersign_domain::client::Client;
 use countersign_domain::id_token::IdTokenRead;
 use countersign_domain::login_session::LoginSession;
@@ -33,7 +35,7 @@ pub struct SignOutJudged {
     /// What is to be done.
     pub step: SignOutStep,
     /// Who sent the person, if that is known.
-    pub client: Option<Client>,
+    pub client: Option<Arc<Client>>,
     /// Where the person goes afterwards.
     pub back: Option<Back>,
 }
@@ -113,7 +115,7 @@ async fn find_client(
     context: &Context,
     request: &SignOutRequest,
     hint: Option<&IdTokenRead>,
-) -> Result<Option<Client>, SignOutError> {
+) -> Result<Option<Arc<Client>>, SignOutError> {
     let named = request.client_id.as_deref();
     if let (Some(named), Some(hint)) = (named, hint)
         && named != hint.audience

@@ -10,6 +10,7 @@ mod client_tokens;
 mod documents;
 mod exchanging;
 mod invariants;
+mod knowing_clients;
 mod linking_wallets;
 mod managing_clients;
 mod openid;

@@ -153,6 +153,6 @@ fn d_02_a_commit_of_the_writer_waits_for_the_disk() {
 fn a_reader_cannot_write() {
     let (_folder, executor) = executor();
     let readers = pool::connect_readers(&executor.file, &executor.options).unwrap();
-    let written = diesel::delete(clients::table).execute(&mut **readers.get().unwrap());
+    let written = diesel::delete(clients::table).execute(&mut *readers.get().unwrap());
     assert!(written.unwrap_err().to_string().contains("readonly"));
 }

@@ -140,6 +140,23 @@ pub async fn a_deleted_client_takes_its_codes_and_tokens_along(store: Arc<dyn St
     assert_eq!(store.redeem_code(fixtures::redeem_code(waiting)).await.unwrap(), Redeemed::Stored);
 }
 
+/// Whoever still had the client in mind may have signed in after it was deleted.
+pub async fn what_is_left_of_a_deleted_client_goes_when_it_is_deleted_again(store: Arc<dyn Storage>) {
+    let gone = fixtures::client();
+    store.register_client(RegisterClient { client: gone.clone() }).await.unwrap();
+    assert!(store.delete_client(gone.id).await.unwrap());
+    let login = CompleteLogin { client: gone.id, ..fixtures::complete_login() };
+    let user = steps::user_of(&*store, &login).await;
+    let redemption = fixtures::redeem_code(login.id);
+    assert_eq!(store.redeem_code(redemption.clone()).await.unwrap(), Redeemed::Stored);
+    assert!(store.find_consent(user, gone.id).await.unwrap().is_some());
+
+    assert!(!store.delete_client(gone.id).await.unwrap(), "the client itself was gone");
+    assert_eq!(store.find_grant(login.id).await.unwrap(), None);
+    assert_eq!(store.find_access(redemption.token.id).await.unwrap(), None);
+    assert_eq!(store.find_consent(user, gone.id).await.unwrap(), None);
+}
+
 /// Pages in the order of ids, without gaps and without repetition, whatever the order of registration.
 pub async fn clients_are_listed_by_id_in_pages(store: Arc<dyn Storage>) {
     let before_all = fixtures::client_id();

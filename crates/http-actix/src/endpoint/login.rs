@@ -146,7 +146,7 @@ async fn no_such_request(state: &AppState, client_id: &str, client_state: Option
     let registered = match ClientId::parse(client_id) {
         Some(ClientId::ACCOUNT) => return ApiError::missing_session(),
         None if is_document => return ApiError::missing_session(),
-        Some(id) => state.context.storage.find_client(id).await,
+        Some(id) => state.context.find_client(id).await,
         None => Ok(None),
     };
     match registered {

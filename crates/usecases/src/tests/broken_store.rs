@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use countersign_conformance::memory::MemoryStorage;
@@ -18,7 +19,7 @@ use countersign_domain::secret::SecretHash;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
 use countersign_ports::{
-    Account, AccountStore, AddSigningKey, BeginDevice, ClientStore, CompleteLogin, ConfirmEmail,
+    Account, AccountStore, AddSigningKey, BeginDevice, ClientStore, Clock, CompleteLogin, ConfirmEmail,
     ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, EmailPut, IssueTokens, KeyAdded,
     KeyStore, LinkWallet, LinkedWallet, LoginCompleted, LoginStore, OpenSession, PurgeExpired, Purged,
     PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, RevokeConsent,
@@ -43,10 +44,6 @@ struct Breakable {
 }
 
 impl Breakable {
-    fn break_after(&self, calls: i64) {
-        self.calls_left.store(calls, Ordering::SeqCst);
-    }
-
     fn call(&self) -> Result<(), StoreError> {
         if self.calls_left.fetch_sub(1, Ordering::SeqCst) == 0 {
             return Err(StoreError::Unavailable("the test pulled the plug".into()));
@@ -155,6 +152,12 @@ fn world() -> (World, Arc<Breakable>) {
     (World::on(Arc::<Breakable>::clone(&storage)), storage)
 }
 
+/// No client is remembered then: what happens next asks the storage for it.
+async fn break_after(world: &World, storage: &Breakable, calls: i64) {
+    world.clock.wait(Duration::from_secs(1)).await;
+    storage.calls_left.store(calls, Ordering::SeqCst);
+}
+
 fn is_unavailable(error: &impl Refuse) -> bool {
     error.refusal().code.name() == "temporarily_unavailable"
 }
@@ -165,7 +168,7 @@ async fn a_072_an_exchange_that_storage_broke_can_be_repeated() {
         let (world, storage) = world();
         let client = world.client().await;
         let code = world.code(&client, "toy-ann", &[]).await;
-        storage.break_after(calls);
+        break_after(&world, &storage, calls).await;
         let error = world.exchange(&client, &code).await.unwrap_err();
         assert!(is_unavailable(&error), "after {calls} calls: {error:?}");
         assert!(world.exchange(&client, &code).await.is_ok(), "after {calls} calls");
@@ -178,7 +181,7 @@ async fn a_refresh_that_storage_broke_can_be_repeated() {
         let (world, storage) = world();
         let client = world.client().await;
         let tokens = world.tokens(&client, "toy-ann").await;
-        storage.break_after(calls);
+        break_after(&world, &storage, calls).await;
         let error = world.refresh(&client, &tokens).await.unwrap_err();
         assert!(is_unavailable(&error), "after {calls} calls: {error:?}");
         assert!(world.refresh(&client, &tokens).await.is_ok(), "after {calls} calls");
@@ -191,7 +194,7 @@ async fn a_092_a_revocation_that_storage_broke_is_no_success() {
         let (world, storage) = world();
         let client = world.client().await;
         let tokens = world.tokens(&client, "toy-ann").await;
-        storage.break_after(calls);
+        break_after(&world, &storage, calls).await;
         let error = world.revoke(&client, tokens.refresh_token.as_ref().unwrap()).await.unwrap_err();
         assert!(is_unavailable(&error), "after {calls} calls: {error:?}");
         assert!(world.is_alive(&tokens).await);
@@ -206,7 +209,7 @@ async fn a_login_that_storage_broke_can_be_repeated_with_the_same_signature() {
         let (world, storage) = world();
         let client = world.client().await;
         let mut pending = world.pending(&client, &[]).await;
-        storage.break_after(calls);
+        break_after(&world, &storage, calls).await;
         let error = world.sign_in(&mut pending, "toy-ann").await.unwrap_err();
         assert!(is_unavailable(&error), "after {calls} calls: {error:?}");
         assert!(world.sign_in(&mut pending, "toy-ann").await.is_ok());
@@ -221,7 +224,7 @@ async fn a_session_whose_continuing_storage_broke_can_be_continued_again() {
         let mut browser = Browser::default();
         world.remember(&mut browser, &mut world.pending(&client, &[]).await, "toy-ann").await;
         let next = world.pending(&client, &[("state", "next")]).await;
-        storage.break_after(calls);
+        break_after(&world, &storage, calls).await;
         let error =
             continue_session(&world.context, &next, &browser, ContinueWishes::default()).await.unwrap_err();
         assert!(is_unavailable(&error), "after {calls} calls: {error:?}");
@@ -234,7 +237,7 @@ async fn a_sign_in_does_not_fail_with_the_e_mail_address_that_came_with_it() {
     let (world, storage) = world();
     let client = world.client().await;
     let mut pending = world.pending(&client, &[]).await;
-    storage.break_after(2);
+    break_after(&world, &storage, 2).await;
     let wishes = LoginWishes { email: Some("ann@example.com".to_owned()), ..LoginWishes::default() };
     let done = world.sign_in_with(&mut pending, "toy-ann", wishes).await.unwrap();
     assert!(done.link.is_none());
@@ -246,7 +249,7 @@ async fn a_replayed_code_is_never_answered_before_its_tokens_are_dead() {
     let client = world.client().await;
     let code = world.code(&client, "toy-ann", &[]).await;
     world.exchange(&client, &code).await.unwrap();
-    storage.break_after(2);
+    break_after(&world, &storage, 2).await;
     let error = world.exchange(&client, &code).await.unwrap_err();
     assert!(is_unavailable(&error), "the revocation failed, so the answer is not invalid_grant: {error:?}");
 }
@@ -257,7 +260,7 @@ async fn a_072_a_program_whose_sign_in_storage_broke_can_repeat_it() {
         let (world, storage) = world();
         let client = programs::program(&world).await;
         let text = programs::text(&world, &client).await;
-        storage.break_after(calls);
+        break_after(&world, &storage, calls).await;
         let error = programs::redeem(&world, programs::signed(&client, &text)).await.unwrap_err();
         assert!(is_unavailable(&error), "after {calls} calls: {error:?}");
         assert!(

@@ -192,7 +192,7 @@ async fn whoever_goes_on_has_the_document_looked_at_again() {
     let to = continue_session(&world.context, &next, &browser, ContinueWishes::default()).await.unwrap().to;
     assert!(parameter(&to.address(), "code").is_some(), "{to:?}");
     let id = ClientId::of_document(ADDRESS);
-    assert!(world.context.storage.delete_client(id).await.unwrap());
+    assert!(world.context.delete_client(id).await.unwrap());
     let last = world.pending(&client(), &[PKCE[0], PKCE[1], ("state", "last")]).await;
     assert!(continue_session(&world.context, &last, &browser, ContinueWishes::default()).await.is_err());
     assert_eq!(world.context.storage.find_client(id).await.unwrap(), None, "only a signature makes it known");

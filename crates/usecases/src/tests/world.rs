@@ -100,6 +100,7 @@ impl World {
         let outside = Arc::new(FakeFetcher::default());
         let context = Context {
             storage,
+            clients: Arc::default(),
             wallets: Arc::new(ToyWallets),
             signer: Arc::new(FakeSigner),
             jws: Arc::new(FakeReader),
