@@ -142,7 +142,7 @@ impl Bench {
 
     async fn revoke(&self) -> bool {
         let Some(token) = take(&self.refreshed) else { return false };
-        let revoked = self.store.revoke_token(fixtures::revoke_token(token.id)).await.unwrap();
+        let revoked = self.store.revoke_token(fixtures::revoke_token(&token)).await.unwrap();
         assert_eq!(revoked, Revoked::Revoked);
         true
     }

@@ -34,6 +34,9 @@ use threads::Threads;
 /// The most commands that share a statement.
 const BATCH: usize = 128;
 
+/// How many commands wait for each batch of their kind that is under way before another one begins beside it.
+const CROWD: usize = 24;
+
 /// How many threads carry out commands that are left alone. They may have to wait for others' locks.
 pub(crate) const SINGLES: usize = 2;
 

@@ -68,7 +68,7 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     rotate_refresh::rotate_refresh(connection, &rotate).unwrap();
     read::find_refreshes(connection, &[redeem.token.id.as_uuid()]).unwrap();
     read::find_accesses(connection, &[rotate.token.id.as_uuid()]).unwrap();
-    let revoke_token = fixtures::revoke_token(rotate.token.id);
+    let revoke_token = fixtures::revoke_token(&rotate.token);
     revoke::revoke_token(connection, revoke_token).unwrap();
     revoke::revoke_token(connection, revoke_token).unwrap();
     let revoke_grant = fixtures::revoke_grant(login.id);

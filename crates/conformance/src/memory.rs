@@ -222,7 +222,9 @@ impl TokenStore for MemoryStorage {
 
     async fn revoke_token(&self, command: RevokeToken) -> Result<Revoked, StoreError> {
         let mut tables = self.tables();
-        let Some(row) = tables.tokens.get_mut(&command.id) else { return Ok(Revoked::Unknown) };
+        let presented = tables.tokens.get_mut(&command.id);
+        let presented = presented.filter(|row| row.token.access_hash == command.access_hash);
+        let Some(row) = presented else { return Ok(Revoked::Unknown) };
         if row.access_revoked_at.is_some() {
             return Ok(Revoked::AlreadyRevoked);
         }

@@ -118,6 +118,7 @@ macro_rules! storage_contract {
                 a_revoked_access_token_is_dead_and_its_family_goes_on,
                 a_token_that_was_revoked_before_says_so,
                 revoking_an_unknown_token_says_so,
+                another_token_with_the_id_of_one_revokes_nothing,
                 a_revoked_grant_takes_all_its_tokens_along,
                 a_grant_is_revoked_before_its_code_is_redeemed,
                 a_grant_that_was_revoked_before_says_so,

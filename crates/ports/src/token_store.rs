@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use countersign_domain::grant::{Grant, RevocationReason};
 use countersign_domain::id::{GrantId, TokenId};
 use countersign_domain::refresh::RefreshSnapshot;
+use countersign_domain::secret::SecretHash;
 use countersign_domain::token::{AccessSnapshot, Token};
 use time::OffsetDateTime;
 
@@ -92,6 +93,8 @@ pub enum Rotated {
 pub struct RevokeToken {
     /// Which.
     pub id: TokenId,
+    /// What we keep of the one that was presented.
+    pub access_hash: SecretHash,
     /// Now.
     pub now: OffsetDateTime,
 }

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::threads::Threads;
-use super::{BATCH, Batched};
+use super::{BATCH, Batched, CROWD};
 use crate::error::{OutOfPatience, Shared};
 use crate::pool::{Connections, Pool};
 
@@ -97,7 +97,7 @@ impl<C: Batched> Waiting<C> {
             }
         }
         state.submissions.push_back(Submission { command, caller });
-        let begin = state.under_way < self.threads.count();
+        let begin = state.under_way < self.threads.count() && state.is_worth_a_batch();
         state.under_way += usize::from(begin);
         drop(state);
         if begin {
@@ -202,6 +202,12 @@ impl<C: Batched> State<C> {
         later.append(&mut self.submissions);
         self.submissions = later;
         batch
+    }
+
+    /// Is it better to carry out what waits beside the batches that are under way than after one of them? A larger batch later costs
+    /// less than a small one now, until so many wait that they would fill the time of a thread.
+    fn is_worth_a_batch(&self) -> bool {
+        self.submissions.len() > CROWD * self.under_way
     }
 
     /// Gives up on those whose callers have no patience left: they came first.

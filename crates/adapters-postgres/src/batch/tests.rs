@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 
 use super::line::Line;
 use super::threads::Threads;
-use super::{BATCH, Batched};
+use super::{BATCH, Batched, CROWD};
 use crate::PgOptions;
 use crate::connection::ConnectionUrl;
 use crate::error::{OpError, OpResult};
@@ -174,12 +174,27 @@ async fn what_is_about_one_thing_waits_for_the_batch_of_another_thread() {
     let mut bench = Bench::with(2, PgOptions::default());
     bench.occupy().await;
     bench.put(0, Does::Work).await;
-    bench.put(1, Does::Work).await;
+    let others: Vec<_> = (1..=u128::try_from(CROWD).unwrap()).collect();
+    for about in &others {
+        bench.put(*about, Does::Work).await;
+    }
     bench.begun.recv().unwrap();
-    assert_eq!(*bench.test.batches.lock().unwrap(), [vec![0], vec![1]]);
+    assert_eq!(*bench.test.batches.lock().unwrap(), [vec![0], others]);
     let (answers, test) = bench.answers(3).await;
-    assert_eq!(answers.len(), 3);
+    assert_eq!(answers.len(), CROWD + 2);
     assert_eq!(test.batches.lock().unwrap()[2], [0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_few_wait_for_the_batch_under_way_although_another_thread_is_free() {
+    let mut bench = Bench::with(2, PgOptions::default());
+    bench.occupy().await;
+    let few: Vec<_> = (1..=u128::try_from(CROWD).unwrap()).collect();
+    for about in &few {
+        bench.put(*about, Does::Work).await;
+    }
+    let (_, test) = bench.answers(2).await;
+    assert_eq!(*test.batches.lock().unwrap(), [vec![0], few]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

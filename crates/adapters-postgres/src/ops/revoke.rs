@@ -4,7 +4,7 @@ use countersign_ports::{RevokeGrant, RevokeToken, Revoked};
 use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel::select;
-use diesel::sql_types::{Text, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::{Binary, Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -14,8 +14,13 @@ use crate::statement::statement;
 
 statement! {
     /// One row if the access token was alive, none otherwise.
-    KillToken { id: Uuid as SqlUuid, now: OffsetDateTime as Timestamptz } = "\
-        UPDATE tokens SET access_revoked_at = :now WHERE id = :id AND access_revoked_at IS NULL"
+    KillToken<'a> {
+        id: Uuid as SqlUuid,
+        access_hash: &'a [u8] as Binary,
+        now: OffsetDateTime as Timestamptz,
+    } = "\
+        UPDATE tokens SET access_revoked_at = :now \
+        WHERE id = :id AND access_hash = :access_hash AND access_revoked_at IS NULL"
 }
 
 statement! {
@@ -25,11 +30,12 @@ statement! {
 }
 
 pub(crate) fn revoke_token(connection: &mut PgConnection, command: RevokeToken) -> OpResult<Revoked> {
-    let id = command.id.as_uuid();
-    if (KillToken { id, now: command.now }).execute(connection)? == 1 {
+    let (id, access_hash) = (command.id.as_uuid(), command.access_hash.as_bytes().as_slice());
+    if (KillToken { id, access_hash, now: command.now }).execute(connection)? == 1 {
         return Ok(Revoked::Revoked);
     }
-    Ok(not_revoked(select(exists(tokens::table.find(id))).get_result(connection)?))
+    let presented = tokens::table.find(id).filter(tokens::access_hash.eq(access_hash));
+    Ok(not_revoked(select(exists(presented)).get_result(connection)?))
 }
 
 pub(crate) fn revoke_grant(connection: &mut PgConnection, command: RevokeGrant) -> OpResult<Revoked> {

@@ -38,7 +38,7 @@ pub(super) fn every_operation_together(connection: &mut PgConnection, with_optio
     }
     let redeems = logins.each_ref().map(|login| fixtures::redeem_code(login.id));
     let rotates = redeems.each_ref().map(|redeem| fixtures::rotate_refresh(&redeem.token));
-    let tokens = rotates.each_ref().map(|rotate| fixtures::revoke_token(rotate.token.id));
+    let tokens = rotates.each_ref().map(|rotate| fixtures::revoke_token(&rotate.token));
     let grants = logins.each_ref().map(|login| fixtures::revoke_grant(login.id));
     let proofs = [fixtures::spend_proof(), fixtures::spend_proof()];
     for stored in [true, false] {
@@ -110,7 +110,7 @@ fn a_batch_waits_for_no_grant_and_no_token_that_somebody_holds() {
     assert_eq!(while_held(&url, &held, &rotations).unwrap(), [None, Some(Rotated::Stored)]);
     let deaths: [RevokeGrant; 2] = families.each_ref().map(|code| fixtures::revoke_grant(code.token.grant));
     assert_eq!(while_held(&url, &held, &deaths).unwrap(), [None, Some(Revoked::Revoked)]);
-    let deaths: [RevokeToken; 2] = families.each_ref().map(|code| fixtures::revoke_token(code.token.id));
+    let deaths: [RevokeToken; 2] = families.each_ref().map(|code| fixtures::revoke_token(&code.token));
     let held = format!("tokens WHERE id = '{}'", families[0].token.id);
     assert_eq!(while_held(&url, &held, &deaths).unwrap(), [None, Some(Revoked::Revoked)]);
 }

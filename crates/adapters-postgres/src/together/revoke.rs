@@ -2,7 +2,7 @@
 
 use countersign_ports::{RevokeGrant, RevokeToken, Revoked};
 use diesel::prelude::*;
-use diesel::sql_types::{Array, Text, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::{Array, Binary, Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -14,14 +14,19 @@ use crate::statement::statement;
 
 statement! {
     /// Gives the tokens that were alive.
-    KillTokens { id: Vec<Uuid> as Array<SqlUuid>, now: Vec<OffsetDateTime> as Array<Timestamptz> } -> (SqlUuid) = "\
+    KillTokens<'a> {
+        id: Vec<Uuid> as Array<SqlUuid>,
+        access_hash: Vec<&'a [u8]> as Array<Binary>,
+        now: Vec<OffsetDateTime> as Array<Timestamptz>,
+    } -> (SqlUuid) = "\
         WITH asked AS MATERIALIZED ( \
-          SELECT * FROM unnest(:id, :now) AS asked (id, now) \
+          SELECT * FROM unnest(:id, :access_hash, :now) AS asked (id, access_hash, now) \
         ), alive AS MATERIALIZED ( \
-          SELECT asked.* FROM asked CROSS JOIN LATERAL ( \
-            SELECT access_revoked_at FROM tokens WHERE tokens.id = asked.id OFFSET 0 FOR NO KEY UPDATE SKIP LOCKED \
+          SELECT asked.id, asked.now FROM asked CROSS JOIN LATERAL ( \
+            SELECT access_hash, access_revoked_at FROM tokens WHERE tokens.id = asked.id \
+            OFFSET 0 FOR NO KEY UPDATE SKIP LOCKED \
           ) AS held \
-          WHERE access_revoked_at IS NULL \
+          WHERE held.access_hash = asked.access_hash AND held.access_revoked_at IS NULL \
         ) \
         UPDATE tokens SET access_revoked_at = alive.now FROM alive WHERE tokens.id = alive.id \
         RETURNING tokens.id"
@@ -57,6 +62,7 @@ impl Batched for RevokeToken {
     fn together(connection: &mut PgConnection, batch: &[Self]) -> OpResult<Vec<Option<Revoked>>> {
         let statement = KillTokens {
             id: column(batch, |command| command.id.as_uuid()),
+            access_hash: batch.iter().map(|command| command.access_hash.as_bytes().as_slice()).collect(),
             now: column(batch, |command| command.now),
         };
         let killed: Vec<(Uuid,)> = statement.load(connection)?;

@@ -17,24 +17,27 @@ pub(crate) fn revoke_token(
     connection: &mut SqliteConnection,
     command: &RevokeToken,
 ) -> Result<Revoked, SqliteError> {
-    if revoke_access(connection, command.id, command.now)? {
+    let id = command.id.as_uuid();
+    let hash = command.access_hash.as_bytes().as_slice();
+    let revoke =
+        RevokePresented { access_revoked_at: micros(command.now), id: id.as_bytes(), access_hash: hash };
+    if revoke.execute(connection)? == 1 {
         return Ok(Revoked::Revoked);
     }
-    let id = command.id.as_uuid();
-    let is_there =
-        diesel::select(exists(tokens::table.find(id.as_bytes().as_slice()))).get_result(connection)?;
+    let presented = tokens::table.find(id.as_bytes().as_slice()).filter(tokens::access_hash.eq(hash));
+    let is_there = diesel::select(exists(presented)).get_result(connection)?;
     Ok(if is_there { Revoked::AlreadyRevoked } else { Revoked::Unknown })
 }
 
-/// Ends an access token if it is there and alive; the answer says whether it was.
+/// Ends the access token of a successor that nobody used.
 pub(crate) fn revoke_access(
     connection: &mut SqliteConnection,
     id: TokenId,
     now: OffsetDateTime,
-) -> Result<bool, SqliteError> {
+) -> Result<(), SqliteError> {
     let id = id.as_uuid();
-    let revoke = RevokeAccess { access_revoked_at: micros(now), id: id.as_bytes() };
-    Ok(revoke.execute(connection)? == 1)
+    RevokeAccess { access_revoked_at: micros(now), id: id.as_bytes() }.execute(connection)?;
+    Ok(())
 }
 
 /// Ends a grant; when and why it ended first stay.
@@ -54,6 +57,15 @@ pub(crate) fn revoke_grant(
     let is_there =
         diesel::select(exists(grants::table.find(id.as_bytes().as_slice()))).get_result(connection)?;
     Ok(if is_there { Revoked::AlreadyRevoked } else { Revoked::Unknown })
+}
+
+statement! {
+    struct RevokePresented<'a> {
+        access_revoked_at: i64 as BigInt,
+        id: &'a [u8] as Binary,
+        access_hash: &'a [u8] as Binary,
+    }
+    "UPDATE tokens SET access_revoked_at = ? WHERE id = ? AND access_hash = ? AND access_revoked_at IS NULL"
 }
 
 statement! {

@@ -94,7 +94,7 @@ pub async fn d_27_a_rotation_stays(open: impl AsyncFn() -> Arc<dyn Storage>) {
 pub async fn a_revoked_token_stays_revoked(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let store = open().await;
     let token = steps::redeem(&*store).await;
-    assert_eq!(store.revoke_token(fixtures::revoke_token(token.id)).await.unwrap(), Revoked::Revoked);
+    assert_eq!(store.revoke_token(fixtures::revoke_token(&token)).await.unwrap(), Revoked::Revoked);
     drop(store);
     assert!(steps::access(&*open().await, &token).await.token_revoked);
 }

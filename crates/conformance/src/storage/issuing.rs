@@ -90,7 +90,7 @@ pub async fn a_deleted_client_takes_its_own_tokens_along(store: Arc<dyn Storage>
 /// One access token, like any other.
 pub async fn tokens_of_a_client_are_revoked_like_others(store: Arc<dyn Storage>) {
     let command = issued(&*store).await;
-    store.revoke_token(fixtures::revoke_token(command.token.id)).await.unwrap();
+    store.revoke_token(fixtures::revoke_token(&command.token)).await.unwrap();
     assert!(!steps::is_live(&*store, &command.token).await);
 }
 

@@ -160,7 +160,7 @@ pub async fn d_07_no_access_token_lives_after_a_revocation_was_answered(store: A
             let store = Arc::clone(&store);
             async move {
                 let outcome = if place % 2 == 0 {
-                    store.revoke_token(fixtures::revoke_token(token.id)).await
+                    store.revoke_token(fixtures::revoke_token(&token)).await
                 } else {
                     store.revoke_grant(fixtures::revoke_grant(token.grant)).await
                 };

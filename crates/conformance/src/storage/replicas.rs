@@ -63,7 +63,7 @@ pub async fn a_088_a_revocation_is_seen_by_the_other_replica(open: impl AsyncFn(
         for token in [&one, &all] {
             assert!(steps::is_live(&*there, token).await);
         }
-        assert_eq!(here.revoke_token(fixtures::revoke_token(one.id)).await.unwrap(), Revoked::Revoked);
+        assert_eq!(here.revoke_token(fixtures::revoke_token(&one)).await.unwrap(), Revoked::Revoked);
         assert_eq!(here.revoke_grant(fixtures::revoke_grant(all.grant)).await.unwrap(), Revoked::Revoked);
         for token in [&one, &all] {
             assert!(!steps::is_live(&*there, token).await);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use countersign_domain::grant::RevocationReason;
-use countersign_ports::{Redeemed, RevokeGrant, Revoked, Rotated, Storage};
+use countersign_ports::{Redeemed, RevokeGrant, RevokeToken, Revoked, Rotated, Storage};
 use time::Duration;
 
 use super::steps;
@@ -13,7 +13,7 @@ use crate::fixtures;
 pub async fn a_revoked_access_token_is_dead_and_its_family_goes_on(store: Arc<dyn Storage>) {
     let first = steps::redeem(&*store).await;
     let second = steps::rotate(&*store, &first).await;
-    assert_eq!(store.revoke_token(fixtures::revoke_token(second.id)).await.unwrap(), Revoked::Revoked);
+    assert_eq!(store.revoke_token(fixtures::revoke_token(&second)).await.unwrap(), Revoked::Revoked);
     let snapshot = steps::access(&*store, &second).await;
     assert!(snapshot.token_revoked && !snapshot.grant_revoked);
     assert_eq!(snapshot.token, second);
@@ -25,7 +25,7 @@ pub async fn a_revoked_access_token_is_dead_and_its_family_goes_on(store: Arc<dy
 /// Idempotent: dead stays dead, also for a token that a rotation replaced.
 pub async fn a_token_that_was_revoked_before_says_so(store: Arc<dyn Storage>) {
     let first = steps::redeem(&*store).await;
-    let command = fixtures::revoke_token(first.id);
+    let command = fixtures::revoke_token(&first);
     assert_eq!(store.revoke_token(command).await.unwrap(), Revoked::Revoked);
     for _ in 0..2 {
         assert_eq!(store.revoke_token(command).await.unwrap(), Revoked::AlreadyRevoked);
@@ -34,13 +34,25 @@ pub async fn a_token_that_was_revoked_before_says_so(store: Arc<dyn Storage>) {
 
     let lost = steps::rotate(&*store, &first).await;
     assert_eq!(store.rotate_refresh(fixtures::rotate_again(&first, &lost)).await.unwrap(), Rotated::Stored);
-    assert_eq!(store.revoke_token(fixtures::revoke_token(lost.id)).await.unwrap(), Revoked::AlreadyRevoked);
+    assert_eq!(store.revoke_token(fixtures::revoke_token(&lost)).await.unwrap(), Revoked::AlreadyRevoked);
 }
 
 /// Nothing to revoke is an answer, not an error.
 pub async fn revoking_an_unknown_token_says_so(store: Arc<dyn Storage>) {
-    let command = fixtures::revoke_token(fixtures::token_id());
+    let token = steps::redeem(&*store).await;
+    let command = RevokeToken { id: fixtures::token_id(), ..fixtures::revoke_token(&token) };
     assert_eq!(store.revoke_token(command).await.unwrap(), Revoked::Unknown);
+}
+
+/// Who knows an id and not the token revokes nothing.
+pub async fn another_token_with_the_id_of_one_revokes_nothing(store: Arc<dyn Storage>) {
+    let [token, dead] = [steps::redeem(&*store).await, steps::redeem(&*store).await];
+    store.revoke_token(fixtures::revoke_token(&dead)).await.unwrap();
+    for token in [&token, &dead] {
+        let command = RevokeToken { access_hash: fixtures::secret_hash(), ..fixtures::revoke_token(token) };
+        assert_eq!(store.revoke_token(command).await.unwrap(), Revoked::Unknown);
+    }
+    assert!(steps::is_live(&*store, &token).await);
 }
 
 /// Every access token of the family is dead, and no refresh token works.
@@ -116,7 +128,7 @@ pub async fn a_revocation_touches_no_other_family(store: Arc<dyn Storage>) {
     for command in [&dead, &alive] {
         assert_eq!(store.redeem_code(command.clone()).await.unwrap(), Redeemed::Stored);
     }
-    store.revoke_token(fixtures::revoke_token(dead.token.id)).await.unwrap();
+    store.revoke_token(fixtures::revoke_token(&dead.token)).await.unwrap();
     store.revoke_grant(fixtures::revoke_grant(login.id)).await.unwrap();
     assert!(!steps::is_live(&*store, &dead.token).await);
     assert!(steps::is_live(&*store, &alive.token).await);
