@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use url::{Host, Url, form_urlencoded};
+use url::{Host, Position, Url, form_urlencoded};
 
 use crate::public_url::is_loopback;
 
@@ -110,10 +110,7 @@ impl RedirectUri {
         let Some(host) = url.host().filter(|_| matches!(url.scheme(), "http" | "https")) else {
             return Destination::App(url.scheme().to_owned());
         };
-        let authority = match url.port() {
-            Some(port) => format!("{host}:{port}"),
-            None => host.to_string(),
-        };
+        let authority = url[Position::BeforeHost..Position::AfterPort].to_owned();
         if is_loopback(&host) { Destination::ThisComputer(authority) } else { Destination::Host(authority) }
     }
 
