@@ -22,7 +22,7 @@ const COOKIE_DAYS: i64 = 365;
 const MAX_TAG: usize = 35;
 
 /// A language that the pages speak.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Language {
     English,
     German,

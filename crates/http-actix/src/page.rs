@@ -1,6 +1,8 @@
 //! The one way in which a page is answered: rendered in the person's language, with the menu to choose another, and with
 //! the cookie that remembers a choice.
 
+use std::hash::Hash;
+
 use actix_web::http::{Method, StatusCode};
 use actix_web::{HttpRequest, HttpResponse};
 use serde::Serialize;
@@ -8,7 +10,7 @@ use serde::Serialize;
 use crate::error::ApiError;
 use crate::language::Language;
 use crate::state::AppState;
-use crate::templates::Name;
+use crate::templates::{Name, Outlines, Shape, TemplateError, Values};
 
 /// What of a page's query a change of language keeps: which request the page is about, that another wallet is wanted, what
 /// was just done, the secret of a link that was mailed, and the code of a device.
@@ -18,14 +20,14 @@ const KEPT: [&str; 5] = ["request", "another", "done", "token", "user_code"];
 const MAX_KEPT: usize = 64;
 
 /// The form that chooses a language.
-#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct Menu {
     /// Where the form goes, if not to the page itself.
     action: Option<String>,
     keep: Vec<Field>,
 }
 
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, PartialEq, Eq, Hash, Serialize)]
 struct Field {
     name: String,
     value: String,
@@ -41,15 +43,40 @@ impl AppState {
         status: StatusCode,
         page: &impl Serialize,
     ) -> Result<HttpResponse, ApiError> {
-        let public_url = &self.context.policy.public_url;
-        let menu = Menu::of(request, name, public_url.path());
-        let body =
-            self.templates.render(language, name, menu.as_ref(), page).map_err(ApiError::server_error)?;
-        Ok(answer(request, status, body, public_url.is_https()))
+        let body = self.templates.render(language, name, self.menu(request, name).as_ref(), page);
+        self.answer(request, status, body.map(String::into_bytes))
+    }
+
+    /// The same for a page that is remembered by its shapes.
+    pub(crate) fn outlined_page<P: Serialize + Eq + Hash>(
+        &self,
+        request: &HttpRequest,
+        language: Language,
+        outlines: &Outlines<P>,
+        status: StatusCode,
+        page: P,
+        values: &Values<'_>,
+    ) -> Result<HttpResponse, ApiError> {
+        let shape = Shape { language, menu: self.menu(request, outlines.name()), page };
+        self.answer(request, status, outlines.write(&self.templates, shape, values))
+    }
+
+    fn menu(&self, request: &HttpRequest, name: Name) -> Option<Menu> {
+        Menu::of(request, name, self.context.policy.public_url.path())
+    }
+
+    fn answer(
+        &self,
+        request: &HttpRequest,
+        status: StatusCode,
+        html: Result<Vec<u8>, TemplateError>,
+    ) -> Result<HttpResponse, ApiError> {
+        let html = html.map_err(ApiError::server_error)?;
+        Ok(answer(request, status, html, self.context.policy.public_url.is_https()))
     }
 }
 
-fn answer(request: &HttpRequest, status: StatusCode, html: String, https: bool) -> HttpResponse {
+fn answer(request: &HttpRequest, status: StatusCode, html: Vec<u8>, https: bool) -> HttpResponse {
     let mut answer = HttpResponse::build(status);
     answer.content_type("text/html; charset=utf-8");
     if let Some(chosen) = Language::chosen(request) {
@@ -59,8 +86,13 @@ fn answer(request: &HttpRequest, status: StatusCode, html: String, https: bool) 
 }
 
 impl Menu {
+    /// Does it send more than the choice?
+    pub(crate) const fn keeps(&self) -> bool {
+        !self.keep.is_empty()
+    }
+
     /// The menu of a page, if its choice can lead back to the same page.
-    fn of(request: &HttpRequest, name: Name, base: &str) -> Option<Self> {
+    pub(crate) fn of(request: &HttpRequest, name: Name, base: &str) -> Option<Self> {
         let is_read = [Method::GET, Method::HEAD].contains(request.method());
         let query = request.query_string();
         let can_be_read_again = match name {

@@ -5,27 +5,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use actix_web::HttpRequest;
 use actix_web::web::Bytes;
-use countersign_ports::{AddressHint, ContractChain};
 use countersign_usecases::Context;
 
+use crate::endpoint::auth_page::SignInPage;
 use crate::endpoint::discovery::{self, Offers};
 use crate::error::ApiError;
 use crate::origin::require_ours;
 use crate::polls::Polls;
 use crate::rate_limit::{Limited, RateLimits};
 use crate::server::{HttpSettings, Registration};
-use crate::templates::{Asset, Features, Site, TemplateError, Templates};
+use crate::templates::{Asset, Features, Name, Outlines, Site, TemplateError, Templates};
 
 pub(crate) struct AppState {
     pub(crate) context: Context,
     pub(crate) templates: Templates,
+    pub(crate) sign_in_pages: Outlines<SignInPage>,
     pub(crate) rate_limits: RateLimits,
     pub(crate) polls: Polls,
     pub(crate) registration: Registration,
     pub(crate) playground: bool,
-    /// What the wallets say of themselves; it never changes while the server runs.
-    pub(crate) address_hints: Vec<AddressHint>,
-    pub(crate) contract_chains: Vec<ContractChain>,
     /// A document that never changes while the server runs.
     pub(crate) metadata: Bytes,
     /// Another, which few ask for.
@@ -44,18 +42,19 @@ impl AppState {
             host: public_url.authority(),
             base: public_url.path(),
             features: Features { account: true, playground: settings.playground, dev: settings.dev },
+            address_hints: &context.wallets.address_hints(),
+            contract_chains: &context.wallets.contract_chains(),
         };
         let modules = context.wallets.page_modules();
         Ok(Self {
             templates: Templates::load(settings.template_directory.as_deref(), site, &modules)?,
+            sign_in_pages: Outlines::of(Name::Auth),
             rate_limits: RateLimits::new(settings.rate_limits, settings.trusted_proxies),
             polls: Polls::default(),
             metadata: discovery::metadata(public_url, offers).into(),
             openapi: OnceLock::new(),
             registration: settings.registration,
             playground: settings.playground,
-            address_hints: context.wallets.address_hints(),
-            contract_chains: context.wallets.contract_chains(),
             context,
             draining: AtomicBool::new(false),
         })

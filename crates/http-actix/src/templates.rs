@@ -2,13 +2,13 @@
 //! binary, and each file is replaceable by one in the operator's folder.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 use std::sync::OnceLock;
 
 use countersign_domain::redirect_uri::Destination;
-use countersign_ports::PageModule;
+use countersign_ports::{AddressHint, ContractChain, PageModule};
 use rust_embed::RustEmbed;
 use serde::Serialize;
 use tera::{Context, Tera};
@@ -17,9 +17,11 @@ use crate::language::Language;
 use crate::page::Menu;
 
 pub(crate) use assets::Asset;
+pub(crate) use outline::{Outlines, Place, Shape, Values};
 pub(crate) use texts::fill;
 
 mod assets;
+mod outline;
 mod texts;
 mod written;
 
@@ -30,6 +32,9 @@ use written::write_in;
 #[derive(RustEmbed)]
 #[folder = "../../templates"]
 struct Embedded;
+
+/// The template that every page extends.
+const FRAME: &str = "base.html";
 
 /// The pages.
 #[derive(Clone, Copy, Debug)]
@@ -110,6 +115,9 @@ pub(crate) struct Site<'a> {
     pub(crate) base: &'a str,
     /// What is switched on.
     pub(crate) features: Features,
+    /// What the wallets say of themselves.
+    pub(crate) address_hints: &'a [AddressHint],
+    pub(crate) contract_chains: &'a [ContractChain],
 }
 
 /// What is switched on, for the links and the banner of every page.
@@ -123,6 +131,8 @@ pub(crate) struct Features {
 /// The templates, the texts, and the assets by their hashed names.
 pub(crate) struct Templates {
     pages: Vec<(String, String)>,
+    /// Which of them are the operator's.
+    replaced: BTreeSet<String>,
     /// What all pages find in their context.
     shared: Context,
     /// The compiled templates of each language, made when somebody reads it first.
@@ -139,6 +149,19 @@ struct Choice {
     direction: &'static str,
 }
 
+/// What addresses of one kind look like.
+#[derive(Serialize)]
+struct Look<'a> {
+    name: &'a str,
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+struct NamedChain<'a> {
+    chain: &'a str,
+    name: &'a str,
+}
+
 impl Templates {
     /// Compiles everything; whatever the operator's folder has takes the place of ours. The script of a wallet family is
     /// the asset `wallet-NAME.js`.
@@ -148,11 +171,18 @@ impl Templates {
         modules: &[PageModule],
     ) -> Result<Self, TemplateError> {
         let mut pages = Vec::new();
+        let mut replaced = BTreeSet::new();
         let mut sources = BTreeMap::new();
         for file in Embedded::iter().filter(|file| !file.starts_with(texts::FOLDER)) {
-            let Some(bytes) = content(&file, folder)? else { continue };
+            let theirs = replacement(&file, folder)?;
+            let is_theirs = theirs.is_some();
+            let ours = || Embedded::get(&file).map(|file| file.data);
+            let Some(bytes) = theirs.or_else(ours) else { continue };
             match file.strip_prefix("assets/") {
-                None => pages.push((file.to_string(), String::from_utf8_lossy(&bytes).into_owned())),
+                None => {
+                    pages.push((file.to_string(), String::from_utf8_lossy(&bytes).into_owned()));
+                    replaced.extend(is_theirs.then(|| file.to_string()));
+                }
                 Some(name) => {
                     sources.insert(name.to_owned(), bytes);
                 }
@@ -177,8 +207,20 @@ impl Templates {
         shared.insert("host", site.host);
         shared.insert("features", &site.features);
         shared.insert("languages", &Language::ALL.map(Choice::of));
+        let looks: Vec<_> = site
+            .address_hints
+            .iter()
+            .map(|AddressHint { kind, look }| Look { name: kind, text: look })
+            .collect();
+        shared.insert("address_hints", &looks);
+        let chains: Vec<_> = site
+            .contract_chains
+            .iter()
+            .map(|ContractChain { chain, name }| NamedChain { chain, name })
+            .collect();
+        shared.insert("contract_chains", &chains);
         let compiled = Language::ALL.into_iter().map(|language| (language, OnceLock::new())).collect();
-        let templates = Self { pages, shared, compiled, texts: Texts::load(folder)?, assets };
+        let templates = Self { pages, replaced, shared, compiled, texts: Texts::load(folder)?, assets };
         // A template that does not compile does so in no language.
         templates.compiled(Language::English)?;
         Ok(templates)
@@ -224,6 +266,11 @@ impl Templates {
         Ok(self.compiled(language)?.render(name.file(), &context)?)
     }
 
+    /// Is the page made by a template of the operator's?
+    fn is_replaced(&self, name: Name) -> bool {
+        [FRAME, name.file()].into_iter().any(|file| self.replaced.contains(file))
+    }
+
     /// Where a sign-in leads, in words. The text that a wallet signs says it in English.
     pub(crate) fn destination(&self, language: Language, destination: &Destination) -> String {
         let (key, place, value) = match destination {
@@ -256,10 +303,6 @@ impl Choice {
         let direction = if language.is_rtl() { "rtl" } else { "ltr" };
         Self { tag: language.tag(), name: language.own_name(), direction }
     }
-}
-
-fn content(file: &str, folder: Option<&Path>) -> Result<Option<Cow<'static, [u8]>>, TemplateError> {
-    Ok(replacement(file, folder)?.or_else(|| Embedded::get(file).map(|file| file.data)))
 }
 
 /// What the operator's folder has in place of our file.

@@ -10,7 +10,7 @@ use countersign_domain::challenge::iso8601;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::scope::ScopeSet;
 use countersign_domain::wallet::WalletAccount;
-use countersign_ports::{AddressHint, ContractChain, SigningHint, WalletVerifier};
+use countersign_ports::{SigningHint, WalletVerifier};
 use countersign_usecases::describe_sign_in::{ClientShown, Standing, describe_sign_in};
 use countersign_usecases::issue_challenge::Challenge;
 use countersign_usecases::recognize_account::NamedChain;
@@ -23,7 +23,7 @@ use crate::error::ApiError;
 use crate::language::Language;
 use crate::session::Pendings;
 use crate::state::AppState;
-use crate::templates::Name;
+use crate::templates::{Place, Values};
 
 /// Which of several pending requests is meant, and how the page shall look.
 #[derive(Deserialize)]
@@ -48,76 +48,71 @@ pub(crate) struct Step {
     pub(crate) another: bool,
 }
 
-#[derive(Serialize)]
-struct PageContext<'a> {
+/// What decides about the page, with places for the values that it only writes.
+#[derive(PartialEq, Eq, Hash, Serialize)]
+pub(crate) struct SignInPage {
     client: ClientContext,
     is_account: bool,
     /// The code that the waiting device shows.
-    device: Option<&'a str>,
-    destination: String,
+    device: Option<Place>,
+    destination: Place,
     scopes: Vec<ScopeContext>,
-    client_id: String,
-    redirect_uri: &'a str,
-    state: Option<&'a str>,
-    request_label: String,
+    client_id: Place,
+    redirect_uri: Place,
+    state: Option<Place>,
+    request_label: Place,
     remembered: Option<RememberedContext>,
-    signed_in_as: Option<String>,
+    signed_in_as: Option<Place>,
     step_up: bool,
     another: bool,
     offer_email: bool,
     may_remember: bool,
     remember_hours: i64,
     playground_wallet: bool,
-    contract_chains: Vec<ChainContext<'a>>,
     /// What stands in the field of the address.
-    address: Option<String>,
-    address_hints: Vec<HintContext<'a>>,
-    chains: Vec<HintContext<'a>>,
+    address: Option<Place>,
+    /// The chains to choose from.
+    chains: Vec<HintContext>,
+    /// `address` or `sign`.
     step: &'static str,
-    challenge: Option<&'a str>,
-    wallet_address: Option<&'a str>,
-    chain: Option<&'a str>,
-    expires_at: Option<String>,
-    how_to_sign: Vec<HintContext<'a>>,
+    challenge: Option<Place>,
+    wallet_address: Option<Place>,
+    chain: Option<Place>,
+    expires_at: Option<Place>,
+    how_to_sign: Vec<HintContext>,
     tries_left: Option<u8>,
-    notice: Option<&'a str>,
+    notice: Option<Place>,
 }
 
-#[derive(Serialize)]
+#[derive(PartialEq, Eq, Hash, Serialize)]
 struct ClientContext {
-    name: String,
-    uri: Option<String>,
-    policy_uri: Option<String>,
-    tos_uri: Option<String>,
+    name: Place,
+    uri: Option<Place>,
+    policy_uri: Option<Place>,
+    tos_uri: Option<Place>,
     self_registered: bool,
-    described_at: Option<String>,
+    described_at: Option<Place>,
 }
 
-#[derive(Serialize)]
+#[derive(PartialEq, Eq, Hash, Serialize)]
 struct RememberedContext {
     /// By CAIP-10.
-    name: String,
-    account: String,
-    short: String,
+    name: Place,
+    account: Place,
+    short: Place,
 }
 
-#[derive(Serialize)]
+#[derive(PartialEq, Eq, Hash, Serialize)]
 struct ScopeContext {
     name: &'static str,
     is_new: bool,
 }
 
-#[derive(Serialize)]
-struct ChainContext<'a> {
-    chain: &'a str,
-    name: &'a str,
-}
-
-/// A name and what there is to say about it: a kind of address and its look, a chain and its accounts, a tool and its use.
-#[derive(Serialize)]
-struct HintContext<'a> {
-    name: &'a str,
-    text: &'a str,
+/// A name and what there is to say about it: a chain and its accounts, a tool and its use.
+#[derive(PartialEq, Eq, Hash, Serialize)]
+struct HintContext {
+    name: Place,
+    text: Place,
 }
 
 /// Shows the page for the newest request, or for the one that is named.
@@ -156,27 +151,24 @@ pub(crate) async fn render(
     let issued = step.challenge;
     // Whoever is on the way to sign, stays on it.
     let another = step.another || issued.is_some() || step.notice.is_some();
+    let mut values = Values::default();
     let (remembered, signed_in_as, new) = match sign_in.standing {
         Standing::Stranger => (None, None, None),
         Standing::MayContinue { .. } if another => (None, None, None),
-        Standing::MayContinue { account } => {
-            let short = account.shortened();
-            let name = account.caip10();
-            (Some(RememberedContext { name, short, account: account.address }), None, None)
-        }
-        Standing::MustSign { account, new } => (None, Some(account.address), new),
+        Standing::MayContinue { account } => (Some(RememberedContext::of(account, &mut values)), None, None),
+        Standing::MustSign { account, new } => (None, Some(values.place(account.address)), new),
     };
-    let hint = || pending.login_hint.clone();
-    let page = PageContext {
-        client: ClientContext::of(sign_in.client, context.policy.public_url.authority()),
+    let address = issued.as_ref().map(|issued| name_of(wallets, &issued.account)).or(step.address);
+    let page = SignInPage {
+        client: ClientContext::of(sign_in.client, context.policy.public_url.authority(), &mut values),
         is_account: pending.is_for_account(),
-        device: pending.device_code(),
-        destination: state.templates.destination(language, &sign_in.destination),
+        device: pending.device_code().map(|code| values.place(code)),
+        destination: values.place(state.templates.destination(language, &sign_in.destination)),
         scopes: ScopeContext::list(pending.scope, new),
-        client_id: pending.client.to_string(),
-        redirect_uri: pending.redirect_uri.as_str(),
-        state: pending.state.as_deref(),
-        request_label: pending.label(),
+        client_id: values.place(pending.client.to_string()),
+        redirect_uri: values.place(pending.redirect_uri.as_str()),
+        state: pending.state.as_deref().map(|state| values.place(state)),
+        request_label: values.place(pending.label()),
         remembered,
         signed_in_as,
         step_up: new.is_some(),
@@ -186,53 +178,60 @@ pub(crate) async fn render(
         remember_hours: context.policy.lifetimes.login_session.whole_hours().max(1),
         playground_wallet: state.playground
             && pending.redirect_uri.as_str() == playground::redirect_uri(&context.policy.public_url),
-        contract_chains: state.contract_chains.iter().map(ChainContext::from).collect(),
-        address: issued
-            .as_ref()
-            .map(|issued| name_of(wallets, &issued.account))
-            .or(step.address)
-            .or_else(hint),
-        address_hints: state
-            .address_hints
-            .iter()
-            .map(|AddressHint { kind, look }| HintContext { name: kind, text: look })
-            .collect(),
+        address: address.or_else(|| pending.login_hint.clone()).map(|address| values.place(address)),
         chains: step
             .chains
             .iter()
-            .map(|NamedChain { chain, kind }| HintContext { name: chain, text: kind })
+            .map(|NamedChain { chain, kind }| HintContext::of(chain, kind, &mut values))
             .collect(),
         step: if issued.is_some() { "sign" } else { "address" },
-        expires_at: issued.as_ref().map(|issued| iso8601(issued.expires_at)),
+        expires_at: issued.as_ref().map(|issued| values.place(iso8601(issued.expires_at))),
         tries_left: issued.as_ref().filter(|_| step.notice.is_some()).map(|issued| issued.tries_left),
-        challenge: issued.as_ref().map(|issued| issued.text.as_str()),
-        wallet_address: issued.as_ref().map(|issued| issued.account.address.as_str()),
-        chain: issued.as_ref().map(|issued| issued.account.chain.as_str()),
+        challenge: issued.as_ref().map(|issued| values.place(&issued.text)),
+        wallet_address: issued.as_ref().map(|issued| values.place(&issued.account.address)),
+        chain: issued.as_ref().map(|issued| values.place(&issued.account.chain)),
         how_to_sign: issued
             .iter()
             .flat_map(|issued| &issued.signing_hints)
-            .map(|SigningHint { tool, how }| HintContext { name: tool, text: how })
+            .map(|SigningHint { tool, how }| HintContext::of(tool, how, &mut values))
             .collect(),
-        notice: step.notice.map(|notice| state.templates.text(language, notice.key())),
+        notice: step.notice.map(|notice| values.place(state.templates.text(language, notice.key()))),
     };
-    state.page(request, language, Name::Auth, status, &page)
+    state.outlined_page(request, language, &state.sign_in_pages, status, page, &values)
 }
 
 impl ClientContext {
     /// Our own account page is called by our host.
-    fn of(client: Option<ClientShown>, host: &str) -> Self {
-        match client {
-            Some(ClientShown { name, uri, policy_uri, tos_uri, self_registered, described_at }) => {
-                Self { name, uri, policy_uri, tos_uri, self_registered, described_at }
-            }
-            None => Self {
-                name: host.to_owned(),
+    fn of<'a>(client: Option<ClientShown>, host: &'a str, values: &mut Values<'a>) -> Self {
+        let Some(ClientShown { name, uri, policy_uri, tos_uri, self_registered, described_at }) = client
+        else {
+            return Self {
+                name: values.place(host),
                 uri: None,
                 policy_uri: None,
                 tos_uri: None,
                 self_registered: false,
                 described_at: None,
-            },
+            };
+        };
+        let mut place = |value: String| values.place(value);
+        Self {
+            name: place(name),
+            uri: uri.map(&mut place),
+            policy_uri: policy_uri.map(&mut place),
+            tos_uri: tos_uri.map(&mut place),
+            self_registered,
+            described_at: described_at.map(&mut place),
+        }
+    }
+}
+
+impl RememberedContext {
+    fn of(account: WalletAccount, values: &mut Values<'_>) -> Self {
+        Self {
+            name: values.place(account.caip10()),
+            short: values.place(account.shortened()),
+            account: values.place(account.address),
         }
     }
 }
@@ -244,9 +243,9 @@ impl ScopeContext {
     }
 }
 
-impl<'a> From<&'a ContractChain> for ChainContext<'a> {
-    fn from(ContractChain { chain, name }: &'a ContractChain) -> Self {
-        Self { chain, name }
+impl HintContext {
+    fn of<'a>(name: &'a str, text: &'a str, values: &mut Values<'a>) -> Self {
+        Self { name: values.place(name), text: values.place(text) }
     }
 }
 
@@ -258,3 +257,6 @@ fn name_of(wallets: &dyn WalletVerifier, account: &WalletAccount) -> String {
         _ => account.caip10(),
     }
 }
+
+#[cfg(test)]
+mod tests;

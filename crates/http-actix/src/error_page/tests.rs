@@ -3,7 +3,7 @@
 use countersign_domain::error::OAuthError;
 
 use super::*;
-use crate::templates::{Features, Site, Templates};
+use crate::templates::{Site, Templates};
 
 const KINDS: [Kind; 13] = [
     Kind::SessionGone,
@@ -22,8 +22,7 @@ const KINDS: [Kind; 13] = [
 ];
 
 fn templates() -> Templates {
-    let features = Features { account: true, playground: false, dev: false };
-    Templates::load(None, Site { host: "auth.example", base: "", features }, &[]).unwrap()
+    Templates::load(None, Site::EXAMPLE, &[]).unwrap()
 }
 
 #[test]

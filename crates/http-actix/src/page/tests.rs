@@ -58,7 +58,7 @@ fn an_error_has_a_menu_only_where_it_would_be_the_same_again() {
 fn only_a_choice_that_we_have_is_remembered() {
     let cookie = |path: &str| {
         let request = TestRequest::with_uri(path).insert_header(("accept-language", "fr")).to_http_request();
-        let answer = answer(&request, StatusCode::OK, String::new(), true);
+        let answer = answer(&request, StatusCode::OK, Vec::new(), true);
         answer.headers().get(header::SET_COOKIE).map(|value| value.to_str().unwrap().to_owned())
     };
     assert!(cookie("/?x=1&lang=zh-Hans").unwrap().starts_with("__Host-countersign_language=zh-CN;"));

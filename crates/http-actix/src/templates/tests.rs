@@ -15,8 +15,8 @@ fn page(more: &Value) -> Value {
     let mut page = json!({
         "client": {"name": "Photo Album", "self_registered": false},
         "destination": "photos.example", "scopes": [], "host": "auth.example", "client_id": "c",
-        "redirect_uri": "https://photos.example/cb", "address_hints": [], "chains": [], "how_to_sign": [],
-        "step": "address", "request_label": "label", "contract_chains": [], "remember_hours": 24,
+        "redirect_uri": "https://photos.example/cb", "chains": [], "how_to_sign": [],
+        "step": "address", "request_label": "label", "remember_hours": 24,
     });
     for (name, value) in more.as_object().unwrap() {
         page[name] = value.clone();
@@ -24,18 +24,23 @@ fn page(more: &Value) -> Value {
     page
 }
 
-const SITE: Site<'static> = Site {
-    host: "auth.example",
-    base: "",
-    features: Features { account: true, playground: false, dev: false },
-};
+impl Site<'static> {
+    /// A site for tests.
+    pub(crate) const EXAMPLE: Self = Self {
+        host: "auth.example",
+        base: "",
+        features: Features { account: true, playground: false, dev: false },
+        address_hints: &[],
+        contract_chains: &[],
+    };
+}
 
 fn shown(templates: &Templates, language: Language, name: Name, page: &Value) -> String {
     templates.render(language, name, None, page).unwrap()
 }
 
 fn rendered(more: &Value) -> String {
-    let templates = Templates::load(None, SITE, &MODULES).unwrap();
+    let templates = Templates::load(None, Site::EXAMPLE, &MODULES).unwrap();
     shown(&templates, Language::English, Name::Auth, &page(more))
 }
 
@@ -47,7 +52,7 @@ fn modules_of(html: &str) -> Vec<&str> {
 
 #[test]
 fn each_family_s_script_is_an_asset_of_its_own_and_the_page_names_it() {
-    let templates = Templates::load(None, Site { base: "/base", ..SITE }, &MODULES).unwrap();
+    let templates = Templates::load(None, Site { base: "/base", ..Site::EXAMPLE }, &MODULES).unwrap();
     let html = shown(&templates, Language::English, Name::Auth, &page(&json!({})));
     let [first, second] = modules_of(&html)[..] else { panic!("two scripts") };
     assert!(first.starts_with("/base/assets/wallet-first.") && first.ends_with(".js"), "{first}");
@@ -65,7 +70,7 @@ fn an_operator_s_folder_replaces_a_page_and_a_family_s_script() {
     std::fs::write(folder.join("assets/wallet-first.js"), "// ours").unwrap();
     std::fs::create_dir_all(folder.join("locales/en")).unwrap();
     std::fs::write(folder.join("locales/en/home.json"), r#"{"title": "Our sign-in"}"#).unwrap();
-    let templates = Templates::load(Some(&folder), SITE, &MODULES).unwrap();
+    let templates = Templates::load(Some(&folder), Site::EXAMPLE, &MODULES).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
     assert_eq!(shown(&templates, Language::English, Name::Home, &json!({})), "our home");
     let html = shown(&templates, Language::English, Name::Auth, &page(&json!({})));
@@ -84,7 +89,7 @@ fn an_operator_s_folder_replaces_a_page_and_a_family_s_script() {
 
 #[test]
 fn a_page_says_its_language_and_direction_and_offers_the_others() {
-    let templates = Templates::load(None, SITE, &MODULES).unwrap();
+    let templates = Templates::load(None, Site::EXAMPLE, &MODULES).unwrap();
     let home = |language, menu: Option<&Menu>| {
         templates.render(language, Name::Home, menu, &json!({"issuer": "https://auth.example"})).unwrap()
     };
@@ -106,7 +111,7 @@ fn a_page_says_its_language_and_direction_and_offers_the_others() {
 fn the_playground_and_the_banner_are_there_only_where_they_are_switched_on() {
     let home = |playground, dev| {
         let features = Features { account: true, playground, dev };
-        let templates = Templates::load(None, Site { features, ..SITE }, &MODULES).unwrap();
+        let templates = Templates::load(None, Site { features, ..Site::EXAMPLE }, &MODULES).unwrap();
         shown(&templates, Language::English, Name::Home, &json!({"issuer": "https://auth.example"}))
     };
     let plain = home(false, false);
@@ -117,7 +122,7 @@ fn the_playground_and_the_banner_are_there_only_where_they_are_switched_on() {
 
 #[test]
 fn no_page_shows_a_place_that_nothing_filled() {
-    let templates = Templates::load(None, SITE, &MODULES).unwrap();
+    let templates = Templates::load(None, Site::EXAMPLE, &MODULES).unwrap();
     let pages = [
         (Name::Home, json!({"issuer": "https://auth.example"})),
         (
@@ -137,7 +142,7 @@ fn no_page_shows_a_place_that_nothing_filled() {
 
 #[test]
 fn the_description_s_script_gets_its_texts_from_an_attribute() {
-    let templates = Templates::load(None, SITE, &MODULES).unwrap();
+    let templates = Templates::load(None, Site::EXAMPLE, &MODULES).unwrap();
     let html = shown(&templates, Language::English, Name::Docs, &json!({}));
     assert!(html.contains(r#""steps":"The eight steps""#), "{html}");
 }
@@ -234,7 +239,7 @@ fn without_scripts_the_options_are_asked_beside_the_signature_and_belong_to_its_
 
 #[test]
 fn every_scope_is_told_in_words() {
-    let templates = Templates::load(None, SITE, &MODULES).unwrap();
+    let templates = Templates::load(None, Site::EXAMPLE, &MODULES).unwrap();
     for scope in Scope::ALL {
         let key = format!("auth.scopes.{}", scope.name());
         assert_ne!(templates.text(Language::English, &key), key);

@@ -3,7 +3,7 @@
 use countersign_ports::VerifierError;
 
 use super::*;
-use crate::templates::{Features, Site, Templates};
+use crate::templates::{Site, Templates};
 
 const TEXT: &str = "evil.example<b> wants you to sign in with your Toy account:\ntoy-ann\n\nHello <i>\n\n\
                     URI: https://evil.example\nVersion: 1\nChain ID: 1\nNonce: 1\nIssued At: then\n\
@@ -125,8 +125,6 @@ fn what_the_text_says_is_shown_line_by_line_with_its_own_time() {
 }
 
 fn rendered(page: &PageContext<'_>) -> String {
-    let features = Features { account: true, playground: false, dev: false };
-    let site = Site { host: "auth.example", base: "", features };
-    let templates = Templates::load(None, site, &[]).unwrap();
+    let templates = Templates::load(None, Site::EXAMPLE, &[]).unwrap();
     templates.render(Language::English, Name::Verify, None, page).unwrap()
 }

@@ -6,7 +6,6 @@ use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::wallet::{AccountName, WalletAccount};
 use countersign_domain::wallet_change::{PendingWalletChange, WalletChange};
-use countersign_ports::AddressHint;
 use countersign_usecases::begin_wallet_change::{
     BeginWalletChangeError, TextToSign, WalletChangeTexts, WantedChange,
 };
@@ -32,7 +31,6 @@ struct WalletPage<'a> {
     signer: String,
     /// The wallet that comes or goes, as it was named.
     other: String,
-    address_hints: Vec<Hint>,
     /// The chains to choose from, where the other address can belong to several.
     chains: Vec<Hint>,
     texts: Vec<TextContext>,
@@ -150,11 +148,9 @@ pub(super) fn refused(
 fn render(
     state: &AppState,
     request: &HttpRequest,
-    mut page: WalletPage<'_>,
+    page: WalletPage<'_>,
     status: StatusCode,
 ) -> Result<HttpResponse, ApiError> {
-    page.address_hints =
-        state.address_hints.iter().map(|AddressHint { kind, look }| Hint::of(kind, look)).collect();
     state.page(request, Language::of(request, None), Name::AccountWallet, status, &page)
 }
 
