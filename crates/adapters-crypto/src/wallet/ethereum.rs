@@ -69,14 +69,10 @@ impl WalletVerifier for EthereumVerifier {
     /// ICAP and the zero address are no addresses here. Any EVM chain may be named; a key's account is the same on all.
     fn recognize(&self, address: &str, chain: Option<&str>) -> Vec<RecognizedAccount> {
         let chain = chain.unwrap_or(USUAL_CHAIN);
-        let (Some(address), Some(chain_id)) = (Address::parse(address), chain_id(chain)) else {
+        let (Some((_, address)), Some(chain_id)) = (Address::parse(address), chain_id(chain)) else {
             return Vec::new();
         };
-        let account = WalletAccount {
-            family: FAMILY.to_owned(),
-            chain: chain.to_owned(),
-            address: address.checksummed(),
-        };
+        let account = WalletAccount { family: FAMILY.to_owned(), chain: chain.to_owned(), address };
         vec![RecognizedAccount { account, kind: KIND.into(), chain_id: chain_id.to_string() }]
     }
 
@@ -181,7 +177,7 @@ fn judge(proof: &WalletProof) -> Judged {
     let Some(chain) = chain_id(chain).filter(|_| family == FAMILY) else {
         return Judged::Invalid("the account is not of the Ethereum family");
     };
-    let Some(wallet) = Address::parse(address).filter(|parsed| parsed.checksummed() == *address) else {
+    let Some((wallet, _)) = Address::parse(address).filter(|(_, checksummed)| checksummed == address) else {
         return Judged::Invalid("the account's address is not in its canonical form");
     };
     let signature = match spelling::decode(&proof.signature) {

@@ -14,8 +14,9 @@ const LENGTH: usize = secp256k1::ADDRESS_LENGTH;
 pub(crate) struct Address([u8; LENGTH]);
 
 impl Address {
-    /// Reads an address as people write it: with the right checksum, or without any (all letters of one case).
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    /// Reads an address as people write it: with the right checksum, or without any (all letters of one case). Gives also how it is
+    /// written with the checksum.
+    pub(crate) fn parse(text: &str) -> Option<(Self, String)> {
         let digits = text.strip_prefix("0x")?;
         let mut bytes = [0; LENGTH];
         hex::decode_to_slice(digits, &mut bytes).ok()?;
@@ -26,8 +27,9 @@ impl Address {
         let address = Self(bytes);
         let lower = digits.bytes().any(|digit| digit.is_ascii_lowercase());
         let upper = digits.bytes().any(|digit| digit.is_ascii_uppercase());
-        let checksum_is_right = !(lower && upper) || address.checksummed() == text;
-        checksum_is_right.then_some(address)
+        let checksummed = address.checksummed();
+        let checksum_is_right = !(lower && upper) || checksummed == text;
+        checksum_is_right.then_some((address, checksummed))
     }
 
     /// The address that belongs to a public key: the last twenty bytes of the hash of its coordinates.

@@ -17,7 +17,7 @@ fn wrapped(factory: [u8; 20], calldata: &[u8], inner: &[u8]) -> Vec<u8> {
 }
 
 fn wallet() -> Address {
-    Address::parse("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed").unwrap()
+    Address::parse("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed").unwrap().0
 }
 
 #[test]
