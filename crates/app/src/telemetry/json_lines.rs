@@ -118,14 +118,23 @@ fn write_text(line: &mut Vec<u8>, text: &str) {
     line.push(b'"');
 }
 
+const fn is_plain(byte: u8) -> bool {
+    byte >= 0x20 && byte != b'"' && byte != b'\\' && byte != 0x7f
+}
+
 /// Writes what stands between the quotes of a JSON text.
 struct Escaped<'a>(&'a mut Vec<u8>);
 
 impl fmt::Write for Escaped<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
+        // Hardly any text has something to escape, and that is seen many bytes at once.
+        if text.bytes().fold(true, |is, byte| is & is_plain(byte)) {
+            self.0.extend_from_slice(text.as_bytes());
+            return Ok(());
+        }
         let mut plain_from = 0;
         for (at, byte) in text.bytes().enumerate() {
-            if byte >= 0x20 && byte != b'"' && byte != b'\\' && byte != 0x7f {
+            if is_plain(byte) {
                 continue;
             }
             self.0.extend_from_slice(&text.as_bytes()[plain_from..at]);

@@ -171,7 +171,9 @@ mod tests {
     fn d_11_a_pipe_that_nobody_reads_blocks_nobody() {
         let (_never, blocked) = channel();
         let (writer, _flush) = LogWriter::start(Blocked(blocked));
-        for _ in 0..WAITING_LINES + 100 {
+        // So long that it is written without any other.
+        writer.make_writer().write_all(&[b'x'; CHUNK]).unwrap();
+        for _ in 1..WAITING_LINES + 100 {
             writer.make_writer().write_all(b"line\n").unwrap();
         }
         assert!(writer.dropped.load(Ordering::Relaxed) >= 99);
