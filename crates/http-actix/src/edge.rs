@@ -12,7 +12,6 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::web::Data;
-use countersign_ports::EntropyExt;
 use futures_util::FutureExt;
 use tracing::Instrument;
 
@@ -73,10 +72,7 @@ fn request_id(request: &ServiceRequest, state: &AppState) -> String {
     };
     match given.filter(is_plain) {
         Some(id) => id.to_owned(),
-        None => {
-            let bytes: [u8; 16] = state.context.entropy.bytes();
-            uuid::Builder::from_random_bytes(bytes).into_uuid().simple().to_string()
-        }
+        None => state.request_ids.next(),
     }
 }
 

@@ -20,6 +20,7 @@ mod origin;
 mod page;
 mod polls;
 mod rate_limit;
+mod request_id;
 mod routes;
 mod server;
 mod session;

@@ -13,6 +13,7 @@ use crate::error::ApiError;
 use crate::origin::require_ours;
 use crate::polls::Polls;
 use crate::rate_limit::{Limited, RateLimits};
+use crate::request_id::RequestIds;
 use crate::server::{HttpSettings, Registration};
 use crate::templates::{Asset, Features, Name, Outlines, Site, TemplateError, Templates};
 
@@ -22,6 +23,7 @@ pub(crate) struct AppState {
     pub(crate) sign_in_pages: Outlines<SignInPage>,
     pub(crate) rate_limits: RateLimits,
     pub(crate) polls: Polls,
+    pub(crate) request_ids: RequestIds,
     pub(crate) registration: Registration,
     pub(crate) playground: bool,
     /// A document that never changes while the server runs.
@@ -51,6 +53,7 @@ impl AppState {
             sign_in_pages: Outlines::of(Name::Auth),
             rate_limits: RateLimits::new(settings.rate_limits, settings.trusted_proxies),
             polls: Polls::default(),
+            request_ids: RequestIds::default(),
             metadata: discovery::metadata(public_url, offers).into(),
             openapi: OnceLock::new(),
             registration: settings.registration,

@@ -31,7 +31,8 @@ pub(crate) fn presented(request: &HttpRequest) -> Result<Option<(Scheme, Secret)
     if headers.next().is_some() {
         return Err(challenge(ApiError::invalid_request("the Authorization header is given more than once")));
     }
-    let text = value.to_str().unwrap_or_default();
+    // A header has no control characters, so this is `to_str` in bigger steps.
+    let text = str::from_utf8(value.as_bytes()).ok().filter(|text| text.is_ascii()).unwrap_or_default();
     let Some((scheme, token)) = text.split_once(' ') else { return Ok(None) };
     let known = [("bearer", Scheme::Bearer), ("dpop", Scheme::Dpop)];
     let found = known.into_iter().find(|(name, _)| scheme.eq_ignore_ascii_case(name));
