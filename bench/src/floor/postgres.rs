@@ -143,6 +143,7 @@ fn login(connection: &mut PgConnection, batch: &[Login]) -> QueryResult<Vec<Opti
         now: at(now),
         code_expires_at: at(now + CODE_LIFE),
         forget_after: at(now + CODE_LIFE),
+        review_at: at(now + CODE_LIFE),
         linked_at: at(now),
         born_at: at(now),
         bits: SCOPE_BITS,

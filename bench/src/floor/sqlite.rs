@@ -134,6 +134,7 @@ fn write(connection: &mut SqliteConnection, command: &Command, now: i64) -> Quer
                 now,
                 code_expires_at: now + CODE_LIFE,
                 forget_after: now + CODE_LIFE,
+                review_at: now + CODE_LIFE,
             };
             let user: Option<(Vec<u8>,)> = insert.get_result(connection).optional()?;
             let Some((user,)) = user else { return Ok(None) };
@@ -247,10 +248,12 @@ statement! {
         now: i64 as BigInt,
         code_expires_at: i64 as BigInt,
         forget_after: i64 as BigInt,
+        review_at: i64 as BigInt,
     } -> (Binary) =
         "INSERT INTO grants (id, client_id, user_id, family, chain, address, redirect_uri, scope, code_hash, \
-         authenticated_at, code_expires_at, forget_after) VALUES (?, ?, coalesce((SELECT user_id FROM wallets \
-         WHERE family = 'eip155' AND address = ?), ?), 'eip155', 'eip155:1', ?, ?, 'profile', ?, ?, ?, ?) \
+         authenticated_at, code_expires_at, forget_after, review_at) \
+         VALUES (?, ?, coalesce((SELECT user_id FROM wallets \
+         WHERE family = 'eip155' AND address = ?), ?), 'eip155', 'eip155:1', ?, ?, 'profile', ?, ?, ?, ?, ?) \
          ON CONFLICT (id) DO NOTHING RETURNING user_id"
 }
 

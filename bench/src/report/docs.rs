@@ -94,7 +94,11 @@ fn full_tables(report: &Report<'_>) -> String {
     for database in report.databases() {
         for connections in report.connections() {
             let table = report.table(database, connections);
-            text.push_str(&format!("### {}, {connections} connections\n\n{table}\n", database.title()));
+            let plural = if connections == 1 { "" } else { "s" };
+            text.push_str(&format!(
+                "### {}, {connections} connection{plural}\n\n{table}\n",
+                database.title()
+            ));
         }
     }
     text.trim_end().to_owned()

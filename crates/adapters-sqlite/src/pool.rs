@@ -83,8 +83,9 @@ impl ManageConnection for ReaderOpener {
 
     fn connect(&self) -> Result<SqliteConnection, SqliteError> {
         let mut connection = connect(&self.file, self.busy_timeout)?;
-        // What is mapped (all of it, where SQLite is built as in .cargo/config.toml) needs no copy of each page, and the system's memory for files outlives our own
-        // cache, which every commit empties. With a million tokens that was half as many userinfo answers again.
+        // What is mapped needs no copy of each page, and the system's memory for files outlives our own cache, which every
+        // commit empties. With a million tokens that was half as many userinfo answers again. It is the whole file where SQLite
+        // is built as .cargo/config.toml says, and two gigabytes of it elsewhere.
         connection.batch_execute(
             "PRAGMA query_only = ON; PRAGMA cache_size = -4000; PRAGMA mmap_size = 1099511627776; PRAGMA temp_store = MEMORY;",
         )?;

@@ -118,40 +118,46 @@ impl Purpose<'_> {
         }
     }
 
-    /// What the person agrees to, in one sentence.
-    fn statement(&self) -> String {
-        match self {
-            Self::SignIn { redirect_uri, .. } => format!("Sign in to {}.", redirect_uri.destination()),
-            Self::Device { code, .. } => format!("Sign in on the device that shows {code}."),
-            Self::Account => "Sign in to my account here.".to_owned(),
-            Self::Program { .. } => {
-                "Let a program act as me here, without a browser: whoever asked for this text.".to_owned()
-            }
-            Self::Link { wallet } => format!("Let the wallet {} sign in as me here.", wallet.caip10()),
-            Self::Join { wallet } => format!("Join the account of the wallet {} here.", wallet.caip10()),
-            Self::Unlink { wallet } => format!("Take the wallet {} off my account here.", wallet.caip10()),
-        }
-    }
-
-    /// The same for programs.
-    fn resources(&self) -> Vec<String> {
+    /// What the person agrees to, in one sentence, and the same for programs.
+    fn statement_and_resources(&self) -> (String, Vec<String>) {
         match self {
             Self::SignIn { redirect_uri, client, scope } => {
-                about_client(redirect_uri.origin(), *client, *scope)
+                let destination = redirect_uri.destination();
+                let statement = format!("Sign in to {destination}.");
+                (statement, about_client(redirect_uri.origin_at(destination), *client, *scope))
             }
-            Self::Device { code, client, scope } => {
-                about_client(format!("urn:countersign:device:{code}"), *client, *scope)
-            }
+            Self::Device { code, client, scope } => (
+                format!("Sign in on the device that shows {code}."),
+                about_client(format!("urn:countersign:device:{code}"), *client, *scope),
+            ),
             Self::Program { client, scope, resources } => {
                 let mut named = vec![format!("{CLIENT}{client}")];
                 named.extend(scope.iter().map(|scope| format!("{SCOPE}{}", scope.name())));
                 named.extend(resources.iter().cloned());
-                named
+                (
+                    "Let a program act as me here, without a browser: whoever asked for this text."
+                        .to_owned(),
+                    named,
+                )
             }
-            Self::Account => vec!["urn:countersign:account".to_owned()],
-            Self::Link { wallet } => vec![format!("urn:countersign:link:{}", wallet.caip10())],
-            Self::Join { wallet } => vec![format!("urn:countersign:join:{}", wallet.caip10())],
-            Self::Unlink { wallet } => vec![format!("urn:countersign:unlink:{}", wallet.caip10())],
+            Self::Account => {
+                ("Sign in to my account here.".to_owned(), vec!["urn:countersign:account".to_owned()])
+            }
+            Self::Link { wallet } => {
+                let wallet = wallet.caip10();
+                let named = vec![format!("urn:countersign:link:{wallet}")];
+                (format!("Let the wallet {wallet} sign in as me here."), named)
+            }
+            Self::Join { wallet } => {
+                let wallet = wallet.caip10();
+                let named = vec![format!("urn:countersign:join:{wallet}")];
+                (format!("Join the account of the wallet {wallet} here."), named)
+            }
+            Self::Unlink { wallet } => {
+                let wallet = wallet.caip10();
+                let named = vec![format!("urn:countersign:unlink:{wallet}")];
+                (format!("Take the wallet {wallet} off my account here."), named)
+            }
         }
     }
 }
@@ -167,6 +173,7 @@ impl ChallengeText<'_> {
     /// longer. Its nonce is the randomness and a
     /// MAC over everything else in it.
     pub fn render(&self) -> String {
+        let (statement, resources) = self.purpose.statement_and_resources();
         let mut text = format!(
             "{domain} wants you to sign in with your {kind} account:\n\
              {address}\n\
@@ -184,7 +191,6 @@ impl ChallengeText<'_> {
             domain = self.public_url.authority(),
             kind = self.account_kind,
             address = self.account.address,
-            statement = self.purpose.statement(),
             uri = self.public_url.join(self.purpose.path()),
             chain = self.chain_id,
             nonce = hex::encode(self.random),
@@ -192,7 +198,7 @@ impl ChallengeText<'_> {
             expires_at = iso8601(self.expires_at),
             id = self.id,
         );
-        for resource in self.purpose.resources() {
+        for resource in resources {
             text.push_str("\n- ");
             text.push_str(&resource);
         }

@@ -114,9 +114,14 @@ impl RedirectUri {
         if is_loopback(&host) { Destination::ThisComputer(authority) } else { Destination::Host(authority) }
     }
 
-    /// The origin as a URI, for the `Resources` of a challenge.
+    /// The origin as a URI.
     pub fn origin(&self) -> String {
-        match self.destination() {
+        self.origin_at(self.destination())
+    }
+
+    /// The same for who knows its destination.
+    pub(crate) fn origin_at(&self, destination: Destination) -> String {
+        match destination {
             Destination::Host(authority) | Destination::ThisComputer(authority) => {
                 let scheme = self.0.split(':').next().unwrap_or("https");
                 format!("{scheme}://{authority}")

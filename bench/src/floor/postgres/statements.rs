@@ -38,6 +38,7 @@ statement! {
         now: OffsetDateTime as Timestamptz,
         code_expires_at: OffsetDateTime as Timestamptz,
         forget_after: OffsetDateTime as Timestamptz,
+        review_at: OffsetDateTime as Timestamptz,
         linked_at: OffsetDateTime as Timestamptz,
         born_at: OffsetDateTime as Timestamptz,
         bits: i32 as Integer,
@@ -50,9 +51,9 @@ statement! {
           SELECT i.*, w.user_id FROM i LEFT JOIN wallets w ON w.family = 'eip155' AND w.address = i.address \
         ), granted AS ( \
           INSERT INTO grants (id, client_id, user_id, family, chain, address, redirect_uri, scope, code_hash, \
-            authenticated_at, code_expires_at, forget_after) \
+            authenticated_at, code_expires_at, forget_after, review_at) \
           SELECT id, client_id, COALESCE(user_id, new_user), 'eip155', 'eip155:1', address, redirect_uri, \
-            'profile', code_hash, ?, ?, ? FROM known ON CONFLICT (id) DO NOTHING RETURNING id, client_id, user_id \
+            'profile', code_hash, ?, ?, ?, ? FROM known ON CONFLICT (id) DO NOTHING RETURNING id, client_id, user_id \
         ), linked AS ( \
           INSERT INTO wallets (family, address, user_id, linked_at, chain) \
           SELECT DISTINCT 'eip155', address, new_user, ?, 'eip155:1' FROM known WHERE user_id IS NULL \
