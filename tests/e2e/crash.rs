@@ -108,12 +108,14 @@ fn a_postgresql_that_hangs_costs_503s_in_time_and_leaves_the_rest_alone() {
     let server = Database::in_cluster(&cluster).start();
     let client = server.register();
     let (code, tokens) = (server.sign_in(&client), server.tokens(&client));
+    // The other one was asked for just now, and is remembered for a moment.
+    let unasked = server.register();
     let mut browser = server.browser();
     let login = browser.prepare(&client, &Wallet::fresh());
     cluster.pause();
     let outcome = std::panic::catch_unwind(|| {
         let requests = [
-            Request::query("/oauth/authorize", &client.authorization()),
+            Request::query("/oauth/authorize", &unasked.authorization()),
             browser.with_cookies(Request::json("/oauth/login", &login.json())),
             Request::form("/oauth/token", &client.exchange_form(&code)),
             Request::form("/oauth/token", &client.refresh_form(&tokens.refresh)),

@@ -328,7 +328,7 @@ impl KeyStore for SqliteStorage {
     }
 
     async fn signing_keys(&self) -> Result<Vec<SealedKey>, StoreError> {
-        self.read(|reader| signing_keys::signing_keys(reader)).await
+        self.read(signing_keys::signing_keys).await
     }
 }
 

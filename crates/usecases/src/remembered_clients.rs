@@ -19,8 +19,8 @@ use crate::Context;
 const USED_FOR: Duration = Duration::from_millis(200);
 /// How long a change waits: longer, because the clocks of two machines do not run alike.
 const FORGOTTEN_AFTER: Duration = Duration::from_millis(220);
-/// How many clients are remembered; each takes about a kilobyte.
-const MOST: usize = 4_096;
+/// How many clients are remembered; each takes about a kilobyte, and 64 of them if it registered as much as it may.
+const MOST: usize = 1_024;
 
 /// The clients that were read just now.
 #[derive(Default)]
