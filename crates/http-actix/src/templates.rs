@@ -221,8 +221,10 @@ impl Templates {
         shared.insert("contract_chains", &chains);
         let compiled = Language::ALL.into_iter().map(|language| (language, OnceLock::new())).collect();
         let templates = Self { pages, replaced, shared, compiled, texts: Texts::load(folder)?, assets };
-        // A template that does not compile does so in no language.
-        templates.compiled(Language::English)?;
+        // A template that does not compile does so in no language. Ours are tested, and take memory that an idle server has no use for.
+        if folder.is_some() {
+            templates.compiled(Language::English)?;
+        }
         Ok(templates)
     }
 
