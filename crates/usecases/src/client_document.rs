@@ -105,7 +105,7 @@ pub(crate) async fn store_pending(
     if client.redirect_uri(pending.redirect_uri.as_str()).is_none() {
         return Err(FindClientError::Unknown);
     }
-    match context.find_client(client.id).await? {
+    match context.storage.find_client(client.id).await? {
         None if !is_signed => {}
         None => {
             tracing::info!(client.id = %client.id, origin = client.origin.name(), "client registered");

@@ -16,7 +16,7 @@ use crate::remembered_clients::RememberedClients;
 pub struct Context {
     /// Where everything lasting lives.
     pub storage: Arc<dyn Storage>,
-    /// The clients that were read just now. What is shown to operators and decided for good asks the storage instead.
+    /// The clients that were read just now, for [`Context::find_client`]. Whoever decides about a change of one asks the storage.
     pub clients: Arc<RememberedClients>,
     /// Who checks wallets.
     pub wallets: Arc<dyn WalletVerifier>,
