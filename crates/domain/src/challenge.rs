@@ -8,6 +8,8 @@ pub use program_text::ProgramText;
 pub use read_text::ReadText;
 pub use text_key::{MAX_TEXT, TextKey, is_ours};
 
+use std::iter;
+
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -124,15 +126,17 @@ impl Purpose<'_> {
             Self::SignIn { redirect_uri, client, scope } => {
                 let destination = redirect_uri.destination();
                 let statement = format!("Sign in to {destination}.");
-                (statement, about_client(redirect_uri.origin_at(destination), *client, *scope))
+                let mut named = vec![redirect_uri.origin_at(destination)];
+                named.extend(client_and_scopes(*client, *scope));
+                (statement, named)
             }
-            Self::Device { code, client, scope } => (
-                format!("Sign in on the device that shows {code}."),
-                about_client(format!("urn:countersign:device:{code}"), *client, *scope),
-            ),
+            Self::Device { code, client, scope } => {
+                let mut named = vec![format!("urn:countersign:device:{code}")];
+                named.extend(client_and_scopes(*client, *scope));
+                (format!("Sign in on the device that shows {code}."), named)
+            }
             Self::Program { client, scope, resources } => {
-                let mut named = vec![format!("{CLIENT}{client}")];
-                named.extend(scope.iter().map(|scope| format!("{SCOPE}{}", scope.name())));
+                let mut named = client_and_scopes(*client, *scope);
                 named.extend(resources.iter().cloned());
                 (
                     "Let a program act as me here, without a browser: whoever asked for this text."
@@ -162,10 +166,10 @@ impl Purpose<'_> {
     }
 }
 
-/// Where a client's sign-in leads, which client it is, and what it gets.
-fn about_client(destination: String, client: ClientId, scope: ScopeSet) -> Vec<String> {
-    let scopes = scope.iter().map(|scope| format!("urn:countersign:scope:{}", scope.name()));
-    [destination, format!("urn:countersign:client:{client}")].into_iter().chain(scopes).collect()
+/// Which client it is, and what it gets.
+fn client_and_scopes(client: ClientId, scope: ScopeSet) -> Vec<String> {
+    let scopes = scope.iter().map(|scope| format!("{SCOPE}{}", scope.name()));
+    iter::once(format!("{CLIENT}{client}")).chain(scopes).collect()
 }
 
 impl ChallengeText<'_> {

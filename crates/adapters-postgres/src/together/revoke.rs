@@ -62,7 +62,7 @@ impl Batched for RevokeToken {
     fn together(connection: &mut PgConnection, batch: &[Self]) -> OpResult<Vec<Option<Revoked>>> {
         let statement = KillTokens {
             id: column(batch, |command| command.id.as_uuid()),
-            access_hash: batch.iter().map(|command| command.access_hash.as_bytes().as_slice()).collect(),
+            access_hash: column(batch, |command| command.access_hash.as_bytes().as_slice()),
             now: column(batch, |command| command.now),
         };
         let killed: Vec<(Uuid,)> = statement.load(connection)?;

@@ -25,8 +25,7 @@ pub(crate) fn revoke_token(
         return Ok(Revoked::Revoked);
     }
     let presented = tokens::table.find(id.as_bytes().as_slice()).filter(tokens::access_hash.eq(hash));
-    let is_there = diesel::select(exists(presented)).get_result(connection)?;
-    Ok(if is_there { Revoked::AlreadyRevoked } else { Revoked::Unknown })
+    Ok(not_revoked(diesel::select(exists(presented)).get_result(connection)?))
 }
 
 /// Ends the access token of a successor that nobody used.
@@ -54,9 +53,13 @@ pub(crate) fn revoke_grant(
     if revoke.execute(connection)? == 1 {
         return Ok(Revoked::Revoked);
     }
-    let is_there =
-        diesel::select(exists(grants::table.find(id.as_bytes().as_slice()))).get_result(connection)?;
-    Ok(if is_there { Revoked::AlreadyRevoked } else { Revoked::Unknown })
+    let grant = grants::table.find(id.as_bytes().as_slice());
+    Ok(not_revoked(diesel::select(exists(grant)).get_result(connection)?))
+}
+
+/// What it means that nothing was alive.
+const fn not_revoked(is_there: bool) -> Revoked {
+    if is_there { Revoked::AlreadyRevoked } else { Revoked::Unknown }
 }
 
 statement! {
