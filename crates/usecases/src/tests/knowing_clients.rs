@@ -2,23 +2,27 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use countersign_conformance::fakes::ManualClock;
 use countersign_conformance::memory::MemoryStorage;
 use countersign_domain::client::Client;
 use countersign_domain::id::ClientId;
-use countersign_ports::{Clock, Storage};
+use countersign_ports::{Clock, RegisterClient, Storage};
 use time::OffsetDateTime;
 use tokio::sync::Mutex;
 
 use super::world::{TestClient, World};
 use crate::Context;
 
-/// Two replicas on one storage.
+/// Two replicas on one storage, for whom the same time passes.
 fn replicas() -> [World; 2] {
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::default());
-    [World::on(Arc::clone(&storage)), World::on(storage)]
+    let [here, mut there] = [World::on(Arc::clone(&storage)), World::on(storage)];
+    there.clock = Arc::clone(&here.clock);
+    there.context.clock = Arc::clone(&here.context.clock);
+    [here, there]
 }
 
 fn id_of(client: &TestClient) -> ClientId {
@@ -47,11 +51,11 @@ impl Clock for Meanwhile {
         self.clock.now()
     }
 
-    fn elapsed(&self) -> std::time::Duration {
+    fn elapsed(&self) -> Duration {
         self.clock.elapsed()
     }
 
-    async fn wait(&self, duration: std::time::Duration) {
+    async fn wait(&self, duration: Duration) {
         if let Some(happens) = self.happens.lock().await.take() {
             happens.await;
         }
@@ -68,16 +72,16 @@ fn with_meanwhile(world: &World, happens: impl Future<Output = ()> + Send + 'sta
 
 #[tokio::test]
 async fn a_client_is_used_for_a_fifth_of_a_second_after_it_was_asked_for() {
-    let World { context, clock, .. } = World::new();
-    let world = World { context: context.clone(), clock: Arc::clone(&clock), outside: Arc::default() };
+    let world = World::new();
+    let (context, clock) = (&world.context, &world.clock);
     let id = id_of(&world.client().await);
-    assert_eq!(name_at(&context, id).await.as_deref(), Some("Photo Album"));
+    assert_eq!(name_at(context, id).await.as_deref(), Some("Photo Album"));
     // Behind everybody's back: no other way leads past the wait.
-    context.storage.update_client(renamed(&context, id).await).await.unwrap();
-    clock.wait(std::time::Duration::from_millis(199)).await;
-    assert_eq!(name_at(&context, id).await.as_deref(), Some("Photo Album"));
-    clock.wait(std::time::Duration::from_millis(1)).await;
-    assert_eq!(name_at(&context, id).await.as_deref(), Some("New name"));
+    context.storage.update_client(renamed(context, id).await).await.unwrap();
+    clock.wait(Duration::from_millis(199)).await;
+    assert_eq!(name_at(context, id).await.as_deref(), Some("Photo Album"));
+    clock.wait(Duration::from_millis(1)).await;
+    assert_eq!(name_at(context, id).await.as_deref(), Some("New name"));
 }
 
 #[tokio::test]
@@ -87,7 +91,7 @@ async fn a_client_that_is_not_there_is_never_remembered() {
     let stored = there.context.storage.find_client(id_of(&client)).await.unwrap().unwrap();
     there.context.storage.delete_client(stored.id).await.unwrap();
     assert_eq!(name_at(&here.context, stored.id).await, None);
-    let again = countersign_ports::RegisterClient { client: stored.clone() };
+    let again = RegisterClient { client: stored.clone() };
     there.context.storage.register_client(again).await.unwrap();
     assert_eq!(name_at(&here.context, stored.id).await.as_deref(), Some("Photo Album"));
 }
@@ -96,12 +100,11 @@ async fn a_client_that_is_not_there_is_never_remembered() {
 #[tokio::test]
 async fn a_088_an_update_is_answered_when_no_replica_uses_the_old_values() {
     let [here, there] = replicas();
-    let there = Context { clock: Arc::<ManualClock>::clone(&here.clock), ..there.context };
     let id = id_of(&here.client().await);
-    assert_eq!(name_at(&there, id).await.as_deref(), Some("Photo Album"));
+    assert_eq!(name_at(&there.context, id).await.as_deref(), Some("Photo Album"));
     let changed = renamed(&here.context, id).await;
     assert!(here.context.update_client(changed).await.unwrap());
-    assert_eq!(name_at(&there, id).await.as_deref(), Some("New name"));
+    assert_eq!(name_at(&there.context, id).await.as_deref(), Some("New name"));
     assert_eq!(name_at(&here.context, id).await.as_deref(), Some("New name"));
 }
 
@@ -109,10 +112,7 @@ async fn a_088_an_update_is_answered_when_no_replica_uses_the_old_values() {
 #[tokio::test]
 async fn a_080_what_was_made_while_a_removal_waited_goes_with_the_client() {
     let [here, there] = replicas();
-    let there = Arc::new(World {
-        context: Context { clock: Arc::<ManualClock>::clone(&here.clock), ..there.context },
-        ..there
-    });
+    let there = Arc::new(there);
     let client = here.client().await;
     let made = Arc::new(Mutex::new(None));
     let sign_in = {
