@@ -24,6 +24,7 @@ use actix_web::web::Data;
 use actix_web::{App, HttpServer};
 use uuid::Uuid;
 
+pub(crate) use sqlite::place;
 pub use store::StoreError;
 use store::{Reader, Store};
 use token::Issuer;

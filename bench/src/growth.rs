@@ -1,13 +1,20 @@
 //! Does the cost of a step grow with the database? Three databases of one kind, a thousandfold apart, measured in turn.
+//!
+//! All of them fit into the machine's memory, and are in it when they are measured: before each cell the files are read through,
+//! because a machine may give up what was not touched for a minute, and the cell warms up for seconds. What is measured is the
+//! work in a larger database, not the disk.
 
 mod fill;
 
-use std::path::Path;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::cell::{Record, Target};
 use crate::flow;
 use crate::http::Connection;
-use crate::load::{self, people};
+use crate::load::{self, Task, people};
 use crate::progress::Progress;
 use crate::run::{Plan, Ready, Results, RunError, begin, cell, name_of_cell, task};
 use crate::servers::Place;
@@ -19,6 +26,7 @@ const SIZES: [u64; 3] = [10_000, 1_000_000, 10_000_000];
 /// The steps that read or write what grows.
 const STEPS: [Step; 3] = [Step::Exchange, Step::Refresh, Step::Userinfo];
 const CONNECTIONS: usize = 64;
+const WARM_UP: Duration = Duration::from_secs(2);
 /// For how many of the tokens the driver knows the secret; they are spread over all.
 const KNOWN: u64 = 9_984;
 
@@ -47,8 +55,10 @@ pub(crate) async fn run(plan: &Plan, sizes: &[u64], results: &mut Results) -> Re
                 for Grown { tokens, ready, sample, place } in &grown {
                     let of = name_of_cell(database, step, CONNECTIONS, ready.target);
                     progress.begin(&format!("{of} among {tokens} tokens"));
+                    read_through(place.data_folder()).await?;
                     let prepared = prepared(step, sample, round, plan.rounds);
                     let task = task(plan, ready, place.database_process(), step, CONNECTIONS);
+                    let task = Task { warm_up: WARM_UP, ..task };
                     let outcome = load::run(task, &people, prepared).await;
                     let mut cell = cell(database, ready.target, step, CONNECTIONS, outcome);
                     cell.tokens = Some(*tokens);
@@ -77,6 +87,32 @@ async fn grow(place: Place, program: &Path, tokens: u64) -> Result<Grown, RunErr
     let sample = filling.await.map_err(|error| RunError::Fill(error.to_string()))??;
     ready.server = ready.launch.start_at(address).await?;
     Ok(Grown { tokens, ready, sample, place })
+}
+
+/// Brings the files under a folder into memory.
+async fn read_through(folder: PathBuf) -> Result<(), RunError> {
+    let reading = tokio::task::spawn_blocking(move || read_folder(&folder));
+    reading.await.map_err(|error| RunError::Fill(error.to_string()))?
+}
+
+fn read_folder(folder: &Path) -> Result<(), RunError> {
+    let at = |path: &Path| {
+        let path = path.to_owned();
+        move |source| RunError::File { path, source }
+    };
+    for entry in fs::read_dir(folder).map_err(at(folder))? {
+        let path = entry.map_err(at(folder))?.path();
+        if path.is_dir() {
+            read_folder(&path)?;
+        } else {
+            match File::open(&path).and_then(|mut file| io::copy(&mut file, &mut io::sink())) {
+                // Others write here, and remove what they no longer need.
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(&path)(error)),
+                Ok(_) | Err(_) => {}
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Each round and each connection has chains of its own; codes are always made freshly, because they live for a minute.

@@ -117,6 +117,14 @@ impl Place {
         }
     }
 
+    /// Where the files of its databases are.
+    pub fn data_folder(&self) -> PathBuf {
+        match &self.cluster {
+            None => self.folder.path().to_owned(),
+            Some(cluster) => cluster.execute("postgres", "SHOW data_directory").trim().into(),
+        }
+    }
+
     /// The process that all processes of PostgreSQL come from.
     pub fn database_process(&self) -> Option<u32> {
         let first_line = "SELECT split_part(pg_read_file('postmaster.pid'), chr(10), 1)";

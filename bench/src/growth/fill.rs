@@ -7,10 +7,11 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use diesel::sql_types::{Array, Binary, Uuid as SqlUuid};
+use diesel::sql_types::{Array, BigInt, Binary, Uuid as SqlUuid};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
+use crate::floor::place;
 use crate::flow::{Client, REDIRECT_URI, Tokens};
 use crate::run::RunError;
 use crate::statement::statement;
@@ -73,8 +74,9 @@ fn fill_sqlite(path: &str, rows: &Rows, hashes: &[Known]) -> Result<(), Box<dyn 
     connection.batch_execute("BEGIN")?;
     for (id, access, refresh) in hashes {
         SetHashes { access, refresh, id: id.as_bytes() }.execute(&mut connection)?;
+        SetLivingHash { access, place: place(*id) }.execute(&mut connection)?;
     }
-    connection.batch_execute("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)")?;
+    connection.batch_execute("COMMIT; PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)")?;
     Ok(())
 }
 
@@ -121,9 +123,9 @@ impl Rows {
             ("ms * 1000", 30 * DAY_MILLIS * 1_000, (SPAN_DAYS + 1) * DAY_MILLIS * 1_000);
         format!(
             "BEGIN; INSERT INTO grants (id, client_id, user_id, family, chain, address, redirect_uri, scope, code_hash, \
-             authenticated_at, code_expires_at, forget_after, redeemed_at, newest_token) {series} SELECT {grant}, \
+             authenticated_at, code_expires_at, forget_after, review_at, redeemed_at, newest_token) {series} SELECT {grant}, \
              x'{client}', randomblob(16), 'eip155', 'eip155:1', '0x' || hex(randomblob(20)), '{REDIRECT_URI}', 'profile', \
-             randomblob(32), {issued}, {issued} + 60000000, {issued} + {month}, {issued} + 1000000, {token} FROM s; \
+             randomblob(32), {issued}, {issued} + 60000000, {issued} + {month}, {issued} + {month}, {issued} + 1000000, {token} FROM s; \
              INSERT INTO tokens (id, grant_id, scope, issued_at, access_hash, access_expires_at, refresh_hash, \
              refresh_expires_at, forget_after) {series} SELECT {token}, {grant}, 'profile', {issued}, randomblob(32), \
              {start} * 1000 + {day}, randomblob(32), {issued} + {month}, {issued} + {month} FROM s; COMMIT"
@@ -146,10 +148,11 @@ impl Rows {
         let (issued, days) = ("to_timestamp(ms / 1000.0)", SPAN_DAYS + 1);
         format!(
             "INSERT INTO grants (id, client_id, user_id, family, chain, address, redirect_uri, scope, code_hash, \
-             authenticated_at, code_expires_at, forget_after, redeemed_at, newest_token) SELECT {grant}, '{client}', \
+             authenticated_at, code_expires_at, forget_after, review_at, redeemed_at, newest_token) SELECT {grant}, '{client}', \
              gen_random_uuid(), 'eip155', 'eip155:1', '0x' || left(encode(sha256(int8send(n)), 'hex'), 40), \
              '{REDIRECT_URI}', 'profile', sha256(int8send(n)), {issued}, {issued} + interval '1 minute', \
-             {issued} + interval '30 days', {issued} + interval '1 second', {token} FROM {series}; \
+             {issued} + interval '30 days', {issued} + interval '30 days', {issued} + interval '1 second', {token} \
+             FROM {series}; \
              INSERT INTO tokens (id, grant_id, scope, issued_at, access_hash, access_expires_at, refresh_hash, \
              refresh_expires_at, forget_after) SELECT {token}, {grant}, 'profile', {issued}, sha256(int8send(-n - 1)), \
              to_timestamp({start} / 1000.0) + interval '{days} days', sha256(int8send(n)), {issued} + interval '30 days', \
@@ -191,6 +194,13 @@ statement! {
         refresh: &'a [u8] as Binary,
         id: &'a [u8] as Binary,
     } = "UPDATE tokens SET access_hash = ?, refresh_hash = ? WHERE id = ?"
+}
+
+statement! {
+    SetLivingHash on diesel::sqlite::Sqlite, SqliteConnection {
+        access: &'a [u8] as Binary,
+        place: i64 as BigInt,
+    } = "UPDATE access_tokens SET access_hash = ? WHERE place = ?"
 }
 
 statement! {

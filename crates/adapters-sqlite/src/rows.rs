@@ -1,6 +1,7 @@
 //! Rows, and the way from a row to the domain. A row that no operation of ours could have written is
 //! [`SqliteError::Corrupt`](crate::error::SqliteError::Corrupt).
 
+pub(crate) mod access_token;
 pub(crate) mod client;
 pub(crate) mod consent;
 pub(crate) mod device_request;

@@ -279,7 +279,7 @@ async fn everything_that_was_answered_is_there_after_opening_again() {
     assert_eq!(storage.find_client(client.id).await.unwrap(), Some(client));
     assert!(storage.find_grant(login.id).await.unwrap().is_some_and(|grant| grant.redeemed));
     assert_eq!(
-        storage.find_access(redeem.token.id).await.unwrap().map(|found| found.token),
+        storage.find_refresh(redeem.token.id).await.unwrap().map(|found| found.token),
         Some(redeem.token)
     );
 }

@@ -256,13 +256,16 @@ impl Tables {
         let row = self.tokens.get(&id)?;
         let grant = &self.grants.get(&row.token.grant)?.grant;
         Some(AccessSnapshot {
-            token: row.token.clone(),
+            id,
+            access_hash: row.token.access_hash,
+            scope: row.token.scope,
+            issued_at: row.token.issued_at,
+            expires_at: row.token.access_expires_at,
             token_revoked: row.access_revoked_at.is_some(),
             grant_revoked: grant.revoked,
             client: grant.client,
             user: grant.user,
             account: grant.account.clone(),
-            authenticated_at: grant.authenticated_at,
         })
     }
 }

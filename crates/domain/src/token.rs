@@ -51,8 +51,16 @@ pub struct RefreshToken {
 /// What an access token is found to mean: one read of storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccessSnapshot {
-    /// The token.
-    pub token: Token,
+    /// Its `jti`.
+    pub id: TokenId,
+    /// What we keep of the access token itself.
+    pub access_hash: SecretHash,
+    /// What it reaches.
+    pub scope: ScopeSet,
+    /// When it was issued.
+    pub issued_at: OffsetDateTime,
+    /// When it stops being good.
+    pub expires_at: OffsetDateTime,
     /// Was this one access token revoked?
     pub token_revoked: bool,
     /// Was the whole grant revoked?
@@ -63,14 +71,12 @@ pub struct AccessSnapshot {
     pub user: UserId,
     /// With which wallet.
     pub account: WalletAccount,
-    /// When.
-    pub authenticated_at: OffsetDateTime,
 }
 
 impl AccessSnapshot {
     /// Is the access token good now?
     pub fn is_live(&self, now: OffsetDateTime) -> bool {
-        !self.token_revoked && !self.grant_revoked && now < self.token.access_expires_at
+        !self.token_revoked && !self.grant_revoked && now < self.expires_at
     }
 }
 

@@ -65,17 +65,17 @@ pub async fn introspect_token(
     let Some(read) = context.signer.read_access_token(token.expose()) else { return Ok(None) };
     let Some(found) = context.storage.find_access(read.id).await? else { return Ok(None) };
     let is_theirs = found.client == client.id || is_for(&read.audience, &client);
-    if !found.token.access_hash.admits(token) || !found.is_live(now) || !is_theirs {
+    if !found.access_hash.admits(token) || !found.is_live(now) || !is_theirs {
         return Ok(None);
     }
     Ok(Some(TokenFacts {
-        scope: found.token.scope,
+        scope: found.scope,
         client: read.client,
         user: found.user,
-        issued_at: found.token.issued_at,
-        expires_at: found.token.access_expires_at,
+        issued_at: found.issued_at,
+        expires_at: found.expires_at,
         audience: Some(read.audience),
-        id: found.token.id,
+        id: found.id,
         key: read.key,
     }))
 }

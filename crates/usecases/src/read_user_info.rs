@@ -52,7 +52,7 @@ pub async fn read_user_info(
     let read = context.signer.read_access_token(access_token.expose());
     let read = read.ok_or(ReadUserInfoError::TokenInvalid)?;
     let found = context.storage.find_access(read.id).await?.ok_or(ReadUserInfoError::TokenInvalid)?;
-    if !found.token.access_hash.admits(access_token) || !found.is_live(now) {
+    if !found.access_hash.admits(access_token) || !found.is_live(now) {
         return Err(ReadUserInfoError::TokenInvalid);
     }
     match (read.key, presented) {
@@ -68,8 +68,8 @@ pub async fn read_user_info(
             prove_key(context, now, proof, wanted).await?;
         }
     }
-    if !UserInfo::is_reached_by(found.token.scope) {
+    if !UserInfo::is_reached_by(found.scope) {
         return Err(ReadUserInfoError::ScopeInsufficient);
     }
-    Ok(released_claims(context, found.user, &found.account, found.token.scope).await?)
+    Ok(released_claims(context, found.user, &found.account, found.scope).await?)
 }

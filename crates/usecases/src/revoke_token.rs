@@ -48,7 +48,7 @@ pub async fn revoke_token(context: &Context, revoke: RevokeToken) -> Result<(), 
         return Ok(());
     }
     let found = context.storage.find_access(id).await?;
-    let is_anothers = found.is_some_and(|found| found.token.access_hash.admits(&revoke.token));
+    let is_anothers = found.is_some_and(|found| found.access_hash.admits(&revoke.token));
     if is_anothers { Err(RevokeTokenError::OtherClient) } else { Ok(()) }
 }
 

@@ -4,7 +4,7 @@ use countersign_domain::client::Client;
 use countersign_domain::grant::Grant;
 use countersign_domain::id::{ClientId, TokenId, UserId};
 use countersign_domain::refresh::{NewestToken, RefreshSnapshot};
-use countersign_domain::token::{AccessSnapshot, Token};
+use countersign_domain::token::AccessSnapshot;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::LinkedWallet;
 use countersign_ports::wallet_store::chain_of_old_wallet;
@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::error::OpResult;
 use crate::rows::client::ClientRow;
 use crate::rows::grant::{GrantRow, HolderRow};
-use crate::rows::token::TokenRow;
+use crate::rows::token::{AccessRow, TokenRow, access_snapshot};
 use crate::schema::{clients, grants, tokens};
 use crate::statement::statement;
 
@@ -74,23 +74,13 @@ pub(crate) fn find_refreshes(connection: &mut PgConnection, ids: &[Uuid]) -> OpR
 
 /// Finds access tokens; those that are not there are left out.
 pub(crate) fn find_accesses(connection: &mut PgConnection, ids: &[Uuid]) -> OpResult<Vec<AccessSnapshot>> {
-    let rows: Vec<(TokenRow, HolderRow)> = tokens::table
+    let rows: Vec<(AccessRow, HolderRow)> = tokens::table
         .inner_join(grants::table.on(grants::id.eq(tokens::grant_id)))
         .filter(tokens::id.eq_any(ids))
-        .select((TokenRow::as_select(), HolderRow::as_select()))
+        .select((AccessRow::as_select(), HolderRow::as_select()))
         .load(connection)?;
-    let snapshot = |(token, holder): (TokenRow, HolderRow)| {
-        Ok(AccessSnapshot {
-            token_revoked: token.access_revoked_at.is_some(),
-            token: Token::try_from(token)?,
-            grant_revoked: holder.revoked_at.is_some(),
-            client: ClientId::from_uuid(holder.client_id),
-            user: UserId::from_uuid(holder.user_id),
-            account: WalletAccount { family: holder.family, chain: holder.chain, address: holder.address },
-            authenticated_at: holder.authenticated_at,
-        })
-    };
-    rows.into_iter().map(snapshot).collect()
+    let snapshots: Result<_, _> = rows.into_iter().map(access_snapshot).collect();
+    Ok(snapshots?)
 }
 
 statement! {

@@ -68,11 +68,10 @@ impl TryFrom<GrantRow> for Grant {
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = grants, check_for_backend(diesel::pg::Pg))]
 pub(crate) struct HolderRow {
-    pub(crate) client_id: Uuid,
-    pub(crate) user_id: Uuid,
-    pub(crate) family: String,
-    pub(crate) chain: String,
-    pub(crate) address: String,
-    pub(crate) authenticated_at: OffsetDateTime,
-    pub(crate) revoked_at: Option<OffsetDateTime>,
+    pub(super) client_id: Uuid,
+    pub(super) user_id: Uuid,
+    pub(super) family: String,
+    pub(super) chain: String,
+    pub(super) address: String,
+    pub(super) revoked_at: Option<OffsetDateTime>,
 }

@@ -1,14 +1,16 @@
 //! Rows of `tokens`.
 
-use countersign_domain::id::{GrantId, TokenId};
+use countersign_domain::id::{ClientId, GrantId, TokenId, UserId};
 use countersign_domain::key_thumbprint::KeyThumbprint;
-use countersign_domain::token::{RefreshToken, Token};
+use countersign_domain::token::{AccessSnapshot, RefreshToken, Token};
+use countersign_domain::wallet::WalletAccount;
 use countersign_ports::StoreError;
 use diesel::prelude::*;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::rows::Place;
+use crate::rows::grant::HolderRow;
 use crate::schema::tokens;
 
 /// What a token's row says.
@@ -22,7 +24,6 @@ pub(crate) struct TokenRow {
     issued_at: OffsetDateTime,
     access_hash: Vec<u8>,
     access_expires_at: OffsetDateTime,
-    pub(crate) access_revoked_at: Option<OffsetDateTime>,
     refresh_hash: Option<Vec<u8>>,
     refresh_expires_at: Option<OffsetDateTime>,
     bound_key: Option<Vec<u8>>,
@@ -53,4 +54,33 @@ impl TryFrom<TokenRow> for Token {
             key: key.transpose()?.map(KeyThumbprint::from_bytes),
         })
     }
+}
+
+/// What a token's row says of its access token.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = tokens, check_for_backend(diesel::pg::Pg))]
+pub(crate) struct AccessRow {
+    id: Uuid,
+    scope: String,
+    issued_at: OffsetDateTime,
+    access_hash: Vec<u8>,
+    access_expires_at: OffsetDateTime,
+    access_revoked_at: Option<OffsetDateTime>,
+}
+
+/// Puts the two halves of an access token together.
+pub(crate) fn access_snapshot((token, holder): (AccessRow, HolderRow)) -> Result<AccessSnapshot, StoreError> {
+    let place = Place { table: "tokens", row: token.id };
+    Ok(AccessSnapshot {
+        id: TokenId::from_uuid(token.id),
+        access_hash: place.hash("access_hash", &token.access_hash)?,
+        scope: place.scopes("scope", &token.scope)?,
+        issued_at: token.issued_at,
+        expires_at: token.access_expires_at,
+        token_revoked: token.access_revoked_at.is_some(),
+        grant_revoked: holder.revoked_at.is_some(),
+        client: ClientId::from_uuid(holder.client_id),
+        user: UserId::from_uuid(holder.user_id),
+        account: WalletAccount { family: holder.family, chain: holder.chain, address: holder.address },
+    })
 }

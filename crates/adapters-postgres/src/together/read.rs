@@ -62,5 +62,5 @@ look_up! {
 
 look_up! {
     /// What an access token means, by its id.
-    FindAccess(TokenId) -> AccessSnapshot = find_accesses, by |snapshot| snapshot.token.id
+    FindAccess(TokenId) -> AccessSnapshot = find_accesses, by |snapshot| snapshot.id
 }

@@ -3,7 +3,8 @@
 use countersign_ports::{PurgeExpired, Purged};
 use diesel::dsl::exists;
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
+use diesel::query_builder::Query;
+use diesel::sql_types::{BigInt, Bool};
 
 use super::statement::statement;
 use crate::error::SqliteError;
@@ -28,6 +29,7 @@ pub(crate) fn purge_expired(
         + PurgePushed { before, limit }.execute(connection)?
         + PurgeDevices { before, limit }.execute(connection)?;
     ReviewGrants { due_before: before, limit, before }.execute(connection)?;
+    PurgeLiving { limit, before }.execute(connection)?;
     let old_grants = grants::table.filter(grants::review_at.lt(before));
     let old_tokens = tokens::table.filter(tokens::forget_after.lt(before));
     let old_spent = spent_challenges::table.filter(spent_challenges::forget_after.lt(before));
@@ -41,7 +43,8 @@ pub(crate) fn purge_expired(
         || diesel::select(exists(old_proofs)).get_result(connection)?
         || diesel::select(exists(old_sessions)).get_result(connection)?
         || diesel::select(exists(old_pushed)).get_result(connection)?
-        || diesel::select(exists(old_devices)).get_result(connection)?;
+        || diesel::select(exists(old_devices)).get_result(connection)?
+        || OldestLivingIsOld { before }.get_result(connection)?;
     Ok(Purged { rows: u64::try_from(rows).unwrap_or(u64::MAX), more })
 }
 
@@ -72,6 +75,27 @@ statement! {
         limit: i64 as BigInt,
     }
     "DELETE FROM tokens WHERE id IN (SELECT id FROM tokens WHERE forget_after < ? ORDER BY forget_after LIMIT ?)"
+}
+
+statement! {
+    /// They are no things of their own, and are not counted. They lie in the order of their birth, which is near enough to that of
+    /// their ends to need no index: a token that lives longer than those after it keeps them for as long.
+    struct PurgeLiving {
+        limit: i64 as BigInt,
+        before: i64 as BigInt,
+    }
+    "DELETE FROM access_tokens WHERE place IN (SELECT place FROM access_tokens ORDER BY place LIMIT ?) AND expires_at < ?"
+}
+
+statement! {
+    struct OldestLivingIsOld {
+        before: i64 as BigInt,
+    }
+    "SELECT coalesce((SELECT expires_at < ? FROM access_tokens ORDER BY place LIMIT 1), FALSE)"
+}
+
+impl Query for OldestLivingIsOld {
+    type SqlType = Bool;
 }
 
 statement! {

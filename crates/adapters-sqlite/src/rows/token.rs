@@ -1,14 +1,13 @@
-//! Tokens, and what a read of a token takes from its grant and from its family.
+//! Tokens, and what a read of a token takes from its family.
 
 use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::refresh::NewestToken;
-use countersign_domain::token::{AccessSnapshot, RefreshToken, Token};
-use countersign_domain::wallet::WalletAccount;
+use countersign_domain::token::{RefreshToken, Token};
 use diesel::prelude::*;
 
 use super::field::Row;
 use crate::error::SqliteError;
-use crate::schema::{grants, tokens};
+use crate::schema::tokens;
 
 /// One answer of the token endpoint.
 #[derive(Queryable, Selectable)]
@@ -22,7 +21,6 @@ pub(crate) struct TokenRow {
     issued_at: i64,
     access_hash: Vec<u8>,
     access_expires_at: i64,
-    access_revoked_at: Option<i64>,
     refresh_hash: Option<Vec<u8>>,
     refresh_expires_at: Option<i64>,
     bound_key: Option<Vec<u8>>,
@@ -57,35 +55,6 @@ impl TryFrom<TokenRow> for Token {
             key,
         })
     }
-}
-
-/// The part of a grant that an access token stands for.
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = grants)]
-#[diesel(check_for_backend(diesel::sqlite::Sqlite))]
-pub(crate) struct GrantedRow {
-    id: Vec<u8>,
-    client_id: Vec<u8>,
-    user_id: Vec<u8>,
-    family: String,
-    chain: String,
-    address: String,
-    authenticated_at: i64,
-    revoked_at: Option<i64>,
-}
-
-/// Puts the two halves of an access token together.
-pub(crate) fn access_snapshot(token: TokenRow, grant: GrantedRow) -> Result<AccessSnapshot, SqliteError> {
-    let at = Row { table: "grants", key: &grant.id };
-    Ok(AccessSnapshot {
-        token_revoked: token.access_revoked_at.is_some(),
-        token: token.try_into()?,
-        grant_revoked: grant.revoked_at.is_some(),
-        client: at.id("client_id", &grant.client_id)?,
-        user: at.id("user_id", &grant.user_id)?,
-        authenticated_at: at.time("authenticated_at", grant.authenticated_at)?,
-        account: WalletAccount { family: grant.family, chain: grant.chain, address: grant.address },
-    })
 }
 
 /// A family's newest token: key, parent, birth.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use countersign_domain::scope::{Scope, ScopeSet};
-use countersign_domain::token::{AccessSnapshot, RefreshToken, Token};
+use countersign_domain::token::{RefreshToken, Token};
 use countersign_ports::{RedeemCode, Redeemed, Storage};
 use time::Duration;
 
@@ -45,7 +45,8 @@ pub async fn a_redemption_that_is_repeated_gives_the_same_answer(store: Arc<dyn 
     for _ in 0..3 {
         assert_eq!(store.redeem_code(command.clone()).await.unwrap(), Redeemed::Stored);
     }
-    assert_eq!(steps::access(&*store, &command.token).await.token, command.token);
+    assert_eq!(steps::stored(&*store, &command.token).await, command.token);
+    assert!(steps::is_live(&*store, &command.token).await);
 }
 
 /// Rule 3 holds whatever happened between the lost answer and the repetition; what happened stays.
@@ -94,15 +95,7 @@ pub async fn a_token_is_found_as_it_was_stored(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
     let command = fixtures::redeem_code(login.id);
     store.redeem_code(command.clone()).await.unwrap();
-    let expected = AccessSnapshot {
-        token: command.token.clone(),
-        token_revoked: false,
-        grant_revoked: false,
-        client: login.client,
-        user: login.new_user,
-        account: login.account,
-        authenticated_at: login.now,
-    };
+    let expected = steps::meaning(&command.token, login.client, login.new_user, login.account);
     assert_eq!(store.find_access(command.token.id).await.unwrap(), Some(expected));
     let snapshot = store.find_refresh(command.token.id).await.unwrap().unwrap();
     assert_eq!(snapshot.token, command.token);
@@ -120,7 +113,8 @@ pub async fn a_token_without_refresh_survives(store: Arc<dyn Storage>) {
         let token = Token { scope: narrow, issued_at, refresh, ..fixtures::token(login.id) };
         let command = RedeemCode { token: token.clone(), ..fixtures::redeem_code(login.id) };
         assert_eq!(store.redeem_code(command).await.unwrap(), Redeemed::Stored);
-        assert_eq!(steps::access(&*store, &token).await.token, token);
+        assert_eq!(steps::stored(&*store, &token).await, token);
+        assert_eq!(steps::access(&*store, &token).await.scope, narrow);
     }
 }
 

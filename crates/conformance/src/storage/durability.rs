@@ -72,7 +72,8 @@ pub async fn a_wallet_keeps_its_user(open: impl AsyncFn() -> Arc<dyn Storage>) {
 pub async fn a_redeemed_code_stays_redeemed(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let token = steps::redeem(&*open().await).await;
     let store = open().await;
-    assert_eq!(steps::access(&*store, &token).await.token, token);
+    assert_eq!(steps::stored(&*store, &token).await, token);
+    assert!(steps::is_live(&*store, &token).await);
     let replay = fixtures::redeem_code(token.grant);
     assert_eq!(store.redeem_code(replay).await.unwrap(), Redeemed::Replayed);
 }

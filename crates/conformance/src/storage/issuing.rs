@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use countersign_domain::client::Client;
 use countersign_domain::id::ClientId;
-use countersign_domain::token::AccessSnapshot;
 use countersign_ports::{IssueTokens, RegisterClient, Storage, TokensIssued};
 
 use super::steps;
@@ -26,15 +25,7 @@ async fn issued(store: &dyn Storage) -> IssueTokens {
 pub async fn tokens_that_were_issued_are_found_with_their_grant(store: Arc<dyn Storage>) {
     let IssueTokens { grant, token, .. } = issued(&*store).await;
     assert!(grant.redeemed && grant.is_of_client());
-    let expected = AccessSnapshot {
-        token: token.clone(),
-        token_revoked: false,
-        grant_revoked: false,
-        client: grant.client,
-        user: grant.user,
-        account: grant.account.clone(),
-        authenticated_at: grant.authenticated_at,
-    };
+    let expected = steps::meaning(&token, grant.client, grant.user, grant.account.clone());
     assert_eq!(store.find_access(token.id).await.unwrap(), Some(expected));
     assert_eq!(store.find_grant(grant.id).await.unwrap(), Some(grant));
     assert_eq!(steps::newest(&*store, &token).await, token.id);

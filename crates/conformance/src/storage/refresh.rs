@@ -31,7 +31,8 @@ pub async fn a_rotated_token_is_the_familys_newest(store: Arc<dyn Storage>) {
     let snapshot = store.find_refresh(token.id).await.unwrap().unwrap();
     assert_eq!(snapshot.token, token);
     assert_eq!(snapshot.newest, newest);
-    assert_eq!(steps::access(&*store, &token).await.token, token);
+    let access = steps::access(&*store, &token).await;
+    assert_eq!(access, steps::meaning(&token, access.client, access.user, access.account.clone()));
 
     let third = steps::rotate(&*store, &token).await;
     assert_eq!(steps::newest(&*store, &token).await, third.id, "a family may be refreshed again and again");

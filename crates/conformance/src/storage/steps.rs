@@ -1,19 +1,22 @@
 //! What most clauses have to do first.
 
-use countersign_domain::id::{GrantId, SessionId, UserId};
+use countersign_domain::client::Client;
+use countersign_domain::id::{ClientId, GrantId, SessionId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    Account, CompleteLogin, ContinueSession, LoginCompleted, OpenSession, Redeemed, Rotated,
-    SessionContinued, SessionOpened, Storage, WalletLinked, WalletUnlinked,
+    Account, CompleteLogin, ContinueSession, LoginCompleted, OpenSession, Redeemed, RegisterClient,
+    Registered, Rotated, SessionContinued, SessionOpened, Storage, WalletLinked, WalletUnlinked,
 };
 
 use crate::fixtures;
 
-/// A wallet signs in.
+/// A wallet signs in to a client that is registered.
 pub(crate) async fn sign_in(store: &dyn Storage) -> CompleteLogin {
     let login = fixtures::complete_login();
+    let client = Client { id: login.client, ..fixtures::client() };
+    assert_eq!(store.register_client(RegisterClient { client }).await.unwrap(), Registered::Stored);
     user_of(store, &login).await;
     login
 }
@@ -39,6 +42,32 @@ pub(crate) async fn rotate(store: &dyn Storage, newest: &Token) -> Token {
     let command = fixtures::rotate_refresh(newest);
     assert_eq!(store.rotate_refresh(command.clone()).await.unwrap(), Rotated::Stored);
     command.token
+}
+
+/// The token as it is stored; it must be there.
+pub(crate) async fn stored(store: &dyn Storage, token: &Token) -> Token {
+    store.find_refresh(token.id).await.unwrap().unwrap().token
+}
+
+/// What the access token must mean, when it was given to this client for this user and wallet and nothing happened to it.
+pub(crate) fn meaning(
+    token: &Token,
+    client: ClientId,
+    user: UserId,
+    account: WalletAccount,
+) -> AccessSnapshot {
+    AccessSnapshot {
+        id: token.id,
+        access_hash: token.access_hash,
+        scope: token.scope,
+        issued_at: token.issued_at,
+        expires_at: token.access_expires_at,
+        token_revoked: false,
+        grant_revoked: false,
+        client,
+        user,
+        account,
+    }
 }
 
 /// What the access token means; it must be there.

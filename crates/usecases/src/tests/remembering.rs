@@ -63,8 +63,8 @@ async fn a_known_client_is_continued_to_with_a_good_code_and_the_first_signature
     let first = world.user_info(&world.tokens(&client, "toy-ann").await).await.unwrap();
     assert_eq!(world.user_info(&tokens).await.unwrap().subject, first.subject);
     let id = world.context.signer.read_access_token(tokens.access_token.expose()).unwrap().id;
-    let found = world.context.storage.find_access(id).await.unwrap().unwrap();
-    assert_eq!(found.authenticated_at, signed_at, "auth_time is the signature's, not the click's");
+    let found = world.context.storage.find_refresh(id).await.unwrap().unwrap();
+    assert_eq!(found.grant.authenticated_at, signed_at, "auth_time is the signature's, not the click's");
 }
 
 #[tokio::test]

@@ -1,0 +1,80 @@
+//! What access tokens mean.
+
+use countersign_domain::id::TokenId;
+use countersign_domain::token::AccessSnapshot;
+use countersign_domain::wallet::WalletAccount;
+use diesel::prelude::*;
+use uuid::Uuid;
+
+use super::field::Row;
+use crate::error::SqliteError;
+use crate::schema::{grants, tokens};
+
+/// What a token says of its access token.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = tokens)]
+#[diesel(check_for_backend(diesel::sqlite::Sqlite))]
+pub(crate) struct AccessRow {
+    scope: String,
+    issued_at: i64,
+    access_hash: Vec<u8>,
+    access_expires_at: i64,
+}
+
+/// What a grant says of the owner of its access tokens.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = grants)]
+#[diesel(check_for_backend(diesel::sqlite::Sqlite))]
+pub(crate) struct OwnerRow {
+    client_id: Vec<u8>,
+    user_id: Vec<u8>,
+    family: String,
+    chain: String,
+    address: String,
+}
+
+/// When the token was revoked, and when the grant.
+pub(crate) type RevokedRow = (Option<i64>, Option<i64>);
+
+/// Puts together what is known of an access token.
+pub(crate) fn access_snapshot(
+    id: TokenId,
+    access: AccessRow,
+    owner: OwnerRow,
+    (token_revoked_at, grant_revoked_at): RevokedRow,
+) -> Result<AccessSnapshot, SqliteError> {
+    let uuid = id.as_uuid();
+    let at = Row { table: "tokens", key: uuid.as_bytes() };
+    Ok(AccessSnapshot {
+        id,
+        access_hash: at.hash("access_hash", &access.access_hash)?,
+        scope: at.scope("scope", &access.scope)?,
+        issued_at: at.time("issued_at", access.issued_at)?,
+        expires_at: at.time("access_expires_at", access.access_expires_at)?,
+        token_revoked: token_revoked_at.is_some(),
+        grant_revoked: grant_revoked_at.is_some(),
+        client: at.id("client_id", &owner.client_id)?,
+        user: at.id("user_id", &owner.user_id)?,
+        account: WalletAccount { family: owner.family, chain: owner.chain, address: owner.address },
+    })
+}
+
+/// Where the row of a living access token stands: the first 64 bits of its id without the digit of the version, as the triggers
+/// of `tokens` say it too.
+pub(crate) fn place(id: Uuid) -> i64 {
+    let [a, b, c, d, e, f, g, h, ..] = *id.as_bytes();
+    i64::from_be_bytes([0, 0, a, b, c, d, e, f]) << 12 | i64::from(u16::from_be_bytes([g, h]) & 0xfff)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_the_time_and_the_chance_of_an_id() {
+        let id = Uuid::parse_str("01890a5d-ac96-774b-bcce-b302099a8057").unwrap();
+        assert_eq!(place(id), 0x0189_0a5d_ac96_74b);
+        assert_eq!(place(Uuid::max()), 0x0fff_ffff_ffff_ffff);
+        assert_eq!(place(Uuid::nil()), 0);
+    }
+}

@@ -1,0 +1,45 @@
+-- What a living access token means, in one row: what `tokens` says of it and `grants` of its owner. Among ten million tokens
+-- a look-up in those two reads six pages that are not at hand, and here one (docs/adr/0025-living-access-tokens.md).
+--
+-- Nothing is true because it is written here. Triggers keep this table beside `tokens`, whoever writes there; a token that is
+-- not found here is looked for in `tokens` and `grants`, which know everything. So a row may be missing, and none may outlive
+-- what it says: a token that is revoked or forgotten takes its row along, and whoever reads asks `grants_ended` and `clients`.
+
+-- `place` is the time and the first twelve bits of chance of a token's id (UUID version 7): its first 64 bits without the digit
+-- of the version. Of two tokens with one place the second is not here.
+CREATE TABLE access_tokens (
+  place INTEGER NOT NULL PRIMARY KEY,
+  id BLOB NOT NULL,
+  grant_id BLOB NOT NULL,
+  client_id BLOB NOT NULL,
+  user_id BLOB NOT NULL,
+  family TEXT NOT NULL,
+  chain TEXT NOT NULL,
+  address TEXT NOT NULL,
+  scope TEXT NOT NULL,
+  issued_at BIGINT NOT NULL,
+  access_hash BLOB NOT NULL,
+  expires_at BIGINT NOT NULL
+);
+
+-- Grants that ended before their time: few, and in few pages.
+CREATE INDEX grants_ended ON grants (id) WHERE revoked_at IS NOT NULL;
+
+CREATE TRIGGER tokens_stored AFTER INSERT ON tokens BEGIN
+  INSERT INTO access_tokens (place, id, grant_id, client_id, user_id, family, chain, address, scope, issued_at,
+    access_hash, expires_at)
+  SELECT ('0x' || hex(substr(NEW.id, 1, 6)) || substr(hex(substr(NEW.id, 7, 2)), 2)) ->> '$', NEW.id, NEW.grant_id,
+    client_id, user_id, family, chain, address, NEW.scope, NEW.issued_at, NEW.access_hash, NEW.access_expires_at
+  FROM grants WHERE id = NEW.grant_id
+  ON CONFLICT (place) DO NOTHING;
+END;
+
+CREATE TRIGGER tokens_revoked AFTER UPDATE OF access_revoked_at ON tokens BEGIN
+  DELETE FROM access_tokens
+  WHERE place = ('0x' || hex(substr(NEW.id, 1, 6)) || substr(hex(substr(NEW.id, 7, 2)), 2)) ->> '$' AND id = NEW.id;
+END;
+
+CREATE TRIGGER tokens_forgotten AFTER DELETE ON tokens BEGIN
+  DELETE FROM access_tokens
+  WHERE place = ('0x' || hex(substr(OLD.id, 1, 6)) || substr(hex(substr(OLD.id, 7, 2)), 2)) ->> '$' AND id = OLD.id;
+END;
