@@ -79,6 +79,8 @@ pub(crate) enum SqliteError {
     NotWal(String),
     #[error("new user's id belongs to somebody else")]
     UserIdTaken,
+    #[error("checkpointer thread could not be started")]
+    CheckpointerNotStarted(#[source] std::io::Error),
 }
 
 impl SqliteError {
@@ -88,7 +90,7 @@ impl SqliteError {
             Self::Query(QueryError::DatabaseError(DatabaseErrorKind::Unknown, information)) => {
                 OUTAGES.iter().any(|outage| information.message().contains(outage))
             }
-            Self::Connection(_) | Self::Pool(_) | Self::NotWal(_) => true,
+            Self::Connection(_) | Self::Pool(_) | Self::NotWal(_) | Self::CheckpointerNotStarted(_) => true,
             Self::Query(_) | Self::Corrupt { .. } | Self::UserIdTaken => false,
         }
     }
@@ -118,6 +120,7 @@ pub(crate) fn store_error(error: Arc<SqliteError>) -> StoreError {
         | SqliteError::Pool(_)
         | SqliteError::NotWal(_)
         | SqliteError::UserIdTaken
+        | SqliteError::CheckpointerNotStarted(_)
             if error.is_outage() =>
         {
             StoreError::Unavailable(Box::new(error))
@@ -126,7 +129,8 @@ pub(crate) fn store_error(error: Arc<SqliteError>) -> StoreError {
         | SqliteError::Connection(_)
         | SqliteError::Pool(_)
         | SqliteError::NotWal(_)
-        | SqliteError::UserIdTaken => StoreError::Failed(Box::new(error)),
+        | SqliteError::UserIdTaken
+        | SqliteError::CheckpointerNotStarted(_) => StoreError::Failed(Box::new(error)),
     }
 }
 

@@ -14,6 +14,7 @@ use countersign_ports::{
 use diesel::SqliteConnection;
 use diesel::connection::SimpleConnection;
 
+use crate::checkpointer::Checkpointer;
 use crate::error::SqliteError;
 use crate::file::DatabaseFile;
 use crate::ops;
@@ -109,18 +110,21 @@ fn ping(_connection: &mut SqliteConnection, _command: &Ping) -> Result<(), Sqlit
     Ok(())
 }
 
-/// The one connection that writes, on the writer thread.
+/// The one connection that writes, on the writer thread, and who copies behind it.
 pub(crate) struct SqliteExecutor {
     file: DatabaseFile,
     options: SqliteOptions,
     /// None while the connection must be made anew.
     connection: Option<SqliteConnection>,
+    checkpointer: Checkpointer,
 }
 
 impl SqliteExecutor {
     pub(crate) fn open(file: DatabaseFile, options: SqliteOptions) -> Result<Self, SqliteError> {
         let connection = pool::connect_writer(&file, &options)?;
-        Ok(Self { file, options, connection: Some(connection) })
+        let checkpointer =
+            Checkpointer::start(file.clone(), options).map_err(SqliteError::CheckpointerNotStarted)?;
+        Ok(Self { file, options, connection: Some(connection), checkpointer })
     }
 }
 
@@ -138,6 +142,9 @@ impl Executor for SqliteExecutor {
             None => pool::connect_writer(&self.file, &self.options)?,
         };
         let result = commit(&mut connection, batch);
+        if result.is_ok() {
+            self.checkpointer.committed(batch.len());
+        }
         if result.is_ok() || is_clean_again(&mut connection) {
             self.connection = Some(connection);
         } else {

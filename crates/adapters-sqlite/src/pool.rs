@@ -1,4 +1,4 @@
-//! Connections and their settings: the one that writes, and the pool of those that read.
+//! Connections and their settings: the one that writes, the one that copies the log, and the pool of those that read.
 
 use std::time::Duration;
 
@@ -11,14 +11,16 @@ use crate::error::SqliteError;
 use crate::file::DatabaseFile;
 use crate::options::SqliteOptions;
 
+/// How many frames the log has when the writer copies what is left of it. They are 64 MiB, to which the file may shrink.
+pub(crate) const WRITER_CHECKPOINT: i32 = 16_000;
+
 /// The connections that read.
 pub(crate) type Readers = Pool<ReaderOpener>;
 
 /// Opens the connection that writes.
 ///
-/// `synchronous = FULL` makes a commit wait for the disk: an answer is a promise. The log is copied into the database
-/// every 4,000 pages rather than every 1,000, which costs 16 MB of disk and saves most of those copies' fsyncs;
-/// after a burst the log file shrinks to 64 MiB.
+/// `synchronous = FULL` makes a commit wait for the disk: an answer is a promise. Past [`WRITER_CHECKPOINT`] frames a commit copies
+/// what the [checkpointer](crate::checkpointer) has left, and the log begins anew; after a burst its file shrinks to 64 MiB.
 ///
 /// Pages are kept in 16 MB here and in 4 MB for each reader. Twice as much made nothing faster at ten million tokens, where a
 /// look-up of anything old goes to the operating system's cache anyway, and it filled the memory that the process may have.
@@ -31,14 +33,25 @@ pub(crate) fn connect_writer(
     if mode.journal_mode != "wal" {
         return Err(SqliteError::NotWal(mode.journal_mode));
     }
-    connection.batch_execute(
+    connection.batch_execute(&format!(
         "PRAGMA synchronous = FULL;
          PRAGMA foreign_keys = ON;
-         PRAGMA wal_autocheckpoint = 4000;
+         PRAGMA wal_autocheckpoint = {WRITER_CHECKPOINT};
          PRAGMA journal_size_limit = 67108864;
          PRAGMA cache_size = -16000;
          PRAGMA temp_store = MEMORY;",
-    )?;
+    ))?;
+    Ok(connection)
+}
+
+/// Opens the connection that copies the log. The frames that it copied may be overwritten, so it waits for the disk like the
+/// writer (`synchronous`). It looks at no table, and pages go from file to file without its cache.
+pub(crate) fn connect_checkpointer(
+    file: &DatabaseFile,
+    options: &SqliteOptions,
+) -> Result<SqliteConnection, SqliteError> {
+    let mut connection = connect(file, options.busy_timeout)?;
+    connection.batch_execute("PRAGMA synchronous = FULL; PRAGMA cache_size = -16;")?;
     Ok(connection)
 }
 

@@ -192,6 +192,55 @@ fn d_16_five_that_open_one_new_file_at_once_all_succeed() {
     }
 }
 
+/// The threads of this process that belong to a storage; the kernel keeps fifteen characters of their names.
+#[cfg(target_os = "linux")]
+fn threads_of_storages() -> Vec<String> {
+    let names = std::fs::read_dir("/proc/self/task").unwrap().filter_map(|thread| {
+        // It may end while it is looked at.
+        std::fs::read_to_string(thread.ok()?.path().join("comm")).ok()
+    });
+    let mut names: Vec<_> =
+        names.map(|name| name.trim().to_owned()).filter(|name| name.starts_with("sqlite-")).collect();
+    names.sort();
+    names
+}
+
+/// Not a claim of its own: the next test starts this binary with this name, so that no other storage is in the process.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_storage_that_is_alone_in_its_process() {
+    let Ok(path) = std::env::var("COUNTERSIGN_TEST_DATABASE") else { return };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let gone = || {
+        // A thread that was waited for is listed for a moment.
+        let begun = std::time::Instant::now();
+        while !threads_of_storages().is_empty() && begun.elapsed().as_secs() < 30 {
+            thread::yield_now();
+        }
+        threads_of_storages().is_empty()
+    };
+    drop(open(Path::new(&path)));
+    assert!(gone(), "dropped, and nothing was written: {:?}", threads_of_storages());
+
+    let storage = open(Path::new(&path));
+    runtime.block_on(storage.register_client(fixtures::register_client())).unwrap();
+    assert_eq!(threads_of_storages(), ["sqlite-checkpoi", "sqlite-writer"]);
+    runtime.block_on(storage.shutdown());
+    assert!(gone(), "shut down: {:?}", threads_of_storages());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_storage_that_is_shut_down_or_dropped_leaves_no_thread() {
+    let (_folder, path) = place();
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "a_storage_that_is_alone_in_its_process"])
+        .env("COUNTERSIGN_TEST_DATABASE", &path)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
 /// Not a claim of its own: the other test starts this binary with this name, five times at once.
 #[test]
 fn one_of_five_processes() {

@@ -29,6 +29,11 @@ impl SqliteExecutor {
         self.connection.as_mut().unwrap()
     }
 
+    /// Writes what no command writes.
+    pub(crate) fn write_by_hand(&mut self, statements: &str) {
+        self.raw().batch_execute(&format!("BEGIN; {statements} COMMIT;")).unwrap();
+    }
+
     fn clients(&mut self) -> i64 {
         clients::table.count().get_result(self.raw()).unwrap()
     }
