@@ -9,6 +9,7 @@ use std::io;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
+use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::Integer;
 
@@ -116,7 +117,8 @@ fn copy(mut connection: SqliteConnection) -> Result<SqliteConnection, SqliteErro
             break;
         }
         let before = log.copied;
-        Log::copy(&mut connection)?;
+        // As much as readers permit, and nobody waits for it.
+        connection.batch_execute("PRAGMA wal_checkpoint(PASSIVE)")?;
         log = Log::look(&mut connection)?;
         // A reader still needs the database as it is, or another process is copying, or the log has begun anew.
         if log.copied <= before {
@@ -139,11 +141,6 @@ impl Log {
     /// Takes no lock and does nothing else.
     fn look(connection: &mut SqliteConnection) -> Result<Self, SqliteError> {
         Ok(diesel::sql_query("PRAGMA wal_checkpoint(NOOP)").get_result(connection)?)
-    }
-
-    /// Copies as much as readers permit, and makes nobody wait.
-    fn copy(connection: &mut SqliteConnection) -> Result<Self, SqliteError> {
-        Ok(diesel::sql_query("PRAGMA wal_checkpoint(PASSIVE)").get_result(connection)?)
     }
 
     fn left(self) -> i32 {

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use countersign_group_commit::Executor;
-use diesel::connection::SimpleConnection;
 use tempfile::TempDir;
 
 use super::*;
