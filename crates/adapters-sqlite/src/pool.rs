@@ -96,11 +96,10 @@ impl ManageConnection for ReaderOpener {
 
     fn connect(&self) -> Result<SqliteConnection, SqliteError> {
         let mut connection = connect(&self.file, self.busy_timeout)?;
-        // What is mapped needs no copy of each page, and the system's memory for files outlives our own cache, which every
-        // commit empties. With a million tokens that was half as many userinfo answers again. It is the whole file where SQLite
-        // is built as .cargo/config.toml says, and two gigabytes of it elsewhere.
+        // Nothing is mapped: SQLite takes the mapping down at every commit of another connection, and bringing it back page by
+        // page is dearer than reading the pages (docs/adr/0027-sqlites-file-is-read-not-mapped.md).
         connection.batch_execute(
-            "PRAGMA query_only = ON; PRAGMA cache_size = -4000; PRAGMA mmap_size = 1099511627776; PRAGMA temp_store = MEMORY;",
+            "PRAGMA query_only = ON; PRAGMA cache_size = -4000; PRAGMA temp_store = MEMORY;",
         )?;
         Ok(connection)
     }
