@@ -24,7 +24,6 @@ use actix_web::web::Data;
 use actix_web::{App, HttpServer};
 use uuid::Uuid;
 
-pub(crate) use sqlite::place;
 pub use store::StoreError;
 use store::{Reader, Store};
 use token::Issuer;

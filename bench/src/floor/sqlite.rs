@@ -22,7 +22,7 @@ const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../migrations/sqlite")
 const LIMITS: Limits = Limits { queue: 8_192, batch: 256 };
 /// The settings of the real server's writer: a commit waits for the disk.
 const WRITER: &str = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; \
-    PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -32000; \
+    PRAGMA wal_autocheckpoint = 16000; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -32000; \
     PRAGMA temp_store = MEMORY; PRAGMA busy_timeout = 5000;";
 const READER: &str = "PRAGMA busy_timeout = 5000; PRAGMA query_only = ON; PRAGMA cache_size = -8000; \
     PRAGMA temp_store = MEMORY;";
@@ -220,7 +220,7 @@ fn insert_token(
 }
 
 /// Where the row of a living access token stands, as the migration that made the table says.
-pub(crate) fn place(token: Uuid) -> i64 {
+fn place(token: Uuid) -> i64 {
     let bits = token.as_u128();
     i64::try_from((bits >> 80) << 12 | (bits >> 64) & 0xfff).unwrap_or_default()
 }

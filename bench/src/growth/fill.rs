@@ -7,11 +7,10 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use diesel::sql_types::{Array, BigInt, Binary, Uuid as SqlUuid};
+use diesel::sql_types::{Array, Binary, Uuid as SqlUuid};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::floor::place;
 use crate::flow::{Client, REDIRECT_URI, Tokens};
 use crate::run::RunError;
 use crate::statement::statement;
@@ -74,7 +73,6 @@ fn fill_sqlite(path: &str, rows: &Rows, hashes: &[Known]) -> Result<(), Box<dyn 
     connection.batch_execute("BEGIN")?;
     for (id, access, refresh) in hashes {
         SetHashes { access, refresh, id: id.as_bytes() }.execute(&mut connection)?;
-        SetLivingHash { access, place: place(*id) }.execute(&mut connection)?;
     }
     connection.batch_execute("COMMIT; PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)")?;
     Ok(())
@@ -194,13 +192,6 @@ statement! {
         refresh: &'a [u8] as Binary,
         id: &'a [u8] as Binary,
     } = "UPDATE tokens SET access_hash = ?, refresh_hash = ? WHERE id = ?"
-}
-
-statement! {
-    SetLivingHash on diesel::sqlite::Sqlite, SqliteConnection {
-        access: &'a [u8] as Binary,
-        place: i64 as BigInt,
-    } = "UPDATE access_tokens SET access_hash = ? WHERE place = ?"
 }
 
 statement! {

@@ -187,6 +187,10 @@ async fn d_30_what_the_release_before_writes_is_followed() {
     let old = TokenId::from_uuid(Uuid::parse_str("01890a5d-ac96-774b-bcce-b302099a8057").unwrap());
     assert_eq!(database.find(old).await.unwrap().account.address, "marked");
 
+    database.other.batch_execute("UPDATE tokens SET access_expires_at = 7 WHERE parent_id IS NULL").unwrap();
+    assert_eq!(database.living(), 2);
+    assert_eq!(database.find(old).await.unwrap().expires_at.unix_timestamp_nanos(), 7_000);
+
     database.other.batch_execute("UPDATE tokens SET access_revoked_at = 1 WHERE parent_id IS NULL").unwrap();
     assert_eq!(database.living(), 0);
     assert!(database.find(token.id).await.unwrap().token_revoked);

@@ -1,5 +1,5 @@
 DROP TRIGGER tokens_forgotten;
-DROP TRIGGER tokens_revoked;
+DROP TRIGGER tokens_changed;
 DROP TRIGGER tokens_stored;
 DROP INDEX grants_ended;
 DROP TABLE access_tokens;

@@ -30,13 +30,19 @@ CREATE TRIGGER tokens_stored AFTER INSERT ON tokens BEGIN
     access_hash, expires_at)
   SELECT ('0x' || hex(substr(NEW.id, 1, 6)) || substr(hex(substr(NEW.id, 7, 2)), 2)) ->> '$', NEW.id, NEW.grant_id,
     client_id, user_id, family, chain, address, NEW.scope, NEW.issued_at, NEW.access_hash, NEW.access_expires_at
-  FROM grants WHERE id = NEW.grant_id
+  FROM grants WHERE id = NEW.grant_id AND NEW.access_revoked_at IS NULL
   ON CONFLICT (place) DO NOTHING;
 END;
 
-CREATE TRIGGER tokens_revoked AFTER UPDATE OF access_revoked_at ON tokens BEGIN
+CREATE TRIGGER tokens_changed AFTER UPDATE ON tokens BEGIN
   DELETE FROM access_tokens
-  WHERE place = ('0x' || hex(substr(NEW.id, 1, 6)) || substr(hex(substr(NEW.id, 7, 2)), 2)) ->> '$' AND id = NEW.id;
+  WHERE place = ('0x' || hex(substr(OLD.id, 1, 6)) || substr(hex(substr(OLD.id, 7, 2)), 2)) ->> '$' AND id = OLD.id;
+  INSERT INTO access_tokens (place, id, grant_id, client_id, user_id, family, chain, address, scope, issued_at,
+    access_hash, expires_at)
+  SELECT ('0x' || hex(substr(NEW.id, 1, 6)) || substr(hex(substr(NEW.id, 7, 2)), 2)) ->> '$', NEW.id, NEW.grant_id,
+    client_id, user_id, family, chain, address, NEW.scope, NEW.issued_at, NEW.access_hash, NEW.access_expires_at
+  FROM grants WHERE id = NEW.grant_id AND NEW.access_revoked_at IS NULL
+  ON CONFLICT (place) DO NOTHING;
 END;
 
 CREATE TRIGGER tokens_forgotten AFTER DELETE ON tokens BEGIN

@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn a_place_is_the_time_and_the_chance_of_an_id() {
         let id = Uuid::parse_str("01890a5d-ac96-774b-bcce-b302099a8057").unwrap();
-        assert_eq!(place(id), 0x0189_0a5d_ac96_74b);
+        assert_eq!(place(id), 0x0189_0a5d_ac96 << 12 | 0x74b);
         assert_eq!(place(Uuid::max()), 0x0fff_ffff_ffff_ffff);
         assert_eq!(place(Uuid::nil()), 0);
     }
