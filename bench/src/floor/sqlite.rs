@@ -215,11 +215,12 @@ fn insert_token(
         refresh_hash: &token.refresh_hash,
         refresh_expires_at: now + REFRESH_LIFE,
         forget_after: now + REFRESH_LIFE,
+        place: place(token.id),
     };
     insert.execute(connection)
 }
 
-/// Where the row of a living access token stands, as the migration that made the table says.
+/// Where the row of a living access token stands, as the real server has it.
 fn place(token: Uuid) -> i64 {
     let bits = token.as_u128();
     i64::try_from((bits >> 80) << 12 | (bits >> 64) & 0xfff).unwrap_or_default()
@@ -332,8 +333,9 @@ statement! {
         refresh_hash: &'a [u8] as Binary,
         refresh_expires_at: i64 as BigInt,
         forget_after: i64 as BigInt,
+        place: i64 as BigInt,
     } = "INSERT INTO tokens (id, grant_id, parent_id, scope, issued_at, access_hash, access_expires_at, \
-         refresh_hash, refresh_expires_at, forget_after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+         refresh_hash, refresh_expires_at, forget_after, place) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 }
 
 statement! {

@@ -125,8 +125,9 @@ impl Rows {
              x'{client}', randomblob(16), 'eip155', 'eip155:1', '0x' || hex(randomblob(20)), '{REDIRECT_URI}', 'profile', \
              randomblob(32), {issued}, {issued} + 60000000, {issued} + {month}, {issued} + {month}, {issued} + 1000000, {token} FROM s; \
              INSERT INTO tokens (id, grant_id, scope, issued_at, access_hash, access_expires_at, refresh_hash, \
-             refresh_expires_at, forget_after) {series} SELECT {token}, {grant}, 'profile', {issued}, randomblob(32), \
-             {start} * 1000 + {day}, randomblob(32), {issued} + {month}, {issued} + {month} FROM s; COMMIT"
+             refresh_expires_at, forget_after, place) {series} SELECT {token}, {grant}, 'profile', {issued}, \
+             randomblob(32), {start} * 1000 + {day}, randomblob(32), {issued} + {month}, {issued} + {month}, \
+             ms * 4096 + n % 4096 FROM s; COMMIT"
         )
     }
 

@@ -5,8 +5,10 @@
 -- not found here is looked for in `tokens` and `grants`, which know everything. So a row may be missing, and none may outlive
 -- what it says: a token that is revoked or forgotten takes its row along, and whoever reads asks `grants_ended` and `clients`.
 
--- `place` is the time and the first twelve bits of chance of a token's id (UUID version 7): its first 64 bits without the digit
--- of the version. Of two tokens with one place the second is not here.
+-- Where a token's row stands here: a number made of its id (time and twelve bits of chance, UUID version 7), so that rows are
+-- appended. The release before this one leaves it out, and its tokens have no row here.
+ALTER TABLE tokens ADD COLUMN place INTEGER;
+
 CREATE TABLE access_tokens (
   place INTEGER NOT NULL PRIMARY KEY,
   id BLOB NOT NULL,
@@ -25,27 +27,27 @@ CREATE TABLE access_tokens (
 -- Grants that ended before their time: few, and in few pages.
 CREATE INDEX grants_ended ON grants (id) WHERE revoked_at IS NOT NULL;
 
-CREATE TRIGGER tokens_stored AFTER INSERT ON tokens BEGIN
+CREATE TRIGGER tokens_stored AFTER INSERT ON tokens WHEN NEW.place IS NOT NULL BEGIN
   INSERT INTO access_tokens (place, id, grant_id, client_id, user_id, family, chain, address, scope, issued_at,
     access_hash, expires_at)
-  SELECT ('0x' || hex(substr(NEW.id, 1, 6)) || substr(hex(substr(NEW.id, 7, 2)), 2)) ->> '$', NEW.id, NEW.grant_id,
+  SELECT NEW.place, NEW.id, NEW.grant_id,
     client_id, user_id, family, chain, address, NEW.scope, NEW.issued_at, NEW.access_hash, NEW.access_expires_at
   FROM grants WHERE id = NEW.grant_id AND NEW.access_revoked_at IS NULL
   ON CONFLICT (place) DO NOTHING;
 END;
 
-CREATE TRIGGER tokens_changed AFTER UPDATE ON tokens BEGIN
+CREATE TRIGGER tokens_changed AFTER UPDATE ON tokens WHEN OLD.place IS NOT NULL BEGIN
   DELETE FROM access_tokens
-  WHERE place = ('0x' || hex(substr(OLD.id, 1, 6)) || substr(hex(substr(OLD.id, 7, 2)), 2)) ->> '$' AND id = OLD.id;
+  WHERE place = OLD.place AND id = OLD.id;
   INSERT INTO access_tokens (place, id, grant_id, client_id, user_id, family, chain, address, scope, issued_at,
     access_hash, expires_at)
-  SELECT ('0x' || hex(substr(NEW.id, 1, 6)) || substr(hex(substr(NEW.id, 7, 2)), 2)) ->> '$', NEW.id, NEW.grant_id,
+  SELECT NEW.place, NEW.id, NEW.grant_id,
     client_id, user_id, family, chain, address, NEW.scope, NEW.issued_at, NEW.access_hash, NEW.access_expires_at
   FROM grants WHERE id = NEW.grant_id AND NEW.access_revoked_at IS NULL
   ON CONFLICT (place) DO NOTHING;
 END;
 
-CREATE TRIGGER tokens_forgotten AFTER DELETE ON tokens BEGIN
+CREATE TRIGGER tokens_forgotten AFTER DELETE ON tokens WHEN OLD.place IS NOT NULL BEGIN
   DELETE FROM access_tokens
-  WHERE place = ('0x' || hex(substr(OLD.id, 1, 6)) || substr(hex(substr(OLD.id, 7, 2)), 2)) ->> '$' AND id = OLD.id;
+  WHERE place = OLD.place AND id = OLD.id;
 END;

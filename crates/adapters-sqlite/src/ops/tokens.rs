@@ -7,6 +7,7 @@ use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 
 use super::statement::statement;
 use crate::error::SqliteError;
+use crate::rows::access_token::place;
 use crate::rows::field::micros;
 use crate::schema::tokens;
 
@@ -28,6 +29,7 @@ pub(crate) fn insert(connection: &mut SqliteConnection, token: &Token) -> Result
         refresh_expires_at: refresh.map(|refresh| micros(refresh.expires_at)),
         forget_after: micros(token.forget_after()),
         bound_key: token.key.as_ref().map(|key| key.as_bytes().as_slice()),
+        place: place(id),
     };
     insert.execute(connection)?;
     Ok(())
@@ -54,7 +56,8 @@ statement! {
         refresh_expires_at: Option<i64> as Nullable<BigInt>,
         forget_after: i64 as BigInt,
         bound_key: Option<&'a [u8]> as Nullable<Binary>,
+        place: i64 as BigInt,
     }
     "INSERT INTO tokens (id, grant_id, parent_id, scope, issued_at, access_hash, access_expires_at, refresh_hash, \
-     refresh_expires_at, forget_after, bound_key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+     refresh_expires_at, forget_after, bound_key, place) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 }

@@ -59,8 +59,7 @@ pub(crate) fn access_snapshot(
     })
 }
 
-/// Where the row of a living access token stands: the first 64 bits of its id without the digit of the version, as the triggers
-/// of `tokens` say it too.
+/// Where the row of a living access token stands: the first 64 bits of its id without the digit of the version.
 pub(crate) fn place(id: Uuid) -> i64 {
     let [a, b, c, d, e, f, g, h, ..] = *id.as_bytes();
     i64::from_be_bytes([0, 0, a, b, c, d, e, f]) << 12 | i64::from(u16::from_be_bytes([g, h]) & 0xfff)
