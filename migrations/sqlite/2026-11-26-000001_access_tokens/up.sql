@@ -27,27 +27,21 @@ CREATE TABLE access_tokens (
 -- Grants that ended before their time: few, and in few pages.
 CREATE INDEX grants_ended ON grants (id) WHERE revoked_at IS NOT NULL;
 
+-- The rows as they have to be, in the order of the columns above.
+CREATE VIEW living_tokens AS
+  SELECT place, tokens.id, grant_id, client_id, user_id, family, chain, address, tokens.scope, issued_at, access_hash,
+    access_expires_at
+  FROM tokens JOIN grants ON grants.id = grant_id WHERE access_revoked_at IS NULL;
+
 CREATE TRIGGER tokens_stored AFTER INSERT ON tokens WHEN NEW.place IS NOT NULL BEGIN
-  INSERT INTO access_tokens (place, id, grant_id, client_id, user_id, family, chain, address, scope, issued_at,
-    access_hash, expires_at)
-  SELECT NEW.place, NEW.id, NEW.grant_id,
-    client_id, user_id, family, chain, address, NEW.scope, NEW.issued_at, NEW.access_hash, NEW.access_expires_at
-  FROM grants WHERE id = NEW.grant_id AND NEW.access_revoked_at IS NULL
-  ON CONFLICT (place) DO NOTHING;
+  INSERT INTO access_tokens SELECT * FROM living_tokens WHERE id = NEW.id ON CONFLICT (place) DO NOTHING;
 END;
 
 CREATE TRIGGER tokens_changed AFTER UPDATE ON tokens WHEN OLD.place IS NOT NULL BEGIN
-  DELETE FROM access_tokens
-  WHERE place = OLD.place AND id = OLD.id;
-  INSERT INTO access_tokens (place, id, grant_id, client_id, user_id, family, chain, address, scope, issued_at,
-    access_hash, expires_at)
-  SELECT NEW.place, NEW.id, NEW.grant_id,
-    client_id, user_id, family, chain, address, NEW.scope, NEW.issued_at, NEW.access_hash, NEW.access_expires_at
-  FROM grants WHERE id = NEW.grant_id AND NEW.access_revoked_at IS NULL
-  ON CONFLICT (place) DO NOTHING;
+  DELETE FROM access_tokens WHERE place = OLD.place AND id = OLD.id;
+  INSERT INTO access_tokens SELECT * FROM living_tokens WHERE id = NEW.id ON CONFLICT (place) DO NOTHING;
 END;
 
 CREATE TRIGGER tokens_forgotten AFTER DELETE ON tokens WHEN OLD.place IS NOT NULL BEGIN
-  DELETE FROM access_tokens
-  WHERE place = OLD.place AND id = OLD.id;
+  DELETE FROM access_tokens WHERE place = OLD.place AND id = OLD.id;
 END;
