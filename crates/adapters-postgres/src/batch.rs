@@ -26,7 +26,7 @@ use diesel::PgConnection;
 use crate::PgOptions;
 use crate::error::OpResult;
 use crate::pool::Pool;
-use crate::together::read::{FindAccess, FindClient, FindGrant, FindRefresh};
+use crate::together::read::{FindAccess, FindClient, FindGrant, FindRefresh, LivesOn};
 
 use line::Line;
 use threads::Threads;
@@ -69,6 +69,7 @@ pub(crate) struct Batches {
     pub(crate) find_grant: Line<FindGrant>,
     pub(crate) find_refresh: Line<FindRefresh>,
     pub(crate) find_access: Line<FindAccess>,
+    pub(crate) lives_on: Line<LivesOn>,
 }
 
 impl Batches {
@@ -90,6 +91,7 @@ impl Batches {
             find_grant: Line::new(pool, limit, &readers, &singles),
             find_refresh: Line::new(pool, limit, &readers, &singles),
             find_access: Line::new(pool, limit, &readers, &singles),
+            lives_on: Line::new(pool, limit, &readers, &singles),
         })
     }
 }

@@ -16,11 +16,11 @@ use countersign_domain::token::AccessSnapshot;
 use countersign_ports::{
     Account, AccountStore, AddSigningKey, BeginDevice, ClientStore, CompleteLogin, ConfirmEmail,
     ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, EmailPut, IssueTokens, KeyAdded,
-    KeyStore, LinkWallet, LinkedWallet, LoginCompleted, LoginStore, OpenSession, PurgeExpired, Purged,
-    PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, RevokeConsent,
-    RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient, SessionContinued,
-    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore,
-    TokensIssued, UnlinkWallet, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
+    KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore, OpenSession, PurgeExpired,
+    Purged, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore,
+    RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient,
+    SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest,
+    TokenStore, TokensIssued, UnlinkWallet, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
 };
 use time::OffsetDateTime;
 
@@ -43,7 +43,7 @@ use crate::ops::revoke_consent::revoke_consent;
 use crate::ops::sign_out::{clients_of_sessions, sign_out};
 use crate::ops::unlink_wallet::unlink_wallet;
 use crate::ops::upkeep::{ping, purge_expired};
-use crate::together::read::{FindAccess, FindClient, FindGrant, FindRefresh};
+use crate::together::read::{FindAccess, FindClient, FindGrant, FindRefresh, LivesOn};
 
 #[async_trait]
 impl ClientStore for PgStorage {
@@ -180,6 +180,10 @@ impl TokenStore for PgStorage {
 
     async fn find_access(&self, id: TokenId) -> Result<Option<AccessSnapshot>, StoreError> {
         self.batches.find_access.carry_out(FindAccess(id)).await
+    }
+
+    async fn lives_on(&self, access: KnownAccess) -> Result<bool, StoreError> {
+        self.batches.lives_on.carry_out(LivesOn(access)).await
     }
 
     async fn revoke_token(&self, command: RevokeToken) -> Result<Revoked, StoreError> {

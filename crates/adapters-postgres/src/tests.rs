@@ -5,7 +5,7 @@ mod batches;
 
 use countersign_conformance::fixtures;
 use countersign_domain::id::ClientId;
-use countersign_ports::{LoginCompleted, PurgeExpired, StoreError};
+use countersign_ports::{KnownAccess, LoginCompleted, PurgeExpired, StoreError};
 use countersign_test_postgres::Cluster;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
@@ -67,7 +67,8 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     rotate_refresh::rotate_refresh(connection, &rotate).unwrap();
     rotate_refresh::rotate_refresh(connection, &rotate).unwrap();
     read::find_refreshes(connection, &[redeem.token.id.as_uuid()]).unwrap();
-    read::find_accesses(connection, &[rotate.token.id.as_uuid()]).unwrap();
+    let access = read::find_accesses(connection, &[rotate.token.id.as_uuid()]).unwrap().remove(0);
+    read::living_on(connection, &[KnownAccess::from(&access)]).unwrap();
     let revoke_token = fixtures::revoke_token(&rotate.token);
     revoke::revoke_token(connection, revoke_token).unwrap();
     revoke::revoke_token(connection, revoke_token).unwrap();

@@ -50,7 +50,7 @@ fn what_an_exchange_and_a_refresh_change_in_a_grant_is_in_no_index() {
     let url = Cluster::shared().create_database();
     migrate(&url).unwrap();
     let indexes = execute(&url, "SELECT indexdef FROM pg_indexes WHERE tablename = 'grants'");
-    assert_eq!(indexes.lines().count(), 4, "{indexes}");
+    assert_eq!(indexes.lines().count(), 5, "{indexes}");
     for column in ["forget_after", "newest_token", "redeemed_at"] {
         assert!(!indexes.contains(column), "{indexes}");
     }
@@ -168,6 +168,21 @@ fn whoever_ends_what_a_user_granted_finds_it_by_the_index() {
     for statement in statements {
         let plan = execute(&url, &format!("SET enable_seqscan = off; EXPLAIN {statement}"));
         assert!(plan.contains("grants_by_user"), "{plan}");
+    }
+}
+
+#[test]
+fn that_a_token_lives_on_is_seen_in_the_indexes_of_what_ended() {
+    let url = Cluster::shared().create_database();
+    migrate(&url).unwrap();
+    for (table, index, ended) in
+        [("tokens", "tokens_ended", "access_revoked_at"), ("grants", "grants_ended", "revoked_at")]
+    {
+        let statement = format!(
+            "SELECT TRUE FROM {table} WHERE id = '00000000-0000-0000-0000-000000000000' AND {ended} IS NOT NULL"
+        );
+        let plan = execute(&url, &format!("SET enable_seqscan = off; EXPLAIN {statement}"));
+        assert!(plan.contains(&format!("Index Only Scan using {index}")), "{plan}");
     }
 }
 

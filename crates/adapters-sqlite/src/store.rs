@@ -21,11 +21,11 @@ use countersign_group_commit::{GroupCommit, Limits};
 use countersign_ports::{
     Account, AccountStore, AddSigningKey, BeginDevice, ClientStore, CompleteLogin, ConfirmEmail,
     ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, EmailPut, IssueTokens, KeyAdded,
-    KeyStore, LinkWallet, LinkedWallet, LoginCompleted, LoginStore, OpenSession, PurgeExpired, Purged,
-    PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, RevokeConsent,
-    RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient, SessionContinued,
-    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore,
-    TokensIssued, UnlinkWallet, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
+    KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore, OpenSession, PurgeExpired,
+    Purged, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore,
+    RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient,
+    SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest,
+    TokenStore, TokensIssued, UnlinkWallet, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
 };
 use diesel::SqliteConnection;
 use time::OffsetDateTime;
@@ -275,6 +275,10 @@ impl TokenStore for SqliteStorage {
 
     async fn find_access(&self, id: TokenId) -> Result<Option<AccessSnapshot>, StoreError> {
         self.read(move |reader| read::find_access(reader, id)).await
+    }
+
+    async fn lives_on(&self, access: KnownAccess) -> Result<bool, StoreError> {
+        self.read(move |reader| read::lives_on(reader, access)).await
     }
 
     async fn revoke_token(&self, command: RevokeToken) -> Result<Revoked, StoreError> {

@@ -263,6 +263,7 @@ impl Tables {
             expires_at: row.token.access_expires_at,
             token_revoked: row.access_revoked_at.is_some(),
             grant_revoked: grant.revoked,
+            grant: grant.id,
             client: grant.client,
             user: grant.user,
             account: grant.account.clone(),

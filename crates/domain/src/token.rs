@@ -65,6 +65,8 @@ pub struct AccessSnapshot {
     pub token_revoked: bool,
     /// Was the whole grant revoked?
     pub grant_revoked: bool,
+    /// Its family.
+    pub grant: GrantId,
     /// Whose token it is.
     pub client: ClientId,
     /// Who signed in.

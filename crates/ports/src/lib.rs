@@ -57,8 +57,8 @@ pub use session_store::{
 pub use storage::Storage;
 pub use token_signer::{PublicKeys, TokenSigner};
 pub use token_store::{
-    IssueTokens, RedeemCode, Redeemed, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, TokenStore,
-    TokensIssued,
+    IssueTokens, KnownAccess, RedeemCode, Redeemed, RevokeGrant, RevokeToken, Revoked, RotateRefresh,
+    Rotated, TokenStore, TokensIssued,
 };
 pub use upkeep::{PurgeExpired, Purged, Upkeep};
 pub use wallet_store::{LinkWallet, LinkedWallet, UnlinkWallet, WalletLinked, WalletStore, WalletUnlinked};

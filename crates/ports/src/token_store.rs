@@ -5,7 +5,7 @@
 
 use async_trait::async_trait;
 use countersign_domain::grant::{Grant, RevocationReason};
-use countersign_domain::id::{GrantId, TokenId};
+use countersign_domain::id::{ClientId, GrantId, TokenId};
 use countersign_domain::refresh::RefreshSnapshot;
 use countersign_domain::secret::SecretHash;
 use countersign_domain::token::{AccessSnapshot, Token};
@@ -121,6 +121,23 @@ pub enum Revoked {
     Unknown,
 }
 
+/// An access token that was found before, by all that can end it before its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownAccess {
+    /// Its `jti`.
+    pub id: TokenId,
+    /// Its family.
+    pub grant: GrantId,
+    /// Whose token it is.
+    pub client: ClientId,
+}
+
+impl From<&AccessSnapshot> for KnownAccess {
+    fn from(found: &AccessSnapshot) -> Self {
+        Self { id: found.id, grant: found.grant, client: found.client }
+    }
+}
+
 /// Codes, tokens and their families. Every write is durable before the answer.
 #[async_trait]
 pub trait TokenStore: Send + Sync {
@@ -143,6 +160,14 @@ pub trait TokenStore: Send + Sync {
 
     /// Reads what an access token means. A revocation that was answered is seen by every later read, on every replica.
     async fn find_access(&self, id: TokenId) -> Result<Option<AccessSnapshot>, StoreError>;
+
+    /// Does an access token that was found before live on: is its client registered, and neither the token nor its grant revoked?
+    /// A revocation that was answered is seen, as by [`find_access`](Self::find_access). What was found of the token does not
+    /// change, so a store that can tell this without reading it again should.
+    async fn lives_on(&self, access: KnownAccess) -> Result<bool, StoreError> {
+        let found = self.find_access(access.id).await?;
+        Ok(found.is_some_and(|found| !found.token_revoked && !found.grant_revoked))
+    }
 
     /// Revokes one access token. Idempotent. The family goes on.
     async fn revoke_token(&self, command: RevokeToken) -> Result<Revoked, StoreError>;

@@ -61,6 +61,7 @@ impl TryFrom<TokenRow> for Token {
 #[diesel(table_name = tokens, check_for_backend(diesel::pg::Pg))]
 pub(crate) struct AccessRow {
     id: Uuid,
+    grant_id: Uuid,
     scope: String,
     issued_at: OffsetDateTime,
     access_hash: Vec<u8>,
@@ -79,6 +80,7 @@ pub(crate) fn access_snapshot((token, holder): (AccessRow, HolderRow)) -> Result
         expires_at: token.access_expires_at,
         token_revoked: token.access_revoked_at.is_some(),
         grant_revoked: holder.revoked_at.is_some(),
+        grant: GrantId::from_uuid(token.grant_id),
         client: ClientId::from_uuid(holder.client_id),
         user: UserId::from_uuid(holder.user_id),
         account: WalletAccount { family: holder.family, chain: holder.chain, address: holder.address },

@@ -1,13 +1,13 @@
 //! Batches on real tables: what they leave alone, and what becomes of one that cannot go on.
 
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use countersign_domain::id::TokenId;
 use countersign_ports::{
-    CompleteLogin, LoginCompleted, Redeemed, ReplayStore, RevokeGrant, RevokeToken, Revoked, RotateRefresh,
-    Rotated, SpendProof, StoreError,
+    CompleteLogin, KnownAccess, LoginCompleted, Redeemed, ReplayStore, RevokeGrant, RevokeToken, Revoked,
+    RotateRefresh, Rotated, SpendProof, StoreError,
 };
 use diesel::prelude::*;
 use diesel::sql_query;
@@ -16,7 +16,7 @@ use super::{count, migrated};
 use crate::batch::Batched;
 use crate::connection::ConnectionUrl;
 use crate::error::OpResult;
-use crate::together::read::{FindAccess, FindClient, FindGrant, FindRefresh};
+use crate::together::read::{FindAccess, FindClient, FindGrant, FindRefresh, LivesOn};
 use crate::{PgOptions, PgStorage};
 use countersign_conformance::fixtures;
 use countersign_ports::RedeemCode;
@@ -65,6 +65,9 @@ pub(super) fn every_operation_together(connection: &mut PgConnection, with_optio
         together(connection, &[FindRefresh(first), FindRefresh(second)]).iter().flatten().flatten().count(),
     );
     found(together(connection, &[FindAccess(first), FindAccess(first)]).iter().flatten().flatten().count());
+    let access = FindAccess(first).alone(connection).unwrap().unwrap();
+    let known = KnownAccess::from(&access);
+    assert_eq!(together(connection, &[LivesOn(known), LivesOn(known)]), [Some(false); 2]);
 }
 
 /// Signs in, and gives the command that redeems the code.
@@ -198,6 +201,11 @@ fn until_somebody_waits(connection: &mut PgConnection) {
     }
 }
 
+/// Asks for the outcome once, which puts the command into its line; is it still to come?
+async fn begun<F: Future>(operation: &mut Pin<&mut F>) -> bool {
+    std::future::poll_fn(|context| Poll::Ready(operation.as_mut().poll(context).is_pending())).await
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deadlock_costs_a_batch_and_none_of_its_commands() {
     let url = Cluster::shared().create_database();
@@ -222,12 +230,11 @@ async fn a_deadlock_costs_a_batch_and_none_of_its_commands() {
     spend(&before).execute(&mut first).unwrap();
     begin(&mut other);
     spend(&high).execute(&mut other).unwrap();
-    let mut spent = pin!(async {
-        tokio::join!(store.spend_proof(before), store.spend_proof(low), store.spend_proof(high))
-    });
-    let begun = std::future::poll_fn(|context| Poll::Ready(spent.as_mut().poll(context).is_pending()));
-    assert!(begun.await);
+    let mut one = pin!(store.spend_proof(before));
+    assert!(begun(&mut one).await);
     until_somebody_waits(&mut watcher);
+    let mut two = pin!(async { tokio::join!(store.spend_proof(low), store.spend_proof(high)) });
+    assert!(begun(&mut two).await);
     roll_back(&mut first);
 
     // The batch has the low one and waits for the high one, of which the other is the holder and wants the low one.
@@ -242,7 +249,7 @@ async fn a_deadlock_costs_a_batch_and_none_of_its_commands() {
         spend(&low).execute(&mut other).unwrap();
         roll_back(&mut other);
     });
-    let (first, second, third) = spent.await;
+    let (first, (second, third)) = tokio::join!(one, two);
     other.await.unwrap();
     assert!([first, second, third].into_iter().all(|answer: Result<bool, StoreError>| answer.unwrap()));
     assert_eq!(count(&mut watcher, "spent_proofs"), 3);

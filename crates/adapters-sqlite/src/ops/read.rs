@@ -9,10 +9,10 @@ use countersign_domain::grant::Grant;
 use countersign_domain::id::{ClientId, GrantId, TokenId, UserId};
 use countersign_domain::refresh::RefreshSnapshot;
 use countersign_domain::token::AccessSnapshot;
-use countersign_ports::LinkedWallet;
+use countersign_ports::{KnownAccess, LinkedWallet};
 use diesel::prelude::*;
 use diesel::query_builder::Query;
-use diesel::sql_types::{BigInt, Binary, Text};
+use diesel::sql_types::{BigInt, Binary, Bool, Text};
 
 use super::statement::statement;
 use crate::error::SqliteError;
@@ -115,6 +115,13 @@ pub(crate) fn find_access(
     row.map(|(access, owner, revoked)| access_snapshot(id, access, owner, revoked)).transpose()
 }
 
+/// Does an access token that was found live on? Those that ended are in indexes of their own, which are small.
+pub(crate) fn lives_on(connection: &mut SqliteConnection, access: KnownAccess) -> Result<bool, SqliteError> {
+    let (id, grant, client) = (access.id.as_uuid(), access.grant.as_uuid(), access.client.as_uuid());
+    let lives_on = LivesOn { client: client.as_bytes(), grant: grant.as_bytes(), token: id.as_bytes() };
+    Ok(lives_on.get_result(connection)?)
+}
+
 pub(crate) fn wallets_of(
     connection: &mut SqliteConnection,
     user: UserId,
@@ -135,12 +142,27 @@ statement! {
         place: i64 as BigInt,
         id: &'a [u8] as Binary,
     }
-    "SELECT scope, issued_at, access_hash, expires_at, client_id, user_id, family, chain, address FROM access_tokens a \
+    "SELECT grant_id, scope, issued_at, access_hash, expires_at, client_id, user_id, family, chain, address FROM access_tokens a \
      WHERE place = ? AND id = ? AND EXISTS (SELECT 1 FROM clients WHERE clients.id = a.client_id) \
      AND NOT EXISTS (SELECT 1 FROM grants INDEXED BY grants_ended \
      WHERE grants.id = a.grant_id AND grants.revoked_at IS NOT NULL)"
 }
 
 impl Query for FindLiving<'_> {
-    type SqlType = ((Text, BigInt, Binary, BigInt), (Binary, Binary, Text, Text, Text));
+    type SqlType = ((Binary, Text, BigInt, Binary, BigInt), (Binary, Binary, Text, Text, Text));
+}
+
+statement! {
+    struct LivesOn<'a> {
+        client: &'a [u8] as Binary,
+        grant: &'a [u8] as Binary,
+        token: &'a [u8] as Binary,
+    }
+    "SELECT EXISTS (SELECT 1 FROM clients WHERE id = ?) \
+     AND NOT EXISTS (SELECT 1 FROM grants INDEXED BY grants_ended WHERE id = ? AND revoked_at IS NOT NULL) \
+     AND NOT EXISTS (SELECT 1 FROM tokens INDEXED BY tokens_ended WHERE id = ? AND access_revoked_at IS NOT NULL)"
+}
+
+impl Query for LivesOn<'_> {
+    type SqlType = Bool;
 }

@@ -15,6 +15,7 @@ use crate::schema::{grants, tokens};
 #[diesel(table_name = tokens)]
 #[diesel(check_for_backend(diesel::sqlite::Sqlite))]
 pub(crate) struct AccessRow {
+    grant_id: Vec<u8>,
     scope: String,
     issued_at: i64,
     access_hash: Vec<u8>,
@@ -53,6 +54,7 @@ pub(crate) fn access_snapshot(
         expires_at: at.time("access_expires_at", access.access_expires_at)?,
         token_revoked: token_revoked_at.is_some(),
         grant_revoked: grant_revoked_at.is_some(),
+        grant: at.id("grant_id", &access.grant_id)?,
         client: at.id("client_id", &owner.client_id)?,
         user: at.id("user_id", &owner.user_id)?,
         account: WalletAccount { family: owner.family, chain: owner.chain, address: owner.address },

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use countersign_domain::client::{Client, ClientAuthentication, ClientMetadata, ClientOrigin};
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::scope::{Scope, ScopeSet};
-use countersign_ports::{CompleteLogin, Redeemed, RegisterClient, Registered, Rotated, Storage};
+use countersign_ports::{
+    CompleteLogin, KnownAccess, LoginCompleted, Redeemed, RegisterClient, Registered, Rotated, Storage,
+};
 use time::Duration;
 
 use super::steps;
@@ -121,7 +123,9 @@ pub async fn a_deleted_client_takes_its_codes_and_tokens_along(store: Arc<dyn St
         families.push((waiting.id, redemption.token, newest));
     }
 
+    let known = KnownAccess::from(&steps::access(&*store, &families[0].1).await);
     assert!(store.delete_client(gone.id).await.unwrap());
+    assert!(!store.lives_on(known).await.unwrap());
 
     let (waiting, first, newest) = families.remove(0);
     assert_eq!(store.find_grant(waiting).await.unwrap(), None);
@@ -146,7 +150,9 @@ pub async fn what_is_left_of_a_deleted_client_goes_when_it_is_deleted_again(stor
     store.register_client(RegisterClient { client: gone.clone() }).await.unwrap();
     assert!(store.delete_client(gone.id).await.unwrap());
     let login = CompleteLogin { client: gone.id, ..fixtures::complete_login() };
-    let user = steps::user_of(&*store, &login).await;
+    let LoginCompleted::CodeIssued { user } = store.complete_login(login.clone()).await.unwrap() else {
+        panic!("nobody asked whether the client is there");
+    };
     let redemption = fixtures::redeem_code(login.id);
     assert_eq!(store.redeem_code(redemption.clone()).await.unwrap(), Redeemed::Stored);
     assert!(store.find_consent(user, gone.id).await.unwrap().is_some());

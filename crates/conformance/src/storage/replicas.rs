@@ -8,8 +8,8 @@ use countersign_domain::id::GrantId;
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::signing_key::SealedKey;
 use countersign_ports::{
-    AddSigningKey, CompleteLogin, EmailPut, KeyAdded, LoginCompleted, OpenSession, Redeemed, RegisterClient,
-    Revoked, Rotated, SessionContinued, SessionOpened, Storage, WalletLinked, WalletUnlinked,
+    AddSigningKey, CompleteLogin, EmailPut, KeyAdded, KnownAccess, LoginCompleted, OpenSession, Redeemed,
+    RegisterClient, Revoked, Rotated, SessionContinued, SessionOpened, Storage, WalletLinked, WalletUnlinked,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -49,8 +49,9 @@ pub async fn a_deletion_is_seen_by_the_other_replica(open: impl AsyncFn() -> Arc
     let redemption = fixtures::redeem_code(login.id);
     here.redeem_code(redemption.clone()).await.unwrap();
     assert!(there.find_client(client.id).await.unwrap().is_some());
-    assert!(steps::is_live(&*there, &redemption.token).await);
+    let known = KnownAccess::from(&steps::access(&*there, &redemption.token).await);
     assert!(here.delete_client(client.id).await.unwrap());
+    assert!(!there.lives_on(known).await.unwrap());
     assert_eq!(there.find_client(client.id).await.unwrap(), None);
     assert_eq!(there.find_access(redemption.token.id).await.unwrap(), None);
 }

@@ -6,8 +6,8 @@ use countersign_domain::login_session::LoginSession;
 use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    Account, CompleteLogin, ContinueSession, LoginCompleted, OpenSession, Redeemed, RegisterClient,
-    Registered, Rotated, SessionContinued, SessionOpened, Storage, WalletLinked, WalletUnlinked,
+    Account, CompleteLogin, ContinueSession, KnownAccess, LoginCompleted, OpenSession, Redeemed,
+    RegisterClient, Rotated, SessionContinued, SessionOpened, Storage, WalletLinked, WalletUnlinked,
 };
 
 use crate::fixtures;
@@ -15,14 +15,16 @@ use crate::fixtures;
 /// A wallet signs in to a client that is registered.
 pub(crate) async fn sign_in(store: &dyn Storage) -> CompleteLogin {
     let login = fixtures::complete_login();
-    let client = Client { id: login.client, ..fixtures::client() };
-    assert_eq!(store.register_client(RegisterClient { client }).await.unwrap(), Registered::Stored);
     user_of(store, &login).await;
     login
 }
 
-/// Completes a login that must get its code, and tells whose it is.
+/// Completes a login that must get its code, at a client that is registered, and tells whose it is.
 pub(crate) async fn user_of(store: &dyn Storage, login: &CompleteLogin) -> UserId {
+    if store.find_client(login.client).await.unwrap().is_none() {
+        let client = Client { id: login.client, ..fixtures::client() };
+        store.register_client(RegisterClient { client }).await.unwrap();
+    }
     match store.complete_login(login.clone()).await.unwrap() {
         LoginCompleted::CodeIssued { user } => user,
         LoginCompleted::ChallengeSpent => panic!("the challenge {} was never used", login.id),
@@ -64,15 +66,25 @@ pub(crate) fn meaning(
         expires_at: token.access_expires_at,
         token_revoked: false,
         grant_revoked: false,
+        grant: token.grant,
         client,
         user,
         account,
     }
 }
 
-/// What the access token means; it must be there.
+/// What the access token means; it must be there. Whoever remembers that learns the same of whether it lives on.
 pub(crate) async fn access(store: &dyn Storage, token: &Token) -> AccessSnapshot {
-    store.find_access(token.id).await.unwrap().unwrap()
+    let access = store.find_access(token.id).await.unwrap().unwrap();
+    let ended = |access: &AccessSnapshot| access.token_revoked || access.grant_revoked;
+    if store.lives_on(KnownAccess::from(&access)).await.unwrap() {
+        assert!(!ended(&access), "what ended does not live again: {access:?}");
+    } else {
+        // It may have ended between the two questions.
+        let found = store.find_access(token.id).await.unwrap();
+        assert!(found.as_ref().is_none_or(ended), "{found:?}");
+    }
+    access
 }
 
 /// Is the access token good?

@@ -1,0 +1,2 @@
+DROP INDEX grants_ended;
+DROP INDEX tokens_ended;
