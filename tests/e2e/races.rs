@@ -91,6 +91,38 @@ on_both! {
         }
     }
 
+    /// what a token means is remembered by every process that was asked (ADR 0028). That it ended is not a thing to remember.
+    fn a_token_that_every_process_knows_is_dead_with_the_answer(database) {
+        let here = database.start();
+        let servers = [here.replica(), here];
+        let [there, here] = &servers;
+        let known = |client: &Client| {
+            let tokens = here.tokens(client);
+            for server in [here, there, here, there] {
+                server.userinfo(&tokens.access).expect(200);
+            }
+            tokens
+        };
+        let client = here.register();
+        for _ in 0..ROUNDS {
+            let tokens = known(&client);
+            assert_eq!(there.revoke(&client, &tokens.access).status, 200);
+            for server in [here, there] {
+                assert_eq!(server.userinfo(&tokens.access).verdict(), "401 invalid_token");
+            }
+            assert_eq!(here.refresh(&client, &tokens.refresh).status, 200, "its family goes on");
+            let tokens = known(&client);
+            assert_eq!(there.revoke(&client, &tokens.refresh).status, 200);
+            expect_dead(&servers, &client, &tokens);
+        }
+        let tokens = known(&client);
+        let path = format!("/oauth/clients/{}", client.id);
+        assert_eq!(there.send(&Request::new("DELETE", &path).bearer(&client.registration_token)).status, 204);
+        for server in &servers {
+            assert_eq!(server.userinfo(&tokens.access).verdict(), "401 invalid_token");
+        }
+    }
+
     /// the answer with the successor may have been lost. It is replaced, and there is one live branch.
     fn a_public_client_may_present_a_rotated_token_again_while_its_successor_is_unused(database) {
         let server = database.start();

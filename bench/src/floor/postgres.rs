@@ -2,7 +2,7 @@
 
 mod statements;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use countersign_group_commit::{Executor, GroupCommit, Limits};
@@ -11,7 +11,9 @@ use diesel::prelude::*;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use uuid::Uuid;
 
-use self::statements::{AllClients, FindAccess, InsertClients, Redeem, RevokeAccess, Rotate, StoreLogins};
+use self::statements::{
+    AllClients, FindAccess, InsertClients, LivesOn, Redeem, RevokeAccess, Rotate, StoreLogins,
+};
 use super::clock::{at, now_micros};
 use super::store::{
     ACCESS_LIFE, Access, CODE_LIFE, Command, Exchange, Login, NewToken, REFRESH_LIFE, Refresh, Register,
@@ -37,6 +39,7 @@ pub(super) struct PostgresStore {
     refresh: Lanes<Refresh, Option<Uuid>>,
     revoke: Lanes<Uuid, Option<Uuid>>,
     access: Lanes<Uuid, Option<Access>>,
+    lives_on: Lanes<(Uuid, Uuid), bool>,
     url: String,
 }
 
@@ -66,6 +69,7 @@ impl PostgresStore {
             refresh: Lanes::open(url, "refresh", THREADS, refresh)?,
             revoke: Lanes::open(url, "revoke", THREADS, revoke)?,
             access: Lanes::open(url, "access", THREADS, access)?,
+            lives_on: Lanes::open(url, "lives", THREADS, lives_on)?,
             url: url.to_owned(),
         })
     }
@@ -88,6 +92,10 @@ impl PostgresStore {
 
     pub(super) async fn access(&self, id: Uuid) -> Result<Option<Access>, StoreError> {
         self.access.submit(id).await
+    }
+
+    pub(super) async fn lives_on(&self, access: &Access) -> Result<bool, StoreError> {
+        self.lives_on.submit((access.id, access.grant)).await
     }
 }
 
@@ -202,15 +210,24 @@ fn revoke(connection: &mut PgConnection, batch: &[Uuid]) -> QueryResult<Vec<Opti
 }
 
 fn access(connection: &mut PgConnection, batch: &[Uuid]) -> QueryResult<Vec<Option<Access>>> {
-    type Row = (Uuid, Uuid, Uuid, String, String, String, time::OffsetDateTime, time::OffsetDateTime);
+    type Row = (Uuid, Uuid, Uuid, Uuid, String, String, String, time::OffsetDateTime, time::OffsetDateTime);
     let rows: Vec<Row> = FindAccess { ids: batch }.load(connection)?;
     let micros =
         |time: time::OffsetDateTime| i64::try_from(time.unix_timestamp_nanos() / 1_000).unwrap_or_default();
-    let rows = rows.into_iter().map(|(id, user, client, chain, address, scope, issued_at, expires_at)| {
-        let (issued_at, expires_at) = (micros(issued_at), micros(expires_at));
-        (id, Access { id, user, client, chain, address, scope, issued_at, expires_at })
-    });
+    let rows =
+        rows.into_iter().map(|(id, grant, user, client, chain, address, scope, issued_at, expires_at)| {
+            let (issued_at, expires_at) = (micros(issued_at), micros(expires_at));
+            (id, Access { id, grant, user, client, chain, address, scope, issued_at, expires_at })
+        });
     Ok(in_order(batch, rows.collect(), |id| *id))
+}
+
+/// Those that live on, of tokens with their grants.
+fn lives_on(connection: &mut PgConnection, batch: &[(Uuid, Uuid)]) -> QueryResult<Vec<bool>> {
+    let (ids, grants): (Vec<Uuid>, Vec<Uuid>) = batch.iter().copied().unzip();
+    let living: Vec<(Uuid,)> = LivesOn { ids: &ids, grants: &grants }.load(connection)?;
+    let living: HashSet<Uuid> = living.into_iter().map(|(id,)| id).collect();
+    Ok(ids.iter().map(|id| living.contains(id)).collect())
 }
 
 fn access_hashes<C>(batch: &[C], token: fn(&C) -> &NewToken) -> Vec<&[u8]> {

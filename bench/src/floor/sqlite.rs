@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use countersign_group_commit::{Executor, GroupCommit, Limits};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Binary, Integer, Nullable, Text};
+use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, Text};
 use diesel::sqlite::Sqlite;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use uuid::Uuid;
@@ -37,7 +37,7 @@ pub(super) struct SqliteReader(RefCell<Option<SqliteConnection>>);
 struct Writer(SqliteConnection);
 
 /// User, client, chain, address, scope, and when it was issued and expires.
-type AccessRow = (Vec<u8>, Vec<u8>, String, String, String, i64, i64);
+type AccessRow = (Vec<u8>, Vec<u8>, Vec<u8>, String, String, String, i64, i64);
 
 impl SqliteStore {
     pub(super) fn open(path: &str, readers: usize) -> Result<Self, StoreError> {
@@ -82,8 +82,9 @@ impl SqliteReader {
             // Of two tokens of one place the second has no row of its own.
             None => FindAccess { id: id.as_bytes() }.get_result(reader).optional()?,
         };
-        Ok(row.map(|(user, client, chain, address, scope, issued_at, expires_at)| Access {
+        Ok(row.map(|(grant, user, client, chain, address, scope, issued_at, expires_at)| Access {
             id,
+            grant: id_of(&grant),
             user: id_of(&user),
             client: id_of(&client),
             chain,
@@ -92,6 +93,14 @@ impl SqliteReader {
             issued_at,
             expires_at,
         }))
+    }
+
+    pub(super) fn lives_on(&self, access: &Access) -> Result<bool, StoreError> {
+        let mut reader = self.0.borrow_mut();
+        let reader = reader.as_mut().ok_or(StoreError::NoReader)?;
+        let lives_on = LivesOn { grant: access.grant.as_bytes(), id: access.id.as_bytes() };
+        let (lives_on,): (bool,) = lives_on.get_result(reader)?;
+        Ok(lives_on)
     }
 }
 
@@ -352,7 +361,7 @@ statement! {
 statement! {
     FindAccess on Sqlite, SqliteConnection {
         id: &'a [u8] as Binary,
-    } -> (Binary, Binary, Text, Text, Text, BigInt, BigInt) = "SELECT g.user_id, g.client_id, g.chain, g.address, \
+    } -> (Binary, Binary, Binary, Text, Text, Text, BigInt, BigInt) = "SELECT g.id, g.user_id, g.client_id, g.chain, g.address, \
          t.scope, t.issued_at, t.access_expires_at FROM tokens t JOIN grants g ON g.id = t.grant_id \
          WHERE t.id = ? AND t.access_revoked_at IS NULL AND g.revoked_at IS NULL"
 }
@@ -361,9 +370,17 @@ statement! {
     FindLiving on Sqlite, SqliteConnection {
         place: i64 as BigInt,
         id: &'a [u8] as Binary,
-    } -> (Binary, Binary, Text, Text, Text, BigInt, BigInt) = "SELECT user_id, client_id, chain, address, scope, \
+    } -> (Binary, Binary, Binary, Text, Text, Text, BigInt, BigInt) = "SELECT grant_id, user_id, client_id, chain, address, scope, \
          issued_at, expires_at FROM access_tokens a WHERE place = ? AND id = ? AND NOT EXISTS \
          (SELECT 1 FROM grants INDEXED BY grants_ended WHERE grants.id = a.grant_id AND grants.revoked_at IS NOT NULL)"
+}
+
+statement! {
+    LivesOn on Sqlite, SqliteConnection {
+        grant: &'a [u8] as Binary,
+        id: &'a [u8] as Binary,
+    } -> (Bool) = "SELECT NOT EXISTS (SELECT 1 FROM grants INDEXED BY grants_ended WHERE id = ? AND revoked_at IS NOT NULL) \
+         AND NOT EXISTS (SELECT 1 FROM tokens INDEXED BY tokens_ended WHERE id = ? AND access_revoked_at IS NOT NULL)"
 }
 
 statement! {

@@ -1,6 +1,8 @@
 //! What is written and read, in either database.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use countersign_group_commit::{StartError, SubmitError};
 use uuid::Uuid;
@@ -79,6 +81,7 @@ pub(super) struct Refresh {
 #[derive(Clone, Debug)]
 pub(super) struct Access {
     pub(super) id: Uuid,
+    pub(super) grant: Uuid,
     pub(super) user: Uuid,
     pub(super) client: Uuid,
     pub(super) chain: String,
@@ -120,10 +123,15 @@ pub(super) enum Store {
     Postgres(PostgresStore),
 }
 
-/// What a worker reads with.
-pub(super) enum Reader {
+/// What a worker reads with, and what it read of access tokens. Nobody forgets any: a run has not that many.
+pub(super) struct Reader {
+    own: Own,
+    known: RefCell<HashMap<Uuid, Rc<Access>>>,
+}
+
+enum Own {
     Sqlite(SqliteReader),
-    Shared,
+    Nothing,
 }
 
 impl Store {
@@ -146,10 +154,11 @@ impl Store {
     }
 
     pub(super) fn reader(&self) -> Reader {
-        match self {
-            Self::Sqlite(store) => Reader::Sqlite(store.reader()),
-            Self::Postgres(_) => Reader::Shared,
-        }
+        let own = match self {
+            Self::Sqlite(store) => Own::Sqlite(store.reader()),
+            Self::Postgres(_) => Own::Nothing,
+        };
+        Reader { own, known: RefCell::default() }
     }
 
     /// Writes; the answer comes when it is durable.
@@ -160,19 +169,38 @@ impl Store {
         }
     }
 
-    /// Finds a live access token.
+    /// Finds a live access token: what it means once, and each time whether it lives on.
     pub(super) async fn access(
         &self,
         reader: &Reader,
         id: Uuid,
         now: i64,
-    ) -> Result<Option<Access>, StoreError> {
-        let found = match (self, reader) {
-            (_, Reader::Sqlite(reader)) => reader.access(id),
-            (Self::Postgres(store), Reader::Shared) => store.access(id).await,
-            (Self::Sqlite(_), Reader::Shared) => Err(StoreError::NoReader),
-        }?;
+    ) -> Result<Option<Rc<Access>>, StoreError> {
+        let known = reader.known.borrow().get(&id).cloned();
+        let found = match known {
+            Some(access) => self.lives_on(reader, &access).await?.then_some(access),
+            None => self.find_access(reader, id).await?.map(Rc::new),
+        };
+        if let Some(access) = &found {
+            reader.known.borrow_mut().entry(id).or_insert_with(|| Rc::clone(access));
+        }
         Ok(found.filter(|access| access.expires_at > now))
+    }
+
+    async fn find_access(&self, reader: &Reader, id: Uuid) -> Result<Option<Access>, StoreError> {
+        match (self, &reader.own) {
+            (_, Own::Sqlite(reader)) => reader.access(id),
+            (Self::Postgres(store), Own::Nothing) => store.access(id).await,
+            (Self::Sqlite(_), Own::Nothing) => Err(StoreError::NoReader),
+        }
+    }
+
+    async fn lives_on(&self, reader: &Reader, access: &Access) -> Result<bool, StoreError> {
+        match (self, &reader.own) {
+            (_, Own::Sqlite(reader)) => reader.lives_on(access),
+            (Self::Postgres(store), Own::Nothing) => store.lives_on(access).await,
+            (Self::Sqlite(_), Own::Nothing) => Err(StoreError::NoReader),
+        }
     }
 }
 

@@ -78,6 +78,7 @@ mod tests {
         let context = Context {
             storage: shared,
             clients: Arc::default(),
+            access: Arc::default(),
             wallets: (Wiring::standard().wallets)(WalletSettings::default()),
             signer: Arc::new(FakeSigner),
             jws: Arc::new(FakeReader),

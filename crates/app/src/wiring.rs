@@ -139,6 +139,7 @@ impl Wiring {
         Context {
             storage,
             clients: Arc::default(),
+            access: Arc::default(),
             wallets: (self.wallets)(config.wallets.clone()),
             signer,
             jws: Arc::clone(&self.jws),

@@ -9,6 +9,7 @@ use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::public_url::PublicUrl;
 use countersign_ports::{Clock, Entropy, Fetcher, JwsReader, Mailer, Storage, TokenSigner, WalletVerifier};
 
+use crate::remembered_access::RememberedAccess;
 use crate::remembered_clients::RememberedClients;
 
 /// The ports, and the policy. Made once at start.
@@ -18,6 +19,8 @@ pub struct Context {
     pub storage: Arc<dyn Storage>,
     /// The clients that were read just now, for [`Context::find_client`]. Whoever decides about a change of one asks the storage.
     pub clients: Arc<RememberedClients>,
+    /// The access tokens that were presented not long ago, for [`Context::find_access`].
+    pub access: Arc<RememberedAccess>,
     /// Who checks wallets.
     pub wallets: Arc<dyn WalletVerifier>,
     /// Who signs tokens.

@@ -63,7 +63,7 @@ pub async fn introspect_token(
         return Ok(refresh_facts(context, now, &client, id, token).await?);
     }
     let Some(read) = context.signer.read_access_token(token.expose()) else { return Ok(None) };
-    let Some(found) = context.storage.find_access(read.id).await? else { return Ok(None) };
+    let Some(found) = context.find_access(read.id).await? else { return Ok(None) };
     let is_theirs = found.client == client.id || is_for(&read.audience, &client);
     if !found.access_hash.admits(token) || !found.is_live(now) || !is_theirs {
         return Ok(None);

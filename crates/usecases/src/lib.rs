@@ -38,6 +38,7 @@ pub mod read_user_info;
 pub mod recognize_account;
 pub mod refresh_tokens;
 pub mod register_client;
+pub mod remembered_access;
 pub mod remembered_clients;
 pub mod revoke_consent;
 pub mod revoke_token;

@@ -1,4 +1,4 @@
-//! A client asks who signed in: one read, and one more each where the wallets or the e-mail address of the user are released.
+//! A client asks who signed in: one read, of what the token means or whether it lives on, and one more each where the wallets or the e-mail address of the user are released.
 
 use countersign_domain::secret::Secret;
 use countersign_domain::user_info::UserInfo;
@@ -51,7 +51,7 @@ pub async fn read_user_info(
     let now = context.clock.now();
     let read = context.signer.read_access_token(access_token.expose());
     let read = read.ok_or(ReadUserInfoError::TokenInvalid)?;
-    let found = context.storage.find_access(read.id).await?.ok_or(ReadUserInfoError::TokenInvalid)?;
+    let found = context.find_access(read.id).await?.ok_or(ReadUserInfoError::TokenInvalid)?;
     if !found.access_hash.admits(access_token) || !found.is_live(now) {
         return Err(ReadUserInfoError::TokenInvalid);
     }

@@ -146,11 +146,21 @@ statement! {
 statement! {
     FindAccess on Pg, PgConnection {
         ids: &'a [Uuid] as Array<SqlUuid>,
-    } -> (SqlUuid, SqlUuid, SqlUuid, Text, Text, Text, Timestamptz, Timestamptz) = "\
-        SELECT t.id, g.user_id, g.client_id, g.chain, g.address, t.scope, t.issued_at, t.access_expires_at \
+    } -> (SqlUuid, SqlUuid, SqlUuid, SqlUuid, Text, Text, Text, Timestamptz, Timestamptz) = "\
+        SELECT t.id, g.id, g.user_id, g.client_id, g.chain, g.address, t.scope, t.issued_at, t.access_expires_at \
         FROM tokens t JOIN grants g ON g.id = t.grant_id \
         WHERE t.id = ANY(?) AND t.access_revoked_at IS NULL \
         AND COALESCE(g.revoked_at, 'infinity') = 'infinity'"
+}
+
+statement! {
+    LivesOn on Pg, PgConnection {
+        ids: &'a [Uuid] as Array<SqlUuid>,
+        grants: &'a [Uuid] as Array<SqlUuid>,
+    } -> (SqlUuid) = "\
+        SELECT asked.id FROM unnest(?, ?) AS asked (id, grant_id) \
+        WHERE (SELECT TRUE FROM grants g WHERE g.id = asked.grant_id AND g.revoked_at IS NOT NULL) IS NULL \
+        AND (SELECT TRUE FROM tokens t WHERE t.id = asked.id AND t.access_revoked_at IS NOT NULL) IS NULL"
 }
 
 statement! {

@@ -1,5 +1,7 @@
 //! From the code to the end of its tokens.
 
+use std::rc::Rc;
+
 use actix_web::http::StatusCode;
 use actix_web::http::header::AUTHORIZATION;
 use actix_web::web::{Data, Form, Json};
@@ -149,7 +151,7 @@ pub(super) async fn revoke(floor: Data<Floor>, sent: Json<TokenAndClient>) -> Re
     Ok(answer::start_shared(StatusCode::OK).insert_header(("content-type", "application/json")).body("{}"))
 }
 
-async fn find(floor: &Floor, reader: &Reader, token: &str) -> Result<Access, Refused> {
+async fn find(floor: &Floor, reader: &Reader, token: &str) -> Result<Rc<Access>, Refused> {
     let (id, _) = floor.issuer.open(token).ok_or(Refused::Unknown)?;
     floor.store.access(reader, id, now_micros()).await?.ok_or(Refused::Unknown)
 }

@@ -101,6 +101,7 @@ impl World {
         let context = Context {
             storage,
             clients: Arc::default(),
+            access: Arc::default(),
             wallets: Arc::new(ToyWallets),
             signer: Arc::new(FakeSigner),
             jws: Arc::new(FakeReader),

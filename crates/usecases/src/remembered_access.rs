@@ -1,0 +1,63 @@
+//! Access tokens that were presented not long ago.
+//!
+//! Whoever presents an access token mostly presents it again, and what it means never changes. So that is remembered, and the
+//! storage is asked each time only for what may have changed: whether the token lives on. What ended is little, and at hand
+//! however many tokens there are (ADR 0028).
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_domain::id::TokenId;
+use countersign_domain::token::AccessSnapshot;
+use countersign_ports::{KnownAccess, StoreError};
+use quick_cache::sync::Cache;
+
+use crate::Context;
+
+/// How long what was read is used: so long may a token outlive rows that somebody deletes by hand.
+const USED_FOR: Duration = Duration::from_secs(60);
+/// How many are remembered, those that are presented most; each takes some 400 bytes.
+const MOST: usize = 16_384;
+
+/// The access tokens that were presented not long ago.
+pub struct RememberedAccess {
+    by_id: Cache<TokenId, Remembered>,
+}
+
+#[derive(Clone)]
+struct Remembered {
+    access: Arc<AccessSnapshot>,
+    /// On the clock that never goes back.
+    until: Duration,
+}
+
+impl Default for RememberedAccess {
+    fn default() -> Self {
+        Self { by_id: Cache::new(MOST) }
+    }
+}
+
+impl Context {
+    /// Finds what an access token means, if it was not ended before its time.
+    pub async fn find_access(&self, id: TokenId) -> Result<Option<Arc<AccessSnapshot>>, StoreError> {
+        let asked_at = self.clock.elapsed();
+        if let Some(remembered) = self.access.by_id.get(&id).filter(|known| asked_at < known.until) {
+            let lives_on = self.storage.lives_on(KnownAccess::from(&*remembered.access)).await?;
+            return Ok(lives_on.then_some(remembered.access));
+        }
+        let found = self.storage.find_access(id).await?;
+        let living = found.filter(|found| !found.token_revoked && !found.grant_revoked).map(Arc::new);
+        if let Some(access) = &living {
+            let remembered = Remembered { access: Arc::clone(access), until: asked_at + USED_FOR };
+            self.access.by_id.insert(id, remembered);
+        }
+        Ok(living)
+    }
+}
+
+impl fmt::Debug for RememberedAccess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RememberedAccess").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,162 @@
+//! A store that fails when it is told to, and that knows what it was asked.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use countersign_conformance::memory::MemoryStorage;
+use countersign_domain::client::Client;
+use countersign_domain::consent::Consent;
+use countersign_domain::device::DeviceRequest;
+use countersign_domain::email::UserEmail;
+use countersign_domain::grant::Grant;
+use countersign_domain::id::{ClientId, GrantId, SessionId, TokenId, UserId};
+use countersign_domain::login_session::LoginSession;
+use countersign_domain::pushed_request::PushedRequest;
+use countersign_domain::refresh::RefreshSnapshot;
+use countersign_domain::secret::SecretHash;
+use countersign_domain::signing_key::SealedKey;
+use countersign_domain::token::AccessSnapshot;
+use countersign_ports::{
+    Account, AccountStore, AddSigningKey, BeginDevice, ClientStore, Clock, CompleteLogin, ConfirmEmail,
+    ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, EmailPut, IssueTokens, KeyAdded,
+    KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore, OpenSession, PurgeExpired,
+    Purged, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore,
+    RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient,
+    SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest,
+    TokenStore, TokensIssued, UnlinkWallet, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
+};
+use time::OffsetDateTime;
+
+use super::world::World;
+
+/// Fails the call after so many that work.
+#[derive(Default)]
+pub(super) struct Breakable {
+    inner: MemoryStorage,
+    calls_left: AtomicI64,
+    calls: Mutex<Vec<&'static str>>,
+}
+
+impl Breakable {
+    /// What it was asked since somebody wanted to know.
+    pub(super) fn asked(&self) -> Vec<&'static str> {
+        std::mem::take(&mut self.calls.lock().unwrap())
+    }
+
+    fn call(&self, name: &'static str) -> Result<(), StoreError> {
+        self.calls.lock().unwrap().push(name);
+        if self.calls_left.fetch_sub(1, Ordering::SeqCst) == 0 {
+            return Err(StoreError::Unavailable("the test pulled the plug".into()));
+        }
+        Ok(())
+    }
+}
+
+macro_rules! breakable {
+    ($port:ident { $($name:ident($($argument:ident: $type:ty),+) -> $answer:ty;)* }) => {
+        #[async_trait]
+        impl $port for Breakable {
+            $(async fn $name(&self, $($argument: $type),+) -> Result<$answer, StoreError> {
+                self.call(stringify!($name))?;
+                self.inner.$name($($argument),+).await
+            })*
+        }
+    };
+}
+
+breakable!(ClientStore {
+    register_client(command: RegisterClient) -> Registered;
+    update_client(client: Client) -> bool;
+    delete_client(id: ClientId) -> bool;
+    find_client(id: ClientId) -> Option<Client>;
+    list_clients(after: Option<ClientId>, limit: u32) -> Vec<Client>;
+});
+breakable!(LoginStore { complete_login(command: CompleteLogin) -> LoginCompleted; });
+breakable!(WalletStore {
+    link_wallet(command: LinkWallet) -> WalletLinked;
+    unlink_wallet(command: UnlinkWallet) -> WalletUnlinked;
+    wallets_of(user: UserId) -> Vec<LinkedWallet>;
+});
+breakable!(SessionStore {
+    open_session(command: OpenSession) -> SessionOpened;
+    find_session(id: SessionId) -> Option<LoginSession>;
+    continue_session(command: ContinueSession) -> SessionContinued;
+    sign_out(command: SignOut) -> bool;
+    clients_of_sessions(user: UserId) -> Vec<SessionClient>;
+    end_session(user: UserId, id: SessionId) -> bool;
+    end_sessions(user: UserId) -> u64;
+});
+breakable!(AccountStore {
+    find_consent(user: UserId, client: ClientId) -> Option<Consent>;
+    find_account(user: UserId) -> Option<Account>;
+    revoke_consent(command: RevokeConsent) -> bool;
+    find_email(user: UserId) -> Option<UserEmail>;
+    put_email(command: PutEmail) -> EmailPut;
+    confirm_email(command: ConfirmEmail) -> bool;
+    remove_email(user: UserId) -> bool;
+    delete_account(command: DeleteAccount) -> bool;
+});
+breakable!(ReplayStore { spend_proof(command: SpendProof) -> bool; });
+breakable!(TokenStore {
+    find_grant(id: GrantId) -> Option<Grant>;
+    redeem_code(command: RedeemCode) -> Redeemed;
+    issue_tokens(command: IssueTokens) -> TokensIssued;
+    find_refresh(id: TokenId) -> Option<RefreshSnapshot>;
+    rotate_refresh(command: RotateRefresh) -> Rotated;
+    find_access(id: TokenId) -> Option<AccessSnapshot>;
+    lives_on(access: KnownAccess) -> bool;
+    revoke_token(command: RevokeToken) -> Revoked;
+    revoke_grant(command: RevokeGrant) -> Revoked;
+});
+
+breakable!(RequestStore {
+    push_request(request: PushedRequest) -> ();
+    take_pushed_request(command: TakePushedRequest) -> Option<String>;
+    begin_device(command: BeginDevice) -> DeviceBegun;
+    find_device(id: GrantId) -> Option<DeviceRequest>;
+    find_device_by_user_code(hash: SecretHash) -> Option<DeviceRequest>;
+    deny_device(command: DenyDevice) -> DeviceDenied;
+});
+
+#[async_trait]
+impl KeyStore for Breakable {
+    async fn add_signing_key(&self, command: AddSigningKey) -> Result<KeyAdded, StoreError> {
+        self.inner.add_signing_key(command).await
+    }
+
+    async fn withdraw_signing_key(&self, kid: &str, now: OffsetDateTime) -> Result<bool, StoreError> {
+        self.inner.withdraw_signing_key(kid, now).await
+    }
+
+    async fn remove_signing_key(&self, kid: &str) -> Result<bool, StoreError> {
+        self.inner.remove_signing_key(kid).await
+    }
+
+    async fn signing_keys(&self) -> Result<Vec<SealedKey>, StoreError> {
+        self.inner.signing_keys().await
+    }
+}
+
+#[async_trait]
+impl Upkeep for Breakable {
+    async fn purge_expired(&self, command: PurgeExpired) -> Result<Purged, StoreError> {
+        self.inner.purge_expired(command).await
+    }
+
+    async fn ping(&self) -> Result<(), StoreError> {
+        self.inner.ping().await
+    }
+}
+
+pub(super) fn world() -> (World, Arc<Breakable>) {
+    let storage = Arc::new(Breakable { calls_left: AtomicI64::new(-1), ..Breakable::default() });
+    (World::on(Arc::<Breakable>::clone(&storage)), storage)
+}
+
+/// No client is remembered then: what happens next asks the storage for it.
+pub(super) async fn break_after(world: &World, storage: &Breakable, calls: i64) {
+    world.clock.wait(Duration::from_secs(1)).await;
+    storage.calls_left.store(calls, Ordering::SeqCst);
+}
