@@ -66,6 +66,11 @@ impl JosekitSigner {
         Ok(changes)
     }
 
+    /// Since when each key has signed that signs now.
+    pub fn active_since(&self) -> Vec<(SigningAlgorithm, OffsetDateTime)> {
+        self.ring().active_since().collect()
+    }
+
     fn ring(&self) -> Arc<Ring> {
         Arc::clone(&self.ring.read().unwrap_or_else(PoisonError::into_inner))
     }

@@ -88,6 +88,11 @@ impl SqliteStorage {
         self.writer.stats()
     }
 
+    /// How many writes wait for the writer now.
+    pub fn waiting_writes(&self) -> usize {
+        self.writer.waiting()
+    }
+
     /// Takes no more writes and carries out those that wait. Reads still work.
     pub async fn shutdown(&self) {
         let writer = Arc::clone(&self.writer);

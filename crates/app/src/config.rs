@@ -61,6 +61,7 @@ pub(crate) struct Config {
     pub(crate) workers: usize,
     pub(crate) log: String,
     pub(crate) log_format: LogFormat,
+    pub(crate) metrics: MetricsPage,
     /// Every setting as `check-config` shows it.
     pub(crate) shown: Vec<Shown>,
 }
@@ -90,6 +91,16 @@ pub(crate) enum LogFormat {
     Auto,
     Pretty,
     Json,
+}
+
+/// Where `/metrics` is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MetricsPage {
+    Nowhere,
+    /// Where everything else is.
+    Beside,
+    /// On a listener of its own.
+    At(SocketAddr),
 }
 
 /// What the settings are for.
@@ -147,6 +158,7 @@ impl Config {
         let workers = reader.read(&settings::WORKERS);
         let log = reader.read(&settings::LOG);
         let log_format = reader.read(&settings::LOG_FORMAT);
+        let metrics = metrics(&mut reader, bind);
 
         if let Some(url) = &database_url {
             match wiring.scheme_of(url) {
@@ -264,6 +276,7 @@ impl Config {
                 workers,
                 log: log?,
                 log_format: log_format?,
+                metrics: metrics?,
                 shown,
             })
         };
@@ -284,6 +297,23 @@ fn mail(reader: &mut Reader<'_>) -> Option<SmtpSettings> {
         reader.mistaken(&settings::MAIL_FROM, "no mail is sent without a mail server; set smtp_url too");
     }
     Some(SmtpSettings { url: url?, sender: sender? })
+}
+
+/// Where `/metrics` is, beside this listener.
+fn metrics(reader: &mut Reader<'_>, bind: Option<SocketAddr>) -> Option<MetricsPage> {
+    let is_on = reader.read(&settings::METRICS);
+    let listen = reader.read(&settings::METRICS_LISTEN);
+    if listen.is_some() && is_on == Some(false) {
+        reader.mistaken(&settings::METRICS_LISTEN, "nothing would be there while metrics is off");
+    }
+    if listen.is_some() && listen == bind {
+        reader.mistaken(&settings::METRICS_LISTEN, "the server itself listens there (bind); leave it out");
+    }
+    Some(match (is_on?, listen) {
+        (false, _) => MetricsPage::Nowhere,
+        (true, None) => MetricsPage::Beside,
+        (true, Some(address)) => MetricsPage::At(address),
+    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! `countersign serve`: start, run, stop.
 
 mod contract_chains;
+mod known;
 mod listener;
 pub(crate) mod opening;
 
@@ -14,11 +15,13 @@ use countersign_domain::challenge::TextKey;
 use countersign_domain::dpop::DpopNonceKey;
 use countersign_domain::secret::SecretHash;
 use countersign_http_actix::{self as http, HttpSettings, Registration, Running};
+use countersign_metrics::{MeasuredWallets, Metrics};
 use countersign_usecases::Context;
+use known::Known;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use crate::config::{Config, RegistrationMode};
+use crate::config::{Config, MetricsPage, RegistrationMode};
 use crate::failure::Failure;
 use crate::keys::KeyKeeper;
 use crate::operator_secret;
@@ -44,6 +47,13 @@ pub(crate) async fn serve(
     // Before anything else: a second server on this address must not touch the first one's database.
     let listener = listener::listen(config.bind)
         .map_err(|error| Failure::because(&format!("listen on {} (bind)", config.bind), &error))?;
+    let metrics_listener =
+        match config.metrics {
+            MetricsPage::Nowhere | MetricsPage::Beside => None,
+            MetricsPage::At(address) => Some(listener::listen(address).map_err(|error| {
+                Failure::because(&format!("listen on {address} (metrics_listen)"), &error)
+            })?),
+        };
     if let Some(folder) = &mut throw_away {
         folder.make().map_err(|error| Failure::because(&format!("make {}", folder.path()), &error))?;
     }
@@ -54,7 +64,12 @@ pub(crate) async fn serve(
             return Ok(());
         }
     };
-    let Started { context, keys, mut running, storage } = started;
+    let Started { context, keys, metrics, mut running, storage } = started;
+    if let Some(listener) = metrics_listener {
+        let serving = http::serve_metrics(metrics, listener)
+            .map_err(|error| Failure::because("serve the metrics (metrics_listen)", &error))?;
+        tokio::spawn(serving);
+    }
     let upkeep = [tokio::spawn(upkeep::keep(context)), tokio::spawn(keys.keep())];
     say_where(&config, &running, throw_away.as_ref());
     contract_chains::introduce(&config.wallets.ethereum_rpc);
@@ -87,6 +102,7 @@ pub(crate) async fn serve(
 struct Started {
     context: Context,
     keys: KeyKeeper,
+    metrics: Arc<Metrics>,
     running: Running,
     storage: OpenStorage,
 }
@@ -94,7 +110,7 @@ struct Started {
 async fn start(config: &Config, wiring: &Wiring, listener: TcpListener) -> Result<Started, Failure> {
     let secret = operator_secret::load_or_create(config, wiring)
         .map_err(|error| Failure::because("get the secret (secret)", &error))?;
-    let storage = opening::with_patience(config, wiring).await?;
+    let mut storage = opening::with_patience(config, wiring).await?;
     let keys =
         load_or_create(storage.storage.as_ref(), &secret, wiring.clock.as_ref(), wiring.entropy.as_ref());
     let signer = keys.await.map_err(|error| Failure::because("open the signing keys", &error))?;
@@ -109,7 +125,16 @@ async fn start(config: &Config, wiring: &Wiring, listener: TcpListener) -> Resul
         entropy: Arc::clone(&wiring.entropy),
         rotation: config.key_rotation,
     };
-    let context = wiring.context(config, Arc::clone(&storage.storage), signer, (text_key, dpop_nonces));
+    let known = Known {
+        signer: Arc::clone(&signer),
+        clock: Arc::clone(&wiring.clock),
+        writer: storage.writer.take(),
+    };
+    let metrics = Arc::new(http::metrics(env!("CARGO_PKG_VERSION"), Box::new(known)));
+    let stored = Arc::clone(&storage.storage);
+    let context = wiring.context(config, stored, signer, (text_key, dpop_nonces));
+    let wallets = Arc::new(MeasuredWallets::new(context.wallets, Arc::clone(&metrics)));
+    let context = Context { wallets, ..context };
     let settings = HttpSettings {
         registration: registration(config),
         rate_limits: config.rate_limit,
@@ -118,11 +143,13 @@ async fn start(config: &Config, wiring: &Wiring, listener: TcpListener) -> Resul
         template_directory: config.template_directory.clone(),
         playground: config.playground,
         dev: config.dev,
+        metrics: Arc::clone(&metrics),
+        shows_metrics: config.metrics == MetricsPage::Beside,
         workers: config.workers,
     };
     let running = http::start(context.clone(), settings, listener)
         .map_err(|error| Failure::because("start the server", &error))?;
-    Ok(Started { context, keys, running, storage })
+    Ok(Started { context, keys, metrics, running, storage })
 }
 
 fn registration(config: &Config) -> Registration {

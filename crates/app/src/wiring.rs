@@ -16,6 +16,7 @@ use countersign_adapters_http::{CachedDocuments, HttpFetcher};
 use countersign_adapters_smtp::{SmtpMailer, SmtpSettings};
 use countersign_domain::challenge::TextKey;
 use countersign_domain::dpop::DpopNonceKey;
+use countersign_metrics::WriterFigures;
 use countersign_ports::error::Source;
 use countersign_ports::{Clock, Entropy, Fetcher, JwsReader, Mailer, Storage, TokenSigner, WalletVerifier};
 use countersign_usecases::{Context, Policy};
@@ -77,9 +78,14 @@ pub trait StorageScheme: Send + Sync {
 pub struct OpenStorage {
     /// The database.
     pub storage: Arc<dyn Storage>,
+    /// Tells what its writer did, if it has one.
+    pub writer: Option<ReadWriter>,
     /// What must be done before the process may end; nothing for most.
     pub closing: Option<Closing>,
 }
+
+/// Tells what a storage's writer did, from memory.
+pub type ReadWriter = Box<dyn Fn() -> Option<WriterFigures> + Send + Sync>;
 
 /// Takes no more writes, carries out those that wait, and blocks until that is done.
 pub type Closing = Box<dyn FnOnce() -> ClosingFuture + Send>;

@@ -81,6 +81,11 @@ impl<E: Executor> GroupCommit<E> {
         self.shared.counters.read()
     }
 
+    /// How many commands wait now.
+    pub fn waiting(&self) -> usize {
+        self.shared.lock().waiting.len()
+    }
+
     /// Takes no more commands, carries out those that wait, and ends the writer thread. Blocks until that is done;
     /// doing it again does nothing.
     pub fn shutdown(&self) {

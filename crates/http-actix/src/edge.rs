@@ -3,20 +3,22 @@
 
 use std::error::Error;
 use std::panic::AssertUnwindSafe;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use actix_web::HttpRequest;
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
+use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::web::Data;
+use countersign_metrics::{METHODS, Request};
 use futures_util::FutureExt;
 use tracing::Instrument;
 
 use crate::error::ApiError;
 use crate::extract::header_text;
+use crate::routes::RouteNumber;
 use crate::state::AppState;
 use crate::{accept, cookies, error_page, headers};
 
@@ -46,12 +48,20 @@ pub(crate) async fn guard<B: MessageBody + 'static>(
         Ok(()) => {
             let answered = AssertUnwindSafe(next.call(request).instrument(span.clone())).catch_unwind().await;
             // A panic is a bug of ours; it costs this one request and nothing else (D-24).
-            answered.map_err(|_| ApiError::server_error(Panicked))??.map_into_boxed_body()
+            let Ok(answered) = answered else {
+                let error = ApiError::server_error(Panicked);
+                count(&state, RouteNumber::OTHER, &method, error.status, started.elapsed());
+                return Err(error.into());
+            };
+            answered?.map_into_boxed_body()
         }
         Err(error) => request.error_response(error),
     };
     // Before an error becomes a page, because the page does not know its cause.
-    span.in_scope(|| log(&result, started));
+    let took = started.elapsed();
+    span.in_scope(|| log(&result, &path, took));
+    let route = result.request().app_data::<RouteNumber>().copied().unwrap_or(RouteNumber::OTHER);
+    count(&state, route, &method, result.status(), took);
     let mut response = as_page_for_browsers(result, &state, &id);
     let head = response.headers_mut();
     headers::complete(head, &method, &path, state.context.policy.public_url.is_https());
@@ -122,12 +132,23 @@ fn shown_path(path: &str) -> String {
     path.chars().filter(|character| !character.is_control()).take(100).collect()
 }
 
-fn log(response: &ServiceResponse<BoxBody>, started: Instant) {
-    let duration_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+fn count(
+    state: &AppState,
+    RouteNumber(route): RouteNumber,
+    method: &Method,
+    status: StatusCode,
+    took: Duration,
+) {
+    let method = METHODS.iter().position(|known| *known == method.as_str()).unwrap_or(METHODS.len());
+    state.metrics.answered(Request { route, method, status: status.as_u16() }, took);
+}
+
+fn log(response: &ServiceResponse<BoxBody>, path: &str, took: Duration) {
+    let duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
     let status = response.status().as_u16();
     let error = response.response().error().and_then(|error| error.as_error::<ApiError>());
     let Some(error) = error else {
-        if response.request().path().contains("/health/") {
+        if path.starts_with("/health/") || path == "/metrics" {
             // Probes that are content would be most of the log.
             tracing::debug!(status, duration_us, "answered");
             return;

@@ -18,6 +18,7 @@ pub(crate) mod home;
 pub(crate) mod introspect;
 pub(crate) mod login;
 pub(crate) mod logout;
+pub(crate) mod metrics;
 pub(crate) mod pictures;
 pub(crate) mod playground;
 pub(crate) mod push;

@@ -15,6 +15,7 @@ mod headers;
 mod language;
 mod login_cookie;
 mod mail;
+mod metrics_server;
 mod openapi;
 mod origin;
 mod page;
@@ -27,5 +28,6 @@ mod session;
 mod state;
 mod templates;
 
+pub use metrics_server::{metrics, serve_metrics};
 pub use openapi::openapi_json;
 pub use server::{HttpSettings, Registration, Running, StartError, start};

@@ -2,9 +2,11 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use actix_web::HttpRequest;
+use countersign_metrics::Metrics;
 use governor::clock::{Clock, DefaultClock, QuantaInstant};
 use governor::{DefaultDirectRateLimiter, DefaultKeyedRateLimiter, NotUntil, Quota};
 use ipnet::IpNet;
@@ -26,6 +28,20 @@ pub(crate) enum Limited {
     Document,
 }
 
+impl Limited {
+    /// The names, in the order of the variants.
+    pub(crate) const NAMES: [&str; 8] = [
+        "registration",
+        "challenge",
+        "login",
+        "mail",
+        "public_request",
+        "user_code",
+        "failed_client_authentication",
+        "document",
+    ];
+}
+
 /// After so many checks the addresses that were quiet are forgotten.
 const FORGET_EVERY: u32 = 4_096;
 
@@ -33,6 +49,7 @@ pub(crate) struct RateLimits {
     counters: Option<Counters>,
     trusted_proxies: Vec<IpNet>,
     checks: AtomicU32,
+    metrics: Arc<Metrics>,
 }
 
 struct Counters {
@@ -50,7 +67,7 @@ struct Counters {
 }
 
 impl RateLimits {
-    pub(crate) fn new(enabled: bool, trusted_proxies: Vec<IpNet>) -> Self {
+    pub(crate) fn new(enabled: bool, trusted_proxies: Vec<IpNet>, metrics: Arc<Metrics>) -> Self {
         let a_minute = |count: NonZeroU32| DefaultKeyedRateLimiter::keyed(Quota::per_minute(count));
         let counters = enabled.then(|| Counters {
             registration: a_minute(per_minute(30)),
@@ -64,7 +81,7 @@ impl RateLimits {
             document: a_minute(per_minute(60)),
             clock: DefaultClock::default(),
         });
-        Self { counters, trusted_proxies, checks: AtomicU32::new(0) }
+        Self { counters, trusted_proxies, checks: AtomicU32::new(0), metrics }
     }
 
     /// Counts a request of this address, or refuses it.
@@ -85,6 +102,7 @@ impl RateLimits {
         }
         let Some(address) = self.address(request) else { return Ok(()) };
         let refused = |until: NotUntil<QuantaInstant>| {
+            self.metrics.rate_limited.at([what as usize]).count();
             let wait = until.wait_time_from(counters.clock.now());
             ApiError::too_many_requests(wait.as_secs() + 1)
         };

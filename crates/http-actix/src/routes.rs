@@ -8,8 +8,8 @@ use actix_web::{HttpResponse, Resource, Route, guard};
 
 use crate::endpoint::{
     account, answer, assets, auth_page, authorize, challenge, clients, continue_session, deny, device,
-    device_authorization, discovery, docs, health, home, introspect, login, logout, pictures, playground,
-    push, revoke, token, userinfo, verify, wallets,
+    device_authorization, discovery, docs, health, home, introspect, login, logout, metrics, pictures,
+    playground, push, revoke, token, userinfo, verify, wallets,
 };
 use crate::error::ApiError;
 use crate::state::AppState;
@@ -23,7 +23,7 @@ pub(crate) struct Endpoint {
 }
 
 /// Endpoints that know no session. Those that are called most come first: the way to an endpoint leads past all before it.
-pub(crate) const WITHOUT_SESSION: [Endpoint; 21] = [
+pub(crate) const WITHOUT_SESSION: [Endpoint; 22] = [
     Endpoint {
         path: "/oauth/token",
         allow: "POST, OPTIONS",
@@ -74,6 +74,7 @@ pub(crate) const WITHOUT_SESSION: [Endpoint; 21] = [
     Endpoint { path: "/favicon.ico", allow: "GET, HEAD", routes: || vec![read().to(assets::favicon)] },
     Endpoint { path: "/health/live", allow: "GET, HEAD", routes: || vec![read().to(health::live)] },
     Endpoint { path: "/health/ready", allow: "GET, HEAD", routes: || vec![read().to(health::ready)] },
+    Endpoint { path: "/metrics", allow: "GET, HEAD", routes: || vec![read().to(metrics::show)] },
     Endpoint {
         path: "/oauth/clients/{client_id}",
         allow: "GET, PUT, DELETE",
@@ -167,6 +168,21 @@ pub(crate) const WITH_SESSION: [Endpoint; 22] = [
     },
 ];
 
+/// The place of an endpoint in [`names`], for whoever sees a request after it was answered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RouteNumber(pub(crate) usize);
+
+impl RouteNumber {
+    /// Of every path that is none of ours.
+    pub(crate) const OTHER: Self = Self(WITHOUT_SESSION.len() + WITH_SESSION.len());
+}
+
+/// The paths of all endpoints, and a word for all others.
+pub(crate) fn names() -> Vec<&'static str> {
+    let endpoints = WITHOUT_SESSION.into_iter().chain(WITH_SESSION);
+    endpoints.map(|endpoint| endpoint.path).chain(["other"]).collect()
+}
+
 const OPENID_CONFIGURATION: &str = "/.well-known/openid-configuration";
 const AUTHORIZATION_SERVER: &str = "/.well-known/oauth-authorization-server";
 
@@ -176,37 +192,42 @@ pub(crate) fn configure(
     session: SessionMiddleware<CookieSessionStore>,
 ) {
     let base = state.context.policy.public_url.path();
-    for endpoint in WITHOUT_SESSION {
+    for (place, endpoint) in WITHOUT_SESSION.into_iter().enumerate() {
+        let number = RouteNumber(place);
         match endpoint.path.find('{').and_then(|place| endpoint.path[..place].rfind('/')) {
             // The way past a scope is a comparison; past a pattern it is the search for one.
             Some(end) => {
                 let (scope, below) = endpoint.path.split_at(end);
-                config.service(web::scope(&format!("{base}{scope}")).service(resource(below, &endpoint)));
+                config.service(
+                    web::scope(&format!("{base}{scope}")).service(resource(below, &endpoint, number)),
+                );
             }
             None => {
-                config.service(resource(&format!("{base}{}", endpoint.path), &endpoint));
+                config.service(resource(&format!("{base}{}", endpoint.path), &endpoint, number));
             }
         }
         let is_metadata = [OPENID_CONFIGURATION, AUTHORIZATION_SERVER].contains(&endpoint.path);
         // RFC 8414 puts the well-known part before the issuer's path, OpenID Connect behind it: both are asked for.
         if is_metadata && !base.is_empty() {
-            config.service(resource(&format!("{}{base}", endpoint.path), &endpoint));
+            config.service(resource(&format!("{}{base}", endpoint.path), &endpoint, number));
         }
     }
     let not_found = || web::to(|| async { Err::<HttpResponse, _>(ApiError::not_found()) });
     let with_session = web::scope(base).default_service(not_found());
-    let endpoints = WITH_SESSION.into_iter();
-    let with_session =
-        endpoints.fold(with_session, |scope, endpoint| scope.service(resource(endpoint.path, &endpoint)));
+    let endpoints = WITH_SESSION.into_iter().enumerate();
+    let with_session = endpoints.fold(with_session, |scope, (place, endpoint)| {
+        let number = RouteNumber(WITHOUT_SESSION.len() + place);
+        scope.service(resource(endpoint.path, &endpoint, number))
+    });
     config.service(with_session.wrap(session));
     // What is not below our own path.
     config.default_service(not_found());
 }
 
-fn resource(path: &str, endpoint: &Endpoint) -> Resource {
+fn resource(path: &str, endpoint: &Endpoint, number: RouteNumber) -> Resource {
     let allow = endpoint.allow;
     let routes = (endpoint.routes)();
-    let resource = routes.into_iter().fold(web::resource(path), Resource::route);
+    let resource = routes.into_iter().fold(web::resource(path).app_data(number), Resource::route);
     resource.default_service(web::to(move || async move {
         Err::<HttpResponse, _>(ApiError::method_not_allowed(allow))
     }))
@@ -216,7 +237,7 @@ fn metadata() -> Vec<Route> {
     vec![read().to(discovery::metadata_document), preflight()]
 }
 
-fn read() -> Route {
+pub(crate) fn read() -> Route {
     web::route().guard(guard::Any(guard::Get()).or(guard::Head()))
 }
 

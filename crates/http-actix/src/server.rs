@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix_session::SessionMiddleware;
@@ -14,6 +15,7 @@ use actix_web::middleware::from_fn;
 use actix_web::web::Data;
 use actix_web::{App, HttpServer, cookie};
 use countersign_domain::secret::SecretHash;
+use countersign_metrics::Metrics;
 use countersign_usecases::Context;
 use ipnet::IpNet;
 
@@ -43,6 +45,10 @@ pub struct HttpSettings {
     pub playground: bool,
     /// Is everything thrown away at the end? Every page then says so.
     pub dev: bool,
+    /// Where everything is counted.
+    pub metrics: Arc<Metrics>,
+    /// Is there a page that shows it?
+    pub shows_metrics: bool,
     /// How many workers serve.
     pub workers: usize,
 }

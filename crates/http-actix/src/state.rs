@@ -1,10 +1,11 @@
 //! What every handler shares.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use actix_web::HttpRequest;
 use actix_web::web::Bytes;
+use countersign_metrics::Metrics;
 use countersign_usecases::Context;
 
 use crate::endpoint::auth_page::SignInPage;
@@ -26,6 +27,8 @@ pub(crate) struct AppState {
     pub(crate) request_ids: RequestIds,
     pub(crate) registration: Registration,
     pub(crate) playground: bool,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) shows_metrics: bool,
     /// A document that never changes while the server runs.
     pub(crate) metadata: Bytes,
     /// Another, which few ask for.
@@ -51,13 +54,19 @@ impl AppState {
         Ok(Self {
             templates: Templates::load(settings.template_directory.as_deref(), site, &modules)?,
             sign_in_pages: Outlines::of(Name::Auth),
-            rate_limits: RateLimits::new(settings.rate_limits, settings.trusted_proxies),
+            rate_limits: RateLimits::new(
+                settings.rate_limits,
+                settings.trusted_proxies,
+                Arc::clone(&settings.metrics),
+            ),
             polls: Polls::default(),
             request_ids: RequestIds::default(),
             metadata: discovery::metadata(public_url, offers).into(),
             openapi: OnceLock::new(),
             registration: settings.registration,
             playground: settings.playground,
+            metrics: settings.metrics,
+            shows_metrics: settings.shows_metrics,
             context,
             draining: AtomicBool::new(false),
         })

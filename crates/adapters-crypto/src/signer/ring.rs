@@ -31,6 +31,8 @@ struct Standing {
     kid: String,
     algorithm: SigningAlgorithm,
     state: KeyState,
+    /// Of a key that nobody stored it is not known.
+    active_from: Option<OffsetDateTime>,
 }
 
 /// A key stands somewhere else than before.
@@ -55,6 +57,9 @@ pub(super) struct OpenKey {
     id_header: String,
     logout_header: String,
 }
+
+/// A key that is published, what it is for, and since when it signs.
+type Found = (Arc<OpenKey>, KeyState, Option<OffsetDateTime>);
 
 impl OpenKey {
     fn new(key: &SigningKey) -> Result<Self, KeyError> {
@@ -91,11 +96,11 @@ impl OpenKey {
 impl Ring {
     /// A ring of keys that nobody stored.
     pub(super) fn of(keys: &[SigningKey]) -> Result<Self, KeyError> {
-        let mut found: Vec<(Arc<OpenKey>, KeyState)> = Vec::with_capacity(keys.len());
+        let mut found = Vec::with_capacity(keys.len());
         for key in keys {
-            let is_first = found.iter().all(|(other, _)| other.algorithm != key.algorithm());
+            let is_first = found.iter().all(|(other, ..): &Found| other.algorithm != key.algorithm());
             let state = if is_first { KeyState::Active } else { KeyState::Retired };
-            found.push((Arc::new(OpenKey::new(key)?), state));
+            found.push((Arc::new(OpenKey::new(key)?), state, None));
         }
         Ok(Self::new(found, &[]))
     }
@@ -118,7 +123,7 @@ impl Ring {
                         Some(open) => Arc::clone(open),
                         None => Arc::new(OpenKey::new(&SigningKey::open(secret, standing.key)?)?),
                     };
-                    found.push((open, standing.state));
+                    found.push((open, standing.state, Some(standing.key.active_from)));
                 } else {
                     withdrawn.push((standing.key.kid.as_str(), algorithm));
                 }
@@ -128,20 +133,22 @@ impl Ring {
         Ok((ring.standing != self.standing).then_some(ring))
     }
 
-    fn new(mut found: Vec<(Arc<OpenKey>, KeyState)>, withdrawn: &[(&str, SigningAlgorithm)]) -> Self {
-        found.sort_by_key(|(_, state)| *state);
-        let good = found.iter().map(|(key, state)| Standing {
+    fn new(mut found: Vec<Found>, withdrawn: &[(&str, SigningAlgorithm)]) -> Self {
+        found.sort_by_key(|(_, state, _)| *state);
+        let good = found.iter().map(|(key, state, active_from)| Standing {
             kid: key.kid.clone(),
             algorithm: key.algorithm,
             state: *state,
+            active_from: *active_from,
         });
         let given_up = withdrawn.iter().map(|(kid, algorithm)| Standing {
             kid: (*kid).to_owned(),
             algorithm: *algorithm,
             state: KeyState::Withdrawn,
+            active_from: None,
         });
         let standing: Vec<Standing> = good.chain(given_up).collect();
-        let published: Vec<Arc<OpenKey>> = found.into_iter().map(|(key, _)| key).collect();
+        let published: Vec<Arc<OpenKey>> = found.into_iter().map(|(key, ..)| key).collect();
         let keys: Vec<&Value> = published.iter().map(|key| &key.jwk).collect();
         let can_sign = |algorithm: &SigningAlgorithm| published.iter().any(|key| key.algorithm == *algorithm);
         let algorithms = SigningAlgorithm::ALL.into_iter().filter(can_sign);
@@ -160,6 +167,12 @@ impl Ring {
     /// The key that signs: the first of its algorithm, because the active ones come first.
     pub(super) fn active(&self, algorithm: SigningAlgorithm) -> Option<&OpenKey> {
         self.published.iter().find(|key| key.algorithm == algorithm).map(AsRef::as_ref)
+    }
+
+    /// Since when the keys have signed that sign now.
+    pub(super) fn active_since(&self) -> impl Iterator<Item = (SigningAlgorithm, OffsetDateTime)> {
+        let active = self.standing.iter().filter(|standing| standing.state == KeyState::Active);
+        active.filter_map(|standing| Some((standing.algorithm, standing.active_from?)))
     }
 
     /// Whoever verifies with our key set verifies with these.

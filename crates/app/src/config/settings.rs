@@ -12,7 +12,11 @@ use ipnet::IpNet;
 use time::Duration;
 
 pub(crate) use super::spec::{Preset, Privacy, Setting, Spec};
-use super::{DatabaseUrl, LogFormat, RegistrationMode, parse};
+use super::{DatabaseUrl, RegistrationMode, parse};
+
+mod watching;
+
+pub(crate) use watching::{LOG, LOG_FORMAT, METRICS, METRICS_LISTEN};
 
 /// The name of the setting that says where the settings file is; it cannot be in that file.
 pub(crate) const CONFIG: &str = "config";
@@ -21,7 +25,7 @@ pub(crate) const CONFIG_DOC: &str =
     "The settings file; without it `countersign.toml` in the working directory, when it is there";
 
 /// All settings, in the order in which people read about them.
-pub(crate) static ALL: [&Spec; 29] = [
+pub(crate) static ALL: [&Spec; 31] = [
     &BIND.spec,
     &PUBLIC_URL.spec,
     &DATABASE_URL.spec,
@@ -51,6 +55,8 @@ pub(crate) static ALL: [&Spec; 29] = [
     &WORKERS.spec,
     &LOG.spec,
     &LOG_FORMAT.spec,
+    &METRICS.spec,
+    &METRICS_LISTEN.spec,
 ];
 
 /// The names of all settings and of their companions with `_file`.
@@ -396,29 +402,4 @@ pub(crate) static WORKERS: Setting<usize> = Setting {
         privacy: Privacy::Public,
     },
     parse: parse::workers,
-};
-
-pub(crate) static LOG: Setting<String> = Setting {
-    spec: Spec {
-        name: "log",
-        file_key: None,
-        doc: "What is logged: a level, or directives for single parts, such as `info,countersign_usecases=debug`. The log goes \
-              to standard error.",
-        takes: "error, warn, info, debug, trace or off, or a list of target=level",
-        preset: Preset::Text("info"),
-        privacy: Privacy::Public,
-    },
-    parse: parse::log_directives,
-};
-
-pub(crate) static LOG_FORMAT: Setting<LogFormat> = Setting {
-    spec: Spec {
-        name: "log_format",
-        file_key: None,
-        doc: "How the log is written; `auto` is `pretty` on a terminal and `json` elsewhere.",
-        takes: "auto, pretty or json",
-        preset: Preset::Text("auto"),
-        privacy: Privacy::Public,
-    },
-    parse: parse::log_format,
 };

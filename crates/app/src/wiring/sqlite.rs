@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use countersign_adapters_sqlite::{SqliteOptions, SqliteStorage};
+use countersign_adapters_sqlite::{SqliteOptions, SqliteStorage, WriteStats};
+use countersign_metrics::WriterFigures;
 use tokio::task::spawn_blocking;
 
 use super::{DatabaseUrl, OpenError, OpenStorage, StorageScheme};
@@ -42,9 +43,12 @@ impl StorageScheme for SqliteScheme {
         let opened = spawn_blocking(move || SqliteStorage::open(&path, SqliteOptions::default())).await;
         let storage = Arc::new(opened.map_err(unusable)?.map_err(unusable)?);
         let closed = Arc::clone(&storage);
+        // Whoever only wants to know what it did does not keep the database open.
+        let known = Arc::downgrade(&storage);
+        let writer = Box::new(move || known.upgrade().map(|storage| figures(&storage)));
         let closing =
             Box::new(move || -> super::ClosingFuture { Box::pin(async move { closed.shutdown().await }) });
-        Ok(OpenStorage { storage, closing: Some(closing) })
+        Ok(OpenStorage { storage, writer: Some(writer), closing: Some(closing) })
     }
 
     async fn migrate(&self, url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
@@ -52,6 +56,12 @@ impl StorageScheme for SqliteScheme {
         let migrated = spawn_blocking(move || countersign_adapters_sqlite::migrate(Path::new(&path))).await;
         migrated.map_err(unusable)?.map_err(unusable)
     }
+}
+
+fn figures(storage: &SqliteStorage) -> WriterFigures {
+    let WriteStats { commits, commands, largest_batch, failures } = storage.write_stats();
+    let waiting = u64::try_from(storage.waiting_writes()).unwrap_or(u64::MAX);
+    WriterFigures { commits, commands, largest_batch, failures, waiting }
 }
 
 fn unusable(error: impl std::error::Error + Send + Sync + 'static) -> OpenError {

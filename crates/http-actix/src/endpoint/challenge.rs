@@ -149,6 +149,7 @@ pub(crate) async fn issue(
         }
         Err(error) => return Err(error.into()),
     };
+    state.metrics.challenges.count();
     let pending = pending.clone();
     pendings.save(&session).map_err(ApiError::server_error)?;
     if body.kind == Kind::Form {
@@ -166,6 +167,7 @@ async fn issue_to_program(state: &AppState, asked: ChallengeRequest) -> Result<H
     let (scope, resources) = (asked.scope.as_deref(), asked.resource.as_slice());
     let asked = ProgramChallenge { client_id: &client_id, name, scope, resources };
     let challenge = issue_program_challenge(&state.context, asked).await?;
+    state.metrics.challenges.count();
     Ok(HttpResponse::Ok().json(ChallengeAnswer::from(challenge)))
 }
 

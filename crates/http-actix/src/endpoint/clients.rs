@@ -169,6 +169,7 @@ pub(crate) async fn register(
     require_permission(&state, &request)?;
     let requested = body.only_json::<ClientRequest>()?.into_requested();
     let registered = register_client(&state.context, requested, ClientOrigin::SelfRegistered).await?;
+    state.metrics.clients_registered.count();
     let mut answer = ClientBody::of(&state, registered.client);
     answer.client_secret = registered.secret.map(|secret| secret.expose().to_owned());
     answer.registration_access_token = Some(registered.registration_token.expose().to_owned());

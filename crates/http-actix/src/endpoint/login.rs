@@ -8,6 +8,8 @@ use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::authorization::unknown_client;
 use countersign_domain::client_document::DocumentUrl;
 use countersign_domain::id::ClientId;
+use countersign_domain::wallet::AccountName;
+use countersign_metrics::{LoginResult, namespace};
 use countersign_usecases::complete_login::{
     CompleteLoginError, LoginWishes, SignedChallenge, SignedIn, complete_login,
 };
@@ -113,6 +115,7 @@ pub(crate) async fn complete(
     let language = Language::of(&request, pending.ui_locales.as_deref());
     let wishes = LoginWishes { remember: sent.remember, browser: state.browser(&request), email: sent.email };
     let done = complete_login(context, pending, signed.clone(), wishes).await;
+    count(&state, &signed.wallet_address, &done);
     let pending = pending.clone();
     let error = match done {
         Ok(SignedIn { to, remembered, link }) => {
@@ -137,6 +140,24 @@ pub(crate) async fn complete(
         return auth_page::render(&state, &request, &pending, step, status).await;
     }
     Err(error.into())
+}
+
+/// Counts what came of it, by the family of wallets that such an address belongs to.
+fn count(state: &AppState, wallet_address: &str, done: &Result<SignedIn, CompleteLoginError>) {
+    let result = match done {
+        Ok(_) => LoginResult::SignedIn,
+        Err(CompleteLoginError::Signature(_)) => LoginResult::BadSignature,
+        Err(CompleteLoginError::Challenge(_) | CompleteLoginError::ChallengeSpent) => {
+            LoginResult::BadChallenge
+        }
+        Err(CompleteLoginError::Email(_) | CompleteLoginError::Client(_)) => LoginResult::Refused,
+        Err(CompleteLoginError::Verifier(_) | CompleteLoginError::Store(_)) => LoginResult::Unavailable,
+    };
+    let wallets = &state.context.wallets;
+    let name = AccountName::read(wallet_address, None);
+    let accounts = name.map_or_else(|_| Vec::new(), |name| wallets.recognize(name.address, name.chain));
+    let family = accounts.first().map_or("", |found| namespace(&found.account.family));
+    state.metrics.login(result, family);
 }
 
 /// No pending request is like this one: because nobody registered the client, because a field is missing, or because

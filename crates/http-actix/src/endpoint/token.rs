@@ -2,15 +2,17 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::code::CodeRejected;
 use countersign_domain::error::OAuthErrorCode;
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::id::GrantId;
+use countersign_domain::refresh::RefreshRejected;
 use countersign_domain::secret::Secret;
 use countersign_usecases::TokenAnswer;
-use countersign_usecases::exchange_code::{ExchangeCode, exchange_code};
+use countersign_usecases::exchange_code::{ExchangeCode, ExchangeCodeError, exchange_code};
 use countersign_usecases::exchange_device_code::{ExchangeDeviceCode, exchange_device_code};
 use countersign_usecases::issue_client_tokens::{IssueClientTokens, issue_client_tokens};
-use countersign_usecases::refresh_tokens::{RefreshTokens, refresh_tokens};
+use countersign_usecases::refresh_tokens::{RefreshTokens, RefreshTokensError, refresh_tokens};
 use countersign_usecases::sign_in_program::{SignInProgram, sign_in_program};
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
@@ -84,7 +86,8 @@ pub(crate) async fn answer(
     let tokens = handle(&state, &request, &body)
         .await
         .map_err(|error| client_credentials::refuse(&state, &request, error))
-        .map_err(|error| dpop::refuse(&state, &request, error))?;
+        .map_err(|error| dpop::refuse(&state, &request, error))
+        .inspect_err(|error| state.metrics.token_refused(error.error.code))?;
     let body = TokenBody {
         access_token: tokens.access_token.expose().to_owned(),
         token_type: if tokens.key.is_some() { "DPoP" } else { "Bearer" },
@@ -106,48 +109,58 @@ async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<
     let proof = dpop::proof(request)?;
     let in_body = in_body!(form);
     let credentials = || required_in_form(client_credentials::join(request, in_body)?, "client_id");
-    match GrantType::parse(grant_type) {
-        Some(GrantType::AuthorizationCode) => {
+    let Some(grant_type) = GrantType::parse(grant_type) else {
+        let description = "grant_type is not one that this server offers";
+        return Err(ApiError::new(OAuthErrorCode::UnsupportedGrantType, description));
+    };
+    let answer = match grant_type {
+        GrantType::AuthorizationCode => {
             let code = required_in_form(form.code.map(Secret::new), "code")?;
             let redirect_uri = required_in_form(form.redirect_uri, "redirect_uri")?;
             let credentials = credentials()?;
             let verifier = form.code_verifier.map(Secret::new);
             let exchange = ExchangeCode { credentials, code, redirect_uri, verifier, resources, proof };
-            Ok(exchange_code(&state.context, exchange).await?)
+            exchange_code(&state.context, exchange).await.inspect_err(|error| {
+                if matches!(error, ExchangeCodeError::Rejected(CodeRejected::Replayed)) {
+                    state.metrics.code_reuse.count();
+                }
+            })?
         }
-        Some(GrantType::RefreshToken) => {
+        GrantType::RefreshToken => {
             let refresh_token = required_in_form(form.refresh_token.map(Secret::new), "refresh_token")?;
             let credentials = credentials()?;
             let refresh = RefreshTokens { credentials, refresh_token, scope: form.scope, resources, proof };
-            Ok(refresh_tokens(&state.context, refresh).await?)
+            refresh_tokens(&state.context, refresh).await.inspect_err(|error| {
+                if matches!(error, RefreshTokensError::Rejected(RefreshRejected::Reused)) {
+                    state.metrics.refresh_reuse.count();
+                }
+            })?
         }
-        Some(GrantType::DeviceCode) => {
+        GrantType::DeviceCode => {
             let device_code = required_in_form(form.device_code.map(Secret::new), "device_code")?;
             let credentials = credentials()?;
             let id = device_code.id().map(GrantId::from_uuid);
             let exchange = ExchangeDeviceCode { credentials, device_code, resources, proof };
             let answer = exchange_device_code(&state.context, exchange).await;
-            answer.map_err(|error| slow_down_if_too_soon(state, id, error.into()))
+            answer.map_err(|error| slow_down_if_too_soon(state, id, error.into()))?
         }
-        Some(GrantType::ClientCredentials) => {
+        GrantType::ClientCredentials => {
             let credentials = credentials()?;
             let asked = IssueClientTokens { credentials, scope: form.scope, resources, proof };
-            Ok(issue_client_tokens(&state.context, asked).await?)
+            issue_client_tokens(&state.context, asked).await?
         }
-        Some(GrantType::WalletSignature) => {
+        GrantType::WalletSignature => {
             let challenge = required_in_form(form.challenge, "challenge")?;
             let signature = required_in_form(form.signature, "signature")?;
             let credentials = credentials()?;
             state.rate_limits.check(Limited::Login, request)?;
             let wallet_address = form.wallet_address;
             let asked = SignInProgram { credentials, challenge, signature, wallet_address, resources, proof };
-            Ok(sign_in_program(&state.context, asked).await?)
+            sign_in_program(&state.context, asked).await?
         }
-        None => Err(ApiError::new(
-            OAuthErrorCode::UnsupportedGrantType,
-            "grant_type is not one that this server offers",
-        )),
-    }
+    };
+    state.metrics.token_issued(grant_type);
+    Ok(answer)
 }
 
 /// A device that need not be answered yet is told if it asks too often.

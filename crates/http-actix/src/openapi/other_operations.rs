@@ -172,5 +172,14 @@ fn probes() -> Vec<Operation> {
         .tag("Probes")
         .answers(200, "They may.", "Health", ok())
         .stores(),
+        Operation::new(
+            "GET",
+            "/metrics",
+            ("metrics", "What was counted, as Prometheus reads it"),
+            "docs/metrics.md has the table. There only while the operator has it on, and has given it no listener of its own.",
+        )
+        .tag("Probes")
+        .shows(200, "The page.", "text/plain", "countersign_challenge_issued_total 1")
+        .refuses(404, &[("invalid_request", "there is nothing at this path")]),
     ]
 }

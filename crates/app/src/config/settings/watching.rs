@@ -1,0 +1,56 @@
+//! What the server tells about itself.
+
+use std::net::SocketAddr;
+
+use super::{Preset, Privacy, Setting, Spec};
+use crate::config::{LogFormat, parse};
+
+pub(crate) static LOG: Setting<String> = Setting {
+    spec: Spec {
+        name: "log",
+        file_key: None,
+        doc: "What is logged: a level, or directives for single parts, such as `info,countersign_usecases=debug`. The log goes \
+              to standard error.",
+        takes: "error, warn, info, debug, trace or off, or a list of target=level",
+        preset: Preset::Text("info"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::log_directives,
+};
+
+pub(crate) static LOG_FORMAT: Setting<LogFormat> = Setting {
+    spec: Spec {
+        name: "log_format",
+        file_key: None,
+        doc: "How the log is written; `auto` is `pretty` on a terminal and `json` elsewhere.",
+        takes: "auto, pretty or json",
+        preset: Preset::Text("auto"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::log_format,
+};
+
+pub(crate) static METRICS: Setting<bool> = Setting {
+    spec: Spec {
+        name: "metrics",
+        file_key: None,
+        doc: "Whether `/metrics` is there, which Prometheus reads (docs/metrics.md). It names no person and no client, but tells \
+              everybody who reaches it how busy the server is: close it at the proxy, or give it a listener of its own.",
+        takes: "on or off",
+        preset: Preset::Text("on"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::on_or_off,
+};
+
+pub(crate) static METRICS_LISTEN: Setting<SocketAddr> = Setting {
+    spec: Spec {
+        name: "metrics_listen",
+        file_key: None,
+        doc: "A listener of its own for `/metrics`; there is then nothing at that path where people and clients ask.",
+        takes: "an IP address and a port, such as 127.0.0.1:9090 or [::]:9090",
+        preset: Preset::Absent("`/metrics` is where everything else is"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::socket_address,
+};

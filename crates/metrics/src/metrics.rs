@@ -1,0 +1,184 @@
+//! Everything that is counted, and the page of it.
+
+use std::fmt;
+use std::time::Duration;
+
+use countersign_domain::error::OAuthErrorCode;
+use countersign_domain::grant_type::GrantType;
+
+use crate::counter::Counter;
+use crate::histogram::Histogram;
+use crate::labelled::Labelled;
+use crate::process::Process;
+use crate::source::Source;
+use crate::table;
+use crate::text::Text;
+
+/// What the page is, for the header `Content-Type`.
+pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// The methods that are told apart; the last stands for all others.
+pub const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "other"];
+const STATUSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];
+
+/// The namespaces of the wallets that this release knows. A binary with wallets of its own counts them as the last.
+const FAMILIES: [&str; 6] = ["eip155", "bip122", "solana", "tron", "cosmos", "other"];
+
+/// What the token endpoint may refuse with.
+const TOKEN_ERRORS: [&str; 16] = [
+    "access_denied",
+    "authorization_pending",
+    "expired_token",
+    "invalid_client",
+    "invalid_dpop_proof",
+    "invalid_grant",
+    "invalid_request",
+    "invalid_scope",
+    "invalid_target",
+    "server_error",
+    "slow_down",
+    "temporarily_unavailable",
+    "unauthorized_client",
+    "unsupported_grant_type",
+    "use_dpop_nonce",
+    "other",
+];
+
+/// What came of a signed challenge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoginResult {
+    /// The signature was the wallet's.
+    SignedIn,
+    /// It was not.
+    BadSignature,
+    /// The text is not one of ours, too old, or used.
+    BadChallenge,
+    /// Something else that was sent, or the client, is no good.
+    Refused,
+    /// Nobody could tell, or nothing could be stored.
+    Unavailable,
+}
+
+impl LoginResult {
+    const NAMES: [&str; 5] = ["signed_in", "bad_signature", "bad_challenge", "refused", "unavailable"];
+}
+
+/// All counters. Made once at the start and shared by all workers.
+pub struct Metrics {
+    version: &'static str,
+    requests: Labelled<Histogram, 3>,
+    logins: Labelled<Counter, 2>,
+    /// Texts to sign.
+    pub challenges: Counter,
+    pub(crate) signatures: Labelled<Histogram, 2>,
+    tokens: Labelled<Counter, 1>,
+    token_errors: Labelled<Counter, 1>,
+    /// Codes that came again.
+    pub code_reuse: Counter,
+    /// Refresh tokens that came again.
+    pub refresh_reuse: Counter,
+    /// Clients that were registered.
+    pub clients_registered: Counter,
+    /// Requests that were refused because there were too many, by the limit.
+    pub rate_limited: Labelled<Counter, 1>,
+    source: Box<dyn Source>,
+}
+
+/// What is told apart about requests.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// The place of the route among those that were given.
+    pub route: usize,
+    /// The place of the method in [`METHODS`].
+    pub method: usize,
+    /// The status of the answer.
+    pub status: u16,
+}
+
+impl Metrics {
+    /// Counters that stand at nothing, for a server with these routes and these limits. The last route stands for every path
+    /// that is none.
+    pub fn new(
+        version: &'static str,
+        routes: &[&'static str],
+        limits: &[&'static str],
+        source: Box<dyn Source>,
+    ) -> Self {
+        Self {
+            version,
+            requests: Labelled::new([routes, &METHODS, &STATUSES]),
+            logins: Labelled::new([&LoginResult::NAMES, &FAMILIES]),
+            challenges: Counter::default(),
+            signatures: Labelled::new([&FAMILIES, &["valid", "invalid", "unavailable"]]),
+            tokens: Labelled::new([&GrantType::ALL.map(GrantType::name)]),
+            token_errors: Labelled::new([&TOKEN_ERRORS]),
+            code_reuse: Counter::default(),
+            refresh_reuse: Counter::default(),
+            clients_registered: Counter::default(),
+            rate_limited: Labelled::new([limits]),
+            source,
+        }
+    }
+
+    /// A request was answered after so long.
+    pub fn answered(&self, Request { route, method, status }: Request, took: Duration) {
+        let class = usize::from(status / 100).saturating_sub(2);
+        self.requests.at([route, method, class]).record(took);
+    }
+
+    /// A signed challenge of a wallet of this family was presented.
+    pub fn login(&self, result: LoginResult, family: &str) {
+        self.logins.of([LoginResult::NAMES[result as usize], family]).count();
+    }
+
+    /// The token endpoint gave tokens.
+    pub fn token_issued(&self, grant_type: GrantType) {
+        self.tokens.of([grant_type.name()]).count();
+    }
+
+    /// The token endpoint gave none.
+    pub fn token_refused(&self, code: OAuthErrorCode) {
+        self.token_errors.of([code.name()]).count();
+    }
+
+    /// The page that Prometheus reads.
+    pub fn text(&self) -> String {
+        let mut text = Text::default();
+        text.each(&table::BUILD_INFO, [([self.version], 1)]);
+        text.histograms(&table::REQUESTS, &self.requests);
+        text.counters(&table::LOGINS, &self.logins);
+        text.single(&table::CHALLENGES, self.challenges.read());
+        text.histograms(&table::SIGNATURES, &self.signatures);
+        text.counters(&table::TOKENS, &self.tokens);
+        text.counters(&table::TOKEN_ERRORS, &self.token_errors);
+        text.single(&table::CODE_REUSE, self.code_reuse.read());
+        text.single(&table::REFRESH_REUSE, self.refresh_reuse.read());
+        text.single(&table::CLIENTS_REGISTERED, self.clients_registered.read());
+        text.counters(&table::RATE_LIMITED, &self.rate_limited);
+        let ages = self.source.signing_key_ages();
+        text.each(&table::SIGNING_KEY_AGE, ages.into_iter().map(|(name, age)| ([name], age.as_secs())));
+        if let Some(writer) = self.source.writer() {
+            text.single(&table::STORAGE_COMMITS, writer.commits);
+            text.single(&table::STORAGE_COMMANDS, writer.commands);
+            text.single(&table::STORAGE_FAILURES, writer.failures);
+            text.single(&table::STORAGE_LARGEST_BATCH, writer.largest_batch);
+            text.single(&table::STORAGE_WAITING, writer.waiting);
+        }
+        if let Some(process) = Process::look() {
+            text.single(&table::PROCESS_CPU, process.cpu);
+            text.single(&table::PROCESS_RESIDENT, process.resident);
+            text.single(&table::PROCESS_START, process.started);
+            text.single(&table::PROCESS_OPEN_FILES, process.open_files);
+        }
+        text.finish()
+    }
+}
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Metrics").field("version", &self.version).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,221 @@
+//! The one table of what is told. The page that Prometheus reads and docs/metrics.md are both made from it.
+
+/// Something that is told.
+#[derive(Debug)]
+pub struct Description {
+    /// The name; a counter's ends in `_total`.
+    pub name: &'static str,
+    /// How it behaves.
+    pub kind: Kind,
+    /// Its labels with what each may say.
+    pub labels: &'static [(&'static str, &'static str)],
+    /// What it is, in one sentence.
+    pub help: &'static str,
+}
+
+/// How a number behaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// It only grows, until the process ends.
+    Counter,
+    /// It grows and shrinks.
+    Gauge,
+    /// Times in buckets.
+    Histogram,
+}
+
+impl Kind {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Counter => "counter",
+            Self::Gauge => "gauge",
+            Self::Histogram => "histogram",
+        }
+    }
+}
+
+/// All of them, in the order in which they are told.
+pub static ALL: [&Description; 21] = [
+    &BUILD_INFO,
+    &REQUESTS,
+    &LOGINS,
+    &CHALLENGES,
+    &SIGNATURES,
+    &TOKENS,
+    &TOKEN_ERRORS,
+    &CODE_REUSE,
+    &REFRESH_REUSE,
+    &CLIENTS_REGISTERED,
+    &RATE_LIMITED,
+    &SIGNING_KEY_AGE,
+    &STORAGE_COMMITS,
+    &STORAGE_COMMANDS,
+    &STORAGE_FAILURES,
+    &STORAGE_LARGEST_BATCH,
+    &STORAGE_WAITING,
+    &PROCESS_CPU,
+    &PROCESS_RESIDENT,
+    &PROCESS_START,
+    &PROCESS_OPEN_FILES,
+];
+
+const FAMILY: (&str, &str) =
+    ("family", "the namespace of the wallet's chain: `eip155`, `bip122`, …; `other`");
+
+pub(crate) static BUILD_INFO: Description = Description {
+    name: "countersign_build_info",
+    kind: Kind::Gauge,
+    labels: &[("version", "the release")],
+    help: "Always 1; the release is in the label.",
+};
+
+pub(crate) static REQUESTS: Description = Description {
+    name: "http_server_request_duration_seconds",
+    kind: Kind::Histogram,
+    labels: &[
+        ("route", "the path as docs/http-api.md writes it; `other` for every path that is none of ours"),
+        ("method", "`GET`, `HEAD`, `POST`, `PUT`, `DELETE`, `OPTIONS`; `other`"),
+        ("status", "`2xx`, `3xx`, `4xx`, `5xx`"),
+    ],
+    help: "How long requests took until their answer was ready.",
+};
+
+pub(crate) static LOGINS: Description = Description {
+    name: "countersign_login_total",
+    kind: Kind::Counter,
+    labels: &[
+        (
+            "result",
+            "`signed_in`, `bad_signature`, `bad_challenge` (unknown, too old or used), `refused` (by what the client or the person asked), `unavailable`",
+        ),
+        FAMILY,
+    ],
+    help: "Signed challenges that people presented in a browser, by what came of them.",
+};
+
+pub(crate) static CHALLENGES: Description = Description {
+    name: "countersign_challenge_issued_total",
+    kind: Kind::Counter,
+    labels: &[],
+    help: "Texts to sign that were issued for a sign-in, to people and to programs.",
+};
+
+pub(crate) static SIGNATURES: Description = Description {
+    name: "countersign_signature_verify_seconds",
+    kind: Kind::Histogram,
+    labels: &[FAMILY, ("result", "`valid`, `invalid`, `unavailable` (a chain did not answer)")],
+    help: "How long signatures of wallets took to judge, also those of linked wallets, of programs and at /verify.",
+};
+
+pub(crate) static TOKENS: Description = Description {
+    name: "countersign_token_issued_total",
+    kind: Kind::Counter,
+    labels: &[("grant", "the grant type: `authorization_code`, `refresh_token`, …")],
+    help: "Answers of the token endpoint with tokens.",
+};
+
+pub(crate) static TOKEN_ERRORS: Description = Description {
+    name: "countersign_token_errors_total",
+    kind: Kind::Counter,
+    labels: &[("error", "the registered code: `invalid_grant`, `invalid_client`, …; `other`")],
+    help: "Answers of the token endpoint without tokens.",
+};
+
+pub(crate) static CODE_REUSE: Description = Description {
+    name: "countersign_code_reuse_total",
+    kind: Kind::Counter,
+    labels: &[],
+    help: "Codes that came a second time; what the first time gave is revoked.",
+};
+
+pub(crate) static REFRESH_REUSE: Description = Description {
+    name: "countersign_refresh_reuse_total",
+    kind: Kind::Counter,
+    labels: &[],
+    help: "Refresh tokens that came again after they were replaced; their family is revoked.",
+};
+
+pub(crate) static CLIENTS_REGISTERED: Description = Description {
+    name: "countersign_client_registered_total",
+    kind: Kind::Counter,
+    labels: &[],
+    help: "Clients that were registered over HTTP.",
+};
+
+pub(crate) static RATE_LIMITED: Description = Description {
+    name: "countersign_rate_limited_total",
+    kind: Kind::Counter,
+    labels: &[("limit", "which one: `login`, `challenge`, `registration`, …")],
+    help: "Requests that were refused because one address, or all together, asked too often.",
+};
+
+pub(crate) static SIGNING_KEY_AGE: Description = Description {
+    name: "countersign_signing_key_age_seconds",
+    kind: Kind::Gauge,
+    labels: &[("algorithm", "`ES256`, `EdDSA`, `RS256`")],
+    help: "How long the key has signed that signs now.",
+};
+
+pub(crate) static STORAGE_COMMITS: Description = Description {
+    name: "countersign_storage_commits_total",
+    kind: Kind::Counter,
+    labels: &[],
+    help: "Durable commits of the writer (SQLite).",
+};
+
+pub(crate) static STORAGE_COMMANDS: Description = Description {
+    name: "countersign_storage_commands_total",
+    kind: Kind::Counter,
+    labels: &[],
+    help: "Commands in those commits; divided by them it is how many share one (SQLite).",
+};
+
+pub(crate) static STORAGE_FAILURES: Description = Description {
+    name: "countersign_storage_failures_total",
+    kind: Kind::Counter,
+    labels: &[],
+    help: "Batches of commands that could not be committed (SQLite).",
+};
+
+pub(crate) static STORAGE_LARGEST_BATCH: Description = Description {
+    name: "countersign_storage_largest_batch",
+    kind: Kind::Gauge,
+    labels: &[],
+    help: "The most commands that shared one commit since the start (SQLite).",
+};
+
+pub(crate) static STORAGE_WAITING: Description = Description {
+    name: "countersign_storage_waiting",
+    kind: Kind::Gauge,
+    labels: &[],
+    help: "Commands that wait for the writer (SQLite).",
+};
+
+pub(crate) static PROCESS_CPU: Description = Description {
+    name: "process_cpu_seconds_total",
+    kind: Kind::Counter,
+    labels: &[],
+    help: "Time that all threads worked (Linux).",
+};
+
+pub(crate) static PROCESS_RESIDENT: Description = Description {
+    name: "process_resident_memory_bytes",
+    kind: Kind::Gauge,
+    labels: &[],
+    help: "Memory that the process holds (Linux).",
+};
+
+pub(crate) static PROCESS_START: Description = Description {
+    name: "process_start_time_seconds",
+    kind: Kind::Gauge,
+    labels: &[],
+    help: "When the process was started, in seconds since 1970 (Linux).",
+};
+
+pub(crate) static PROCESS_OPEN_FILES: Description = Description {
+    name: "process_open_fds",
+    kind: Kind::Gauge,
+    labels: &[],
+    help: "Files and connections that are open (Linux).",
+};
