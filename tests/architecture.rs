@@ -98,6 +98,7 @@ fn every_package_of_the_design_is_there() {
         "http-actix",
         "app",
         "group-commit",
+        "metrics",
         "outbound",
         "conformance",
         "tests",
@@ -211,6 +212,15 @@ fn nobody_needs_the_benchmark_and_it_needs_nothing_of_the_server() {
             .filter(|name| name.starts_with("countersign-") && !tools.contains(&name.as_str()))
             .collect();
         assert!(ours.is_empty(), "a floor made of the server's own parts measures nothing: {ours:?}");
+    }
+}
+
+#[test]
+fn what_is_counted_is_no_business_of_rules_and_storage() {
+    for package in &workspace().packages {
+        let counts = ships(package).contains("countersign-metrics");
+        let may = matches!(short(package), "http-actix" | "app");
+        assert!(!counts || may, "{} counts", package.name);
     }
 }
 

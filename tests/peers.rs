@@ -38,6 +38,12 @@ fn schemathesis_finds_no_mismatch_between_description_and_server() {
     judge("schemathesis_run.py", python());
 }
 
+/// Prometheus' own reader takes the page of metrics, and finds every metric of docs/metrics.md as the table there says.
+#[test]
+fn prometheus_reads_the_metrics_that_the_table_names() {
+    judge("metrics.py", python());
+}
+
 /// The page in Chromium: wallets, by hand, without JavaScript, Deny, framing, hostile names (B-014, B-020, B-065, B-066).
 #[test]
 fn a_browser_signs_in_on_the_page_and_nothing_else_happens() {

@@ -16,6 +16,7 @@ mod limits;
 mod logout;
 mod mail;
 mod mcp;
+mod metrics;
 mod playground;
 mod programs;
 mod races;

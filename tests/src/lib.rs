@@ -8,6 +8,7 @@
 //! | [`site`] | what a client does: register, exchange, refresh, revoke, ask who signed in |
 //! | [`browser`] | what a person's browser does: cookies, the page, challenge and login |
 //! | [`wallet`] | who signs |
+//! | [`figures`] | what `/metrics` says |
 //! | [`load`] | many sign-ins at once, with a ledger of everything that was acknowledged |
 //! | [`invariants`] | what holds for every answer; checked on each one that passes through [`http`] |
 //! | [`judge`] | other people's code that looks at a running server |
@@ -25,6 +26,7 @@
 pub mod browser;
 pub mod client_site;
 pub mod database;
+pub mod figures;
 pub mod http;
 pub mod invariants;
 pub mod jose;
@@ -40,6 +42,7 @@ pub mod wallet;
 pub use browser::Browser;
 pub use client_site::ClientSite;
 pub use database::Database;
+pub use figures::Figures;
 pub use http::{Parameters, Request, Response};
 pub use judge::Judges;
 pub use server::Server;

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::browser::Browser;
+use crate::figures::Figures;
 use crate::http::{Connection, Parameters, Request, Response};
 use crate::invariants;
 use crate::secrets::Secrets;
@@ -162,6 +163,12 @@ impl Site {
     #[track_caller]
     pub fn get(&self, target: &str) -> Response {
         self.send(&Request::get(target))
+    }
+
+    /// What `/metrics` says.
+    #[track_caller]
+    pub fn figures(&self) -> Figures {
+        Figures::of(&self.get(&format!("{}/metrics", self.base_path())))
     }
 
     /// Registers a client with a secret and with the scopes `profile` and `email`.

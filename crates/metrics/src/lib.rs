@@ -11,6 +11,8 @@ mod counter;
 mod histogram;
 mod labelled;
 mod metrics;
+#[cfg(test)]
+mod page;
 mod process;
 mod source;
 mod table;

@@ -178,6 +178,22 @@ fn a_registration_token_that_nobody_would_ask_for_is_a_mistake() {
 }
 
 #[test]
+fn metrics_are_beside_everything_else_or_on_a_listener_or_nowhere() {
+    let address = || SocketAddr::from(([127, 0, 0, 1], 9090));
+    let own = start().variable("COUNTERSIGN_METRICS_LISTEN", "127.0.0.1:9090");
+    assert_eq!(start().config().metrics, MetricsPage::Beside);
+    assert_eq!(own.config().metrics, MetricsPage::At(address()));
+    assert_eq!(start().variable("COUNTERSIGN_METRICS", "off").config().metrics, MetricsPage::Nowhere);
+    assert_eq!(
+        own.variable("COUNTERSIGN_METRICS", "off").mistakes(),
+        [
+            "COUNTERSIGN_METRICS_LISTEN: \"127.0.0.1:9090\": nothing would be there while metrics is off; metrics_listen takes \
+          an IP address and a port, such as 127.0.0.1:9090 or [::]:9090"
+        ]
+    );
+}
+
+#[test]
 fn postgresql_needs_a_secret_and_sqlite_does_not() {
     let postgres = start().variable("COUNTERSIGN_DATABASE_URL", "postgres://ann:hunter2@db/auth");
     assert_eq!(
@@ -332,5 +348,5 @@ fn no_name_stands_twice_in_the_table() {
     let count = names.len();
     names.sort_unstable();
     names.dedup();
-    assert_eq!((names.len(), settings::ALL.len()), (count, 29));
+    assert_eq!((names.len(), settings::ALL.len()), (count, 31));
 }

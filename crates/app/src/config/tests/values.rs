@@ -38,6 +38,17 @@ fn each_setting_says_what_it_takes() {
         ("KEY_ROTATION", "172799", "too small; key_rotation takes seconds, 172800 (two days)"),
         ("KEY_ROTATION", "31536001", "too large; key_rotation takes seconds"),
         ("REFRESH_GRACE", "61", "too large; refresh_grace takes seconds, 0 to 60"),
+        ("METRICS", "yes", "\"yes\": neither on nor off; metrics takes on or off"),
+        (
+            "METRICS_LISTEN",
+            "localhost:9090",
+            "\"localhost:9090\": not an IP address with a port; metrics_listen takes an IP address and a port",
+        ),
+        (
+            "METRICS_LISTEN",
+            "127.0.0.1:8080",
+            "the server itself listens there (bind); leave it out; metrics_listen takes an IP address",
+        ),
         ("RATE_LIMIT", "yes", "\"yes\": neither on nor off; rate_limit takes on or off"),
         (
             "TRUSTED_PROXIES",
