@@ -57,6 +57,8 @@ pub struct LoginWishes {
 pub struct SignedIn {
     /// Where the person goes: to the client with the code, or to the account page.
     pub to: ClientAnswer,
+    /// The family of the wallet that signed.
+    pub family: String,
     /// What the browser keeps.
     pub remembered: Option<Remembered>,
     /// What to mail, if an e-mail address came with it.
@@ -119,6 +121,7 @@ pub async fn complete_login(
             return Err(CompleteLoginError::Signature(reason));
         }
     };
+    let family = account.family.clone();
     let new_user = UserId::random(context.entropy.bytes());
     let lifetimes = &context.policy.lifetimes;
     if pending.is_for_account() {
@@ -130,7 +133,7 @@ pub async fn complete_login(
             SessionOpened::Opened { user } => {
                 tracing::info!(user.id = %user, "signed in to the account page");
                 let to = ClientAnswer::page(pending.redirect_uri.clone());
-                Ok(SignedIn { to, remembered: Some(remembered), link: None })
+                Ok(SignedIn { to, family, remembered: Some(remembered), link: None })
             }
             SessionOpened::ChallengeSpent => Err(CompleteLoginError::ChallengeSpent),
         };
@@ -155,11 +158,11 @@ pub async fn complete_login(
             tracing::info!(user.id = %user, client.id = %pending.client, reason = reason.name(), "grant revoked");
             let error = authorization::other_user();
             let to = answer::with_error(&context.policy, &*pending, &error);
-            Ok(SignedIn { to, remembered, link: None })
+            Ok(SignedIn { to, family, remembered, link: None })
         }
         LoginCompleted::CodeIssued { user } => {
             tracing::info!(user.id = %user, client.id = %pending.client, grant.id = %id, "signed in");
-            Ok(SignedIn { to, remembered, link: file_first_email(context, user, email).await })
+            Ok(SignedIn { to, family, remembered, link: file_first_email(context, user, email).await })
         }
         LoginCompleted::ChallengeSpent => Err(CompleteLoginError::ChallengeSpent),
     }

@@ -118,7 +118,7 @@ pub(crate) async fn complete(
     count(&state, &signed.wallet_address, &done);
     let pending = pending.clone();
     let error = match done {
-        Ok(SignedIn { to, remembered, link }) => {
+        Ok(SignedIn { to, family: _, remembered, link }) => {
             mail::send_link(&state, language, link);
             let leaving = Leaving { pending: &pending, is_form, denied: false };
             let mut answer = leave(&state, &request, &session, pendings, &to, &leaving)?;
@@ -142,16 +142,17 @@ pub(crate) async fn complete(
     Err(error.into())
 }
 
-/// Counts what came of it, by the family of wallets that such an address belongs to.
+/// Counts what came of it by the family of wallets: the one that signed, or of a refusal the one that the address belongs to.
 fn count(state: &AppState, wallet_address: &str, done: &Result<SignedIn, CompleteLoginError>) {
-    let result = match done {
-        Ok(_) => LoginResult::SignedIn,
-        Err(CompleteLoginError::Signature(_)) => LoginResult::BadSignature,
-        Err(CompleteLoginError::Challenge(_) | CompleteLoginError::ChallengeSpent) => {
-            LoginResult::BadChallenge
-        }
-        Err(CompleteLoginError::Email(_) | CompleteLoginError::Client(_)) => LoginResult::Refused,
-        Err(CompleteLoginError::Verifier(_) | CompleteLoginError::Store(_)) => LoginResult::Unavailable,
+    let error = match done {
+        Ok(SignedIn { family, .. }) => return state.metrics.login(LoginResult::SignedIn, namespace(family)),
+        Err(error) => error,
+    };
+    let result = match error {
+        CompleteLoginError::Signature(_) => LoginResult::BadSignature,
+        CompleteLoginError::Challenge(_) | CompleteLoginError::ChallengeSpent => LoginResult::BadChallenge,
+        CompleteLoginError::Email(_) | CompleteLoginError::Client(_) => LoginResult::Refused,
+        CompleteLoginError::Verifier(_) | CompleteLoginError::Store(_) => LoginResult::Unavailable,
     };
     let wallets = &state.context.wallets;
     let name = AccountName::read(wallet_address, None);
