@@ -102,6 +102,12 @@ fn what_python_wallets_sign_is_valid_and_nothing_near_it() {
     examine("signers.py", python(), &[binary().as_os_str()]);
 }
 
+/// The settings that `client create --for` prints are read by what reads such files, and name the issuer, the client and its secret.
+#[test]
+fn the_settings_of_known_applications_are_read_by_what_reads_such_files() {
+    examine("configurations.py", python(), &[binary().as_os_str()]);
+}
+
 /// Runs one judge against a server of its own.
 #[track_caller]
 fn judge(script: &str, program: Command) {

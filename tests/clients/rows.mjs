@@ -1,6 +1,7 @@
 // Every library that logs in: how its client registers, what its application shows, and what is known to be different.
 
 import { generateKeyPairSync } from "node:crypto";
+import { registered } from "./registrations.mjs";
 
 const OPENID = ["openid", "profile", "email", "offline_access"];
 const OAUTH = ["profile", "email", "offline_access"];
@@ -55,28 +56,20 @@ export const ROWS = [
     steps: ALL,
   },
   {
-    library: "@auth/express",
+    ...registered("authjs"),
     from: "npm",
     file: "auth-express.mjs",
-    method: "client_secret_basic",
     pkce: true,
-    algorithm: "RS256",
-    scopes: OPENID,
-    callback: "/auth/callback/countersign",
     login: byForm("/auth", "signin/countersign"),
     steps: ["id_token"],
     refuses: ["state", "nonce", "audience", "issuer", "expiry"],
     note: "Its sign-out is its own: it ends the application's session. The profile comes from the id_token, whose signature is left to TLS.",
   },
   {
-    library: "next-auth",
+    ...registered("next-auth"),
     from: "npm",
     file: "next-auth.mjs",
-    method: "client_secret_basic",
     pkce: true,
-    algorithm: "RS256",
-    scopes: OPENID,
-    callback: "/api/auth/callback/countersign",
     login: byForm("/api/auth", "signin/countersign"),
     steps: ["id_token"],
     note: "Its sign-out is its own: it ends the application's session. The profile comes from the id_token.",
@@ -103,13 +96,10 @@ export const ROWS = [
     steps: ["userinfo"],
   },
   {
-    library: "express-openid-connect",
+    ...registered("express-openid-connect"),
     from: "npm",
     file: "express-openid-connect.mjs",
-    method: "client_secret_basic",
     pkce: true,
-    algorithm: "ES256",
-    scopes: OPENID,
     steps: ["id_token", "userinfo", "refresh", "logout"],
     refuses: ["state", "nonce", "audience", "issuer", "expiry"],
     note: "It leaves the signature of the id_token to TLS.",
@@ -156,14 +146,10 @@ export const ROWS = [
     steps: ["userinfo", "refresh"],
   },
   {
-    library: "mozilla-django-oidc",
+    ...registered("mozilla-django-oidc"),
     from: "pip",
     file: "django_oidc.py",
-    method: "client_secret_post",
     pkce: true,
-    algorithm: "RS256",
-    scopes: ["openid", "profile"],
-    callback: "/oidc/callback/",
     login: (browser, url, options) => browser.visit(`${url}/oidc/authenticate/`, options),
     logout: (browser, url) => browser.visit(`${url}/oidc/logout/`, { form: {} }),
     steps: ["id_token", "userinfo", "logout"],

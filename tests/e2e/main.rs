@@ -6,6 +6,7 @@
 )]
 
 mod account;
+mod applications;
 mod crash;
 mod devices;
 mod flow;

@@ -113,10 +113,15 @@ impl Database {
     /// The same for scopes; the answer is all that the operator is told.
     #[track_caller]
     pub fn let_in_for(&self, scopes: &[&str]) -> Value {
+        self.create_client(&["--redirect-uri", REDIRECT_URI, "--scope", &scopes.join(" ")])
+    }
+
+    /// `client create` with these arguments; the answer is all that the operator is told.
+    #[track_caller]
+    pub fn create_client(&self, arguments: &[&str]) -> Value {
         let mut command = Command::new(binary());
         command.current_dir(self.folder()).env("COUNTERSIGN_DATABASE_URL", self.url());
-        command.args(["client", "create", "--name", "Photo Album", "--redirect-uri", REDIRECT_URI]);
-        command.args(["--scope", &scopes.join(" "), "--output", "json"]);
+        command.args(["client", "create", "--name", "Photo Album", "--output", "json"]).args(arguments);
         if self.is_postgres() {
             command.env("COUNTERSIGN_SECRET", OPERATOR_SECRET);
         }

@@ -7,6 +7,7 @@ use countersign_domain::client::AuthenticationMethod;
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 
+use crate::applications;
 use crate::config::settings;
 
 /// The command line.
@@ -61,6 +62,7 @@ pub(crate) enum Command {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ClientCommand {
     /// Register a client. Its secrets are shown this once.
+    #[command(after_help = CREATE_EXAMPLES)]
     Create {
         #[command(flatten)]
         client: NewClient,
@@ -98,6 +100,13 @@ pub(crate) enum ClientCommand {
     },
 }
 
+/// What the help of `client create` shows.
+const CREATE_EXAMPLES: &str = "\
+Examples:
+  countersign client create --name 'Photo Album' --redirect-uri https://photos.example/callback
+  countersign client create --name Matrix --for synapse --url https://matrix.example
+  countersign client create --name Nightly --grant-type client_credentials";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyCommand {
     /// List all signing keys.
@@ -131,8 +140,15 @@ pub(crate) struct NewClient {
     /// The name that people see.
     #[arg(long)]
     pub(crate) name: String,
+    /// Register this application as it was tested (docs/clients.md), and print its settings with everything filled in.
+    #[arg(long = "for", value_name = "APPLICATION", value_parser = applications(), requires = "url")]
+    #[arg(conflicts_with_all = ["redirect_uri", "grant_type", "scope", "public", "auth_method", "jwks_file", "jwks_uri"])]
+    pub(crate) application: Option<String>,
+    /// Where that application is.
+    #[arg(long, requires = "application")]
+    pub(crate) url: Option<String>,
     /// Where people may be sent back to (repeatable); needed unless the grant types leave `authorization_code` out.
-    #[arg(long, value_name = "URI", required_unless_present = "grant_type")]
+    #[arg(long, value_name = "URI", required_unless_present_any = ["grant_type", "application"])]
     pub(crate) redirect_uri: Vec<String>,
     /// How the client gets tokens (repeatable); `authorization_code` and `refresh_token` when left out.
     #[arg(long, value_parser = grant_types())]
@@ -273,6 +289,10 @@ fn signing_algorithms() -> clap::builder::PossibleValuesParser {
 
 fn grant_types() -> clap::builder::PossibleValuesParser {
     GrantType::ALL.map(GrantType::name).into()
+}
+
+fn applications() -> clap::builder::PossibleValuesParser {
+    applications::names().collect::<Vec<_>>().into()
 }
 
 fn auth_methods() -> clap::builder::PossibleValuesParser {

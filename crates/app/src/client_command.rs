@@ -9,14 +9,16 @@ use countersign_domain::client::{AuthenticationMethod, Client, ClientOrigin, Dis
 use countersign_domain::dpop::DpopNonceKey;
 use countersign_domain::id::ClientId;
 use countersign_domain::id_token::{IdTokenClaims, IdTokenRead, LogoutClaims};
+use countersign_domain::public_url::PublicUrl;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_domain::token::{AccessClaims, AccessTokenRead};
 use countersign_ports::{EntropyExt, PublicKeys, SignerError, StoreError, TokenSigner};
 use countersign_usecases::Context;
-use countersign_usecases::register_client::{RegisterClientError, register_client};
+use countersign_usecases::register_client::{RegisterClientError, RegisteredClient, register_client};
 use countersign_usecases::rotate_client_secret::rotate_client_secret;
 
+use crate::applications::{self, Application, Configuration, Values};
 use crate::cli::{ClientCommand, NewClient};
 use crate::client_output as output;
 use crate::config::Config;
@@ -46,14 +48,21 @@ pub(crate) async fn client(
 async fn carry_out(command: ClientCommand, context: &Context, out: &mut dyn Write) -> Result<(), Failure> {
     match command {
         ClientCommand::Create { client, output } => {
-            let created = register_client(context, requested(client)?, ClientOrigin::Operator).await;
+            let known = known(&client)?;
+            let requested = match &known {
+                Some((application, app)) => application.requested(client.name, app),
+                None => requested(client)?,
+            };
+            let created = register_client(context, requested, ClientOrigin::Operator).await;
             let created = created.map_err(|error| match error {
                 RegisterClientError::Rejected(rejected) => Failure::Usage(rejected.to_string()),
                 RegisterClientError::Store(_) | RegisterClientError::IdTaken => {
                     Failure::because("register the client", &error)
                 }
             })?;
-            output::created(&created, output.output, out)?;
+            let configuration =
+                known.and_then(|(application, app)| configuration(context, &created, &application, &app));
+            output::created(&created, configuration.as_ref(), output.output, out)?;
         }
         ClientCommand::List { output } => output::list(&all_clients(context).await?, output.output, out)?,
         ClientCommand::Show { client_id, output } => {
@@ -79,6 +88,34 @@ async fn carry_out(command: ClientCommand, context: &Context, out: &mut dyn Writ
         }
     }
     Ok(())
+}
+
+/// The application that was named, and where it is.
+fn known(client: &NewClient) -> Result<Option<(Application, PublicUrl)>, Failure> {
+    let Some(application) = client.application.as_deref().and_then(applications::find) else {
+        return Ok(None);
+    };
+    let url = client.url.as_deref().unwrap_or_default();
+    let app = PublicUrl::parse(url.trim_end_matches('/'))
+        .map_err(|rejected| Failure::Usage(format!("--url {url:?}: {rejected}")))?;
+    Ok(Some((application, app)))
+}
+
+/// Its settings as a client that was just registered.
+fn configuration(
+    context: &Context,
+    created: &RegisteredClient,
+    application: &Application,
+    app: &PublicUrl,
+) -> Option<Configuration> {
+    let passphrase: [u8; 32] = context.entropy.bytes();
+    application.configuration(&Values {
+        issuer: &context.policy.public_url,
+        app,
+        client_id: &created.client.id.to_string(),
+        client_secret: created.secret.as_ref().map_or("", |secret| secret.expose()),
+        passphrase: &hex::encode(passphrase),
+    })
 }
 
 fn requested(client: NewClient) -> Result<RequestedMetadata, Failure> {

@@ -9,18 +9,36 @@ use countersign_usecases::register_client::RegisteredClient;
 use serde_json::{Map, Value, json};
 use time::format_description::well_known::Rfc3339;
 
+use crate::applications::Configuration;
 use crate::cli::Output;
 use crate::table;
 
 /// Shows a new client with the secrets that are shown this once.
-pub(crate) fn created(created: &RegisteredClient, output: Output, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn created(
+    created: &RegisteredClient,
+    configuration: Option<&Configuration>,
+    output: Output,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut fields = fields(&created.client);
     if let Some(secret) = &created.secret {
         fields.insert("client_secret".to_owned(), json!(secret.expose()));
     }
     fields.insert("registration_access_token".to_owned(), json!(created.registration_token.expose()));
+    match (configuration, output) {
+        (Some(Configuration { file, text, .. }), Output::Json) => {
+            fields.insert("configuration".to_owned(), json!({"file": file, "text": text}));
+        }
+        (Some(_), Output::Table) | (None, _) => {}
+    }
     show(&fields, output, out)?;
-    note_if_table("The secrets are shown this once: keep them now.", output, out)
+    note_if_table("The secrets are shown this once: keep them now.", output, out)?;
+    match configuration {
+        Some(Configuration { title, file, text }) => {
+            note_if_table(&format!("\nSettings of {title}, {file}:\n\n{}", text.trim_end()), output, out)
+        }
+        None => Ok(()),
+    }
 }
 
 /// Shows a client's new secret, this once.

@@ -12,6 +12,7 @@
 //! }
 //! ```
 
+mod applications;
 mod challenge_command;
 mod check_config;
 mod cli;

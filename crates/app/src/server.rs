@@ -175,6 +175,11 @@ fn say_where(config: &Config, running: &Running, throw_away: Option<&ThrowAway>)
     if config.registration == RegistrationMode::Token && config.registration_token.is_none() {
         tracing::info!("no registration token is set: only `countersign client create` registers clients");
     }
+    if config.metrics == MetricsPage::Beside && !config.public_url.is_loopback() {
+        tracing::info!(
+            "/metrics is for everybody who reaches the server: close it at the proxy, or set metrics_listen"
+        );
+    }
     if config.public_url.is_loopback() && !config.bind.ip().is_loopback() {
         tracing::warn!(
             "the server listens to the network, but its public URL is loopback: only this machine can sign in \

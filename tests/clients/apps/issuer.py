@@ -1,6 +1,11 @@
 """The issuer as a client developer meets it: its address, from which the rest is discovered, and registration."""
 
+import json
+from pathlib import Path
+
 import httpx
+
+REGISTRATIONS = json.loads((Path(__file__).parents[1] / "registrations.json").read_text())
 
 
 class Issuer:
@@ -15,6 +20,12 @@ class Issuer:
         answer = httpx.post(self.metadata["registration_endpoint"], json=body)
         assert answer.status_code == 201, f"registration: {answer.status_code} {answer.text}"
         return answer.json()
+
+    def register_for(self, name, app, **metadata):
+        """Registers an application at its address as `countersign client create --for` does, with the same words."""
+        known = json.loads(json.dumps(REGISTRATIONS[name]["client"]).replace("$APP", app))
+        (redirect_uri,) = known.pop("redirect_uris")
+        return self.register(redirect_uri, **known, **metadata)
 
     def userinfo(self, access_token):
         """The status of userinfo for this token."""

@@ -3,6 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { here } from "./app.mjs";
+import { nameOf } from "../registrations.mjs";
 import { FALSE, STEPS } from "./judge.mjs";
 
 const METHODS = { none: "none (public client)" };
@@ -45,7 +46,9 @@ function fenced(file) {
 
 function section(row, { results }) {
   const known = Object.entries(row.known ?? {}).filter(([step]) => results[step] === "fails");
-  const notes = [row.note, ...known.map(([step, reason]) => `Fails at ${step}: ${reason}`)].filter(Boolean);
+  const name = nameOf(title(row));
+  const command = name && `Registered and configured by \`countersign client create --for ${name} --url https://app.example\`.`;
+  const notes = [command, row.note, ...known.map(([step, reason]) => `Fails at ${step}: ${reason}`)].filter(Boolean);
   const code = row.snippet ? [`\`\`\`\n${row.snippet.trim()}\n\`\`\``] : [row.file, row.beside].filter(Boolean).map(fenced);
   return [`### ${title(row)}`, ...notes, ...code].join("\n\n");
 }
@@ -59,6 +62,8 @@ export function page(judged) {
 Each of these was installed as it is published and logged in to a running Countersign, in the small application that stands below. All that
 it was told is the issuer's address and the client that it was registered as. \`make test-clients\` does it again; it writes this page
 (\`UPDATE_DOCS=1\`) or fails when the page is no longer true.
+
+Where an application has addresses and settings of its own, \`countersign client create --for\` registers it as it was here and prints these settings, filled in.
 
 - A step counts when the server says so too: the tokens are the person's who signed, a refreshed token is another one and works, a revoked
   one does not, and after the logout the server asks for a signature again.

@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { App, freePort } from "./app.mjs";
 import { Browser, sentence } from "./browser.mjs";
+import { environment } from "../registrations.mjs";
 
 /** A client registers by itself, as RFC 7591 says. */
 export async function register(issuer, metadata) {
@@ -30,8 +31,6 @@ export function metadata(row, appUrl) {
   };
 }
 
-const SECRETS = { AUTH_SECRET: "only the tests know this", NEXTAUTH_SECRET: "only the tests know this" };
-
 /** The address of an authorization request that asks what the server knows of a browser. */
 export function question(issuer, client) {
   const url = new URL(`${issuer}/oauth/authorize`);
@@ -51,15 +50,11 @@ export class Web {
     const port = await freePort();
     Object.assign(web, { row, issuer, alias, url: `http://127.0.0.1:${port}` });
     web.client = await register(issuer, metadata(row, web.url));
-    web.app = new App(row.file, {
-      ...SECRETS,
-      ISSUER: alias,
-      CLIENT_ID: web.client.client_id,
-      CLIENT_SECRET: web.client.client_secret,
-      APP_URL: web.url,
-      NEXTAUTH_URL: web.url,
-      ...row.environment,
-    });
+    const { client_id: CLIENT_ID, client_secret: CLIENT_SECRET } = web.client;
+    const given = row.configuration
+      ? environment(row.configuration, { ISSUER: alias, CLIENT_ID, CLIENT_SECRET, APP: web.url, PASSPHRASE: "only the tests know this" })
+      : { ISSUER: alias, CLIENT_ID, CLIENT_SECRET, APP_URL: web.url };
+    web.app = new App(row.file, { ...given, ...row.environment });
     await web.app.listening(port);
     return web;
   }

@@ -179,6 +179,49 @@ fn a_client_that_breaks_a_rule_is_bad_usage() {
 }
 
 #[test]
+fn a_known_application_is_registered_as_it_was_tested_and_its_settings_are_printed() {
+    let place = Place::new();
+    let create =
+        ["client", "create", "--name", "Matrix", "--for", "synapse", "--url", "https://matrix.example/"];
+    let table = place.run(&create);
+    assert!(
+        table.code == 0 && table.out.contains("\nSettings of Synapse (Matrix), openid.yaml:\n\n"),
+        "{table:?}"
+    );
+    let json = place.json(&[&create[..], &["--output", "json"]].concat());
+    assert_eq!(json["redirect_uris"][0], "https://matrix.example/_synapse/client/oidc/callback");
+    assert_eq!(json["token_endpoint_auth_method"], "client_secret_basic");
+    assert_eq!(json["scope"], "openid profile email offline_access");
+    let text = json["configuration"]["text"].as_str().unwrap();
+    for name in ["client_id", "client_secret"] {
+        assert!(text.contains(&format!("{name}: {}", json[name])), "{name} in {text}");
+    }
+}
+
+#[test]
+fn an_application_that_is_not_known_or_nowhere_is_bad_usage() {
+    let place = Place::new();
+    let create = |arguments: &[&str]| {
+        let ended = place.run(&[&["client", "create", "--name", "x"], arguments].concat());
+        assert_eq!(ended.code, 2, "{ended:?}");
+        ended.err
+    };
+    let unknown = create(&["--for", "synaps", "--url", "https://matrix.example"]);
+    assert!(unknown.contains("authjs, ") && unknown.contains("similar value exists: 'synapse'"), "{unknown}");
+    assert!(create(&["--for", "synapse"]).contains("--url <URL>"));
+    let url = create(&["--for", "synapse", "--url", "http://matrix.example"]);
+    assert_eq!(
+        url,
+        "countersign: --url \"http://matrix.example\": http is for loopback hosts only: use https\n"
+    );
+    let both = create(&["--for", "synapse", "--url", "https://matrix.example", "--public"]);
+    assert!(both.contains("cannot be used with"), "{both}");
+    assert_eq!(place.run(&["client", "list"]).out, "no clients\n");
+    let help = place.run(&["client", "create", "--help"]).out;
+    assert!(help.contains("--for synapse --url https://matrix.example"), "{help}");
+}
+
+#[test]
 fn openapi_prints_json() {
     let description = Place::new().json(&["openapi", "--public-url", "https://auth.example.com"]);
     assert!(description["openapi"].as_str().is_some_and(|version| version.starts_with("3.")));

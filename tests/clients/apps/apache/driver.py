@@ -27,10 +27,7 @@ ROW = {
 
 def drive(row, issuer):
     app = f"http://127.0.0.1:{(port := free_port())}"
-    client = issuer.register(
-        f"{app}/protected/callback", client_name="Apache", token_endpoint_auth_method="client_secret_basic",
-        post_logout_redirect_uris=[f"{app}/goodbye.html"],
-    )
+    client = issuer.register_for("apache", app, client_name="Apache", post_logout_redirect_uris=[f"{app}/goodbye.html"])
     with folder() as here:
         (here / "site/protected").mkdir(parents=True)
         (here / "site/protected/page").write_text("the page behind the sign-in")

@@ -28,7 +28,7 @@ def drive(row, issuer):
     port, hub_port, proxy_port = free_port(), free_port(), free_port()
     app = f"http://127.0.0.1:{port}"
     api_token, proxy_token = secrets.token_hex(16), secrets.token_hex(16)
-    client = issuer.register(f"{app}/hub/oauth_callback", client_name="JupyterHub", post_logout_redirect_uris=[f"{app}/hub/login"])
+    client = issuer.register_for("jupyterhub", app, client_name="JupyterHub")
     with folder() as here, folder() as beside:
         configure(
             here, "jupyterhub", ["jupyterhub_config.py", "openid.py"], FOLDER=here, APP=app, ISSUER=issuer.url, HUB_PORT=hub_port,

@@ -25,10 +25,7 @@ ROW = {
 
 def drive(row, issuer):
     app = f"http://127.0.0.1:{(port := free_port())}"
-    client = issuer.register(
-        f"{app}/oauth2callback", client_name="Streamlit", token_endpoint_auth_method="client_secret_basic",
-        id_token_signed_response_alg="ES256", post_logout_redirect_uris=[f"{app}/oauth2callback"],
-    )
+    client = issuer.register_for("streamlit", app, client_name="Streamlit")
     with folder() as here:
         configure(
             here / ".streamlit", "streamlit", ["secrets.toml"], APP=app, ISSUER=issuer.url, CLIENT_ID=client["client_id"],

@@ -26,10 +26,7 @@ ROW = {
 
 def drive(row, issuer):
     app = f"http://127.0.0.1:{(port := free_port())}"
-    client = issuer.register(
-        f"{app}/_synapse/client/oidc/callback", client_name="Matrix", token_endpoint_auth_method="client_secret_basic",
-        id_token_signed_response_alg="EdDSA", backchannel_logout_uri=f"{app}/_synapse/client/oidc/backchannel_logout",
-    )
+    client = issuer.register_for("synapse", app, client_name="Matrix")
     with folder() as here:
         configure(
             here, "synapse", ["homeserver.yaml", "openid.yaml"], FOLDER=here, APP=app, PORT=port, ISSUER=issuer.url, CHAT=CHAT,

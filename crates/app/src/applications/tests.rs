@@ -1,0 +1,59 @@
+use std::fs;
+
+use super::*;
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/clients.md");
+
+fn filled(name: &str, issuer: &str) -> Configuration {
+    let (issuer, app) =
+        (PublicUrl::parse(issuer).unwrap(), PublicUrl::parse("https://app.example/sub").unwrap());
+    let values = Values {
+        issuer: &issuer,
+        app: &app,
+        client_id: "the-id-$APP",
+        client_secret: "the-secret",
+        passphrase: "the-passphrase",
+    };
+    find(name).unwrap().configuration(&values).unwrap()
+}
+
+#[test]
+fn every_application_has_settings_that_name_all_that_it_needs() {
+    assert_eq!(names().count(), CONFIGURATIONS.len());
+    for name in names() {
+        let Configuration { text, .. } = filled(&name, "https://auth.example.com");
+        for value in ["https://auth.example.com", "the-id-$APP", "the-secret"] {
+            assert!(text.contains(value), "{name}: {value} in {text}");
+        }
+        let text = text.replace("the-id-$APP", "");
+        assert!(!text.contains('$') && !text.contains("http:"), "{name}: {text}");
+    }
+}
+
+/// Each is a section of the page of those that logged in, which tells the command.
+#[test]
+fn every_application_is_one_that_was_tested() {
+    let page = fs::read_to_string(PAGE).unwrap();
+    for name in names() {
+        let title = find(&name).unwrap().title;
+        let section = page.split_once(&format!("\n### {title}\n")).unwrap_or_else(|| panic!("{title}")).1;
+        let section = section.split("\n### ").next().unwrap();
+        assert!(section.contains(&format!("`countersign client create --for {name} ")), "{section}");
+    }
+}
+
+#[test]
+fn settings_for_an_http_issuer_are_not_printed_for_an_https_one() {
+    assert!(filled("synapse", "http://localhost:8080").text.contains("skip_verification: true"));
+    assert!(!filled("synapse", "https://auth.example.com").text.contains("skip_verification"));
+}
+
+#[test]
+fn a_registration_is_at_the_address_of_the_application() {
+    let app = PublicUrl::parse("https://matrix.example").unwrap();
+    let requested = find("synapse").unwrap().requested("Matrix".to_owned(), &app);
+    let callback = "https://matrix.example/_synapse/client/oidc/callback".to_owned();
+    assert_eq!(requested.redirect_uris, Some(vec![callback]));
+    let back_channel = requested.backchannel_logout_uri.as_deref();
+    assert_eq!(back_channel, Some("https://matrix.example/_synapse/client/oidc/backchannel_logout"));
+}

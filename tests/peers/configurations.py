@@ -1,0 +1,68 @@
+"""What reads such files as a judge of the settings that `countersign client create --for` prints.
+
+    .venv/bin/python configurations.py ../../target/debug/countersign
+"""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+import yaml
+
+ISSUER = "https://auth.example.com"
+KNOWN = Path(__file__).parents[1] / "clients" / "registrations.json"
+
+
+def apache(text):
+    """Directives with their arguments, and sections that end as they begin."""
+    sections, said = [], []
+    for line in filter(None, map(str.strip, text.splitlines())):
+        if line.startswith("</"):
+            assert sections.pop() == line.strip("</>"), line
+        elif line.startswith("<"):
+            assert line.endswith(">"), line
+            sections.append(line.strip("<>").split()[0])
+        else:
+            directive, argument = line.split(None, 1)
+            assert directive.isalnum() and argument.count('"') % 2 == 0, line
+            said.append(argument)
+    assert not sections, sections
+    return said
+
+
+def python(text):
+    return [node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)]
+
+
+def variables(text):
+    pairs = [line.split("=", 1) for line in text.splitlines()]
+    assert all(name.isupper() and value for name, value in pairs), pairs
+    return [value for _, value in pairs]
+
+
+READERS = {".conf": apache, ".py": python, ".toml": tomllib.loads, ".yaml": yaml.safe_load, ".env": variables}
+
+
+def main():
+    names = json.loads(KNOWN.read_text())
+    for name in names:
+        with tempfile.TemporaryDirectory() as folder:
+            command = [sys.argv[1], "client", "create", "--name", name, "--for", name, "--url", "https://app.example", "--output", "json"]
+            environment = {"PATH": os.environ["PATH"], "COUNTERSIGN_PUBLIC_URL": ISSUER}
+            done = subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True, text=True)
+        created = json.loads(done.stdout)
+        configuration = created["configuration"]
+        said = json.dumps(READERS[Path(configuration["file"]).suffix](configuration["text"]))
+        for value in (ISSUER, created["client_id"], created["client_secret"]):
+            assert value in said, f"{name}: {value} in {said}"
+        print(f"ok      {name}: {configuration['file']}")
+    print(f"{len(names)} passed, 0 failed")
+
+
+if __name__ == "__main__":
+    main()
