@@ -66,6 +66,9 @@ pub(crate) async fn serve(
     };
     let Started { context, keys, metrics, mut running, storage } = started;
     if let Some(listener) = metrics_listener {
+        if let Ok(address) = listener.local_addr() {
+            tracing::info!(%address, "metrics are at /metrics");
+        }
         let serving = http::serve_metrics(metrics, listener)
             .map_err(|error| Failure::because("serve the metrics (metrics_listen)", &error))?;
         tokio::spawn(serving);

@@ -93,6 +93,7 @@ async fn commands_that_wait_share_a_commit_in_their_order() {
     let bench = bench(WIDE);
     let first = bench.occupy();
     let others: Vec<_> = (1..=5).map(|number| bench.queue.submit(Command::Add(number))).collect();
+    assert_eq!(bench.queue.waiting(), 5);
     bench.release(2);
     assert_eq!(first.await.unwrap(), 0);
     for (number, other) in (1..).zip(others) {

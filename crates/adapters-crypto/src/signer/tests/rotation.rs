@@ -79,9 +79,11 @@ async fn a_next_key_is_published_a_day_before_it_signs_and_tokens_of_the_old_one
     let changes = reload(&signer, &store, announced).await;
     assert!(changes.iter().all(|change| change.state == Some(KeyState::Next)) && changes.len() == 3);
     assert_eq!((kids(&signer).len(), signs_with(&signer).await), (6, old.clone()));
+    assert_eq!(signer.active_since(), SigningAlgorithm::ALL.map(|algorithm| (algorithm, NOW)));
 
     let active = announced + Duration::days(1);
     assert_eq!(reload(&signer, &store, active).await.len(), 6);
+    assert_eq!(signer.active_since(), SigningAlgorithm::ALL.map(|algorithm| (algorithm, active)));
     let new = signs_with(&signer).await;
     assert!(new != old && kids(&signer)[..3].contains(&new) && kids(&signer)[3..].contains(&old));
     assert!(signer.read_id_token(&hint).is_some());
