@@ -9,7 +9,7 @@ use countersign_domain::grant_type::GrantType;
 use crate::counter::Counter;
 use crate::histogram::Histogram;
 use crate::labelled::Labelled;
-use crate::process::Process;
+use crate::process::{self, Process};
 use crate::source::Source;
 use crate::table;
 use crate::text::Text;
@@ -66,6 +66,7 @@ impl LoginResult {
 /// All counters. Made once at the start and shared by all workers.
 pub struct Metrics {
     version: &'static str,
+    started: Option<f64>,
     requests: Labelled<Histogram, 3>,
     logins: Labelled<Counter, 2>,
     /// Texts to sign.
@@ -106,6 +107,7 @@ impl Metrics {
     ) -> Self {
         Self {
             version,
+            started: process::started(),
             requests: Labelled::new([routes, &METHODS, &STATUSES]),
             logins: Labelled::new([&LoginResult::NAMES, &FAMILIES]),
             challenges: Counter::default(),
@@ -167,8 +169,9 @@ impl Metrics {
         if let Some(process) = Process::look() {
             text.single(&table::PROCESS_CPU, process.cpu);
             text.single(&table::PROCESS_RESIDENT, process.resident);
-            text.single(&table::PROCESS_START, process.started);
-            text.single(&table::PROCESS_OPEN_FILES, process.open_files);
+        }
+        if let Some(started) = self.started {
+            text.single(&table::PROCESS_START, started);
         }
         text.finish()
     }

@@ -36,7 +36,7 @@ impl Kind {
 }
 
 /// All of them, in the order in which they are told.
-pub static ALL: [&Description; 21] = [
+pub static ALL: [&Description; 20] = [
     &BUILD_INFO,
     &REQUESTS,
     &LOGINS,
@@ -57,7 +57,6 @@ pub static ALL: [&Description; 21] = [
     &PROCESS_CPU,
     &PROCESS_RESIDENT,
     &PROCESS_START,
-    &PROCESS_OPEN_FILES,
 ];
 
 const FAMILY: (&str, &str) =
@@ -211,11 +210,4 @@ pub(crate) static PROCESS_START: Description = Description {
     kind: Kind::Gauge,
     labels: &[],
     help: "When the process was started, in seconds since 1970 (Linux).",
-};
-
-pub(crate) static PROCESS_OPEN_FILES: Description = Description {
-    name: "process_open_fds",
-    kind: Kind::Gauge,
-    labels: &[],
-    help: "Files and connections that are open (Linux).",
 };
