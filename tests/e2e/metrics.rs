@@ -147,10 +147,7 @@ fn the_page_is_read_and_not_kept_and_readings_are_not_logged() {
     let page = server.get("/metrics");
     assert_eq!(page.header("Cache-Control"), Some("no-store"));
     let figures = Figures::of(&page);
-    assert!(
-        (20.0..60.0 * 60.0).contains(&(figures.get("process_resident_memory_bytes") / 1e6)),
-        "{figures:?}"
-    );
+    assert!((5.0..1_000.0).contains(&(figures.get("process_resident_memory_bytes") / 1e6)), "{figures:?}");
     assert_eq!(figures.values("algorithm"), ["ES256", "EdDSA", "RS256"]);
     assert!(figures.get("countersign_signing_key_age_seconds{algorithm=\"ES256\"}") < 3600.0, "{figures:?}");
     assert!(figures.get("countersign_storage_commits_total") >= 1.0, "{figures:?}");

@@ -125,7 +125,7 @@ pub(crate) static CODE_REUSE: Description = Description {
     name: "countersign_code_reuse_total",
     kind: Kind::Counter,
     labels: &[],
-    help: "Codes that came a second time; what the first time gave is revoked.",
+    help: "Authorization codes that came a second time; what the first time gave is revoked.",
 };
 
 pub(crate) static REFRESH_REUSE: Description = Description {
