@@ -204,7 +204,7 @@ impl TokenStore for MemoryStorage {
             return Ok(Rotated::Reused);
         }
         row.newest_token = Some(command.token.id);
-        row.forget_after = command.forget_after;
+        row.forget_after = row.forget_after.max(command.forget_after);
         let replaced = (command.token.parent != Some(command.expected_newest))
             .then(|| tokens.get_mut(&command.expected_newest))
             .flatten();

@@ -144,6 +144,7 @@ macro_rules! storage_contract {
                 a_purged_grant_is_gone,
                 a_purged_token_is_gone,
                 redeeming_and_rotating_keep_a_grant_longer,
+                a_shorter_lifetime_forgets_no_family_early,
                 a_rotated_refresh_token_stays_until_it_expires,
                 a_token_stays_while_either_half_is_good,
                 a_purge_keeps_to_its_limit_oldest_first,

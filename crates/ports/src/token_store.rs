@@ -71,7 +71,7 @@ pub struct RotateRefresh {
     pub expected_newest: TokenId,
     /// Now.
     pub now: OffsetDateTime,
-    /// When the family may be forgotten, if nothing is refreshed again.
+    /// When the family may be forgotten, if nothing is refreshed again; not before what was said of it earlier.
     pub forget_after: OffsetDateTime,
 }
 

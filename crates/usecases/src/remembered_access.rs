@@ -43,8 +43,11 @@ impl Context {
     pub async fn find_access(&self, id: TokenId) -> Result<Option<Arc<AccessSnapshot>>, StoreError> {
         let asked_at = self.clock.elapsed();
         if let Some(remembered) = self.access.by_id.get(&id).filter(|known| asked_at < known.until) {
-            let lives_on = self.storage.lives_on(KnownAccess::from(&*remembered.access)).await?;
-            return Ok(lives_on.then_some(remembered.access));
+            if self.storage.lives_on(KnownAccess::from(&*remembered.access)).await? {
+                return Ok(Some(remembered.access));
+            }
+            self.access.by_id.remove(&id);
+            return Ok(None);
         }
         let found = self.storage.find_access(id).await?;
         let living = found.filter(|found| !found.token_revoked && !found.grant_revoked).map(Arc::new);

@@ -31,7 +31,7 @@ statement! {
         bound_key: Option<&'a [u8]> as Nullable<Binary>,
     } = "\
         WITH rotated AS ( \
-          UPDATE grants SET newest_token = :id, forget_after = :forget_grant_after \
+          UPDATE grants SET newest_token = :id, forget_after = GREATEST(forget_after, :forget_grant_after) \
           WHERE id = :grant AND newest_token = :expected AND revoked_at IS NULL \
           RETURNING id \
         ), replaced AS ( \

@@ -44,7 +44,8 @@ statement! {
           ) AS held \
           WHERE newest_token = expected AND revoked_at IS NULL \
         ), rotated AS ( \
-          UPDATE grants SET newest_token = good.id, forget_after = good.forget_grant_after \
+          UPDATE grants SET newest_token = good.id, \
+            forget_after = GREATEST(grants.forget_after, good.forget_grant_after) \
           FROM good WHERE grants.id = good.grant_id \
           RETURNING good.* \
         ), replaced AS ( \

@@ -51,6 +51,6 @@ statement! {
         id: &'a [u8] as Binary,
         expected_newest: &'a [u8] as Binary,
     }
-    "UPDATE grants SET newest_token = ?, forget_after = ? \
+    "UPDATE grants SET newest_token = ?, forget_after = max(forget_after, ?) \
      WHERE id = ? AND newest_token = ? AND revoked_at IS NULL"
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use countersign_domain::token::{RefreshToken, Token};
 use countersign_ports::{
-    CompleteLogin, EmailPut, KeyAdded, LinkWallet, NewSession, OpenSession, PurgeExpired, Purged, RedeemCode,
-    Redeemed, RegisterClient, RotateRefresh, Rotated, SessionOpened, Storage, UnlinkWallet, WalletLinked,
-    WalletUnlinked,
+    CompleteLogin, EmailPut, KeyAdded, KnownAccess, LinkWallet, NewSession, OpenSession, PurgeExpired,
+    Purged, RedeemCode, Redeemed, RegisterClient, Revoked, RotateRefresh, Rotated, SessionOpened, Storage,
+    UnlinkWallet, WalletLinked, WalletUnlinked,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -92,6 +92,20 @@ pub async fn redeeming_and_rotating_keep_a_grant_longer(store: Arc<dyn Storage>)
     assert_eq!(purge(&*store, third_day, 100).await, Purged { rows: 0, more: false });
     assert_eq!(purge(&*store, third_day + SECOND, 100).await, Purged { rows: 1, more: false });
     assert!(store.find_grant(login.id).await.unwrap().is_none());
+}
+
+/// Tokens that were issued when lifetimes were longer are good for as long as was said, so their family's end must be known as long:
+/// forgotten, an ended grant would not tell any more that they ended with it.
+pub async fn a_shorter_lifetime_forgets_no_family_early(store: Arc<dyn Storage>) {
+    let first = steps::redeem(&*store).await;
+    let known = KnownAccess::from(&steps::access(&*store, &first).await);
+    let soon = fixtures::NOW + SECOND;
+    let rotation = RotateRefresh { forget_after: soon, ..fixtures::rotate_refresh(&first) };
+    assert_eq!(store.rotate_refresh(rotation).await.unwrap(), Rotated::Stored);
+    assert_eq!(store.revoke_grant(fixtures::revoke_grant(first.grant)).await.unwrap(), Revoked::Revoked);
+    assert_eq!(purge(&*store, soon + SECOND, 100).await, Purged { rows: 0, more: false });
+    assert!(!steps::is_live(&*store, &first).await);
+    assert!(!store.lives_on(known).await.unwrap());
 }
 
 /// A copy of a rotated refresh token must be recognized for as long as it looks good.
