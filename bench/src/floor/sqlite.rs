@@ -36,7 +36,7 @@ pub(super) struct SqliteReader(RefCell<Option<SqliteConnection>>);
 
 struct Writer(SqliteConnection);
 
-/// User, client, chain, address, scope, and when it was issued and expires.
+/// Grant, user, client, chain, address, scope, and when it was issued and expires.
 type AccessRow = (Vec<u8>, Vec<u8>, Vec<u8>, String, String, String, i64, i64);
 
 impl SqliteStore {

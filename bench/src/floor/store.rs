@@ -179,11 +179,12 @@ impl Store {
         let known = reader.known.borrow().get(&id).cloned();
         let found = match known {
             Some(access) => self.lives_on(reader, &access).await?.then_some(access),
-            None => self.find_access(reader, id).await?.map(Rc::new),
+            None => {
+                let found = self.find_access(reader, id).await?.map(Rc::new);
+                reader.known.borrow_mut().extend(found.iter().map(|access| (id, Rc::clone(access))));
+                found
+            }
         };
-        if let Some(access) = &found {
-            reader.known.borrow_mut().entry(id).or_insert_with(|| Rc::clone(access));
-        }
         Ok(found.filter(|access| access.expires_at > now))
     }
 

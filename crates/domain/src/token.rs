@@ -76,9 +76,14 @@ pub struct AccessSnapshot {
 }
 
 impl AccessSnapshot {
+    /// Was it ended before its time, alone or with its grant?
+    pub fn was_revoked(&self) -> bool {
+        self.token_revoked || self.grant_revoked
+    }
+
     /// Is the access token good now?
     pub fn is_live(&self, now: OffsetDateTime) -> bool {
-        !self.token_revoked && !self.grant_revoked && now < self.expires_at
+        !self.was_revoked() && now < self.expires_at
     }
 }
 

@@ -18,19 +18,24 @@ impl Process {
     /// Looks.
     pub(crate) fn look() -> Option<Self> {
         let resident = line("/proc/self/status", "VmRSS:")?;
-        let cpu = (ticks(14)? + ticks(15)?) / TICKS;
+        let stat = stat()?;
+        let cpu = (ticks(&stat, 14)? + ticks(&stat, 15)?) / TICKS;
         Some(Self { resident: u64::from(resident) * 1024, cpu })
     }
 }
 
 /// When the process was started, in seconds since 1970. It never changes, and takes the kernel a while.
 pub(crate) fn started() -> Option<f64> {
-    Some(f64::from(line("/proc/stat", "btime")?) + ticks(22)? / TICKS)
+    Some(f64::from(line("/proc/stat", "btime")?) + ticks(&stat()?, 22)? / TICKS)
 }
 
-/// One field of the process's own line, by its number in the kernel's description.
-fn ticks(field: usize) -> Option<f64> {
-    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+/// The process's own line.
+fn stat() -> Option<String> {
+    fs::read_to_string("/proc/self/stat").ok()
+}
+
+/// One field of that line, by its number in the kernel's description.
+fn ticks(stat: &str, field: usize) -> Option<f64> {
     // The name of the program may hold spaces; what follows its parenthesis is numbers, from the third field on.
     stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(field - 3)?.parse().ok()
 }

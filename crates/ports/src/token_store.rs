@@ -166,7 +166,7 @@ pub trait TokenStore: Send + Sync {
     /// change, so a store that can tell this without reading it again should.
     async fn lives_on(&self, access: KnownAccess) -> Result<bool, StoreError> {
         let found = self.find_access(access.id).await?;
-        Ok(found.is_some_and(|found| !found.token_revoked && !found.grant_revoked))
+        Ok(found.is_some_and(|found| !found.was_revoked()))
     }
 
     /// Revokes one access token. Idempotent. The family goes on.

@@ -1,4 +1,5 @@
-//! A client asks who signed in: one read, of what the token means or whether it lives on, and one more each where the wallets or the e-mail address of the user are released.
+//! A client asks who signed in: one read, of what the token means or whether it lives on, and one more each where the wallets or
+//! the e-mail address of the user are released.
 
 use countersign_domain::secret::Secret;
 use countersign_domain::user_info::UserInfo;

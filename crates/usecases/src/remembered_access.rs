@@ -50,7 +50,7 @@ impl Context {
             return Ok(None);
         }
         let found = self.storage.find_access(id).await?;
-        let living = found.filter(|found| !found.token_revoked && !found.grant_revoked).map(Arc::new);
+        let living = found.filter(|found| !found.was_revoked()).map(Arc::new);
         if let Some(access) = &living {
             let remembered = Remembered { access: Arc::clone(access), until: asked_at + USED_FOR };
             self.access.by_id.insert(id, remembered);

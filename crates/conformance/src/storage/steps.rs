@@ -76,13 +76,12 @@ pub(crate) fn meaning(
 /// What the access token means; it must be there. Whoever remembers that learns the same of whether it lives on.
 pub(crate) async fn access(store: &dyn Storage, token: &Token) -> AccessSnapshot {
     let access = store.find_access(token.id).await.unwrap().unwrap();
-    let ended = |access: &AccessSnapshot| access.token_revoked || access.grant_revoked;
     if store.lives_on(KnownAccess::from(&access)).await.unwrap() {
-        assert!(!ended(&access), "what ended does not live again: {access:?}");
+        assert!(!access.was_revoked(), "what ended does not live again: {access:?}");
     } else {
         // It may have ended between the two questions.
         let found = store.find_access(token.id).await.unwrap();
-        assert!(found.as_ref().is_none_or(ended), "{found:?}");
+        assert!(found.as_ref().is_none_or(AccessSnapshot::was_revoked), "{found:?}");
     }
     access
 }
