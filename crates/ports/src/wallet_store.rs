@@ -28,10 +28,11 @@ pub struct LinkWallet {
     pub forget_after: OffsetDateTime,
 }
 
-/// What became of [`LinkWallet`]. Every answer but the first means that nothing changed and nothing was spent.
+/// What became of [`LinkWallet`]. Every answer but the first means that no wallet changed hands. Whatever the answer, the challenge
+/// is spent now: it was judged, and the same texts again must not be judged in another state (F-17).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WalletLinked {
-    /// The wallet is the user's, and the challenge is spent.
+    /// The wallet is the user's.
     Linked {
         /// Whose.
         user: UserId,
@@ -64,10 +65,11 @@ pub struct UnlinkWallet {
     pub forget_after: OffsetDateTime,
 }
 
-/// What became of [`UnlinkWallet`]. Every answer but the first means that nothing changed and nothing was spent.
+/// What became of [`UnlinkWallet`]. Every answer but the first means that no wallet changed hands. As with [`WalletLinked`], the
+/// challenge is spent whatever the answer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WalletUnlinked {
-    /// The wallet is nobody's, its grants are revoked, and the challenge is spent.
+    /// The wallet is nobody's, and its grants are revoked.
     Unlinked {
         /// Whose it was.
         user: UserId,
@@ -107,13 +109,13 @@ pub fn chain_of_old_wallet(family: &str) -> String {
 /// that it worked. [`WalletStore::wallets_of`] tells whether it did.
 #[async_trait]
 pub trait WalletStore: Send + Sync {
-    /// Links a wallet, all or nothing. Guards: nobody has spent the challenge, the signer is a user's wallet, the new
-    /// wallet is nobody's. Of several who want one wallet at once, a first login of it among them, one gets it. Durable
+    /// Spends the challenge and links a wallet. Guards: nobody has spent the challenge, the signer is a user's wallet, the new
+    /// wallet is nobody's. A refusal by the last two spends the challenge all the same. Of several who want one wallet at once, a first login of it among them, one gets it. Durable
     /// before the answer.
     async fn link_wallet(&self, command: LinkWallet) -> Result<WalletLinked, StoreError>;
 
-    /// Unlinks a wallet, all or nothing. Guards: nobody has spent the challenge, the signer and the wallet are one
-    /// user's, who has another wallet. Every grant of the user that was signed with this wallet is revoked with the reason
+    /// Spends the challenge and unlinks a wallet. Guards: nobody has spent the challenge, the signer and the wallet are one
+    /// user's, who has another wallet. A refusal by the last two spends the challenge all the same. Every grant of the user that was signed with this wallet is revoked with the reason
     /// [`WalletUnlinked`], and their sessions of this wallet end; a login of the wallet comes wholly before, and is revoked, or wholly after, and makes a new
     /// user. Durable before the answer.
     ///

@@ -25,13 +25,14 @@ statement! {
         ON CONFLICT (family, address) DO NOTHING"
 }
 
+/// Whatever is said of the wallets, the challenge was judged and stays spent (F-17): only one that was spent before undoes it all.
 pub(crate) fn link_wallet(connection: &mut PgConnection, command: &LinkWallet) -> OpResult<WalletLinked> {
     all_or_nothing(connection, |connection| {
         if !spend(connection, command.id, command.forget_after)? {
             return Err(Undone::Refused(WalletLinked::ChallengeSpent));
         }
         let Some(user) = lock_user_of(connection, &command.signer)? else {
-            return Err(Undone::Refused(WalletLinked::SignerUnknown));
+            return Ok(WalletLinked::SignerUnknown);
         };
         let insert = InsertWallet {
             family: &command.wallet.family,
@@ -44,9 +45,9 @@ pub(crate) fn link_wallet(connection: &mut PgConnection, command: &LinkWallet) -
             return Ok(WalletLinked::Linked { user: UserId::from_uuid(user) });
         }
         // Only we can give this user a wallet or take one, so whoever had the wallet and lost it since was another.
-        Err(Undone::Refused(match owner_of(connection, &command.wallet)? {
+        Ok(match owner_of(connection, &command.wallet)? {
             Some(owner) if owner == user => WalletLinked::AlreadyTheirs { user: UserId::from_uuid(user) },
             Some(_) | None => WalletLinked::BelongsToAnother,
-        }))
+        })
     })
 }

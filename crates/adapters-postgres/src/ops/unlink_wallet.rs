@@ -56,6 +56,7 @@ statement! {
         WHERE user_id = :user AND family = :family AND address = :address AND revoked_at IS NULL"
 }
 
+/// Whatever is said of the wallets, the challenge was judged and stays spent (F-17): only one that was spent before undoes it all.
 pub(crate) fn unlink_wallet(
     connection: &mut PgConnection,
     command: &UnlinkWallet,
@@ -66,14 +67,14 @@ pub(crate) fn unlink_wallet(
             return Err(Undone::Refused(WalletUnlinked::ChallengeSpent));
         }
         let Some(user) = lock_user_of(connection, &command.signer)? else {
-            return Err(Undone::Refused(WalletUnlinked::SignerUnknown));
+            return Ok(WalletUnlinked::SignerUnknown);
         };
         let (wallets, is_theirs): (i64, bool) = Holdings { user, family, address }.get_result(connection)?;
         if !is_theirs {
-            return Err(Undone::Refused(WalletUnlinked::NotTheirs));
+            return Ok(WalletUnlinked::NotTheirs);
         }
         if wallets == 1 {
-            return Err(Undone::Refused(WalletUnlinked::LastWallet));
+            return Ok(WalletUnlinked::LastWallet);
         }
         DeleteWallet { family, address }.execute(connection)?;
         DeleteSessions { user, family, address }.execute(connection)?;

@@ -7,8 +7,8 @@ use super::wallets;
 use crate::error::SqliteError;
 use crate::rows::field::Row;
 
-/// Guards: the challenge is not spent, the signer has a user, nobody has the wallet. They are looked at before anything is
-/// written, because a refusal rolls nothing back; the one writer keeps them true until the commit.
+/// Guards: the challenge is not spent, the signer has a user, nobody has the wallet. The challenge is spent before the rest is
+/// judged, and a refusal rolls nothing back, so that it stays spent (F-17); the one writer keeps the guards true until the commit.
 pub(crate) fn link_wallet(
     connection: &mut SqliteConnection,
     command: &LinkWallet,
@@ -16,6 +16,7 @@ pub(crate) fn link_wallet(
     if wallets::is_spent(connection, command.id)? {
         return Ok(WalletLinked::ChallengeSpent);
     }
+    wallets::spend(connection, command.id, command.forget_after)?;
     let Some(user_id) = wallets::owner_of(connection, &command.signer)? else {
         return Ok(WalletLinked::SignerUnknown);
     };
@@ -26,7 +27,6 @@ pub(crate) fn link_wallet(
         Some(_) => return Ok(WalletLinked::BelongsToAnother),
         None => {}
     }
-    wallets::spend(connection, command.id, command.forget_after)?;
     wallets::insert(connection, &command.wallet, &user_id, command.now)?;
     Ok(WalletLinked::Linked { user })
 }

@@ -11,8 +11,9 @@ use crate::error::SqliteError;
 use crate::rows::field::{Row, micros};
 use crate::schema;
 
-/// Guards: the challenge is not spent, the signer has a user, the wallet is theirs and not their last. They are looked
-/// at before anything is written, because a refusal rolls nothing back; the one writer keeps them true until the commit.
+/// Guards: the challenge is not spent, the signer has a user, the wallet is theirs and not their last. The challenge is spent
+/// before the rest is judged, and a refusal rolls nothing back, so that it stays spent (F-17); the one writer keeps the guards
+/// true until the commit.
 pub(crate) fn unlink_wallet(
     connection: &mut SqliteConnection,
     command: &UnlinkWallet,
@@ -20,6 +21,7 @@ pub(crate) fn unlink_wallet(
     if wallets::is_spent(connection, command.id)? {
         return Ok(WalletUnlinked::ChallengeSpent);
     }
+    wallets::spend(connection, command.id, command.forget_after)?;
     let Some(user_id) = wallets::owner_of(connection, &command.signer)? else {
         return Ok(WalletUnlinked::SignerUnknown);
     };
@@ -34,7 +36,6 @@ pub(crate) fn unlink_wallet(
         return Ok(WalletUnlinked::LastWallet);
     }
     let (family, address) = (&command.wallet.family, &command.wallet.address);
-    wallets::spend(connection, command.id, command.forget_after)?;
     DeleteWallet { family, address }.execute(connection)?;
     let end = EndGrants {
         revoked_at: micros(command.now),

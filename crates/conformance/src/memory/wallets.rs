@@ -57,6 +57,7 @@ impl WalletStore for MemoryStorage {
         if tables.spent_challenges.contains_key(&command.id) {
             return Ok(WalletLinked::ChallengeSpent);
         }
+        tables.spent_challenges.insert(command.id, command.forget_after);
         let Some(user) = tables.owner_of(&command.signer) else { return Ok(WalletLinked::SignerUnknown) };
         match tables.owner_of(&command.wallet) {
             Some(owner) if owner == user => return Ok(WalletLinked::AlreadyTheirs { user }),
@@ -64,7 +65,6 @@ impl WalletStore for MemoryStorage {
             None => {}
         }
         let key = key_of(&command.wallet);
-        tables.spent_challenges.insert(command.id, command.forget_after);
         tables.wallets.insert(key, WalletRow { user, chain: command.wallet.chain, linked_at: command.now });
         Ok(WalletLinked::Linked { user })
     }
@@ -74,6 +74,7 @@ impl WalletStore for MemoryStorage {
         if tables.spent_challenges.contains_key(&command.id) {
             return Ok(WalletUnlinked::ChallengeSpent);
         }
+        tables.spent_challenges.insert(command.id, command.forget_after);
         let Some(user) = tables.owner_of(&command.signer) else { return Ok(WalletUnlinked::SignerUnknown) };
         if tables.owner_of(&command.wallet) != Some(user) {
             return Ok(WalletUnlinked::NotTheirs);
@@ -82,7 +83,6 @@ impl WalletStore for MemoryStorage {
             return Ok(WalletUnlinked::LastWallet);
         }
         let key = key_of(&command.wallet);
-        tables.spent_challenges.insert(command.id, command.forget_after);
         tables.wallets.remove(&key);
         tables.sessions.retain(|_, session| session.user != user || key_of(&session.account) != key);
         let revocation = Revocation { at: command.now, reason: RevocationReason::WalletUnlinked };

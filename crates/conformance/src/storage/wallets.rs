@@ -193,37 +193,88 @@ pub async fn a_challenge_that_linked_does_not_unlink(store: Arc<dyn Storage>) {
     assert_eq!(link(&*store, &linking).await, WalletLinked::ChallengeSpent);
 }
 
-/// One challenge is refused for every reason there is, and then works.
-pub async fn a_refusal_spends_nothing(store: Arc<dyn Storage>) {
-    let login = steps::sign_in(&*store).await;
+/// Whatever is said of the wallets, the texts were judged: presented again when they would change something, they are refused.
+pub async fn f_17_a_link_that_changes_nothing_spends_its_challenge(store: Arc<dyn Storage>) {
+    let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
     let stranger = steps::sign_in(&*store).await;
     let nobody = fixtures::wallet_account();
-    let user = login.new_user;
 
-    let good = fixtures::link_wallet(&login.account, &fixtures::wallet_account());
-    let refusals = [
-        (&nobody, &good.wallet, WalletLinked::SignerUnknown),
-        (&login.account, &stranger.account, WalletLinked::BelongsToAnother),
-        (&login.account, &login.account, WalletLinked::AlreadyTheirs { user }),
-    ];
-    for (signer, wallet, refusal) in refusals {
-        let refused = LinkWallet { id: good.id, ..fixtures::link_wallet(signer, wallet) };
-        assert_eq!(link(&*store, &refused).await, refusal);
-    }
-    let alone = fixtures::unlink_wallet(&login.account, &login.account);
-    assert_eq!(unlink(&*store, &alone).await, WalletUnlinked::LastWallet);
-    assert_eq!(link(&*store, &good).await, WalletLinked::Linked { user });
+    let idle = fixtures::link_wallet(&first, &second);
+    let myself = fixtures::link_wallet(&second, &second);
+    let theft = fixtures::link_wallet(&stranger.account, &second);
+    let unknown = fixtures::link_wallet(&nobody, &second);
+    assert_eq!(link(&*store, &idle).await, WalletLinked::AlreadyTheirs { user });
+    assert_eq!(link(&*store, &myself).await, WalletLinked::AlreadyTheirs { user });
+    assert_eq!(link(&*store, &theft).await, WalletLinked::BelongsToAnother);
+    assert_eq!(link(&*store, &unknown).await, WalletLinked::SignerUnknown);
 
-    let refusals = [
-        (&nobody, &good.wallet, WalletUnlinked::SignerUnknown),
-        (&login.account, &stranger.account, WalletUnlinked::NotTheirs),
-        (&login.account, &nobody, WalletUnlinked::NotTheirs),
-    ];
-    for (signer, wallet, refusal) in refusals {
-        let refused = UnlinkWallet { id: alone.id, ..fixtures::unlink_wallet(signer, wallet) };
-        assert_eq!(unlink(&*store, &refused).await, refusal);
+    // Each would change something now.
+    steps::unlink(&*store, &first, &second).await;
+    steps::user_of(&*store, &fixtures::complete_login_of(nobody)).await;
+    for replayed in [idle, myself, theft, unknown] {
+        assert_eq!(link(&*store, &replayed).await, WalletLinked::ChallengeSpent);
+        let unlinking = UnlinkWallet { id: replayed.id, ..fixtures::unlink_wallet(&first, &first) };
+        assert_eq!(unlink(&*store, &unlinking).await, WalletUnlinked::ChallengeSpent);
     }
-    assert_eq!(unlink(&*store, &alone).await, WalletUnlinked::Unlinked { user });
+    assert_eq!(steps::accounts_of(&*store, user).await, std::slice::from_ref(&first));
+    let login = fixtures::complete_login_of(second);
+    assert_eq!(steps::user_of(&*store, &login).await, login.new_user, "nobody got the wallet");
+}
+
+/// As with linking.
+pub async fn f_17_an_unlink_that_changes_nothing_spends_its_challenge(store: Arc<dyn Storage>) {
+    let login = steps::sign_in(&*store).await;
+    let (first, user) = (login.account.clone(), login.new_user);
+    let [second, nobody] = [fixtures::wallet_account(), fixtures::wallet_account()];
+
+    let idle = fixtures::unlink_wallet(&first, &second);
+    let last = fixtures::unlink_wallet(&first, &first);
+    let unknown = fixtures::unlink_wallet(&nobody, &first);
+    assert_eq!(unlink(&*store, &idle).await, WalletUnlinked::NotTheirs);
+    assert_eq!(unlink(&*store, &last).await, WalletUnlinked::LastWallet);
+    assert_eq!(unlink(&*store, &unknown).await, WalletUnlinked::SignerUnknown);
+
+    // Each would change something now.
+    steps::link(&*store, &first, &second).await;
+    steps::link(&*store, &first, &nobody).await;
+    let token = steps::redeem_by(&*store, &second).await;
+    for replayed in [idle, last, unknown] {
+        assert_eq!(unlink(&*store, &replayed).await, WalletUnlinked::ChallengeSpent);
+        let linking =
+            LinkWallet { id: replayed.id, ..fixtures::link_wallet(&first, &fixtures::wallet_account()) };
+        assert_eq!(link(&*store, &linking).await, WalletLinked::ChallengeSpent);
+    }
+    assert_eq!(steps::accounts_of(&*store, user).await.len(), 3);
+    assert!(steps::is_live(&*store, &token).await);
+}
+
+/// One address holds a key's account and, on a chain, a contract's: two wallets, which may both be one user's. Unlinking one
+/// leaves the other, in whichever order, with all that was granted with it (F-15).
+pub async fn f_15_a_key_and_the_contract_at_its_address_are_two_wallets(store: Arc<dyn Storage>) {
+    for goes_first in 0..2 {
+        let login = steps::sign_in(&*store).await;
+        let key = fixtures::wallet_account();
+        let contract = WalletAccount { family: key.chain.clone(), ..key.clone() };
+        assert_eq!(key.caip10(), contract.caip10());
+        let user = login.new_user;
+        for account in [&key, &contract] {
+            assert_eq!(steps::link(&*store, &login.account, account).await, user);
+        }
+        assert_eq!(steps::accounts_of(&*store, user).await.len(), 3);
+        let pair = [key, contract];
+        let (goes, stays) = (&pair[goes_first], &pair[1 - goes_first]);
+        let (dead, alive) = (steps::redeem_by(&*store, goes).await, steps::redeem_by(&*store, stays).await);
+        assert_eq!(steps::unlink(&*store, stays, goes).await, user);
+        assert!(!steps::is_live(&*store, &dead).await && steps::is_live(&*store, &alive).await);
+        // The one that is left is not taken for the one that went.
+        let again = fixtures::unlink_wallet(stays, goes);
+        assert_eq!(unlink(&*store, &again).await, WalletUnlinked::NotTheirs);
+        let by_the_gone = fixtures::unlink_wallet(goes, stays);
+        assert_eq!(unlink(&*store, &by_the_gone).await, WalletUnlinked::SignerUnknown);
+        assert!(steps::accounts_of(&*store, user).await.contains(stays));
+        let alone = fixtures::complete_login_of(goes.clone());
+        assert_eq!(steps::user_of(&*store, &alone).await, alone.new_user, "it is nobody's");
+    }
 }
 
 /// It is in nobody's list any more, and a signer no more.
@@ -249,8 +300,8 @@ pub async fn the_last_wallet_is_refused(store: Arc<dyn Storage>) {
     let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
     steps::unlink(&*store, &first, &second).await;
     let token = steps::redeem_by(&*store, &first).await;
-    let command = fixtures::unlink_wallet(&first, &first);
     for _ in 0..2 {
+        let command = fixtures::unlink_wallet(&first, &first);
         assert_eq!(unlink(&*store, &command).await, WalletUnlinked::LastWallet);
     }
     assert_eq!(steps::accounts_of(&*store, user).await, [first]);
