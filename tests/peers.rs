@@ -56,6 +56,12 @@ fn every_state_of_the_page_is_told_in_words_and_axe_finds_nothing_wrong() {
     judge("states.mjs", node());
 }
 
+/// What wallets answer, and what people paste, reaches the server as it was given: white space inside stays.
+#[test]
+fn the_page_hands_on_what_a_wallet_of_an_unknown_family_answered() {
+    judge("as-given.mjs", node());
+}
+
 /// Deny, Back, reload, two tabs, a second browser and another site, in Chromium, with scripts and without; where its forms lead, and
 /// hostile clients on every page that speaks of them (B-020, B-057, B-061 to B-066).
 #[test]

@@ -7,8 +7,10 @@ import { afterEachChange, isBusy, isOver, newTurn, now, report, setButton, show,
 import { byId, isEnabled, showAddress } from "./dom.js";
 import { Problem, broken, post } from "./server.js";
 import { write } from "./texts.js";
+import { sameAddress } from "./wallets.js";
 
 const RENEW_BEFORE_MS = 20_000;
+const TELLS_WITHIN_MS = 1000;
 const RENEW_AT_MOST_EVERY_MS = 10_000; // Whatever lifetime a server gives, the page does not flood it.
 const ORDER = ["signer", "other"]; // First the wallet that the person has.
 
@@ -25,9 +27,10 @@ const on = surfaces.wallet;
 const panel = byId("change");
 const signButton = byId("sign");
 
-/** What is being changed: `kind` is link or unlink, `texts` what is to be signed, by side, and `signatures` what is already. */
-const flow = { kind: "link", opener: null, goes: null, chosen: {}, texts: null, signatures: {}, came: 0, ends: 0 };
-const side = new Side({ mine: JSON.parse(dataset.wallets), signedInAs: dataset.signedInAs, chosen });
+/** What is being changed: `kind` is link or unlink, `goesKind` and `comesKind` are what the other wallet is (a key or a contract), `texts` what is to be signed, by side, and `signatures` what is already. */
+const flow = { kind: "link", opener: null, goes: null, goesKind: undefined, comesKind: undefined, chosen: {}, texts: null, signatures: {}, came: 0, ends: 0 };
+const mineHere = JSON.parse(dataset.wallets);
+const side = new Side({ mine: mineHere, signedInAs: dataset.signedInAs, chosen });
 
 /** Takes the buttons and forms over. */
 export function startChanges() {
@@ -57,7 +60,8 @@ export function startChanges() {
 function begin(kind, opener, form) {
   if (isOver()) return;
   newTurn();
-  Object.assign(flow, { kind, opener, form, goes: form?.dataset.unlink, chosen: {}, texts: null, signatures: {} });
+  const { unlink: goes, unlinkKind: goesKind } = form?.dataset ?? {};
+  Object.assign(flow, { kind, opener, form, goes, goesKind, comesKind: undefined, chosen: {}, texts: null, signatures: {} });
   panel.hidden = false;
   byId("change-heading").replaceChildren(...write(`heading_${kind}`, { account: addressIn(flow.goes ?? "") }));
   byId("change-about").replaceChildren(...write(`about_${kind}`));
@@ -106,6 +110,7 @@ function choose(which, focus) {
 
 function chosen(which, entry, account) {
   flow.chosen[which] = { entry, account };
+  if (which === "other") flow.comesKind = undefined;
   showChosen(which, account.address);
   if (which === "other") choose("signer", byId("choose-heading"));
   else prepare("confirm", { key: `confirm_${flow.kind}` });
@@ -119,14 +124,19 @@ async function prepare(id, said) {
   hideText();
   show(on, "preparing", { busy: true });
   const { signer, other } = flow.chosen;
+  const known = knownAs(signer.account);
   const fields = {
     change: flow.kind,
     wallet_address: signer.account.address,
-    chain: signer.account.chain,
+    chain: known?.signs === "contract" ? known.chain : signer.account.chain,
+    kind: known?.signs ?? undefined,
     other_wallet_address: other?.account.address ?? flow.goes,
     other_chain: other?.account.chain,
   };
   try {
+    if (other) flow.comesKind ??= await kindOf(other);
+    fields.other_kind = (other ? flow.comesKind : flow.goesKind) || undefined;
+    if (!mine()) return;
     const { answer, serverTime } = await post("/account/wallets/challenge", fields);
     if (!mine()) return;
     take(answer, serverTime);
@@ -134,6 +144,29 @@ async function prepare(id, said) {
   } catch (problem) {
     if (mine()) failed(problem, () => prepare(id, said));
   }
+}
+
+// The person's wallet at an address. A key and a contract may both be there: then the one that is signed in.
+function knownAs(account) {
+  const here = mineHere.filter((each) => sameAddress(each, account));
+  return here.find((each) => each.is_signed_in) ?? here[0];
+}
+
+// Is a wallet that comes a key or a contract? It says so where both can be; what does not answer is not asked for long.
+async function kindOf({ entry, account }) {
+  const tooLate = new Promise((done) => setTimeout(done, TELLS_WITHIN_MS));
+  const asked = (async () => entry.wallet.signs?.(account))().catch(() => undefined);
+  return Promise.race([asked, tooLate]);
+}
+
+// A signature that is not the key's may tell of a contract that is not on its chain yet: then the texts are made for that one.
+async function isContractAfterAll(problem, { other: signature }) {
+  const { entry, account } = flow.chosen.other ?? {};
+  if (problem.id !== "bad-signature" || flow.comesKind !== "key" || !entry?.wallet.explain) return false;
+  const is = await Promise.resolve(entry.wallet.explain(signature, account)).catch(() => undefined);
+  if (is !== "contract") return false;
+  flow.comesKind = is;
+  return true;
 }
 
 function take(answer, serverTime) {
@@ -187,7 +220,9 @@ async function send() {
     show(on, "success", {});
     location.assign(`${dataset.base}/account?done=wallet_${kind}ed`);
   } catch (problem) {
-    if (mine()) failed(problem, send);
+    if (!mine()) return;
+    if (await isContractAfterAll(problem, signatures)) prepare("confirm", { key: "confirm_link" });
+    else failed(problem, send);
   }
 }
 

@@ -3,7 +3,7 @@
 
 import { handIn, issue, optionsAreFine, page, reportFor } from "./auth-request.js";
 import { isOpen, newTurn, setButton, show, surfaces } from "./auth-states.js";
-import { byId, copy, download, element, isEnabled, withoutSpaces } from "./dom.js";
+import { byId, copy, download, element, isEnabled, trimmed } from "./dom.js";
 import { challengeOf } from "./server.js";
 import { say, write } from "./texts.js";
 
@@ -111,7 +111,7 @@ function showHowToSign(ways) {
 function addressSubmitted(event) {
   event.preventDefault();
   if (!isEnabled(getText)) return;
-  address.value = withoutSpaces(address.value);
+  address.value = trimmed(address.value);
   clearError(address);
   clearError(chain);
   const account = { address: address.value, chain: chain.value || undefined };
@@ -122,7 +122,7 @@ function signatureSubmitted(event) {
   event.preventDefault();
   loginForm.after(on.root);
   if (!shown || !isEnabled(verify) || !optionsAreFine(on)) return;
-  signature.value = withoutSpaces(signature.value);
+  signature.value = trimmed(signature.value);
   clearError(signature);
   send(shown);
 }

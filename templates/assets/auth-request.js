@@ -1,6 +1,6 @@
 // The request that this page answers: what is sent to the server for it, and leaving the page when it is answered.
 
-import { byId, withoutSpaces } from "./dom.js";
+import { byId } from "./dom.js";
 import { end, hasEnded, newTurn, report, show } from "./auth-states.js";
 import { broken, challengeOf, isTarget, post } from "./server.js";
 import { write } from "./texts.js";
@@ -69,7 +69,7 @@ export async function handIn(on, challenge, signature, { renew, failed }) {
   const later = chain && { key: "verifying_chain", values: { chain }, afterMs: ASKS_A_CHAIN_AFTER_MS };
   show(on, "verifying", { busy: true, later });
   try {
-    const signed = { wallet_address: challenge.address, challenge: challenge.text, signature: withoutSpaces(signature) };
+    const signed = { wallet_address: challenge.address, challenge: challenge.text, signature };
     const { answer } = await postFor("/oauth/login", { ...signed, ...options() });
     leave(answer, "success", "taking_to");
   } catch (problem) {

@@ -50,9 +50,9 @@ export function download(text, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-// No signature and no address holds spaces, but pasted ones often do: around them, or where a terminal broke the line.
-export function withoutSpaces(text) {
-  return text.replace(/[\s\u200b\u2060\ufeff]+/gu, "");
+// What is pasted often comes with white space around it. What stands inside is the wallet's: some answer with JSON.
+export function trimmed(text) {
+  return text.replace(/^[\s\u200b\u2060\ufeff]+|[\s\u200b\u2060\ufeff]+$/gu, "");
 }
 
 /** The first letter of a name, to stand in for a picture. */

@@ -16,7 +16,8 @@
 //     explain(signature, account)  is asked when the server did not take a signature, or could not judge it. It resolves to
 //                                  "contract" for an account that is a contract on its chain or says how it becomes one, to
 //                                  "undeployed" for a contract's signature where no contract is, else to nothing
-//   where the last three may be missing. An account has an address, and where the wallet knows them the chain by CAIP-2 and
+//     signs(account)               resolves to "key" or "contract", in families that know both: what stands behind an address
+//   where the last four may be missing. An account has an address, and where the wallet knows them the chain by CAIP-2 and
 //   `network`, the chain's name for people; what a module adds to it comes back with it. connect, sign and changeAccount
 //   ask the wallet before they await anything: wallets open windows, and browsers allow that only then.
 //

@@ -7,10 +7,11 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { createServer, request as ask } from "node:http";
 import { createRequire } from "node:module";
 import { AbiCoder, ContractFactory, JsonRpcProvider, Wallet, concat, hashMessage, id, parseEther } from "ethers";
 import solc from "solc";
-import { begin, challenge, check, codeOf, exchange, finish, login, refused, register, userinfo } from "./client.mjs";
+import { Cookies, begin, challenge, check, codeOf, exchange, finish, login, refused, register, request, userinfo } from "./client.mjs";
 
 const PORT = Number(process.argv[3] ?? process.env.PORT);
 assert.ok(PORT > 0, "say at which port anvil is to listen: node evm.mjs http://localhost:8080 8545");
@@ -54,11 +55,36 @@ const always = (signature) => () => signature;
 const wrapped = (factory, calldata, sign) => async (text) =>
   concat([AbiCoder.defaultAbiCoder().encode(["address", "bytes", "bytes"], [factory, calldata, await sign(text)]), MAGIC]);
 
+/** Links or unlinks: `key` signs for the user and `contract` is the other one, of these kinds. */
+async function change(what, { key, contract, kinds: [kind, otherKind] }, signFor, signOther) {
+  const cookies = new Cookies();
+  const asked = {
+    change: what, wallet_address: `eip155:${CHAIN}:${key}`, kind, other_wallet_address: `eip155:${CHAIN}:${contract}`, other_kind: otherKind,
+  };
+  const { status, json, text } = await request("POST", "/account/wallets/challenge", { cookies, body: asked });
+  assert.equal(status, 200, text);
+  assert.deepEqual([json.kind, json.other_kind], [kind, otherKind]);
+  const said = (each) => (each === "contract" ? "contract wallet" : "wallet");
+  assert.match(json.challenge, new RegExp(`the ${said(otherKind)} eip155:${CHAIN}:${contract} `));
+  assert.match(json.challenge, new RegExp(`^- urn:countersign:other-kind:${otherKind}$`, "m"));
+  assert.match(json.challenge, new RegExp(`^- urn:countersign:kind:${kind}$`, "m"));
+  const body = { challenge: json.challenge, signature: await signFor(json.challenge) };
+  if (what === "link") {
+    assert.match(json.other_challenge, new RegExp(`the ${said(kind)} eip155:${CHAIN}:${key} `));
+    Object.assign(body, { other_challenge: json.other_challenge, other_signature: await signOther(json.other_challenge) });
+  }
+  const send = () => request("POST", `/account/wallets/${what}`, { cookies: cookies.copy(), body });
+  const answer = await send();
+  // The same signatures again are refused, whatever they did (F-17).
+  if (answer.status !== 401) assert.equal((await send()).status, 401);
+  return answer;
+}
+
 // --- a chain -------------------------------------------------------------------------------------------------------------------
 
 const contracts = (() => {
   const sources = Object.fromEntries(
-    ["Wallets.sol", "Misfits.sol"].map((name) => [name, { content: readFileSync(new URL(`contracts/${name}`, import.meta.url), "utf8") }]),
+    ["Wallets.sol", "Misfits.sol", "Attacks.sol"].map((name) => [name, { content: readFileSync(new URL(`contracts/${name}`, import.meta.url), "utf8") }]),
   );
   const input = { language: "Solidity", sources, settings: { outputSelection: { "*": { "*": ["abi", "evm.bytecode.object"] } } } };
   const output = JSON.parse(solc.compile(JSON.stringify(input)));
@@ -77,12 +103,37 @@ const anvil = (() => {
   }
 })();
 let node;
+let proxy;
+
+/** How long the way to the chain is, in milliseconds. */
+const slow = { ms: 0 };
+
+/** Stands at the port that the server asks, and passes each question on after a while; gives the port where the chain is to be. */
+async function startProxy() {
+  const free = createServer();
+  const behind = await new Promise((done) => free.listen(0, "127.0.0.1", () => done(free.address().port)));
+  await new Promise((done) => free.close(done));
+  proxy = createServer((incoming, answer) => {
+    setTimeout(() => {
+      const headers = { ...incoming.headers, host: `127.0.0.1:${behind}` };
+      const onward = ask({ host: "127.0.0.1", port: behind, method: incoming.method, path: incoming.url, headers }, (came) => {
+        answer.writeHead(came.statusCode, came.headers);
+        came.pipe(answer);
+      });
+      onward.on("error", () => answer.destroy());
+      incoming.pipe(onward);
+    }, slow.ms);
+  });
+  await new Promise((done) => proxy.listen(PORT, "127.0.0.1", done));
+  return behind;
+}
 
 /** Starts anvil and waits until it answers. */
 async function startChain() {
-  const words = ["--host", "127.0.0.1", "--port", String(PORT), "--chain-id", String(CHAIN), "--hardfork", "prague", "--silent"];
+  const behind = await startProxy();
+  const words = ["--host", "127.0.0.1", "--port", String(behind), "--chain-id", String(CHAIN), "--hardfork", "prague", "--silent"];
   node = spawn(anvil, words, { stdio: ["ignore", "ignore", "inherit"] });
-  const provider = new JsonRpcProvider(`http://127.0.0.1:${PORT}`, CHAIN, { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 });
+  const provider = new JsonRpcProvider(`http://127.0.0.1:${behind}`, CHAIN, { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 });
   for (let tries = 0; ; tries += 1) {
     try {
       await provider.send("eth_chainId", []);
@@ -97,6 +148,8 @@ async function startChain() {
 function stopChain() {
   const ended = new Promise((done) => node.once("exit", done));
   node.kill("SIGKILL");
+  proxy.closeAllConnections();
+  proxy.close();
   return ended;
 }
 process.on("exit", () => node?.kill("SIGKILL"));
@@ -206,14 +259,124 @@ await check("ERC-6492: another owner's wallet cannot be signed in to with a wall
   await isRefused(ownedAddress, wrapped(factoryAddress, mine, by(nobody)));
 });
 
-await check("ERC-6492: a wallet that is there is made ready first, and is not ready afterwards", async () => {
+await check("F-13: a wallet that is there is asked as it is, whatever a wrapper would prepare, and takes what is in a wrapper by itself", async () => {
   const contract = await deploy("UnreadyWallet", owner.address);
   const address = await contract.getAddress();
   const calldata = contract.interface.encodeFunctionData("makeReady");
   await isRefused(address, by(owner));
-  await signIn(address, wrapped(address, calldata, by(owner)));
-  await isRefused(address, wrapped(address, calldata, by(nobody)));
+  await isRefused(address, wrapped(address, calldata, by(owner)));
   assert.equal(await contract.ready(), false);
+  await (await contract.makeReady()).wait();
+  const sub = await signIn(address, by(owner));
+  assert.equal(await signIn(address, wrapped(address, calldata, by(owner))), sub);
+  await isRefused(address, wrapped(address, calldata, by(nobody)));
+});
+
+// --- wallets that are there, and an attacker who prepares them ---------------------------------------------------------------------
+
+const thief = Wallet.createRandom();
+const money = parseEther("1");
+const preparation = await (async () => {
+  const { abi, evm } = contracts.Preparation;
+  const contract = await new ContractFactory(abi, evm.bytecode.object, payer).deploy({ value: parseEther("10") });
+  await contract.waitForDeployment();
+  return contract;
+})();
+const preparationAddress = await preparation.getAddress();
+const prepares = (to, value, data) => preparation.interface.encodeFunctionData("prepare", [to, value, data]);
+
+/** Every way in which a wrapper could try to have `calls` made before an account that is there is asked. */
+function attacks(to, value, data) {
+  const inside = preparation.interface.encodeFunctionData("prepareAndAnswer", [to, data]);
+  const sign = by(thief);
+  return [
+    wrapped(preparationAddress, prepares(to, value, data), sign),
+    wrapped(to, data, sign),
+    wrapped(preparationAddress, inside, sign),
+    wrapped(preparationAddress, preparation.interface.encodeFunctionData("end"), sign),
+    wrapped(preparationAddress, preparation.interface.encodeFunctionData("returnMuch"), sign),
+    wrapped(preparationAddress, "0x", sign),
+    wrapped(preparationAddress, prepares(preparationAddress, 0, prepares(to, value, data)), sign),
+    wrapped(preparationAddress, prepares(to, value, data), () => "0x"),
+    wrapped(preparationAddress, prepares(to, value, data), async (text) => `0x1b${(await sign(text)).slice(2)}`),
+    wrapped(preparationAddress, prepares(to, value, data), wrapped(to, data, sign)),
+  ];
+}
+
+await check("F-13 an account of whoever holds a token (ERC-6551) is not had by who would buy the token within the question", async () => {
+  const tokens = await deploy("Tokens");
+  await (await tokens.mint(owner.address, 7, money)).wait();
+  const account = await deploy("TokenAccount", await tokens.getAddress(), 7);
+  const address = await account.getAddress();
+  const sub = await signIn(address, by(owner));
+  const buying = tokens.interface.encodeFunctionData("buy", [7, thief.address]);
+  const tried = attacks(await tokens.getAddress(), money, buying);
+  for (const sign of tried) await isRefused(address, sign);
+  assert.equal(await account.owner(), owner.address);
+  assert.equal(await signIn(address, by(owner)), sub);
+  // Who has bought it for good is the holder.
+  await (await tokens.buy(7, thief.address, { value: money })).wait();
+  assert.equal(await signIn(address, by(thief)), sub);
+  await isRefused(address, by(owner));
+  console.log(`        ${tried.length} wrappers were refused`);
+});
+
+await check("F-13 a wallet or a proxy that nobody has initialized is not had by who would initialize it within the question", async () => {
+  const wallet = await deploy("UninitializedWallet");
+  const proxy = await deploy("Proxy", await wallet.getAddress());
+  const taking = wallet.interface.encodeFunctionData("initialize", [thief.address]);
+  let count = 0;
+  for (const each of [wallet, proxy]) {
+    const address = await each.getAddress();
+    for (const sign of attacks(address, 0, taking)) {
+      await isRefused(address, sign);
+      count += 1;
+    }
+    await isRefused(address, by(thief));
+    const initializing = wallet.interface.encodeFunctionData("initialize", [owner.address]);
+    await (await payer.sendTransaction({ to: address, data: initializing })).wait();
+    await signIn(address, by(owner));
+    await isRefused(address, by(thief));
+  }
+  console.log(`        ${count} wrappers were refused`);
+});
+
+await check("F-13 nobody is linked to a prepared wallet either, and nobody is unlinked by one", async () => {
+  const wallet = await deploy("UninitializedWallet");
+  const address = await wallet.getAddress();
+  const taking = wallet.interface.encodeFunctionData("initialize", [thief.address]);
+  const mine = Wallet.createRandom();
+  await signIn(mine.address, by(mine));
+  const signers = { key: mine.address, contract: address };
+  for (const sign of attacks(address, 0, taking)) {
+    const linked = await change("link", { ...signers, kinds: ["key", "contract"] }, by(mine), sign);
+    refused(linked, 401, "access_denied", /./);
+    const unlinked = await change("unlink", { key: address, contract: mine.address, kinds: ["contract", "key"] }, sign);
+    refused(unlinked, 401, "access_denied", /./);
+  }
+});
+
+await check("a wallet that lets simulations in lets nobody in here: the caller is neither zero nor known", async () => {
+  await isRefused(await (await deploy("TrustsSimulations")).getAddress(), by(thief));
+});
+
+await check("B-045 wrappers with any byte changed, cut or doubled sign nobody in to a wallet that is there", async () => {
+  const visit = await begin(client);
+  const issued = await challenge(visit, `eip155:${CHAIN}:${ownedAddress}`);
+  const calldata = factory.interface.encodeFunctionData("make", [owner.address, id("mutated")]);
+  const good = (await wrapped(factoryAddress, calldata, by(thief))(issued.challenge)).slice(2);
+  const mutants = [];
+  for (let at = 0; at < good.length; at += 22) mutants.push(good.slice(0, at) + (good[at] === "0" ? "f" : "0") + good.slice(at + 1));
+  for (let cut = 64; cut < good.length; cut += 128) mutants.push(good.slice(cut), good.slice(0, cut) + good, good.slice(0, cut) + good.slice(-64));
+  // Nobody may fail more than five times at one text.
+  for (let from = 0; from < mutants.length; from += 4) {
+    const again = await begin(client);
+    const { challenge: text } = await challenge(again, `eip155:${CHAIN}:${ownedAddress}`);
+    for (const mutant of mutants.slice(from, from + 4)) {
+      refused(await login(again, { address: ownedAddress, text, signature: `0x${mutant}` }), ...BAD_SIGNATURE);
+    }
+  }
+  console.log(`        ${mutants.length} mutants were refused`);
 });
 
 await check("ERC-6492: a factory that reverts, burns all gas, halts or makes nothing is refused", async () => {
@@ -261,15 +424,15 @@ await check("B-047 whatever is not exactly the answer of ERC-1271 is refused, an
   assert.ok(await signIn(ownedAddress, by(owner)));
 });
 
-await check("B-049 a wallet that writes while it judges has written nothing afterwards", async () => {
+await check("B-049 a wallet that writes while it judges is refused, as ERC-1271 forbids it, and has written nothing", async () => {
   const contract = await deploy("Writes");
-  await signIn(await contract.getAddress(), always("0x00"));
+  await isRefused(await contract.getAddress(), always("0x00"));
   assert.equal(await contract.count(), 0n);
 });
 
-await check("B-048 a wallet that returns more than anybody reads gets no verdict, and does not keep others from theirs", async () => {
+await check("B-048 a wallet that returns more than anybody reads is refused, and does not keep others from theirs", async () => {
   const address = await (await deploy("ReturnsMuch")).getAddress();
-  for (let tries = 0; tries < 8; tries += 1) await isRefused(address, by(owner), DOWN);
+  for (let tries = 0; tries < 8; tries += 1) await isRefused(address, by(owner));
   assert.ok(await signIn(ownedAddress, by(owner)));
 });
 
@@ -298,6 +461,139 @@ await check("B-053 the key of an account with EIP-7702 code stays the user it wa
   assert.equal(await signIn(key.address, byDelegate), through);
   await isRefused(key.address, async (text) => concat(["0x01", await nobody.signMessage(text)]));
   await isRefused(key.address, by(nobody));
+});
+
+/** A key with code that also takes what a second key signs, and who signs as which of both. */
+async function delegating() {
+  const key = Wallet.createRandom().connect(provider);
+  const second = Wallet.createRandom();
+  await (await payer.sendTransaction({ to: key.address, value: parseEther("1") })).wait();
+  const delegate = await (await deploy("SharedDelegate", second.address)).getAddress();
+  const authorization = await key.authorize({ address: delegate, nonce: (await key.getNonce()) + 1, chainId: CHAIN });
+  await (await key.sendTransaction({ type: 4, to: await payer.getAddress(), authorizationList: [authorization] })).wait();
+  assert.match(await codeAt(key.address), /^0xef0100/);
+  return { key, second };
+}
+
+for (const [goes, stays] of [["key", "contract"], ["contract", "key"]]) {
+  await check(`F-15 EIP-7702: the key and the code at its address are linked to one user, and the ${goes} is unlinked alone`, async () => {
+    const home = Wallet.createRandom();
+    const sub = await signIn(home.address, by(home));
+    const { key, second } = await delegating();
+    const signs = { key: by(key), contract: by(second) };
+    const here = (kinds) => ({ key: home.address, contract: key.address, kinds });
+    for (const kind of ["key", "contract"]) {
+      const linked = await change("link", here(["key", kind]), by(home), signs[kind]);
+      assert.equal(linked.status, 200, linked.text);
+      const idle = await change("link", here(["key", kind]), by(home), signs[kind]);
+      assert.equal(idle.status, 200, idle.text);
+    }
+    assert.equal(await signIn(key.address, by(key)), sub, "by the key");
+    assert.equal(await signIn(key.address, by(second)), sub, "by the code");
+
+    // Neither signs for the other: the second key is none of the account's keys.
+    const both = (kinds) => ({ key: key.address, contract: home.address, kinds });
+    refused(await change("unlink", both(["key", "key"]), by(second)), 401, "access_denied", /./);
+
+    const gone = await change("unlink", { key: key.address, contract: key.address, kinds: [stays, goes] }, signs[stays]);
+    assert.equal(gone.status, 200, gone.text);
+    assert.equal(gone.json.wallets.length, 2);
+    assert.equal(await signIn(key.address, signs[stays]), sub, "what stays is the user's");
+    // Nothing is left to take off, and nothing else is taken for it.
+    const again = await change("unlink", { key: home.address, contract: key.address, kinds: ["key", goes] }, by(home));
+    assert.equal(again.status, 409, again.text);
+    assert.equal(await signIn(key.address, signs[stays]), sub);
+    assert.notEqual(await signIn(key.address, signs[goes]), sub, "what went is nobody's, and a new user");
+  });
+}
+
+await check("F-15 a sign-in for a key takes no contract's signature, one for a contract no key's, and the text says which", async () => {
+  const { key, second } = await delegating();
+  const other = Wallet.createRandom();
+  for (const [kind, good, bad] of [["key", [key], [second, other]], ["contract", [key, second], [other]]]) {
+    for (const [signer, status] of [...good.map((each) => [each, 200]), ...bad.map((each) => [each, 401])]) {
+      const visit = await begin(client);
+      const body = { wallet_address: `eip155:${CHAIN}:${key.address}`, kind, ...visit.fields };
+      const { json, text: said } = await request("POST", "/oauth/challenge", { cookies: visit.cookies, body });
+      assert.ok(json?.challenge, said);
+      assert.match(json.challenge, new RegExp(`^- urn:countersign:kind:${kind}$`, "m"));
+      const signature = await signer.signMessage(json.challenge);
+      const answer = await login(visit, { address: key.address, text: json.challenge, signature });
+      assert.equal(answer.status, status, `${kind}: ${answer.text}`);
+      const told = await request("POST", "/verify", { body: { text: json.challenge, signature } });
+      assert.equal(told.json.signature, status === 200 ? "valid" : "invalid");
+    }
+  }
+  const visit = await begin(client);
+  const wrong = { wallet_address: key.address, kind: "eoa", ...visit.fields };
+  refused(await request("POST", "/oauth/challenge", { cookies: visit.cookies, body: wrong }), 400, "invalid_request", /kind must be/);
+});
+
+await check("F-15 a change that names a chain with contracts and no kind is asked which it is; a bare address is a key's", async () => {
+  const mine = Wallet.createRandom();
+  const ask = (body) => request("POST", "/account/wallets/challenge", { cookies: new Cookies(), body: { change: "unlink", ...body } });
+  const there = `eip155:${CHAIN}:${mine.address}`;
+  refused(await ask({ wallet_address: there, other_wallet_address: mine.address }), 400, "invalid_request", /^kind is missing.*key, contract/);
+  refused(await ask({ wallet_address: mine.address, other_wallet_address: there }), 400, "invalid_request", /^other_kind is missing/);
+  assert.equal((await ask({ wallet_address: mine.address, other_wallet_address: `eip155:10:${mine.address}` })).json.other_kind, "key");
+  const bitcoin = { wallet_address: mine.address, other_wallet_address: "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa" };
+  refused(await ask({ ...bitcoin, other_kind: "contract" }), 400, "invalid_request", /^other_kind is not one/);
+  assert.equal((await ask(bitcoin)).json.other_kind, undefined);
+});
+
+await check("/verify says of a text that it names another chain than the one that is asked about", async () => {
+  const visit = await begin(client);
+  const { challenge: text } = await challenge(visit, `eip155:${CHAIN}:${person.address}`);
+  const signature = await person.signMessage(text);
+  const told = async (more) => (await request("POST", "/verify", { body: { text, signature, ...more } })).json.signature;
+  assert.equal(await told({}), "valid");
+  assert.equal(await told({ wallet_address: person.address }), "valid");
+  assert.equal(await told({ wallet_address: `eip155:10:${person.address}` }), "names_another");
+  assert.equal(await told({ wallet_address: person.address, chain: "eip155:1" }), "names_another");
+  const stranger = await nobody.signMessage(text);
+  const asked = { text, signature: stranger, wallet_address: nobody.address };
+  assert.equal((await request("POST", "/verify", { body: asked })).json.signature, "names_another");
+});
+
+// --- a slow chain, and people who only want to know -------------------------------------------------------------------------------
+
+await check("F-16 under 60 anonymous questions a second to a slow, honest service contract wallets still sign in", async () => {
+  slow.ms = 700;
+  const curious = Wallet.createRandom();
+  let asked = 0;
+  let answered = 0;
+  const told = new Map();
+  const from = Date.now();
+  const question = () => {
+    asked += 1;
+    const body = { text: `a question ${asked}`, signature: "0x0102", wallet_address: `eip155:${CHAIN}:${ownedAddress}` };
+    request("POST", "/verify", { body }).then(({ status, json }) => {
+      answered += 1;
+      const said = status === 200 ? json.signature : status;
+      told.set(said, (told.get(said) ?? 0) + 1);
+    }, () => undefined);
+  };
+  const asking = setInterval(() => {
+    while (asked < ((Date.now() - from) * 60) / 1000) question();
+  }, 10);
+  try {
+    const ends = Date.now() + 8_000;
+    let times = 0;
+    let longest = 0;
+    while (Date.now() < ends) {
+      const begun = Date.now();
+      await signIn(ownedAddress, by(owner));
+      longest = Math.max(longest, Date.now() - begun);
+      times += 1;
+    }
+    assert.ok(times >= 5, `${times} sign-ins`);
+    await signIn(curious.address, by(curious));
+    console.log(`        ${asked} questions, ${answered} answered (${JSON.stringify(Object.fromEntries(told))}), ${times} sign-ins, ${longest} ms at most`);
+  } finally {
+    clearInterval(asking);
+    slow.ms = 0;
+  }
+  await signIn(ownedAddress, by(owner));
 });
 
 // --- and without the chain again ------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_ports::{JwsReader, JwsRejected, ReadJws};
 use serde_json::{Map, Value};
 
+use crate::strict_json;
 use keys::{Algorithm, PublicKey};
 
 /// How long a signed text may be, in bytes.
@@ -80,7 +81,7 @@ impl JwsReader for JosekitReader {
     }
 
     fn read_claims(&self, payload: &[u8]) -> Option<Claims> {
-        json::object(payload).map(json::claims)
+        strict_json::object(payload).map(json::claims)
     }
 }
 
@@ -96,7 +97,7 @@ impl<'a> Parts<'a> {
         }
         // No character of base64url is a dot, so that a fourth part is refused here.
         let decode = |part: &str| URL_SAFE_NO_PAD.decode(part).map_err(|_| JwsRejected::Malformed);
-        let header = json::object(&decode(header)?).ok_or(JwsRejected::Malformed)?;
+        let header = strict_json::object(&decode(header)?).ok_or(JwsRejected::Malformed)?;
         Ok(Self {
             header: Header::read(header)?,
             signed,
@@ -138,8 +139,8 @@ fn read_set(jwks: &str) -> Result<Vec<PublicKey>, JwsRejected> {
     if jwks.len() > MAX_JWKS {
         return Err(JwsRejected::TooLong);
     }
-    let set =
-        json::object(jwks.as_bytes()).ok_or(JwsRejected::Keys("not a JSON object with every name once"))?;
+    let set = strict_json::object(jwks.as_bytes())
+        .ok_or(JwsRejected::Keys("not a JSON object with every name once"))?;
     let Some(Value::Array(keys)) = set.get("keys") else {
         return Err(JwsRejected::Keys("keys is not a list"));
     };

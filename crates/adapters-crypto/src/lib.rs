@@ -9,6 +9,7 @@ pub mod entropy;
 pub mod jws_reader;
 pub mod secret;
 pub mod signer;
+mod strict_json;
 pub mod wallet;
 
 pub use clock::SystemClock;

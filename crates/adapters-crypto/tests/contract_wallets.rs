@@ -10,7 +10,7 @@ mod stub;
 use std::time::{Duration, Instant};
 
 use countersign_adapters_crypto::{DemoWallet, EthereumVerifier, RpcEndpoint, RpcUrl};
-use countersign_domain::wallet::{WalletAccount, WalletProof};
+use countersign_domain::wallet::{AccountKind, WalletAccount, WalletProof};
 use countersign_ports::{Verdict, VerifierError, WalletVerifier};
 use serde_json::{Value, json};
 use sha3::{Digest, Keccak256};
@@ -24,14 +24,47 @@ const YES: &str = "0x1626ba7e000000000000000000000000000000000000000000000000000
 const WRAPPER_END: &str = "6492649264926492649264926492649264926492649264926492649264926492";
 const CODE: &str = "0x6001";
 
-/// A service that says nothing wrong about itself.
-fn service(code: &'static str, call: impl Fn(&Value) -> Reply + Send + Sync + 'static) -> Stub {
+/// The one question that is asked for a verdict, as the node is told it.
+struct Asked<'a> {
+    call: &'a Value,
+    /// The judge's instructions and what stands behind them.
+    data: &'a str,
+}
+
+/// A service that runs the judge, and at whose address stands this code, which answers the judge's question like this.
+fn service(code: &'static str, wallet: impl Fn(&Asked<'_>) -> Reply + Send + Sync + 'static) -> Stub {
+    service_of(CHAIN, code, wallet)
+}
+
+fn service_of(
+    chain: u64,
+    code: &'static str,
+    wallet: impl Fn(&Asked<'_>) -> Reply + Send + Sync + 'static,
+) -> Stub {
     Stub::start(move |method, params| match method {
-        "eth_chainId" => Reply::Result(json!("0x2105")),
-        "eth_getCode" => Reply::Result(json!(code)),
-        "eth_call" => call(params),
+        "eth_chainId" => Reply::Result(json!(format!("0x{chain:x}"))),
+        "eth_call" => {
+            assert!(params[0].get("to").is_none() && params[1] == "latest" && params.get(2).is_none());
+            assert!(params[0]["gas"].is_string());
+            let reply = wallet(&Asked { call: &params[0], data: text(&params[0], "data") });
+            if let Reply::Result(Value::String(answer)) = &reply {
+                Reply::Result(judged(chain, code != "0x", Some(answer)))
+            } else {
+                reply
+            }
+        }
         other => panic!("{other} must not be asked"),
     })
+}
+
+/// What the judge returns, when the wallet gave this answer or failed.
+fn judged(chain: u64, had_code: bool, answer: Option<&str>) -> Value {
+    let answer = answer.map(|answer| &answer[2..]);
+    let first: String = answer.unwrap_or_default().chars().take(64).collect();
+    let length = answer.map_or(0, str::len) / 2;
+    let well = u8::from(answer.is_some());
+    let had_code = u8::from(had_code);
+    json!(format!("0x{well:064x}{had_code:064x}{chain:064x}{length:064x}{first:0<64}"))
 }
 
 /// A service whose contracts say yes to everything.
@@ -48,11 +81,24 @@ fn asking_at(chain: u64, url: &str) -> EthereumVerifier {
     EthereumVerifier::with_rpc(vec![RpcEndpoint::new(chain, url, false).unwrap()])
 }
 
+/// The same claim, of an account that was named to be a key's or a contract's.
+fn of_kind(proof: &WalletProof, kind: AccountKind) -> WalletProof {
+    let family = match kind {
+        AccountKind::Key => "eip155".to_owned(),
+        AccountKind::Contract => proof.account.chain.clone(),
+    };
+    WalletProof {
+        account: WalletAccount { family, ..proof.account.clone() },
+        kind: Some(kind),
+        ..proof.clone()
+    }
+}
+
 fn proof(chain: u64, address: &str, text: &str, signature: &str) -> WalletProof {
     let chain = format!("eip155:{chain}");
     let account =
         EthereumVerifier::offline().recognize(&address.to_lowercase(), Some(&chain)).remove(0).account;
-    WalletProof { account, text: text.to_owned(), signature: signature.to_owned() }
+    WalletProof { account, kind: None, text: text.to_owned(), signature: signature.to_owned() }
 }
 
 /// A claim that only a contract can take.
@@ -77,15 +123,6 @@ async fn unavailable(verifier: &EthereumVerifier) -> String {
 
 async fn is_refused(verifier: &EthereumVerifier, proof: &WalletProof) -> bool {
     matches!(verifier.verify(proof).await.unwrap(), Verdict::Invalid(_))
-}
-
-fn words(words: [&str; 3]) -> Value {
-    json!(format!("0x{}", words.map(|word| format!("{word:0>64}")).concat()))
-}
-
-/// What the constructor of ERC-6492 returns when the contract said yes, and when it did not.
-fn made(said_yes: bool) -> Reply {
-    Reply::Result(if said_yes { words(["1", "20", &YES[2..]]) } else { words(["1", "0", "0"]) })
 }
 
 fn wrapped(factory: &str, calldata: &[u8], inner: &[u8]) -> String {
@@ -131,10 +168,7 @@ mod keys {
     use countersign_conformance::fakes::TestWallet;
 
     fn verifier() -> countersign_adapters_crypto::EthereumVerifier {
-        let stub = super::Stub::start(|method, _| match method {
-            "eth_chainId" => super::Reply::Result(super::json!("0x1")),
-            _ => super::Reply::Result(super::json!("0x")),
-        });
+        let stub = super::service_of(1, "0x", |_| super::Reply::Result(super::json!("0x")));
         super::asking_at(1, &stub.url)
     }
 
@@ -155,11 +189,13 @@ async fn b_045_the_published_and_the_broken_wrappers_are_judged_as_the_vectors_s
         assert!(is_refused(&EthereumVerifier::offline(), &proof).await, "without an RPC: {name}");
 
         // A chain on which the published factory makes a contract that takes the published text and no other.
-        let stub = service("0x", |params| {
-            let code = text(&params[0], "data");
-            assert!(params[0].get("to").is_none(), "what is not there is not called");
-            assert!(code.contains(FACTORY) && code.contains(&CONTRACT[2..].to_lowercase()));
-            made(code.contains(&hash_of("xqw")))
+        let stub = service("0x", |asked| {
+            assert!(asked.data.contains(&CONTRACT[2..].to_lowercase()));
+            Reply::Result(json!(if asked.data.contains(FACTORY) && asked.data.contains(&hash_of("xqw")) {
+                YES
+            } else {
+                "0x"
+            }))
         });
         let verdict = asking(&stub).verify(&proof).await.unwrap();
         let expected = text(case, "expect_with_rpc");
@@ -182,21 +218,16 @@ async fn b_047_answers_of_services_are_judged_as_the_vectors_say() {
         let name = text(&case, "name").to_owned();
         let expected = text(&case, "expect").to_owned();
         let is_another_chain = name.starts_with("eth_chainId differs");
-        let stub = Stub::start(move |method, params| match method {
-            "eth_chainId" => Reply::Result(json!(if is_another_chain { "0x1" } else { "0x2105" })),
-            "eth_getCode" => Reply::Result(case["eth_getCode"].clone()),
-            _ => {
-                assert_eq!(params[0]["from"], format!("0x{}", "0".repeat(40)));
-                assert_eq!(
-                    (&params[0]["to"], &params[1]),
-                    (&json!(CONTRACT.to_lowercase()), &json!("latest"))
-                );
-                assert!(params[0]["gas"].is_string() && params.get(2).is_none());
-                match text(&case, "eth_call_result") {
-                    "timeout" => Reply::Hang,
-                    "error -32005" => Reply::Error(-32005, "rate limited"),
-                    result => Reply::Result(json!(result)),
-                }
+        let chain = if is_another_chain { 1 } else { CHAIN };
+        let code = if case["eth_getCode"] == "0x" { "0x" } else { CODE };
+        let stub = service_of(chain, code, move |asked| {
+            let from = text(asked.call, "from");
+            assert_ne!(from, format!("0x{}", "0".repeat(40)), "contracts know the zero address");
+            assert!(asked.data.contains(&CONTRACT[2..].to_lowercase()));
+            match text(&case, "eth_call_result") {
+                "timeout" => Reply::Hang,
+                "error -32005" => Reply::Error(-32005, "rate limited"),
+                result => Reply::Result(json!(result)),
             }
         });
         let begun = Instant::now();
@@ -219,7 +250,7 @@ async fn a_contract_that_says_no_and_an_address_without_one_are_told_apart_for_s
     let no = service(CODE, |_| Reply::Result(json!(format!("0x{}", "0".repeat(64)))));
     let said = asking(&no).verify(&of_contract()).await.unwrap();
     assert_eq!(said, Verdict::Invalid("the contract does not take it"));
-    let nobody = service("0x", |_| panic!("there is nothing to call"));
+    let nobody = service("0x", |_| Reply::Result(json!("0x")));
     let said = asking(&nobody).verify(&of_contract()).await.unwrap();
     let reason = "it is not a key's 65 bytes, and there is no contract at the address (yet)";
     assert_eq!(said, Verdict::Invalid(reason));
@@ -236,12 +267,13 @@ async fn a_published_contract_signature_is_no_keys_and_the_contract_decides() {
             is_refused(&EthereumVerifier::offline(), &proof).await,
             "offline it must not pass for a key's"
         );
-        assert!(is_refused(&asking(&service("0x", |_| unreachable!())), &proof).await);
+        assert!(is_refused(&asking(&service("0x", |_| Reply::Result(json!("0x")))), &proof).await);
         assert!(is_refused(&asking(&service(CODE, |_| Reply::Result(json!("0x")))), &proof).await);
         let asked_for = [hash_of(message), text(case, "signature")[2..].to_owned()];
-        let stub = service(CODE, move |params| {
-            let data = text(&params[0], "data");
-            assert!(data.starts_with("0x1626ba7e") && asked_for.iter().all(|part| data.contains(part)));
+        let stub = service(CODE, move |asked| {
+            assert!(
+                asked.data.contains("1626ba7e") && asked_for.iter().all(|part| asked.data.contains(part))
+            );
             Reply::Result(json!(YES))
         });
         assert_eq!(asking(&stub).verify(&proof).await.unwrap(), own_account(&proof));
@@ -268,8 +300,38 @@ async fn b_053_the_key_of_an_account_that_delegates_stays_its_key_and_the_delega
     let by_key = proof(CHAIN, &demo().address(), TEXT, &demo().sign(TEXT));
     assert_eq!(asking(&stub).verify(&by_key).await.unwrap(), Verdict::Valid(by_key.account.clone()));
     assert_eq!(stub.connections(), 0);
-    let by_delegate = WalletProof { signature: "0x0102".to_owned(), ..by_key };
+    let by_delegate = WalletProof { signature: "0x0102".to_owned(), ..by_key.clone() };
     assert_eq!(asking(&stub).verify(&by_delegate).await.unwrap(), own_account(&by_delegate));
+}
+
+#[tokio::test]
+async fn f_15_where_a_key_is_named_no_contract_is_asked_and_where_a_contract_is_named_no_key_counts() {
+    let stub = content();
+    let by_key = proof(CHAIN, &demo().address(), TEXT, &demo().sign(TEXT));
+    let by_code = WalletProof { signature: "0x0102".to_owned(), ..by_key.clone() };
+    let wrapped = WalletProof { signature: wrapped(FACTORY, &[1], &[2; 65]), ..by_key.clone() };
+    let (key, contract) = (AccountKind::Key, AccountKind::Contract);
+    let verifier = asking(&stub);
+    assert_eq!(
+        verifier.verify(&of_kind(&by_key, key)).await.unwrap(),
+        Verdict::Valid(by_key.account.clone())
+    );
+    for other in [&by_code, &wrapped, &WalletProof { text: "another".to_owned(), ..by_key.clone() }] {
+        assert!(is_refused(&verifier, &of_kind(other, key)).await);
+    }
+    assert_eq!(stub.connections(), 0);
+    // A contract that takes everything is not asked about a key, and one that takes nothing is not replaced by one.
+    for proof in [&by_key, &by_code] {
+        assert_eq!(verifier.verify(&of_kind(proof, contract)).await.unwrap(), own_account(proof));
+    }
+    let strict = service(CODE, |_| Reply::Result(json!("0x")));
+    assert!(is_refused(&asking(&strict), &of_kind(&by_key, contract)).await);
+    assert!(is_refused(&EthereumVerifier::offline(), &of_kind(&by_key, contract)).await);
+    // Nor is an account judged that is not of the kind that was named.
+    for (proof, kind) in [(of_kind(&by_key, key), contract), (of_kind(&by_key, contract), key)] {
+        assert!(is_refused(&verifier, &WalletProof { kind: Some(kind), ..proof }).await);
+    }
+    assert!(is_refused(&verifier, &WalletProof { kind: None, ..of_kind(&by_key, contract) }).await);
 }
 
 #[tokio::test]
@@ -282,27 +344,55 @@ async fn p_15_b_046_a_chain_without_a_service_has_no_contract_wallets() {
 }
 
 #[tokio::test]
-async fn b_045_a_wrapper_is_never_a_keys_and_asks_what_is_there_first() {
+async fn b_045_a_wrapper_is_never_a_keys_and_all_of_a_verdict_is_one_call() {
     let signature = hex::decode(&demo().sign(TEXT)[2..]).unwrap();
     let proof = proof(CHAIN, &demo().address(), TEXT, &wrapped(FACTORY, &[1, 2, 3], &signature));
     assert!(is_refused(&EthereumVerifier::offline(), &proof).await);
 
-    let takes_it = content();
-    assert_eq!(asking(&takes_it).verify(&proof).await.unwrap(), own_account(&proof));
-    assert_eq!(takes_it.methods(), ["eth_chainId", "eth_getCode", "eth_call"]);
-
-    // One that is there and must be made ready first.
-    let ready_later = service(CODE, |params| match params[0].get("to") {
-        Some(_) => Reply::Error(3, "execution reverted"),
-        None => made(true),
-    });
-    assert_eq!(asking(&ready_later).verify(&proof).await.unwrap(), own_account(&proof));
-    assert_eq!(ready_later.methods(), ["eth_chainId", "eth_getCode", "eth_call", "eth_call"]);
-
-    for answer in [json!("0x"), json!(YES), words(["0", "20", &YES[2..]]), words(["1", "4", &YES[2..]])] {
-        let stub = service("0x", move |_| Reply::Result(answer.clone()));
-        assert!(is_refused(&asking(&stub), &proof).await);
+    for code in [CODE, "0x"] {
+        let takes_it = service(code, |_| Reply::Result(json!(YES)));
+        assert_eq!(asking(&takes_it).verify(&proof).await.unwrap(), own_account(&proof));
+        assert_eq!(takes_it.methods(), ["eth_call"]);
+        for no in ["0x", "0x1626ba7e", &YES.replace("1626", "1627")] {
+            let no = no.to_owned();
+            let stub = service(code, move |_| Reply::Result(json!(no)));
+            assert!(is_refused(&asking(&stub), &proof).await);
+            assert_eq!(
+                stub.methods(),
+                ["eth_call"],
+                "what was refused is not asked again in another state (F-13)"
+            );
+        }
     }
+}
+
+#[tokio::test]
+async fn b_046_an_answer_that_is_not_the_judge_s_or_of_another_chain_is_no_verdict() {
+    let good = judged(CHAIN, true, Some(YES));
+    let good = good.as_str().unwrap();
+    let spoiled = [
+        YES.to_owned(),
+        "0x".to_owned(),
+        good[..good.len() - 64].to_owned(),
+        format!("{good}{}", "0".repeat(64)),
+        format!("{good}00"),
+        good.replacen("01", "02", 1),
+        judged(1, true, Some(YES)).as_str().unwrap().to_owned(),
+        judged(0, true, Some(YES)).as_str().unwrap().to_owned(),
+        // A number whose lower half is the right one.
+        good.replace("0000000000002105", "0000000100002105"),
+        good.replace(&format!("{CHAIN:064x}"), &format!("01{CHAIN:062x}")),
+    ];
+    let count = spoiled.len();
+    for answer in spoiled {
+        let told = answer.clone();
+        let stub = Stub::start(move |_, _| Reply::Result(json!(told)));
+        let said = unavailable(&asking(&stub)).await;
+        assert!(said.contains("verdict") || said.contains("speaks for"), "{answer}: {said}");
+    }
+    let stub = content();
+    assert_eq!(asking(&stub).verify(&of_contract()).await.unwrap(), own_account(&of_contract()));
+    ran("answers that are no verdict", count);
 }
 
 #[tokio::test]

@@ -255,7 +255,7 @@ fn holders() -> Vec<Holder> {
 }
 
 async fn verdict(account: WalletAccount, signature: &str) -> Verdict {
-    let proof = WalletProof { account, text: TEXT.to_owned(), signature: signature.to_owned() };
+    let proof = WalletProof { account, kind: None, text: TEXT.to_owned(), signature: signature.to_owned() };
     WalletRouter::standard().verify(&proof).await.unwrap()
 }
 

@@ -139,6 +139,10 @@ async fn judge(claim: &Claim<'_>, wallets: &dyn WalletVerifier) -> Judgement {
                 let reason = "the address names one chain and the chain beside it is another";
                 return refused(UNKNOWN_FAMILY, reason.to_owned());
             }
+            // Nobody names a kind at the terminal: the signature shows it.
+            Err(error @ (RecognizeError::KindUnknown(_) | RecognizeError::KindMissing)) => {
+                return refused(UNKNOWN_FAMILY, error.to_string());
+            }
         };
     let outcome = match verdict(&account, claim.text, claim.signature, wallets).await {
         Err(reason) => Err(explain(reason, &account, claim, wallets).await),
@@ -153,8 +157,12 @@ async fn verdict(
     signature: &str,
     wallets: &dyn WalletVerifier,
 ) -> Result<WalletAccount, Cow<'static, str>> {
-    let proof =
-        WalletProof { account: account.clone(), text: text.to_owned(), signature: signature.to_owned() };
+    let proof = WalletProof {
+        account: account.clone(),
+        kind: None,
+        text: text.to_owned(),
+        signature: signature.to_owned(),
+    };
     match wallets.verify(&proof).await {
         Ok(Verdict::Valid(account)) => Ok(account),
         Ok(Verdict::Invalid(reason)) => Err(Cow::Borrowed(reason)),

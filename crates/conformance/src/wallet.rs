@@ -119,8 +119,12 @@ async fn is_valid(
     text: &str,
     signature: &str,
 ) -> bool {
-    let proof =
-        WalletProof { account: account.clone(), text: text.to_owned(), signature: signature.to_owned() };
+    let proof = WalletProof {
+        account: account.clone(),
+        kind: None,
+        text: text.to_owned(),
+        signature: signature.to_owned(),
+    };
     verifier.verify(&proof).await.unwrap() == Verdict::Valid(proof.account)
 }
 

@@ -20,7 +20,7 @@ use crate::id::{ClientId, GrantId};
 use crate::public_url::PublicUrl;
 use crate::redirect_uri::RedirectUri;
 use crate::scope::ScopeSet;
-use crate::wallet::WalletAccount;
+use crate::wallet::{AccountKind, WalletAccount};
 
 /// How long our texts are at most, in bytes (A-055).
 pub const MAX_OWN_TEXT: usize = 1_500;
@@ -39,6 +39,8 @@ pub struct ChallengeText<'a> {
     pub account_kind: &'a str,
     /// How the family names the chain, for example `1`.
     pub chain_id: &'a str,
+    /// Whether a key or a contract signs, where that was named.
+    pub signer_kind: Option<AccountKind>,
     /// What signing it does.
     pub purpose: Purpose<'a>,
     /// What completes the nonce, so that the text is known again as ours.
@@ -106,6 +108,8 @@ pub enum Purpose<'a> {
 const OURS: &str = "urn:countersign:";
 /// What stands before the client's id.
 const CLIENT: &str = "urn:countersign:client:";
+/// What stands before the word for what signs, a key or a contract.
+const KIND: &str = "urn:countersign:kind:";
 /// What stands before the name of a scope.
 const SCOPE: &str = "urn:countersign:scope:";
 
@@ -148,22 +152,32 @@ impl Purpose<'_> {
                 ("Sign in to my account here.".to_owned(), vec!["urn:countersign:account".to_owned()])
             }
             Self::Link { wallet } => {
-                let wallet = wallet.caip10();
-                let named = vec![format!("urn:countersign:link:{wallet}")];
-                (format!("Let the wallet {wallet} sign in as me here."), named)
+                (format!("Let the {} sign in as me here.", in_words(wallet)), other_wallet("link", wallet))
             }
             Self::Join { wallet } => {
-                let wallet = wallet.caip10();
-                let named = vec![format!("urn:countersign:join:{wallet}")];
-                (format!("Join the account of the wallet {wallet} here."), named)
+                (format!("Join the account of the {} here.", in_words(wallet)), other_wallet("join", wallet))
             }
-            Self::Unlink { wallet } => {
-                let wallet = wallet.caip10();
-                let named = vec![format!("urn:countersign:unlink:{wallet}")];
-                (format!("Take the wallet {wallet} off my account here."), named)
-            }
+            Self::Unlink { wallet } => (
+                format!("Take the {} off my account here.", in_words(wallet)),
+                other_wallet("unlink", wallet),
+            ),
         }
     }
+}
+
+/// The other wallet of a change, for people. A key and a contract may have one name, so that a contract is always called one.
+fn in_words(wallet: &WalletAccount) -> String {
+    let kind = match wallet.kind() {
+        Some(AccountKind::Contract) => "contract wallet",
+        Some(AccountKind::Key) | None => "wallet",
+    };
+    format!("{kind} {}", wallet.caip10())
+}
+
+/// The same for programs.
+fn other_wallet(change: &str, wallet: &WalletAccount) -> Vec<String> {
+    let kind = wallet.kind().map(|kind| format!("urn:countersign:other-kind:{}", kind.name()));
+    iter::once(format!("{OURS}{change}:{}", wallet.caip10())).chain(kind).collect()
 }
 
 /// Which client it is, and what it gets.
@@ -177,7 +191,8 @@ impl ChallengeText<'_> {
     /// longer. Its nonce is the randomness and a
     /// MAC over everything else in it.
     pub fn render(&self) -> String {
-        let (statement, resources) = self.purpose.statement_and_resources();
+        let (statement, mut resources) = self.purpose.statement_and_resources();
+        resources.extend(self.signer_kind.map(|kind| format!("{KIND}{}", kind.name())));
         let mut text = format!(
             "{domain} wants you to sign in with your {kind} account:\n\
              {address}\n\
@@ -223,6 +238,8 @@ pub struct IssuedChallenge {
     pub failures: u8,
     /// The chain, where the address alone does not say it.
     pub chain: Option<String>,
+    /// Whether a key or a contract signs, where that was named.
+    pub kind: Option<AccountKind>,
 }
 
 /// Why a challenge is not taken. The outside hears one answer for all.

@@ -15,7 +15,7 @@ use crate::public_url::PublicUrl;
 use crate::redirect_uri::{Destination, RedirectUri};
 use crate::response_mode::ResponseMode;
 use crate::scope::{Scope, ScopeSet};
-use crate::wallet::WalletAccount;
+use crate::wallet::{AccountKind, WalletAccount};
 
 /// How many challenges of one request are remembered; an older one gives way.
 pub const MAX_CHALLENGES: usize = 5;
@@ -192,17 +192,17 @@ impl PendingAuthorization {
     }
 
     /// Finds the challenge whose text was presented, and the account that it was issued for, among the accounts that the
-    /// presented address may mean on a chain.
+    /// presented address may mean on a chain, as a key's or a contract's where that was named.
     ///
     /// The text that is presented is compared with the fingerprint of what we issued, never parsed: whatever else it
     /// says, wherever else its nonce stands, it is not ours (B-001 to B-006).
     pub fn challenge(
         &self,
         text: &str,
-        accounts: impl Fn(Option<&str>) -> Vec<WalletAccount>,
+        accounts: impl Fn(Option<&str>, Option<AccountKind>) -> Vec<WalletAccount>,
     ) -> Option<(&IssuedChallenge, WalletAccount)> {
         self.challenges.iter().rev().find_map(|challenge| {
-            let mut candidates = accounts(challenge.chain.as_deref()).into_iter();
+            let mut candidates = accounts(challenge.chain.as_deref(), challenge.kind).into_iter();
             let account =
                 candidates.find(|account| challenge.digest.is(&ChallengeDigest::of(account, text)))?;
             Some((challenge, account))

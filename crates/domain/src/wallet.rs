@@ -23,7 +23,46 @@ pub struct WalletAccount {
     pub address: String,
 }
 
+/// What stands behind an address that can be a key's and a contract's at the same time. Both may have one CAIP-10 name, and they
+/// are two accounts all the same (F-15).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccountKind {
+    /// A key signs. It is one account on every chain.
+    Key,
+    /// A contract on the account's chain says whether it takes a signature.
+    Contract,
+}
+
+impl AccountKind {
+    /// The word for it in requests, answers and texts.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Key => "key",
+            Self::Contract => "contract",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Key, Self::Contract].into_iter().find(|kind| kind.name() == text)
+    }
+}
+
+/// The family of Ethereum's keys. The family of a contract is its chain, which begins with this word.
+const ETHEREUM: &str = "eip155";
+
 impl WalletAccount {
+    /// What stands behind the address, in families that know both kinds; in all others it is a key, and nobody needs to say it.
+    /// The family says it, also in the storage: a key's account is of the family of all EVM chains, a contract's of its chain.
+    pub fn kind(&self) -> Option<AccountKind> {
+        let rest = self.family.strip_prefix(ETHEREUM)?;
+        match rest.as_bytes().first() {
+            None => Some(AccountKind::Key),
+            Some(b':') => Some(AccountKind::Contract),
+            Some(_) => None,
+        }
+    }
+
     /// What stands for a wallet in a grant that a client got for itself. No family is called `client`, so that no wallet
     /// is ever taken for it.
     pub fn of_client(client: ClientId) -> Self {
@@ -56,6 +95,8 @@ pub struct AccountName<'a> {
     pub address: &'a str,
     /// The chain by CAIP-2, if one was named.
     pub chain: Option<&'a str>,
+    /// Whether it is a key's or a contract's, if that was named.
+    pub kind: Option<AccountKind>,
 }
 
 /// The chain in front of the address is another one than the chain beside it.
@@ -70,12 +111,17 @@ impl<'a> AccountName<'a> {
         let Some((address, inner)) =
             text.match_indices(':').nth(1).map(|(position, _)| (&text[position + 1..], &text[..position]))
         else {
-            return Ok(Self { address: text, chain });
+            return Ok(Self { address: text, chain, kind: None });
         };
         if chain.is_some_and(|chain| chain != inner) {
             return Err(ChainsDiffer);
         }
-        Ok(Self { address, chain: Some(inner) })
+        Ok(Self { address, chain: Some(inner), kind: None })
+    }
+
+    /// The same account, of this kind.
+    pub const fn of_kind(self, kind: Option<AccountKind>) -> Self {
+        Self { kind, ..self }
     }
 }
 
@@ -84,6 +130,8 @@ impl<'a> AccountName<'a> {
 pub struct WalletProof {
     /// The account.
     pub account: WalletAccount,
+    /// What the account must be, where it was named: then nothing else is asked. Where it was not, the signature shows it.
+    pub kind: Option<AccountKind>,
     /// The exact text that we issued.
     pub text: String,
     /// The signature as it came, not decoded.
@@ -161,7 +209,7 @@ mod tests {
 
     #[test]
     fn an_account_is_named_by_its_address_alone_or_with_its_chain() {
-        let named = |address, chain| Ok(AccountName { address, chain });
+        let named = |address, chain| Ok(AccountName { address, chain, kind: None });
         assert_eq!(AccountName::read("0xA", None), named("0xA", None));
         assert_eq!(AccountName::read("0xA", Some("eip155:1")), named("0xA", Some("eip155:1")));
         assert_eq!(AccountName::read("eip155:1:0xA", None), named("0xA", Some("eip155:1")));
@@ -173,13 +221,37 @@ mod tests {
     }
 
     #[test]
+    fn f_15_the_family_says_whether_a_key_or_a_contract_stands_behind_an_address() {
+        let kind = |family: &str| {
+            let (family, chain) = (family.to_owned(), "eip155:1".to_owned());
+            WalletAccount { family, chain, address: "0xA".to_owned() }.kind()
+        };
+        assert_eq!(kind("eip155"), Some(AccountKind::Key));
+        assert_eq!(kind("eip155:1"), Some(AccountKind::Contract));
+        for family in ["eip1559", "bip122:000000000019d6689c085ae165831e93", "cosmos:hub", "client", ""] {
+            assert_eq!(kind(family), None, "{family}");
+        }
+        for kind in [AccountKind::Key, AccountKind::Contract] {
+            assert_eq!(AccountKind::parse(kind.name()), Some(kind));
+        }
+        for text in ["", "Key", "contract ", "eoa"] {
+            assert_eq!(AccountKind::parse(text), None);
+        }
+    }
+
+    #[test]
     fn a_proof_never_prints_its_text_or_signature() {
         let account = WalletAccount {
             family: "eip155".to_owned(),
             chain: "eip155:1".to_owned(),
             address: "0x1234567890abcdef1234567890abcdef12345678".to_owned(),
         };
-        let proof = WalletProof { account, text: "a text".to_owned(), signature: "a signature".to_owned() };
+        let proof = WalletProof {
+            account,
+            kind: None,
+            text: "a text".to_owned(),
+            signature: "a signature".to_owned(),
+        };
         let shown = format!("{proof:?}");
         assert_eq!(shown, "WalletProof { account: WalletAccount(eip155:1:0x1234…5678), .. }");
     }

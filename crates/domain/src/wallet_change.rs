@@ -90,6 +90,7 @@ mod tests {
                 expires_at: NOW + Duration::minutes(5),
                 failures: 0,
                 chain: None,
+                kind: None,
             },
             change,
             signer: account("0xA"),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use async_trait::async_trait;
-use countersign_domain::wallet::{WalletAccount, WalletProof};
+use countersign_domain::wallet::{AccountKind, WalletAccount, WalletProof};
 use countersign_ports::{
     AddressHint, ContractChain, PageModule, RecognizedAccount, SigningHint, Verdict, VerifierError,
     WalletVerifier,
@@ -28,6 +28,16 @@ impl MeasuredWallets {
     pub fn new(wallets: Arc<dyn WalletVerifier>, metrics: Arc<Metrics>) -> Self {
         Self { wallets, metrics }
     }
+
+    fn record(&self, proof: &WalletProof, judged: &Result<Verdict, VerifierError>, started: Instant) {
+        let result = match judged {
+            Ok(Verdict::Valid(_)) => "valid",
+            Ok(Verdict::Invalid(_)) => "invalid",
+            Err(_) => "unavailable",
+        };
+        let family = namespace(&proof.account.family);
+        self.metrics.signatures.of([family, result]).record(started.elapsed());
+    }
 }
 
 #[async_trait]
@@ -36,16 +46,21 @@ impl WalletVerifier for MeasuredWallets {
         self.wallets.recognize(address, chain)
     }
 
+    fn recognize_as(&self, kind: AccountKind, address: &str, chain: Option<&str>) -> Vec<RecognizedAccount> {
+        self.wallets.recognize_as(kind, address, chain)
+    }
+
     async fn verify(&self, proof: &WalletProof) -> Result<Verdict, VerifierError> {
         let started = Instant::now();
         let judged = self.wallets.verify(proof).await;
-        let result = match judged {
-            Ok(Verdict::Valid(_)) => "valid",
-            Ok(Verdict::Invalid(_)) => "invalid",
-            Err(_) => "unavailable",
-        };
-        let family = namespace(&proof.account.family);
-        self.metrics.signatures.of([family, result]).record(started.elapsed());
+        self.record(proof, &judged, started);
+        judged
+    }
+
+    async fn examine(&self, proof: &WalletProof) -> Result<Verdict, VerifierError> {
+        let started = Instant::now();
+        let judged = self.wallets.examine(proof).await;
+        self.record(proof, &judged, started);
         judged
     }
 

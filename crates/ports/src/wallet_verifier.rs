@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use async_trait::async_trait;
-use countersign_domain::wallet::{WalletAccount, WalletProof};
+use countersign_domain::wallet::{AccountKind, WalletAccount, WalletProof};
 
 use crate::VerifierError;
 
@@ -21,9 +21,9 @@ pub struct RecognizedAccount {
 /// The judgement on a signature. The reason is for logs and terminals; the outside hears one answer for all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The holder of this account signed exactly the proof's text. It is the account of the proof; only where the proof's account
-    /// turns out to be another kind of wallet at the same address (a contract, whose owner may differ on every chain) is
-    /// its family the chain's own.
+    /// The holder of this account signed exactly the proof's text. It is the account of the proof; only where the proof names no
+    /// kind, and its account turns out to be another kind of wallet at the same address (a contract, whose owner may differ on
+    /// every chain), is its family the chain's own.
     Valid(WalletAccount),
     /// Something else; in words after "signature is not valid: ".
     Invalid(&'static str),
@@ -83,9 +83,25 @@ pub trait WalletVerifier: Send + Sync {
     /// write their addresses alike. Two spellings of one account give equal accounts.
     fn recognize(&self, address: &str, chain: Option<&str>) -> Vec<RecognizedAccount>;
 
+    /// The same for an account of this kind, which was named: a key's, or a contract's on its chain. Families without contracts
+    /// have keys only.
+    fn recognize_as(&self, kind: AccountKind, address: &str, chain: Option<&str>) -> Vec<RecognizedAccount> {
+        match kind {
+            AccountKind::Key => self.recognize(address, chain),
+            AccountKind::Contract => Vec::new(),
+        }
+    }
+
     /// Checks a signature. Async, because some wallets are contracts that a chain must be asked about. An error means that
-    /// no verdict could be found, never that the signature is bad.
+    /// no verdict could be found, never that the signature is bad. Where the proof names a kind, nothing else is tried: a key's
+    /// account is never judged by the code at its address, nor a contract's by a key (F-15).
     async fn verify(&self, proof: &WalletProof) -> Result<Verdict, VerifierError>;
+
+    /// The same for somebody who only wants to know, and for whom nothing depends on it. Families that ask others keep these
+    /// questions apart, so that the curious take nothing from those who sign in (F-16).
+    async fn examine(&self, proof: &WalletProof) -> Result<Verdict, VerifierError> {
+        self.verify(proof).await
+    }
 
     /// The scripts for the sign-in page; none for families that people sign for by hand.
     fn page_modules(&self) -> Vec<PageModule> {

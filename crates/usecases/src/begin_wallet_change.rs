@@ -8,7 +8,7 @@ use countersign_ports::{EntropyExt, RecognizedAccount, SigningHint};
 use time::OffsetDateTime;
 
 use crate::Context;
-use crate::recognize_account::{RecognizeError, recognize_account};
+use crate::recognize_account::{RecognizeError, recognize_account_and_kind};
 
 /// What a person asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,8 @@ pub enum BeginWalletChangeError {
 }
 
 /// Makes the texts of a change. A link has two, which name each other's wallets: nobody can link a wallet that they cannot
-/// sign with, and no signature for one pair of wallets is good for another.
+/// sign with, and no signature for one pair of wallets is good for another. Each text says of both whether they are a key's or a
+/// contract's.
 pub fn begin_wallet_change(
     context: &Context,
     wanted: WantedChange,
@@ -62,8 +63,9 @@ pub fn begin_wallet_change(
     other: AccountName<'_>,
 ) -> Result<(PendingWalletChange, WalletChangeTexts), BeginWalletChangeError> {
     let now = context.clock.now();
-    let signer = recognize_account(&*context.wallets, signer)?;
-    let other = recognize_account(&*context.wallets, other).map_err(BeginWalletChangeError::Other)?;
+    let signer = recognize_account_and_kind(&*context.wallets, signer)?;
+    let other =
+        recognize_account_and_kind(&*context.wallets, other).map_err(BeginWalletChangeError::Other)?;
     if signer.account == other.account && wanted == WantedChange::Link {
         return Err(BeginWalletChangeError::SameWallet);
     }
@@ -75,6 +77,7 @@ pub fn begin_wallet_change(
             account: &reader.account,
             account_kind: &reader.kind,
             chain_id: &reader.chain_id,
+            signer_kind: reader.account.kind(),
             purpose,
             key: &context.policy.text_key,
             random: context.entropy.bytes(),
@@ -98,7 +101,7 @@ pub fn begin_wallet_change(
         }
     };
     let pending = PendingWalletChange {
-        challenge: IssuedChallenge { id, digest, expires_at, failures: 0, chain: None },
+        challenge: IssuedChallenge { id, digest, expires_at, failures: 0, chain: None, kind: None },
         change,
         signer: signer.account,
         other: other.account,

@@ -106,14 +106,8 @@ pub async fn unlink_wallet(
     let signer = proven(context, pending, Whose::Signer, signer).await?;
     let IssuedChallenge { id, expires_at, .. } = pending.challenge;
     let wallet = pending.other.clone();
-    let mut command = UnlinkWallet { id, signer, wallet, now, forget_after: expires_at };
-    let mut outcome = context.storage.unlink_wallet(command.clone()).await?;
-    // A contract's wallet belongs to its chain; by its address alone it looks like a key's.
-    if outcome == WalletUnlinked::NotTheirs && command.wallet.family != command.wallet.chain {
-        command.wallet.family.clone_from(&command.wallet.chain);
-        outcome = context.storage.unlink_wallet(command).await?;
-    }
-    let user = match outcome {
+    let command = UnlinkWallet { id, signer, wallet, now, forget_after: expires_at };
+    let user = match context.storage.unlink_wallet(command).await? {
         WalletUnlinked::Unlinked { user } => {
             tracing::info!(user.id = %user, wallet = %pending.other.shortened(), "wallet unlinked");
             user
@@ -143,7 +137,9 @@ async fn proven(
         Whose::Signer => pending.signer.clone(),
         Whose::Other => pending.other.clone(),
     };
-    let proof = WalletProof { account, text: signed.text, signature: signed.signature };
+    // The texts name a key or a contract, so that nothing else may have signed.
+    let kind = account.kind();
+    let proof = WalletProof { account, kind, text: signed.text, signature: signed.signature };
     match context.wallets.verify(&proof).await? {
         Verdict::Valid(account) => Ok(account),
         Verdict::Invalid(reason) => {

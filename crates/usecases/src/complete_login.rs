@@ -104,7 +104,7 @@ pub async fn complete_login(
     let (issued, account) =
         find_issued(context, pending, name, &signed.challenge).ok_or(ChallengeRejected::Unknown)?;
     issued.admit(now)?;
-    let (id, forget_after) = (issued.id, issued.expires_at);
+    let (id, forget_after, kind) = (issued.id, issued.expires_at, issued.kind);
     if !pending.is_for_account() {
         find_pending(context, pending).await?;
     }
@@ -113,7 +113,7 @@ pub async fn complete_login(
         Answered::Device(device) => Some(device),
         Answered::Nobody => return Err(ChallengeRejected::Expired.into()),
     };
-    let proof = WalletProof { account, text: signed.challenge, signature: signed.signature };
+    let proof = WalletProof { account, kind, text: signed.challenge, signature: signed.signature };
     let account = match context.wallets.verify(&proof).await? {
         Verdict::Valid(account) => account,
         Verdict::Invalid(reason) => {

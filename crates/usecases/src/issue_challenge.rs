@@ -40,6 +40,7 @@ pub fn issue_challenge(
         account: &account,
         account_kind: &kind,
         chain_id: &chain_id,
+        signer_kind: name.kind,
         purpose: if pending.is_for_account() {
             Purpose::Account
         } else if let Some(code) = pending.device_code() {
@@ -59,8 +60,9 @@ pub fn issue_challenge(
     }
     .render();
     let digest = ChallengeDigest::of(&account, &text);
+    let kind = name.kind.filter(|_| account.kind().is_some());
     let chain = name.chain.map(ToOwned::to_owned);
-    let issued = IssuedChallenge { id, digest, expires_at, failures: 0, chain };
+    let issued = IssuedChallenge { id, digest, expires_at, failures: 0, chain, kind };
     let tries_left = issued.tries_left();
     pending.remember(issued);
     Ok(Challenge {
@@ -93,15 +95,19 @@ pub fn recall_challenge(
 }
 
 /// Finds the challenge with this text for the account that somebody names, live or not. A chain that is not named is the
-/// one for which the challenge was asked.
+/// one for which the challenge was asked, and what the account is, a key's or a contract's, was said when it was asked.
 pub(crate) fn find_issued<'a>(
     context: &Context,
     pending: &'a PendingAuthorization,
     name: AccountName<'_>,
     text: &str,
 ) -> Option<(&'a IssuedChallenge, WalletAccount)> {
-    pending.challenge(text, |chain| {
-        let recognized = context.wallets.recognize(name.address, name.chain.or(chain));
+    pending.challenge(text, |chain, kind| {
+        let chain = name.chain.or(chain);
+        let recognized = match kind {
+            Some(kind) => context.wallets.recognize_as(kind, name.address, chain),
+            None => context.wallets.recognize(name.address, chain),
+        };
         recognized.into_iter().map(|recognized| recognized.account).collect()
     })
 }

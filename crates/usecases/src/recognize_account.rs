@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use countersign_domain::wallet::{AccountName, ChainsDiffer};
+use countersign_domain::wallet::{AccountKind, AccountName, ChainsDiffer};
 use countersign_ports::{RecognizedAccount, WalletVerifier};
 
 /// Why it is not clear which account is meant.
@@ -17,6 +17,14 @@ pub enum RecognizeError {
     /// Several chains write their addresses alike.
     #[error("wallet_address could belong to several chains; name one in chain{}", or_one_of(.0))]
     Ambiguous(Vec<NamedChain>),
+    /// Nothing of this kind stands behind such an address.
+    #[error("kind is not one that wallet_address can be of: {} accounts have no such addresses", .0.name())]
+    KindUnknown(AccountKind),
+    /// On the chain that was named, a key's account and a contract may have this address.
+    #[error(
+        "kind is missing: on this chain wallet_address could be a key's account or a contract's; name one in kind: key, contract"
+    )]
+    KindMissing,
     /// Two chains were named.
     #[error(transparent)]
     ChainsDiffer(#[from] ChainsDiffer),
@@ -41,7 +49,15 @@ pub fn recognize_account(
     wallets: &dyn WalletVerifier,
     name: AccountName<'_>,
 ) -> Result<RecognizedAccount, RecognizeError> {
-    let mut accounts = wallets.recognize(name.address, name.chain);
+    let mut accounts = match name.kind {
+        Some(kind) => wallets.recognize_as(kind, name.address, name.chain),
+        None => wallets.recognize(name.address, name.chain),
+    };
+    if let (Some(kind), true) = (name.kind, accounts.is_empty())
+        && !wallets.recognize(name.address, name.chain).is_empty()
+    {
+        return Err(RecognizeError::KindUnknown(kind));
+    }
     match (accounts.pop(), accounts.as_slice(), name.chain) {
         (Some(only), [], _) => Ok(only),
         (Some(last), others, _) => Err(RecognizeError::Ambiguous(chains_of(others.iter().chain([&last])))),
@@ -56,6 +72,21 @@ pub fn recognize_account(
         }
         (None, _, None) => Err(RecognizeError::AddressUnknown),
     }
+}
+
+/// Finds the one account that somebody means where a key and a contract must be told apart before anybody signs: a change of
+/// wallets names them in its texts (F-15). An address alone is a key's, which is the same on every chain. Who names a chain
+/// whose contracts can be asked must say which of the two it is.
+pub(crate) fn recognize_account_and_kind(
+    wallets: &dyn WalletVerifier,
+    name: AccountName<'_>,
+) -> Result<RecognizedAccount, RecognizeError> {
+    let found = recognize_account(wallets, name)?;
+    let may_be_both = name.kind.is_none() && name.chain.is_some() && found.account.kind().is_some();
+    if may_be_both && wallets.contract_chains().iter().any(|known| known.chain == found.account.chain) {
+        return Err(RecognizeError::KindMissing);
+    }
+    Ok(found)
 }
 
 /// The chains of accounts, for people to choose from.

@@ -96,6 +96,7 @@ pub async fn issue_program_challenge(
         account: &account,
         account_kind: &kind,
         chain_id: &chain_id,
+        signer_kind: None,
         purpose: Purpose::Program { client: client.id, scope, resources: &resources },
         key: &context.policy.text_key,
         random: context.entropy.bytes(),
@@ -196,7 +197,7 @@ pub async fn sign_in_program(
     if now >= says.expires_at {
         return Err(SignInProgramError::Expired);
     }
-    let proof = WalletProof { account, text: asked.challenge, signature: asked.signature };
+    let proof = WalletProof { account, kind: None, text: asked.challenge, signature: asked.signature };
     let account = match context.wallets.verify(&proof).await? {
         Verdict::Valid(account) => account,
         Verdict::Invalid(reason) => return Err(SignInProgramError::Signature(reason)),

@@ -58,8 +58,10 @@ pub enum Writer {
 /// Who signed a text.
 #[derive(Debug)]
 pub enum SignatureFound {
-    /// The holder of this account signed exactly this text.
+    /// The holder of this account signed exactly this text, and it is the account that the text names, if it names one.
     Valid(WalletAccount),
+    /// The holder of this account signed exactly this text, but the text names another account, chain or coin.
+    NamesAnother(WalletAccount),
     /// The holder of the account did not sign this text. The reason is one of the verifier's fixed sentences.
     Invalid {
         /// The account that should have signed.
@@ -110,13 +112,18 @@ async fn judge(context: &Context, asked: TextToVerify<'_>, says: Option<&ReadTex
     let Some(address) = asked.wallet_address.or_else(|| says?.address) else {
         return SignatureFound::NoAccount;
     };
-    let account = match find_account(&*context.wallets, address, asked.chain, says) {
-        Ok(recognized) => recognized.account,
+    let found = match find_account(&*context.wallets, address, asked.chain, says) {
+        Ok(found) => found,
         Err(error) => return SignatureFound::Unclear(error),
     };
-    let proof = WalletProof { account, text: asked.text.to_owned(), signature: signature.to_owned() };
-    match context.wallets.verify(&proof).await {
-        Ok(Verdict::Valid(account)) => SignatureFound::Valid(account),
+    let (text, signature) = (asked.text.to_owned(), signature.to_owned());
+    let kind = says.and_then(ReadText::signer_kind);
+    let proof = WalletProof { account: found.account.clone(), kind, text, signature };
+    match context.wallets.examine(&proof).await {
+        Ok(Verdict::Valid(account)) if says.is_none_or(|says| is_named(&*context.wallets, says, &found)) => {
+            SignatureFound::Valid(account)
+        }
+        Ok(Verdict::Valid(account)) => SignatureFound::NamesAnother(account),
         Ok(Verdict::Invalid(reason)) => SignatureFound::Invalid { account: proof.account, reason },
         Err(error) => {
             tracing::warn!(error = &error as &dyn std::error::Error, "signature could not be judged");
@@ -125,7 +132,24 @@ async fn judge(context: &Context, asked: TextToVerify<'_>, says: Option<&ReadTex
     }
 }
 
-/// Finds the account that an address means. A chain that the person names counts before the one in the text.
+/// Is this the account that a text names by its address, its chain and its coin? What the text does not name, it may be of.
+fn is_named(wallets: &dyn WalletVerifier, says: &ReadText<'_>, found: &RecognizedAccount) -> bool {
+    let RecognizedAccount { account, kind, chain_id } = found;
+    let is_address = says.address.is_none_or(|address| {
+        AccountName::read(address, Some(&account.chain)).is_ok_and(|name| {
+            let named = wallets.recognize(name.address, name.chain);
+            named.iter().any(|named| named.account.address == account.address)
+        })
+    });
+    let is_chain = says.chain_id.is_none_or(|id| {
+        let reference = account.chain.split_once(':').map(|(_, reference)| reference);
+        id == chain_id || id == account.chain || Some(id) == reference
+    });
+    is_address && is_chain && says.account_kind.eq_ignore_ascii_case(kind)
+}
+
+/// Finds the account that an address means, of the kind that the text names, if it does. A chain that the person names counts
+/// before the one in the text.
 fn find_account(
     wallets: &dyn WalletVerifier,
     address: &str,
@@ -133,10 +157,13 @@ fn find_account(
     says: Option<&ReadText<'_>>,
 ) -> Result<RecognizedAccount, RecognizeError> {
     let name = AccountName::read(address, chain)?;
-    match says {
-        Some(says) if name.chain.is_none() => find_by_text(wallets, name.address, says),
-        _ => recognize_account(wallets, name),
-    }
+    let found = match says {
+        Some(says) if name.chain.is_none() => find_by_text(wallets, name.address, says)?,
+        _ => recognize_account(wallets, name)?,
+    };
+    let Some(kind) = says.and_then(ReadText::signer_kind) else { return Ok(found) };
+    let of_kind = wallets.recognize_as(kind, &found.account.address, Some(&found.account.chain));
+    of_kind.into_iter().next().ok_or(RecognizeError::KindUnknown(kind))
 }
 
 /// Finds the account that a text means by its own words for chain and kind. They narrow what the address may mean; where they

@@ -9,6 +9,7 @@ mod contract;
 mod eip191;
 mod erc1271;
 mod erc6492;
+mod judge;
 mod rpc;
 mod spelling;
 
@@ -16,7 +17,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use countersign_domain::wallet::{WalletAccount, WalletProof};
+use countersign_domain::wallet::{AccountKind, WalletAccount, WalletProof};
 use countersign_ports::{
     AddressHint, ContractChain, PageModule, RecognizedAccount, SigningHint, Verdict, VerifierError,
     WalletVerifier,
@@ -28,7 +29,7 @@ pub use rpc::{RpcEndpoint, RpcEndpointRejected, RpcUrl, RpcUrlRejected};
 
 use contract::{ContractClaim, Said};
 use eip191::{SIGNATURE_LENGTH, recover};
-use rpc::Chains;
+use rpc::{Asker, Chains};
 
 /// One user on every EVM chain.
 const FAMILY: &str = "eip155";
@@ -55,6 +56,29 @@ impl EthereumVerifier {
     pub fn with_rpc(endpoints: Vec<RpcEndpoint>) -> Self {
         Self { chains: Arc::new(Chains::new(endpoints)) }
     }
+
+    /// A key's account is valid as it was asked for. A contract's is an account of its own chain: at the same address of
+    /// another chain there may be somebody else's contract (P-10).
+    async fn decide(&self, asker: Asker, proof: &WalletProof) -> Result<Verdict, VerifierError> {
+        let question = match judge(proof) {
+            Judged::Valid => return Ok(Verdict::Valid(proof.account.clone())),
+            Judged::Invalid(reason) => return Ok(Verdict::Invalid(reason)),
+            Judged::NotAKeys(question) => question,
+        };
+        let Question { chain, claim, why_not_a_keys } = question;
+        if !self.chains.know(chain) {
+            return Ok(Verdict::Invalid(why_not_a_keys.unwrap_or(NOBODY_TO_ASK)));
+        }
+        let said = self.chains.ask(chain, asker, move |conversation| claim.judge(conversation)).await?;
+        Ok(match said {
+            Said::Yes => {
+                let family = proof.account.chain.clone();
+                Verdict::Valid(WalletAccount { family, ..proof.account.clone() })
+            }
+            Said::No => Verdict::Invalid("the contract does not take it"),
+            Said::NoContract => Verdict::Invalid(why_not_a_keys.unwrap_or(NO_CONTRACT)),
+        })
+    }
 }
 
 impl Default for EthereumVerifier {
@@ -76,27 +100,26 @@ impl WalletVerifier for EthereumVerifier {
         vec![RecognizedAccount { account, kind: KIND.into(), chain_id: chain_id.to_string() }]
     }
 
-    /// A key's account is valid as it was asked for. A contract's is an account of its own chain: at the same address of
-    /// another chain there may be somebody else's contract (P-10).
-    async fn verify(&self, proof: &WalletProof) -> Result<Verdict, VerifierError> {
-        let question = match judge(proof) {
-            Judged::Valid => return Ok(Verdict::Valid(proof.account.clone())),
-            Judged::Invalid(reason) => return Ok(Verdict::Invalid(reason)),
-            Judged::NotAKeys(question) => question,
-        };
-        let Question { chain, claim, why_not_a_keys } = question;
-        if !self.chains.know(chain) {
-            return Ok(Verdict::Invalid(why_not_a_keys.unwrap_or(NOBODY_TO_ASK)));
-        }
-        let said = self.chains.ask(chain, move |conversation| claim.judge(conversation)).await?;
-        Ok(match said {
-            Said::Yes => {
-                let family = proof.account.chain.clone();
-                Verdict::Valid(WalletAccount { family, ..proof.account.clone() })
+    /// A contract's account is one of its chain, whether somebody can be asked about that or not: unlinking needs nobody's word.
+    fn recognize_as(&self, kind: AccountKind, address: &str, chain: Option<&str>) -> Vec<RecognizedAccount> {
+        let mut recognized = self.recognize(address, chain);
+        match kind {
+            AccountKind::Key => {}
+            AccountKind::Contract => {
+                for RecognizedAccount { account, .. } in &mut recognized {
+                    account.family.clone_from(&account.chain);
+                }
             }
-            Said::No => Verdict::Invalid("the contract does not take it"),
-            Said::NoContract => Verdict::Invalid(why_not_a_keys.unwrap_or(NO_CONTRACT)),
-        })
+        }
+        recognized
+    }
+
+    async fn verify(&self, proof: &WalletProof) -> Result<Verdict, VerifierError> {
+        self.decide(Asker::SignIn, proof).await
+    }
+
+    async fn examine(&self, proof: &WalletProof) -> Result<Verdict, VerifierError> {
+        self.decide(Asker::Curious, proof).await
     }
 
     fn page_modules(&self) -> Vec<PageModule> {
@@ -151,6 +174,7 @@ fn chain_name(id: u64) -> Cow<'static, str> {
 
 const NOBODY_TO_ASK: &str =
     "it is not a key's 65 bytes, and no RPC address is configured to ask a contract on its chain";
+const WRAPPED: &str = "it says how a contract is made, and the account is a key's";
 const NO_CONTRACT: &str = "it is not a key's 65 bytes, and there is no contract at the address (yet)";
 
 /// What arithmetic alone says.
@@ -174,7 +198,11 @@ struct Question {
 
 fn judge(proof: &WalletProof) -> Judged {
     let WalletAccount { family, chain, address } = &proof.account;
-    let Some(chain) = chain_id(chain).filter(|_| family == FAMILY) else {
+    let of_family = match proof.kind {
+        Some(AccountKind::Contract) => chain,
+        Some(AccountKind::Key) | None => FAMILY,
+    };
+    let Some(chain) = chain_id(chain).filter(|_| family == of_family) else {
         return Judged::Invalid("the account is not of the Ethereum family");
     };
     let Some((wallet, _)) = Address::parse(address).filter(|(_, checksummed)| checksummed == address) else {
@@ -185,25 +213,42 @@ fn judge(proof: &WalletProof) -> Judged {
         Err(reason) => return Judged::Invalid(reason),
     };
     let hash = personal_sign_digest(proof.text.as_bytes());
-    if erc6492::is_wrapped(&signature) {
-        // Before anything else: it is never a key's, whatever its length (B-045).
+    let is_wrapped = erc6492::is_wrapped(&signature);
+    let by_key = match proof.kind {
+        // Nothing falls back: a contract may take what its own key signed, and is asked for that.
+        Some(AccountKind::Contract) => None,
+        // A wrapper is never a key's, whatever its length (B-045).
+        Some(AccountKind::Key) | None if is_wrapped => Some(Err(WRAPPED)),
+        Some(AccountKind::Key) | None => Some(by_key(&hash, &signature, &wallet)),
+    };
+    let why_not_a_keys = match (by_key, proof.kind) {
+        (Some(Ok(())), _) => return Judged::Valid,
+        (Some(Err(reason)), Some(AccountKind::Key)) => return Judged::Invalid(reason),
+        // Only what has a key's length looks like a key's.
+        (Some(Err(reason)), None | Some(AccountKind::Contract)) if signature.len() == SIGNATURE_LENGTH => {
+            Some(reason)
+        }
+        (Some(Err(_)) | None, None | Some(_)) => None,
+    };
+    let (deployment, signature) = if is_wrapped {
         let Some((deployment, signature)) = erc6492::unwrap(&signature) else {
             return Judged::Invalid("it ends like one of ERC-6492 and is none");
         };
-        let claim = ContractClaim { wallet, hash, signature, deployment: Some(deployment) };
-        return Judged::NotAKeys(Question { chain, claim, why_not_a_keys: None });
-    }
-    let why_not_a_keys = if signature.len() == SIGNATURE_LENGTH {
-        match recover(&hash, &signature) {
-            Ok(signer) if signer.is(&wallet) => return Judged::Valid,
-            Ok(_) => Some("it is another key's, or of another text"),
-            Err(reason) => Some(reason),
-        }
+        (Some(deployment), signature)
     } else {
-        None
+        (None, signature)
     };
-    let claim = ContractClaim { wallet, hash, signature, deployment: None };
+    let claim = ContractClaim { wallet, hash, signature, deployment };
     Judged::NotAKeys(Question { chain, claim, why_not_a_keys })
+}
+
+/// Did the key of this address make the signature?
+fn by_key(hash: &[u8; 32], signature: &[u8], wallet: &Address) -> Result<(), &'static str> {
+    if signature.len() != SIGNATURE_LENGTH {
+        return Err("it is not a key's 65 bytes");
+    }
+    let signer = recover(hash, signature)?;
+    if signer.is(wallet) { Ok(()) } else { Err("it is another key's, or of another text") }
 }
 
 #[cfg(test)]

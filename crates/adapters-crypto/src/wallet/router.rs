@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use countersign_domain::wallet::{WalletAccount, WalletProof};
+use countersign_domain::wallet::{AccountKind, WalletAccount, WalletProof};
 use countersign_ports::{
     AddressHint, ContractChain, PageModule, RecognizedAccount, SigningHint, Verdict, VerifierError,
     WalletVerifier,
@@ -52,7 +52,22 @@ impl WalletRouter {
         families.push(Arc::new(TronVerifier));
         Self::new(families)
     }
+
+    /// The family that makes exactly the account of a proof from its address.
+    fn family_of(&self, proof: &WalletProof) -> Option<&dyn WalletVerifier> {
+        let WalletAccount { address, chain, .. } = &proof.account;
+        let makes_it = |family: &dyn WalletVerifier| {
+            let recognized = match proof.kind {
+                Some(kind) => family.recognize_as(kind, address, Some(chain)),
+                None => family.recognize(address, Some(chain)),
+            };
+            recognized.iter().any(|recognized| recognized.account == proof.account)
+        };
+        self.families.iter().map(AsRef::as_ref).find(|family| makes_it(*family))
+    }
 }
+
+const NOBODY_KNOWS: &str = "no wallet family knows the account";
 
 #[async_trait]
 impl WalletVerifier for WalletRouter {
@@ -63,15 +78,21 @@ impl WalletVerifier for WalletRouter {
     /// Asks the family that makes exactly this account of the address, so that a proof for one chain can never be judged by
     /// the rules of another that happens to write its addresses alike.
     async fn verify(&self, proof: &WalletProof) -> Result<Verdict, VerifierError> {
-        let WalletAccount { address, chain, .. } = &proof.account;
-        let family = self.families.iter().find(|family| {
-            let recognized = family.recognize(address, Some(chain));
-            recognized.iter().any(|recognized| recognized.account == proof.account)
-        });
-        match family {
+        match self.family_of(proof) {
             Some(family) => family.verify(proof).await,
-            None => Ok(Verdict::Invalid("no wallet family knows the account")),
+            None => Ok(Verdict::Invalid(NOBODY_KNOWS)),
         }
+    }
+
+    async fn examine(&self, proof: &WalletProof) -> Result<Verdict, VerifierError> {
+        match self.family_of(proof) {
+            Some(family) => family.examine(proof).await,
+            None => Ok(Verdict::Invalid(NOBODY_KNOWS)),
+        }
+    }
+
+    fn recognize_as(&self, kind: AccountKind, address: &str, chain: Option<&str>) -> Vec<RecognizedAccount> {
+        self.families.iter().flat_map(|family| family.recognize_as(kind, address, chain)).collect()
     }
 
     fn page_modules(&self) -> Vec<PageModule> {
@@ -146,7 +167,7 @@ mod tests {
             chain: format!("{family}:1"),
             address: address.to_owned(),
         };
-        WalletProof { account, text: String::new(), signature: String::new() }
+        WalletProof { account, kind: None, text: String::new(), signature: String::new() }
     }
 
     #[test]

@@ -34,8 +34,12 @@ fn judge(address: &str, chain: Option<&str>, text: &str, signature: &str) -> Ver
     let Some(recognized) = router.recognize(address, chain).pop() else {
         return Verdict::Invalid("the address is not recognized");
     };
-    let proof =
-        WalletProof { account: recognized.account, text: text.to_owned(), signature: signature.to_owned() };
+    let proof = WalletProof {
+        account: recognized.account,
+        kind: None,
+        text: text.to_owned(),
+        signature: signature.to_owned(),
+    };
     let verification = pin!(router.verify(&proof));
     // One poll is enough: verification waits for nothing.
     match verification.poll(&mut Context::from_waker(Waker::noop())) {

@@ -84,6 +84,7 @@ impl ProgramText {
             account: named.account,
             account_kind: named.kind,
             chain_id: named.chain_id,
+            signer_kind: None,
             purpose: Purpose::Program { client: self.client, scope: self.scope, resources: &self.resources },
             key,
             random: self.random,

@@ -7,7 +7,9 @@
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+use super::KIND;
 use super::text_key::MAX_TEXT;
+use crate::wallet::AccountKind;
 
 /// What a text says. All of it is somebody's claim.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,6 +82,13 @@ impl<'a> ReadText<'a> {
     /// The domain without a scheme before it.
     pub fn host(&self) -> &'a str {
         self.domain.split_once("://").map_or(self.domain, |(_, host)| host)
+    }
+
+    /// Whether a key or a contract is to sign, by a word of ours among the resources, if it is there and says one thing.
+    pub fn signer_kind(&self) -> Option<AccountKind> {
+        let mut words = self.resources.iter().filter_map(|resource| resource.strip_prefix(KIND));
+        let kind = AccountKind::parse(words.next()?)?;
+        words.next().is_none().then_some(kind)
     }
 
     /// When the text stops being good by its own words, if it says so and the words are a time.
@@ -210,6 +219,25 @@ mod tests {
         assert_eq!(read.uri, Some("https://one.example"));
         assert_eq!(read.other_lines, [". Really.", "URI: https://two.example", "Resources:"]);
         assert_eq!(read.resources, ["d", "e"]);
+    }
+
+    #[test]
+    fn f_15_the_kind_of_the_signer_is_read_where_the_text_says_one() {
+        let kind = |resources: &str| {
+            let text = format!("a wants you to sign in with your b account:\nc\n\nResources:\n{resources}");
+            ReadText::read(&text).unwrap().signer_kind()
+        };
+        assert_eq!(kind("- https://a\n- urn:countersign:kind:contract"), Some(AccountKind::Contract));
+        assert_eq!(kind("- urn:countersign:kind:key"), Some(AccountKind::Key));
+        for resources in [
+            "",
+            "- urn:countersign:kind:",
+            "- urn:countersign:kind:Key",
+            "- urn:countersign:other-kind:key",
+            "- urn:countersign:kind:key\n- urn:countersign:kind:contract",
+        ] {
+            assert_eq!(kind(resources), None, "{resources}");
+        }
     }
 
     #[test]

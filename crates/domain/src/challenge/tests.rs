@@ -18,6 +18,7 @@ pub(super) fn text(random: [u8; 12]) -> String {
         },
         account_kind: "Ethereum",
         chain_id: "1",
+        signer_kind: None,
         purpose: Purpose::SignIn {
             redirect_uri: &RedirectUri::parse("https://photos.example/cb").unwrap(),
             client: ClientId::from_uuid(Uuid::from_u128(1)),

@@ -32,6 +32,7 @@ fn challenge(number: u8, account: &WalletAccount, text: &str) -> IssuedChallenge
         expires_at: NOW + Duration::minutes(5),
         failures: 0,
         chain: None,
+        kind: None,
     }
 }
 
@@ -41,7 +42,7 @@ fn admit(
     address: &str,
     text: &str,
 ) -> Result<GrantId, ChallengeRejected> {
-    let found = pending.challenge(text, |chain| {
+    let found = pending.challenge(text, |chain, _| {
         let chain = chain.unwrap_or("eip155:1").to_owned();
         vec![account("0xOther"), WalletAccount { chain, ..account(address) }]
     });

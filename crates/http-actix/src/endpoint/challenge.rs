@@ -7,7 +7,7 @@ use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::challenge::iso8601;
-use countersign_domain::wallet::AccountName;
+use countersign_domain::wallet::{AccountKind, AccountName};
 use countersign_ports::SigningHint;
 use countersign_usecases::issue_challenge::{Challenge, issue_challenge};
 use countersign_usecases::recognize_account::{NamedChain, RecognizeError};
@@ -30,6 +30,9 @@ pub(crate) struct ChallengeRequest {
     wallet_address: Option<String>,
     /// The chain by CAIP-2; needed only where several chains write such an address, or for a contract wallet.
     chain: Option<String>,
+    /// What the account is, `key` or `contract`, where both may stand behind the address: then nothing else is accepted, and the
+    /// text says it. Without it the signature shows it.
+    kind: Option<String>,
     /// The client of the pending request; without it the newest request is meant. Or the client of a program, where there is no
     /// session.
     client_id: Option<String>,
@@ -133,9 +136,10 @@ pub(crate) async fn issue(
     let wallet_address = required(asked.wallet_address, "wallet_address")?;
     let address = if body.kind == Kind::Form { wallet_address.trim() } else { &wallet_address };
     let chain = asked.chain.as_deref().map(str::trim).filter(|chain| !chain.is_empty());
+    let kind = kind_named(asked.kind.as_deref(), "kind")?;
     let issued = AccountName::read(address, chain)
         .map_err(RecognizeError::from)
-        .and_then(|name| issue_challenge(context, pending, name));
+        .and_then(|name| issue_challenge(context, pending, name.of_kind(kind)));
     let challenge = match issued {
         Ok(challenge) => challenge,
         Err(error) if body.kind == Kind::Form => {
@@ -161,6 +165,9 @@ pub(crate) async fn issue(
 
 /// Issues a challenge that comes back to the token endpoint.
 async fn issue_to_program(state: &AppState, asked: ChallengeRequest) -> Result<HttpResponse, ApiError> {
+    if asked.kind.is_some() {
+        return Err(ApiError::invalid_request("kind is not taken where there is no session"));
+    }
     let client_id = required(asked.client_id, "client_id")?;
     let wallet_address = required(asked.wallet_address, "wallet_address")?;
     let name = AccountName::read(&wallet_address, asked.chain.as_deref()).map_err(RecognizeError::from)?;
@@ -183,10 +190,24 @@ impl From<Challenge> for ChallengeAnswer {
     }
 }
 
+/// Reads what an account is, where that is named. A form sends an empty field for what is not.
+pub(crate) fn kind_named(text: Option<&str>, field: &'static str) -> Result<Option<AccountKind>, ApiError> {
+    match text {
+        None | Some("") => Ok(None),
+        Some(text) => match AccountKind::parse(text) {
+            Some(kind) => Ok(Some(kind)),
+            None => Err(ApiError::invalid_request(format!("{field} must be key or contract"))),
+        },
+    }
+}
+
 /// The chains that the person can choose from, where that is all that is missing.
 pub(crate) fn chains_of(error: RecognizeError) -> Vec<NamedChain> {
     match error {
         RecognizeError::Ambiguous(chains) | RecognizeError::ChainUnknown(chains) => chains,
-        RecognizeError::AddressUnknown | RecognizeError::ChainsDiffer(_) => Vec::new(),
+        RecognizeError::AddressUnknown
+        | RecognizeError::ChainsDiffer(_)
+        | RecognizeError::KindUnknown(_)
+        | RecognizeError::KindMissing => Vec::new(),
     }
 }

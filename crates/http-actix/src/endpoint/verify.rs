@@ -33,10 +33,11 @@ pub(crate) struct VerifyRequest {
 /// What there is to know about a text.
 #[derive(Serialize, Apiv2Schema)]
 pub(crate) struct VerifyAnswer<'a> {
-    /// The verdict on the signature: `valid`; `invalid`; `undecided`, because a chain does not answer; `unclear_account` and
+    /// The verdict on the signature: `valid`; `names_another`, which is right for the wallet and of a text that names another
+    /// account, chain or coin; `invalid`; `undecided`, because a chain does not answer; `unclear_account` and
     /// `no_account`, because it is not clear whose signature it should be; or `absent`.
     signature: &'static str,
-    /// Why it is `invalid` or `unclear_account`.
+    /// Why it is `names_another`, `invalid` or `unclear_account`.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     /// The account that signed, or that should have, by CAIP-10.
@@ -92,6 +93,8 @@ pub(crate) struct VerifyAnswer<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     other_lines: &'a [&'a str],
 }
+
+const NAMES_ANOTHER: &str = "the text names another account, chain or coin";
 
 #[derive(Serialize)]
 struct PageContext<'a> {
@@ -189,6 +192,7 @@ impl<'a> VerifyAnswer<'a> {
         let field = |read: fn(&ReadText<'a>) -> Option<&'a str>| says.and_then(read);
         let (signature, reason) = match &told.signature {
             SignatureFound::Valid(_) => ("valid", None),
+            SignatureFound::NamesAnother(_) => ("names_another", Some(NAMES_ANOTHER.to_owned())),
             SignatureFound::Invalid { reason, .. } => ("invalid", Some((*reason).to_owned())),
             SignatureFound::Undecided { .. } => ("undecided", None),
             SignatureFound::Unclear(error) => ("unclear_account", Some(error.to_string())),
@@ -237,6 +241,7 @@ impl<'a> PageContext<'a> {
                 RecognizeError::ChainsDiffer(_) => ("chains_differ", &[]),
                 RecognizeError::ChainUnknown(chains) => ("chain_unknown", chains),
                 RecognizeError::Ambiguous(chains) => ("ambiguous", chains),
+                RecognizeError::KindUnknown(_) | RecognizeError::KindMissing => ("kind_unknown", &[]),
             };
             self.unclear = Some(sentence);
             self.chains = chains
@@ -255,6 +260,7 @@ impl<'a> PageContext<'a> {
 const fn account_of<'a>(told: &'a TextVerified<'_>) -> Option<&'a WalletAccount> {
     match &told.signature {
         SignatureFound::Valid(account)
+        | SignatureFound::NamesAnother(account)
         | SignatureFound::Invalid { account, .. }
         | SignatureFound::Undecided { account, .. } => Some(account),
         SignatureFound::Unclear(_) | SignatureFound::NoAccount | SignatureFound::Absent => None,

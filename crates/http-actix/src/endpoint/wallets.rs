@@ -7,7 +7,7 @@ use actix_session::Session;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::challenge::iso8601;
-use countersign_domain::wallet::{AccountName, WalletAccount};
+use countersign_domain::wallet::{AccountKind, AccountName, WalletAccount};
 use countersign_domain::wallet_change::PendingWalletChange;
 use countersign_usecases::begin_wallet_change::{
     BeginWalletChangeError, TextToSign, WantedChange, begin_wallet_change, recall_wallet_change,
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::edge::prefers_html;
 use crate::endpoint::account::{self, Done};
-use crate::endpoint::challenge::HowToSign;
+use crate::endpoint::challenge::{HowToSign, kind_named};
 use crate::error::ApiError;
 use crate::extract::body::{Body, Kind, required};
 use crate::origin::require_ours;
@@ -37,10 +37,14 @@ pub(crate) struct WalletChangeRequest {
     wallet_address: Option<String>,
     /// Its chain by CAIP-2, where several chains write such an address.
     chain: Option<String>,
+    /// What it is, `key` or `contract`, where both may stand behind the address.
+    kind: Option<String>,
     /// The address of the wallet that comes or goes.
     other_wallet_address: Option<String>,
     /// Its chain by CAIP-2.
     other_chain: Option<String>,
+    /// What it is, `key` or `contract`.
+    other_kind: Option<String>,
 }
 
 /// The texts to sign.
@@ -50,6 +54,9 @@ pub(crate) struct WalletChangeAnswer {
     challenge: String,
     /// The account that signs it, by CAIP-10.
     wallet_account: String,
+    /// What it is, `key` or `contract`, in families that know both.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
     /// How to sign it by hand.
     how_to_sign: Vec<HowToSign>,
     /// The exact text for the other wallet; only for a link.
@@ -57,6 +64,9 @@ pub(crate) struct WalletChangeAnswer {
     other_challenge: Option<String>,
     /// The account that comes or goes, by CAIP-10.
     other_wallet_account: String,
+    /// What that is, as `kind` says it of the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_kind: Option<&'static str>,
     /// How to sign the other text by hand; only for a link.
     #[serde(skip_serializing_if = "Option::is_none")]
     other_how_to_sign: Option<Vec<HowToSign>>,
@@ -105,15 +115,25 @@ pub(crate) async fn begin(
     let wallet_address = required(asked.wallet_address, "wallet_address")?;
     let other_wallet_address = required(asked.other_wallet_address, "other_wallet_address")?;
     let other_address = if is_form { other_wallet_address.trim() } else { &other_wallet_address };
-    let signer = AccountName::read(&wallet_address, asked.chain.as_deref())
+    // A list of wallets in a form has one value for each: what it is, where that must be said, and the account behind it.
+    let [kind, other_kind] =
+        [kind_named(asked.kind.as_deref(), "kind")?, kind_named(asked.other_kind.as_deref(), "other_kind")?];
+    let (kind, wallet_address) = match wallet_address.split_once(' ') {
+        Some((word, account)) if is_form && kind.is_none() => (kind_named(Some(word), "kind")?, account),
+        _ => (kind, wallet_address.as_str()),
+    };
+    let signer = AccountName::read(wallet_address, asked.chain.as_deref())
+        .map(|name| name.of_kind(kind))
         .map_err(|differ| BeginWalletChangeError::Signer(differ.into()));
-    let other = AccountName::read(other_address, asked.other_chain.as_deref())
-        .map_err(|differ| BeginWalletChangeError::Other(differ.into()));
+    let other =
+        AccountName::read(other_address, asked.other_chain.as_deref().filter(|chain| !chain.is_empty()))
+            .map(|name| name.of_kind(other_kind))
+            .map_err(|differ| BeginWalletChangeError::Other(differ.into()));
     let begun = signer.and_then(|signer| begin_wallet_change(context, wanted, signer, other?));
     let (pending, texts) = match begun {
         Ok(begun) => begun,
         Err(error) if is_form => {
-            let asked = form::Asked { wanted, signer: &wallet_address, other: other_address };
+            let asked = form::Asked { wanted, signer: wallet_address, kind, other: other_address };
             return form::ask_again(&state, &request, asked, error);
         }
         Err(error) => return Err(error.into()),
@@ -127,9 +147,11 @@ pub(crate) async fn begin(
     Ok(HttpResponse::Ok().json(WalletChangeAnswer {
         challenge,
         wallet_account: pending.signer.caip10(),
+        kind: pending.signer.kind().map(AccountKind::name),
         how_to_sign,
         other_challenge,
         other_wallet_account: pending.other.caip10(),
+        other_kind: pending.other.kind().map(AccountKind::name),
         other_how_to_sign,
         expires_at: iso8601(texts.expires_at),
     }))

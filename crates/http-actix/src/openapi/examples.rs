@@ -123,6 +123,12 @@ fn text(
         account,
         account_kind,
         chain_id,
+        signer_kind: match purpose {
+            Purpose::Link { .. } | Purpose::Join { .. } | Purpose::Unlink { .. } => account.kind(),
+            Purpose::SignIn { .. } | Purpose::Device { .. } | Purpose::Account | Purpose::Program { .. } => {
+                None
+            }
+        },
         purpose,
         key: &TextKey::new([0; 32]),
         random: *b"twelve bytes",

@@ -10,7 +10,7 @@ use countersign_domain::pkce::CodeChallenge;
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::response_mode::ResponseMode;
 use countersign_domain::scope::ScopeSet;
-use countersign_domain::wallet::WalletAccount;
+use countersign_domain::wallet::{AccountKind, WalletAccount};
 use countersign_domain::wallet_change::{PendingWalletChange, WalletChange};
 use countersign_usecases::answer::ClientAnswer;
 use serde::{Deserialize, Serialize};
@@ -109,6 +109,8 @@ struct SealedChallenge(
     i64,
     u8,
     #[serde(default, skip_serializing_if = "Option::is_none")] Option<String>,
+    // A list has no gaps: behind a chain that is none there stands an empty one where there is a kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")] Option<String>,
 );
 
 impl SealedPending {
@@ -174,7 +176,8 @@ impl SealedChallenge {
             URL_SAFE_NO_PAD.encode(challenge.digest.as_bytes()),
             challenge.expires_at.unix_timestamp(),
             challenge.failures,
-            challenge.chain.clone(),
+            challenge.chain.clone().or_else(|| challenge.kind.map(|_| String::new())),
+            challenge.kind.map(|kind| kind.name().to_owned()),
         )
     }
 
@@ -184,7 +187,11 @@ impl SealedChallenge {
             digest: ChallengeDigest::from_bytes(decode(&self.1)?),
             expires_at: OffsetDateTime::from_unix_timestamp(self.2).ok()?,
             failures: self.3,
-            chain: self.4,
+            chain: self.4.filter(|chain| !chain.is_empty()),
+            kind: match self.5 {
+                Some(kind) => Some(AccountKind::parse(&kind)?),
+                None => None,
+            },
         })
     }
 }

@@ -7,7 +7,7 @@ use countersign_domain::pkce::CodeChallenge;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::scope::{Scope, ScopeSet};
-use countersign_domain::wallet::WalletAccount;
+use countersign_domain::wallet::{AccountKind, WalletAccount};
 use time::Duration;
 
 use super::*;
@@ -27,6 +27,7 @@ fn ordinary(number: u8) -> PendingAuthorization {
         expires_at: NOW + Duration::minutes(5),
         failures: 4,
         chain: None,
+        kind: None,
     };
     let redirect_uri = RedirectUri::parse("https://photos.example.com/oauth/callback/countersign").unwrap();
     let (scope, expires_at) = (ScopeSet::of(&Scope::ALL), NOW + Duration::minutes(30));
@@ -62,6 +63,22 @@ fn what_was_sealed_opens_as_it_was() {
         ..PendingAuthorization::for_account(&public_url, NOW, &Lifetimes::default())
     };
     assert_eq!(SealedPending::seal(&account).open(), Some(account), "the account page has no scopes");
+}
+
+#[test]
+fn f_15_the_kind_that_was_named_is_remembered_and_cookies_without_one_are_still_read() {
+    let issued = ordinary(1).challenges.remove(0);
+    for chain in [None, Some("eip155:8453".to_owned())] {
+        for kind in [None, Some(AccountKind::Key), Some(AccountKind::Contract)] {
+            let challenges = vec![IssuedChallenge { chain: chain.clone(), kind, ..issued.clone() }];
+            let pending = PendingAuthorization { challenges, ..ordinary(1) };
+            let sealed = serde_json::to_string(&SealedPending::seal(&pending)).unwrap();
+            let opened: SealedPending = serde_json::from_str(&sealed).unwrap();
+            assert_eq!(opened.open(), Some(pending), "{sealed}");
+            // The release before writes four values, or five.
+            assert_eq!(sealed.contains(r#""key""#) || sealed.contains(r#""contract""#), kind.is_some());
+        }
+    }
 }
 
 #[test]

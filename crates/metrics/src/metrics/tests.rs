@@ -119,7 +119,7 @@ async fn a_verdict_is_measured_by_the_namespace_of_its_family_and_passed_on() {
         chain: "bip122:000000000019d6689c085ae165831e93".to_owned(),
         address: "1BoatSLRHtKNngkdXEeobR76b53LETtpyT".to_owned(),
     };
-    let proof = WalletProof { account, text: String::new(), signature: String::new() };
+    let proof = WalletProof { account, kind: None, text: String::new(), signature: String::new() };
     let metrics = Arc::new(metrics());
     let says: [Saying; 3] = [
         |proof| Ok(Verdict::Valid(proof.account.clone())),

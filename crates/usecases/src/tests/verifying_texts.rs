@@ -35,6 +35,12 @@ fn signer(told: &TextVerified<'_>) -> String {
     account.caip10()
 }
 
+/// The CAIP-10 name of whoever signed a text that names somebody else.
+fn names_another(told: &TextVerified<'_>) -> String {
+    let SignatureFound::NamesAnother(account) = &told.signature else { panic!("{told:?}") };
+    account.caip10()
+}
+
 #[tokio::test]
 async fn our_own_text_with_its_signature_is_valid_and_ours() {
     let world = World::new();
@@ -92,7 +98,7 @@ async fn b_001_a_signature_of_another_text_or_wallet_is_not_valid_and_the_reason
 }
 
 #[tokio::test]
-async fn an_account_that_the_person_names_counts_before_the_one_in_the_text() {
+async fn an_account_that_the_person_names_is_judged_and_is_not_valid_where_the_text_names_another() {
     let world = World::new();
     let text = issued(&world).await;
     let signature = sign("toy-bob", &text);
@@ -103,8 +109,12 @@ async fn an_account_that_the_person_names_counts_before_the_one_in_the_text() {
         chain,
     };
     for (address, chain) in [("toy-bob", None), ("toy-bob", Some("toy:1")), ("toy:1:toy-bob", None)] {
-        assert_eq!(signer(&verify_text(&world.context, asked(address, chain)).await), "toy:1:toy-bob");
+        let told = verify_text(&world.context, asked(address, chain)).await;
+        assert_eq!(names_another(&told), "toy:1:toy-bob");
     }
+    // Whoever did not sign it at all is told that.
+    let told = verify_text(&world.context, asked("toy-ann", None)).await;
+    assert!(matches!(told.signature, SignatureFound::Invalid { .. }), "{told:?}");
     let unclear = async |address, chain| {
         let told = verify_text(&world.context, asked(address, chain)).await;
         let SignatureFound::Unclear(error) = told.signature else { panic!("{told:?}") };
@@ -192,12 +202,26 @@ async fn the_text_s_own_words_say_which_of_several_chains_is_meant() {
         ("Twin", "Chain ID: two", "twin:two"),
         ("Twin", "Chain ID: twin:two", "twin:two"),
         ("Other", "Chain ID: one", "other:one"),
-        ("Other", "Chain ID: moon", "other:one"),
         ("Other", "Nonce: 1", "other:one"),
-        ("Stranger", "Chain ID: 2nd", "twin:two"),
     ];
     for (kind, lines, chain) in expected {
         let SignatureFound::Valid(account) = found_for(kind, lines).await else { panic!("{kind} {lines}") };
+        assert_eq!(account.chain, chain, "{kind} {lines}");
+    }
+}
+
+#[tokio::test]
+async fn a_signature_is_not_valid_for_a_chain_or_a_coin_that_the_text_does_not_name() {
+    let expected = [
+        ("Other", "Chain ID: moon", "other:one"),
+        ("Stranger", "Chain ID: 2nd", "twin:two"),
+        ("Other", "Chain ID: 2nd", "twin:two"),
+        ("Twin", "Chain ID: other:one", "other:one"),
+    ];
+    for (kind, lines, chain) in expected {
+        let SignatureFound::NamesAnother(account) = found_for(kind, lines).await else {
+            panic!("{kind} {lines}")
+        };
         assert_eq!(account.chain, chain, "{kind} {lines}");
     }
 }

@@ -145,7 +145,10 @@ fn b_027_an_account_that_recognizing_would_not_give_is_refused_with_its_own_reas
     let account = verifier.recognize(&wallet().address(Kind::Nested, &coin), None).remove(0).account;
     let signature = hex::encode(wallet().compact(Kind::Nested, &coin, TEXT));
     let judged = |account: WalletAccount| {
-        judge(&coin, &WalletProof { account, text: TEXT.to_owned(), signature: signature.clone() })
+        judge(
+            &coin,
+            &WalletProof { account, kind: None, text: TEXT.to_owned(), signature: signature.clone() },
+        )
     };
     assert_eq!(judged(account.clone()), Ok(()));
     let another = Err("the account is another coin's");

@@ -203,5 +203,5 @@ pub(super) fn judged(coin: &Coin, address: &str, text: &str, signature: &str) ->
         return Err("the address is not recognized");
     };
     let account = recognized.account.clone();
-    judge(coin, &WalletProof { account, text: text.to_owned(), signature: signature.to_owned() })
+    judge(coin, &WalletProof { account, kind: None, text: text.to_owned(), signature: signature.to_owned() })
 }

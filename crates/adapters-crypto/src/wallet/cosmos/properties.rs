@@ -171,7 +171,7 @@ fn b_027_an_account_that_recognizing_would_not_give_is_refused_with_its_own_reas
     let account = CosmosVerifier.recognize(&wallet.address(), None).remove(0).account;
     let signature = hex::encode(wallet.sign(TEXT));
     let judged = |account: WalletAccount| {
-        judge(&WalletProof { account, text: TEXT.to_owned(), signature: signature.clone() })
+        judge(&WalletProof { account, kind: None, text: TEXT.to_owned(), signature: signature.clone() })
     };
     assert_eq!(judged(account.clone()), Ok(()));
     let unknown = Err("the account is not on a Cosmos chain that we know");

@@ -1,8 +1,9 @@
-//! Wallets that are contracts: what is asked, and in which order.
+//! Wallets that are contracts: what is claimed of one, and what its chain says.
 
-use super::erc6492::{self, Deployment};
+use super::Address;
+use super::erc6492::Deployment;
+use super::judge::{Question, Verdict};
 use super::rpc::{Conversation, NoAnswer};
-use super::{Address, erc1271};
 
 /// What somebody claims of a contract: that it takes this signature of this hash.
 #[derive(Debug)]
@@ -10,7 +11,8 @@ pub(super) struct ContractClaim {
     pub(super) wallet: Address,
     pub(super) hash: [u8; 32],
     pub(super) signature: Vec<u8>,
-    /// How the contract is made, where the signature says it.
+    /// How the contract is made, where the signature says it. Where there is code, it is not looked at: the contract judges the
+    /// signature in the wrapper, as wallets send it that go on wrapping after they were deployed.
     pub(super) deployment: Option<Deployment>,
 }
 
@@ -24,26 +26,15 @@ pub(super) enum Said {
 }
 
 impl ContractClaim {
-    /// Asks the chain. A contract that is there judges by itself; only one that is not there, or does not take the
-    /// signature as it is, is made or made ready first, for the length of one question (B-045).
+    /// Asks the chain, in one call.
     pub(super) fn judge(&self, chain: &Conversation<'_>) -> Result<Said, NoAnswer> {
-        let is_there = chain.has_code(&self.wallet)?;
-        if is_there {
-            let question = erc1271::question(&self.hash, &self.signature);
-            let answer = chain.call(Some(&self.wallet), &question)?;
-            if answer.is_some_and(|answer| erc1271::is_yes(&answer)) {
-                return Ok(Said::Yes);
-            }
-        }
-        match &self.deployment {
-            Some(deployment) => {
-                let code = erc6492::constructor(deployment, &self.wallet, &self.hash, &self.signature);
-                let answer = chain.call(None, &code)?;
-                let is_yes = answer.and_then(|answer| erc6492::is_yes(&answer)) == Some(true);
-                Ok(if is_yes { Said::Yes } else { Said::No })
-            }
-            None if is_there => Ok(Said::No),
-            None => Ok(Said::NoContract),
-        }
+        let Self { wallet, hash, signature, deployment } = self;
+        let question = Question { wallet, hash, signature, deployment: deployment.as_ref() };
+        let Some(Verdict { had_code, takes_it, .. }) = chain.judge(&question)? else { return Ok(Said::No) };
+        Ok(match (had_code || deployment.is_some(), takes_it) {
+            (true, true) => Said::Yes,
+            (true, false) => Said::No,
+            (false, _) => Said::NoContract,
+        })
     }
 }

@@ -48,6 +48,7 @@ export function find(add, { utf8, hex }) {
       connect: () => ask("eth_requestAccounts").then(told),
       sign: (text, { address }) => ask("personal_sign", [hex(utf8(text)), address]),
       changeAccount: () => ask("wallet_requestPermissions", [{ eth_accounts: {} }]).then(() => undefined),
+      signs: async ({ address }) => (isContract(await ask("eth_getCode", [address, "latest"])) ? "contract" : "key"),
       explain: async (signature, { address }) => explain(signature, await ask("eth_getCode", [address, "latest"])),
       onAccounts: (changed) => {
         if (typeof provider.on !== "function") return;
@@ -73,11 +74,13 @@ async function onItsChain(addresses, ask) {
   return addresses.map((address) => ({ address, chain, network: NETWORKS.get(id) }));
 }
 
+const hasCode = (code) => typeof code === "string" && !/^0x0*$/.test(code);
+const isContract = (code) => hasCode(code) && !code.toLowerCase().startsWith(DELEGATED);
+
 // What a signature that the server could not take tells of its account, with the code that the wallet's chain has there.
 function explain(signature, code) {
   const isKeys = signature.replace(/^0x/, "").length / 2 === KEYS_SIGNATURE;
-  const hasCode = typeof code === "string" && !/^0x0*$/.test(code);
-  if (hasCode && !(isKeys && code.toLowerCase().startsWith(DELEGATED))) return "contract";
+  if (isContract(code) || (hasCode(code) && !isKeys)) return "contract";
   if (signature.endsWith(MADE_LATER)) return "contract";
-  return hasCode || isKeys ? undefined : "undeployed";
+  return hasCode(code) || isKeys ? undefined : "undeployed";
 }

@@ -122,6 +122,7 @@ fn b_027_an_account_that_recognizing_would_not_give_is_refused_with_its_own_reas
     let account = EthereumVerifier::offline().recognize(&wallet.address(), None).remove(0).account;
     let judged = |account: WalletAccount| match judge(&WalletProof {
         account,
+        kind: None,
         text: TEXT.to_owned(),
         signature: wallet.sign(TEXT),
     }) {

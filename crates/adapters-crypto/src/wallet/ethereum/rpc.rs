@@ -1,15 +1,15 @@
 //! Asking a chain: JSON-RPC over HTTP, with a bound on everything.
 //!
-//! One verdict may take [`TOTAL`], however many questions it needs. Who asks waits neither for more than
-//! [`IN_FLIGHT`] others nor for an address that failed again and again. Redirects are not followed, a proxy of the
-//! environment is not used, and what is asked is `eth_chainId`, `eth_getCode` and `eth_call`: nothing that lasts (B-048, B-049).
+//! One verdict is one question, for which the address has [`ITS_TIME`]. A sign-in waits neither for more than [`IN_FLIGHT`]
+//! others, nor for longer than [`OUR_TIME`], nor for an address that failed again and again; and not at all for the curious, who
+//! pass through a gate of their own. Redirects are not followed, a proxy of the environment is not used, and what is asked is
+//! `eth_call`, and at the start `eth_chainId`: nothing that lasts (B-048, B-049).
 
 mod breaker;
 mod endpoint;
 mod protocol;
 
 use std::borrow::Cow;
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,26 +22,52 @@ use ureq::Agent;
 
 pub use endpoint::{RpcEndpoint, RpcEndpointRejected, RpcUrl, RpcUrlRejected};
 
-use super::Address;
+use super::judge;
 use breaker::{Admission, Breaker, PAUSE};
 use protocol::Answer;
 
-/// How long all the questions of one verdict may take together, waiting included (B-048, D-25).
-const TOTAL: Duration = Duration::from_secs(3);
+/// How long an address may take for the question of one verdict. It is the address's own time: it begins when it is asked, and
+/// whoever waited before that waited for us (F-16).
+const ITS_TIME: Duration = Duration::from_secs(2);
+/// How long a sign-in may wait until its question is asked. With the time of the address, that is the three seconds of D-25.
+const OUR_TIME: Duration = Duration::from_secs(1);
 /// How long looking a name up, and connecting, may take.
 const CONNECT: Duration = Duration::from_secs(1);
 /// How many verdicts are asked for at a time, over all chains (B-083).
 const IN_FLIGHT: usize = 10;
+/// How many more are asked for at a time for people who are curious, and sign nobody in by it.
+const CURIOUS_IN_FLIGHT: usize = 2;
+/// How long those may wait until their question is asked.
+const CURIOUS_TIME: Duration = Duration::from_millis(500);
 /// How many bytes an answer may have.
 const MAX_ANSWER: u64 = 64 * 1024;
 /// What a contract may use up: several times what the dearest wallets need, and little enough for a node to do in no time.
 const GAS: &str = "0x989680"; // 10,000,000
 
+/// Who calls: an address that nobody has the key of, and that no contract knows. From the zero address, contracts take a call for
+/// a simulation and leave checks out; an address that can be guessed to belong to somebody may own something.
+///
+/// It is the first twenty bytes of the SHA-256 of `countersign: nobody asks this contract`.
+const NOBODY: [u8; 20] = [
+    0xa7, 0x4e, 0x36, 0xaf, 0xfa, 0x45, 0x52, 0xc6, 0x55, 0x5d, 0xdf, 0xc8, 0xeb, 0xda, 0x42, 0xbe, 0xbb,
+    0x5d, 0x23, 0x08,
+];
+
 /// The chains that can be asked.
 #[derive(Debug)]
 pub(super) struct Chains {
     lines: BTreeMap<u64, Arc<Line>>,
-    gate: Gate,
+    sign_ins: Gate,
+    curious: Gate,
+}
+
+/// What the answer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asker {
+    /// Somebody's sign-in, or a change of their wallets, depends on it.
+    SignIn,
+    /// Somebody wants to know, and nothing depends on it.
+    Curious,
 }
 
 /// One RPC address.
@@ -65,7 +91,11 @@ pub(super) struct NoAnswer {
 impl Chains {
     pub(super) fn new(endpoints: Vec<RpcEndpoint>) -> Self {
         let lines = endpoints.into_iter().map(|endpoint| (endpoint.chain(), Arc::new(Line::new(endpoint))));
-        Self { lines: lines.collect(), gate: Gate::new(IN_FLIGHT, TOTAL) }
+        Self {
+            lines: lines.collect(),
+            sign_ins: Gate::apart(IN_FLIGHT, OUR_TIME, ITS_TIME),
+            curious: Gate::apart(CURIOUS_IN_FLIGHT, CURIOUS_TIME, ITS_TIME),
+        }
     }
 
     /// Can this chain be asked?
@@ -84,12 +114,17 @@ impl Chains {
     pub(super) async fn ask<T: Send + 'static>(
         &self,
         chain: u64,
+        asker: Asker,
         questions: impl FnOnce(&Conversation<'_>) -> Result<T, NoAnswer> + Send + 'static,
     ) -> Result<T, VerifierError> {
         let Some(line) = self.lines.get(&chain).cloned() else {
             return Err(unavailable("no RPC address is configured for the chain"));
         };
-        match self.gate.pass(move |deadline| line.converse(deadline, questions)).await {
+        let gate = match asker {
+            Asker::SignIn => &self.sign_ins,
+            Asker::Curious => &self.curious,
+        };
+        match gate.pass(move |deadline| line.converse(asker, deadline, questions)).await {
             Ok(done) => done.map_err(|error| VerifierError::Unavailable(error.into())),
             Err(Late::Busy) => Err(unavailable("too many wait for RPC addresses")),
             Err(Late::Time) => Err(unavailable("the RPC address did not answer in time")),
@@ -98,6 +133,8 @@ impl Chains {
     }
 }
 
+const NO_VERDICT: &str = "it answered with something else than a verdict";
+
 fn unavailable(reason: &'static str) -> VerifierError {
     VerifierError::Unavailable(reason.into())
 }
@@ -105,40 +142,40 @@ fn unavailable(reason: &'static str) -> VerifierError {
 impl RpcEndpoint {
     /// Asks which chain it speaks for. An error says why it cannot be used; both numbers are in it where they differ.
     pub async fn check(&self) -> Result<(), VerifierError> {
-        // The first conversation begins with this question.
-        Chains::new(vec![self.clone()]).ask(self.chain(), |_| Ok(())).await
+        Chains::new(vec![self.clone()]).ask(self.chain(), Asker::SignIn, |line| line.check_chain()).await
     }
 }
 
 impl Line {
     fn new(endpoint: RpcEndpoint) -> Self {
-        let agent = countersign_outbound::agent(endpoint.reach(), CONNECT, IN_FLIGHT);
+        let agent = countersign_outbound::agent(endpoint.reach(), CONNECT, IN_FLIGHT + CURIOUS_IN_FLIGHT);
         Self { endpoint, agent, breaker: Mutex::default() }
     }
 
     fn converse<T>(
         &self,
+        asker: Asker,
         deadline: Instant,
         questions: impl FnOnce(&Conversation<'_>) -> Result<T, NoAnswer>,
     ) -> Result<T, NoAnswer> {
-        let conversation = Conversation { line: self, deadline, asked: Cell::new(0) };
-        let admission = self.breaker().admit(Instant::now());
-        let done = match admission {
-            Admission::LeaveAlone => {
-                return Err(self.no_answer("it failed again and again and is left alone for a while", true));
-            }
-            Admission::AskForItsChain => conversation.check_chain().and_then(|()| questions(&conversation)),
-            Admission::Ask => questions(&conversation),
+        let admission = match asker {
+            Asker::SignIn => self.breaker().admit(Instant::now()),
+            Asker::Curious => self.breaker().admit_uncounted(),
         };
-        match &done {
-            Err(error) if !error.can_be_provoked => {
+        if admission == Admission::LeaveAlone {
+            return Err(self.no_answer("it failed again and again and is left alone for a while", true));
+        }
+        let done = questions(&Conversation { line: self, deadline });
+        match (asker, &done) {
+            (Asker::Curious, _) => {}
+            (Asker::SignIn, Err(error)) if !error.can_be_provoked => {
                 if self.breaker().failed(Instant::now()) {
                     let chain = self.endpoint.chain();
                     let pause = PAUSE.as_secs();
                     tracing::warn!(chain, rpc = %self.endpoint.url(), %error, "RPC address is not asked for {pause} s");
                 }
             }
-            Ok(_) | Err(_) => self.breaker().succeeded(admission),
+            (Asker::SignIn, Ok(_) | Err(_)) => self.breaker().succeeded(admission),
         }
         done
     }
@@ -163,50 +200,38 @@ impl fmt::Debug for Line {
     }
 }
 
-/// The questions of one verdict, which share one deadline.
+/// The question of one verdict.
 pub(super) struct Conversation<'a> {
     line: &'a Line,
     deadline: Instant,
-    asked: Cell<u64>,
 }
 
 impl Conversation<'_> {
-    /// Is there a contract at this address?
-    pub(super) fn has_code(&self, address: &Address) -> Result<bool, NoAnswer> {
-        match self.ask("eth_getCode", &json!([hex_of(address.bytes()), "latest"]))? {
-            Answer::Result(result) => match protocol::data(&result) {
-                Some(code) => Ok(!code.is_empty()),
-                None => Err(self.failure("it answered with something else than code")),
-            },
-            Answer::Error { code, message } => {
-                Err(self.failure(format!("error {code}, {}", quoted(&message))))
-            }
-        }
-    }
-
-    /// What a contract returns; `None` if it refuses, or fails. Without a receiver the data are the code of a constructor.
-    /// The caller is the zero address, the block the latest, and nothing lasts.
-    pub(super) fn call(&self, to: Option<&Address>, data: &[u8]) -> Result<Option<Vec<u8>>, NoAnswer> {
-        let mut call = json!({ "from": hex_of(&[0; 20]), "gas": GAS, "data": hex_of(data) });
-        if let Some(to) = to {
-            call["to"] = hex_of(to.bytes()).into();
-        }
-        match self.ask("eth_call", &json!([call, "latest"]))? {
-            Answer::Result(result) => match protocol::data(&result) {
-                Some(returned) => Ok(Some(returned)),
-                None => Err(self.failure("it answered with something else than what a contract returns")),
-            },
-            Answer::Error { code, message } if protocol::is_the_contracts(code, &message) => Ok(None),
+    /// What the judge says, who runs on the chain; `None` where it did not come to an end. The block is the latest, nothing
+    /// lasts, and a verdict of another chain is none (B-046).
+    pub(super) fn judge(&self, question: &judge::Question<'_>) -> Result<Option<judge::Verdict>, NoAnswer> {
+        let code = question.constructor();
+        let call = json!({ "from": hex_of(&NOBODY), "gas": GAS, "data": hex_of(&code) });
+        let returned = match self.ask("eth_call", &json!([call, "latest"]))? {
+            Answer::Result(result) => protocol::data(&result).ok_or_else(|| self.failure(NO_VERDICT))?,
+            Answer::Error { code, message } if protocol::is_the_contracts(code, &message) => return Ok(None),
             Answer::Error { code, message } => {
                 /// EIP-1474: more was asked than the service gives.
                 const LIMIT_EXCEEDED: i64 = -32_005;
                 let reason = format!("error {code}, {}", quoted(&message));
-                Err(self.line.no_answer(reason, code != LIMIT_EXCEEDED))
+                return Err(self.line.no_answer(reason, code != LIMIT_EXCEEDED));
             }
+        };
+        let Some(verdict) = judge::Verdict::read(&returned) else { return Err(self.failure(NO_VERDICT)) };
+        match verdict.chain {
+            Some(chain) if chain == self.line.endpoint.chain() => Ok(Some(verdict)),
+            Some(chain) => Err(self.failure(format!("it speaks for chain {chain}"))),
+            None => Err(self.failure("it speaks for a chain with a number that none has")),
         }
     }
 
-    /// Does the address speak for the chain that it is configured for (B-046)?
+    /// Does the address speak for the chain that it is configured for? This is for the operator, at the start; each verdict
+    /// says by itself of which chain it is (B-046).
     fn check_chain(&self) -> Result<(), NoAnswer> {
         let Answer::Result(result) = self.ask("eth_chainId", &json!([]))? else {
             return Err(self.failure("it does not say which chain it speaks for"));
@@ -223,22 +248,21 @@ impl Conversation<'_> {
         if left.is_zero() {
             return Err(self.failure("it did not answer in time"));
         }
-        let id = self.asked.replace(self.asked.get() + 1);
+        /// Each connection carries one question at a time, and each question has one answer.
+        const ID: u64 = 1;
         let request = self.line.agent.post(self.line.endpoint.url().expose());
         let request = request.config().timeout_global(Some(left)).build().content_type("application/json");
         let mut response = request
-            .send(protocol::request(id, method, params))
+            .send(protocol::request(ID, method, params))
             .map_err(|error| self.failure(reason_of(&error)))?;
         let status = response.status();
         if status != 200 {
             return Err(self.failure(format!("it answered with HTTP status {}", status.as_u16())));
         }
-        let body = response.body_mut().with_config().limit(MAX_ANSWER).read_to_vec().map_err(|error| {
-            // Whoever owns a contract can make it long, and make it return much.
-            let is_long = matches!(error, ureq::Error::BodyExceedsLimit(_));
-            self.line.no_answer(reason_of(&error), is_long && method != "eth_chainId")
-        })?;
-        protocol::read(&body, id).map_err(|reason| self.failure(reason))
+        // A verdict has five words, whatever a contract returns.
+        let body = response.body_mut().with_config().limit(MAX_ANSWER).read_to_vec();
+        let body = body.map_err(|error| self.failure(reason_of(&error)))?;
+        protocol::read(&body, ID).map_err(|reason| self.failure(reason))
     }
 
     fn failure(&self, reason: impl Into<Cow<'static, str>>) -> NoAnswer {

@@ -29,6 +29,7 @@ fn issued(public_url: &str) -> String {
         account: &recognized.account,
         account_kind: &recognized.kind,
         chain_id: &recognized.chain_id,
+        signer_kind: None,
         purpose: Purpose::SignIn {
             redirect_uri: &RedirectUri::parse("https://app.example/callback").unwrap(),
             client: ClientId::parse("0197a2b4-dd20-7a41-b6f2-90c1e3d5a784").unwrap(),

@@ -135,7 +135,7 @@ fn an_account_that_recognizing_would_not_give_is_refused_with_its_own_reason() {
     let account = SolanaVerifier.recognize(&wallet.address(), None).remove(0).account;
     let signature = hex::encode(wallet.sign(Form::Raw, TEXT));
     let judged = |account: WalletAccount| {
-        judge(&WalletProof { account, text: TEXT.to_owned(), signature: signature.clone() })
+        judge(&WalletProof { account, kind: None, text: TEXT.to_owned(), signature: signature.clone() })
     };
     assert_eq!(judged(account.clone()), Ok(()));
     let not_solana = Err("the account is not of the Solana family");

@@ -6,6 +6,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::email::UserEmail;
 use countersign_domain::login_session::LoginSession;
+use countersign_domain::wallet::AccountKind;
 use countersign_ports::LinkedWallet;
 use countersign_usecases::read_account::{AccountShown, ConsentShown, read_account};
 use paperclip::actix::Apiv2Schema;
@@ -38,8 +39,11 @@ pub(crate) struct AccountBody {
 /// A wallet of the user.
 #[derive(Serialize, Apiv2Schema)]
 pub(crate) struct WalletBody {
-    /// The account by CAIP-10.
+    /// The account by CAIP-10. A key and the contract at its address may have one name.
     account: String,
+    /// What it is, `key` or `contract`, in families that know both.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
     /// Since when it is the user's.
     linked_at: String,
 }
@@ -115,6 +119,7 @@ impl AccountBody {
     fn of(shown: &AccountShown) -> Self {
         let wallet = |LinkedWallet { account, linked_at }: &LinkedWallet| WalletBody {
             account: account.caip10(),
+            kind: account.kind().map(AccountKind::name),
             linked_at: iso8601(*linked_at),
         };
         let email = |UserEmail { address, added_at, verified_at, .. }: &UserEmail| EmailBody {

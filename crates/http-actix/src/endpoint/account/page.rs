@@ -5,7 +5,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::email::UserEmail;
 use countersign_domain::login_session::LoginSession;
-use countersign_domain::wallet::WalletAccount;
+use countersign_domain::wallet::{AccountKind, WalletAccount};
 use countersign_ports::{LinkedWallet, WalletVerifier};
 use countersign_usecases::read_account::{AccountShown, ConsentShown};
 use countersign_usecases::sign_out::Back;
@@ -71,6 +71,8 @@ struct WalletContext {
     short: String,
     chain: String,
     kind: String,
+    /// `key` or `contract`, in families that know both.
+    signs: Option<&'static str>,
     linked: Option<Moment>,
     is_signed_in: bool,
 }
@@ -229,6 +231,7 @@ impl WalletContext {
             short: account.shortened(),
             chain: account.chain.clone(),
             kind: kind_of(wallets, account),
+            signs: account.kind().map(AccountKind::name),
             linked: linked_at.map(Moment::at),
             is_signed_in: account.family == here.family && account.address == here.address,
         }

@@ -15,6 +15,8 @@ impl Notice {
             RecognizeError::ChainUnknown(_) => "notice.chain_unknown",
             RecognizeError::Ambiguous(_) => "notice.chain_ambiguous",
             RecognizeError::ChainsDiffer(_) => "notice.chains_differ",
+            RecognizeError::KindUnknown(_) => "notice.kind_unknown",
+            RecognizeError::KindMissing => "notice.kind_missing",
         })
     }
 

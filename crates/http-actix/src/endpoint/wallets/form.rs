@@ -4,13 +4,13 @@
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::challenge::iso8601;
-use countersign_domain::wallet::{AccountName, WalletAccount};
+use countersign_domain::wallet::{AccountKind, AccountName, WalletAccount};
 use countersign_domain::wallet_change::{PendingWalletChange, WalletChange};
 use countersign_usecases::begin_wallet_change::{
     BeginWalletChangeError, TextToSign, WalletChangeTexts, WantedChange,
 };
 use countersign_usecases::change_wallets::ChangeWalletsError;
-use countersign_usecases::recognize_account::NamedChain;
+use countersign_usecases::recognize_account::{NamedChain, RecognizeError};
 use serde::Serialize;
 
 use crate::endpoint::account::kind_of;
@@ -31,6 +31,10 @@ struct WalletPage<'a> {
     signer: String,
     /// The wallet that comes or goes, as it was named.
     other: String,
+    /// What the wallet is that signs, `key` or `contract`, if that was named.
+    signer_kind: Option<&'static str>,
+    /// Must the person say whether the other address is a key's or a contract's?
+    asks_kind: bool,
     /// The chains to choose from, where the other address can belong to several.
     chains: Vec<Hint>,
     texts: Vec<TextContext>,
@@ -61,6 +65,7 @@ struct Hint {
 pub(super) struct Asked<'a> {
     pub(super) wanted: WantedChange,
     pub(super) signer: &'a str,
+    pub(super) kind: Option<AccountKind>,
     pub(super) other: &'a str,
 }
 
@@ -71,6 +76,7 @@ pub(super) fn ask_again(
     asked: Asked<'_>,
     error: BeginWalletChangeError,
 ) -> Result<HttpResponse, ApiError> {
+    let asks_kind = matches!(error, BeginWalletChangeError::Other(RecognizeError::KindMissing));
     let (key, chains) = match error {
         BeginWalletChangeError::Signer(_) => ("account.trouble.signer_unclear", Vec::new()),
         BeginWalletChangeError::SameWallet => ("account.trouble.same_wallet", Vec::new()),
@@ -82,6 +88,8 @@ pub(super) fn ask_again(
         change: name_of(asked.wanted),
         step: "address",
         signer: asked.signer.to_owned(),
+        signer_kind: asked.kind.map(AccountKind::name),
+        asks_kind,
         other: if chains.is_empty() { asked.other } else { bare }.to_owned(),
         chains: chains.into_iter().map(|NamedChain { chain, kind }| Hint::of(&chain, &kind)).collect(),
         notice: Some(state.templates.text(Language::of(request, None), key)),
@@ -171,6 +179,7 @@ impl WalletPage<'_> {
             change: name_of(change),
             step,
             signer: pending.signer.caip10(),
+            signer_kind: pending.signer.kind().map(AccountKind::name),
             other: pending.other.caip10(),
             ..Self::default()
         }

@@ -1,4 +1,4 @@
-//! The wrapper has one form, and the constructor is the one that its documentation describes.
+//! The wrapper has one form.
 
 use proptest::prelude::*;
 
@@ -14,10 +14,6 @@ fn wrapped(factory: [u8; 20], calldata: &[u8], inner: &[u8]) -> Vec<u8> {
     signature.extend(abi::bytes(inner));
     signature.extend(MAGIC);
     signature
-}
-
-fn wallet() -> Address {
-    Address::parse("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed").unwrap().0
 }
 
 #[test]
@@ -52,55 +48,6 @@ fn b_045_a_wrapper_cut_stretched_or_pointing_elsewhere_is_none() {
         }
     }
     assert_eq!(unwrap(&wrapped([5; 20], &[], &good)), None, "a wrapper in a wrapper");
-}
-
-#[test]
-fn the_constructor_is_the_documented_one() {
-    let deployment = Deployment { factory: [0xfa; 20], calldata: vec![0xcd; 40] };
-    let code = constructor(&deployment, &wallet(), &[0xab; 32], &[1, 2, 3]);
-    // 40 bytes for the factory and 4 + 4 * 32 for the wallet are 172 (0xac); in whole words that is 192 (0xc0).
-    let expected = [
-        "61 00ac 61 0067 60 00 39",
-        "60 00 60 00 61 0028 60 00 60 00 73 fafafafafafafafafafafafafafafafafafafafa 62 0f4240 5a 03 f1",
-        "60 20 61 0100 61 0084 61 0028 73 5aaeb6053f3e94c9b9a09f33669435e7ef1beaed 62 00ea60 5a 03 fa",
-        "16 61 00c0 52",
-        "3d 61 00e0 52",
-        "60 60 61 00c0 f3",
-    ];
-    let expected = expected.concat().replace(' ', "");
-    assert_eq!(hex::encode(&code[..INSTRUCTIONS]), expected);
-    assert_eq!(code[INSTRUCTIONS..INSTRUCTIONS + 40], [0xcd; 40]);
-    assert_eq!(code[INSTRUCTIONS + 40..], erc1271::question(&[0xab; 32], &[1, 2, 3]));
-}
-
-#[test]
-fn the_longest_signature_makes_a_constructor_that_eip_3860_allows() {
-    for calldata in [0, 1, 8_000, 16_100] {
-        let room = MAX_LENGTH - 7 * 32 - calldata;
-        let signature = wrapped([5; 20], &vec![7; calldata], &vec![9; room / 32 * 32]);
-        let (deployment, inner) = unwrap(&signature).unwrap();
-        let code = constructor(&deployment, &wallet(), &[0; 32], &inner);
-        assert!(code.len() <= MAX_CONSTRUCTOR, "{}", code.len());
-    }
-}
-
-#[test]
-fn b_047_the_three_words_mean_yes_only_together() {
-    let mut magic = [0; 32];
-    magic[..4].copy_from_slice(&[0x16, 0x26, 0xba, 0x7e]);
-    let answer = |went_well, length, first: [u8; 32]| {
-        is_yes(&[abi::word(went_well), abi::word(length), first].concat())
-    };
-    assert_eq!(answer(1, 32, magic), Some(true));
-    assert_eq!(answer(0, 32, magic), Some(false));
-    for length in [0, 4, 31, 33, 64, 1 << 16] {
-        assert_eq!(answer(1, length, magic), Some(false), "{length}");
-    }
-    assert_eq!(answer(1, 32, [0; 32]), Some(false));
-    assert_eq!(answer(2, 32, magic), None);
-    for length in [0, 1, 32, 64, 95, 97] {
-        assert_eq!(is_yes(&vec![0; length]), None, "{length}");
-    }
 }
 
 proptest! {

@@ -1,4 +1,7 @@
 //! When an RPC address is not asked: after failures in a row it is left alone for a while, and then one caller tries.
+//!
+//! It breaks what it counts: an address that did not answer in the time that was its own. Whoever waited here for others, and
+//! whoever asks out of curiosity, is not counted (F-16).
 
 use std::time::{Duration, Instant};
 
@@ -11,8 +14,6 @@ pub(super) const PAUSE: Duration = Duration::from_secs(10);
 #[derive(Debug, Default)]
 pub(super) struct Breaker {
     failures: u32,
-    /// It said that it speaks for the configured chain, and has not been away since (B-046).
-    is_right_chain: bool,
     open_until: Option<Instant>,
 }
 
@@ -21,8 +22,8 @@ pub(super) struct Breaker {
 pub(super) enum Admission {
     /// Yes.
     Ask,
-    /// Yes, and first which chain it speaks for.
-    AskForItsChain,
+    /// Yes, for all who wait: the outcome decides whether others may.
+    Try,
     /// Not now.
     LeaveAlone,
 }
@@ -31,20 +32,25 @@ impl Breaker {
     /// Decides for one caller.
     pub(super) fn admit(&mut self, now: Instant) -> Admission {
         match self.open_until {
-            Some(end) if now < end => return Admission::LeaveAlone,
-            // This caller tries. The others wait for its outcome, or for a next one to try if it never comes back.
-            Some(_) => self.open_until = Some(now + PAUSE),
-            None => {}
+            None => Admission::Ask,
+            Some(end) if now < end => Admission::LeaveAlone,
+            Some(_) => {
+                // The others wait for its outcome, or for a next one to try if it never comes back.
+                self.open_until = Some(now + PAUSE);
+                Admission::Try
+            }
         }
-        if self.is_right_chain { Admission::Ask } else { Admission::AskForItsChain }
+    }
+
+    /// Decides for one who is not counted, and so never tries for others.
+    pub(super) const fn admit_uncounted(&self) -> Admission {
+        if self.open_until.is_none() { Admission::Ask } else { Admission::LeaveAlone }
     }
 
     /// Notes that a caller got what it asked for. One that was admitted before the breaker opened does not close it.
     pub(super) fn succeeded(&mut self, admission: Admission) {
         match admission {
-            Admission::AskForItsChain => {
-                *self = Self { failures: 0, is_right_chain: true, open_until: None };
-            }
+            Admission::Try => *self = Self::default(),
             Admission::Ask | Admission::LeaveAlone if self.open_until.is_none() => self.failures = 0,
             Admission::Ask | Admission::LeaveAlone => {}
         }
@@ -58,14 +64,13 @@ impl Breaker {
         }
         let was_closed = self.open_until.is_none();
         self.open_until = Some(now + PAUSE);
-        self.is_right_chain = false;
         was_closed
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Admission::{Ask, AskForItsChain, LeaveAlone};
+    use super::Admission::{Ask, LeaveAlone, Try};
     use super::*;
 
     fn opened(now: Instant) -> Breaker {
@@ -76,23 +81,9 @@ mod tests {
     }
 
     #[test]
-    fn b_046_the_chain_is_asked_for_before_the_first_use_and_after_each_pause() {
-        let now = Instant::now();
-        let mut breaker = Breaker::default();
-        assert_eq!(breaker.admit(now), AskForItsChain);
-        breaker.succeeded(AskForItsChain);
-        assert_eq!(breaker.admit(now), Ask);
-        for _ in 0..PATIENCE {
-            breaker.failed(now);
-        }
-        assert_eq!(breaker.admit(now + PAUSE), AskForItsChain);
-    }
-
-    #[test]
     fn d_25_five_failures_in_a_row_open_it_and_one_success_between_them_does_not() {
         let now = Instant::now();
         let mut breaker = Breaker::default();
-        breaker.succeeded(AskForItsChain);
         for _ in 0..PATIENCE - 1 {
             breaker.failed(now);
         }
@@ -111,20 +102,32 @@ mod tests {
         let mut breaker = opened(now);
         let later = now + PAUSE;
         assert_eq!(breaker.admit(later - Duration::from_millis(1)), LeaveAlone);
-        assert_eq!([breaker.admit(later), breaker.admit(later)], [AskForItsChain, LeaveAlone]);
+        assert_eq!([breaker.admit(later), breaker.admit(later)], [Try, LeaveAlone]);
         assert!(!breaker.failed(later));
         assert_eq!(breaker.admit(later + PAUSE / 2), LeaveAlone);
-        assert_eq!(breaker.admit(later + PAUSE), AskForItsChain);
-        breaker.succeeded(AskForItsChain);
+        assert_eq!(breaker.admit(later + PAUSE), Try);
+        breaker.succeeded(Try);
         assert_eq!([breaker.admit(later + PAUSE), breaker.admit(later + PAUSE)], [Ask, Ask]);
+    }
+
+    #[test]
+    fn f_16_who_is_not_counted_never_tries_for_others() {
+        let now = Instant::now();
+        let mut breaker = opened(now);
+        assert_eq!(breaker.admit_uncounted(), LeaveAlone);
+        let later = now + PAUSE;
+        assert_eq!(breaker.admit_uncounted(), LeaveAlone);
+        assert_eq!(breaker.admit(later), Try);
+        breaker.succeeded(Try);
+        assert_eq!(breaker.admit_uncounted(), Ask);
     }
 
     #[test]
     fn a_caller_that_never_comes_back_does_not_keep_it_open_for_ever() {
         let now = Instant::now();
         let mut breaker = opened(now);
-        assert_eq!(breaker.admit(now + PAUSE), AskForItsChain);
-        assert_eq!(breaker.admit(now + 2 * PAUSE), AskForItsChain);
+        assert_eq!(breaker.admit(now + PAUSE), Try);
+        assert_eq!(breaker.admit(now + 2 * PAUSE), Try);
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::strict_json;
+
 /// What a node answered.
 #[derive(Debug, PartialEq)]
 pub(super) enum Answer {
@@ -14,10 +16,11 @@ pub(super) fn request(id: u64, method: &str, params: &Value) -> String {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
 }
 
-/// Reads the answer to the request of this id: exactly a result or an error.
+/// Reads the answer to the request of this id: exactly a result or an error. A list of answers is none, and neither is an
+/// object that says something twice.
 pub(super) fn read(body: &[u8], id: u64) -> Result<Answer, &'static str> {
-    let Ok(Value::Object(mut answer)) = serde_json::from_slice(body) else {
-        return Err("it answered with something else than a JSON object");
+    let Some(mut answer) = strict_json::object(body) else {
+        return Err("it answered with something else than a JSON object in which every name is there once");
     };
     if answer.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
         return Err("it answered with something else than JSON-RPC 2.0");
@@ -103,6 +106,12 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":null,"result":"0x"}"#,
             r#"{"jsonrpc":"2.0","id":7}"#,
             r#"{"jsonrpc":"2.0","id":7,"result":"0x","error":null}"#,
+            r#"{"jsonrpc":"2.0","id":7,"result":"0x","result":"0x"}"#,
+            r#"{"jsonrpc":"2.0","id":7,"result":"0x","res\u0075lt":"0x01"}"#,
+            r#"{"jsonrpc":"2.0","id":8,"result":"0x","id":7}"#,
+            r#"{"jsonrpc":"2.0","id":7,"error":{"code":3,"message":"no","code":-32005}}"#,
+            r#"{"jsonrpc":"2.0","id":7,"result":"0x"} {"jsonrpc":"2.0","id":7,"result":"0x"}"#,
+            r#"[{"jsonrpc":"2.0","id":8,"result":"0x"},{"jsonrpc":"2.0","id":7,"result":"0x"}]"#,
             r#"{"jsonrpc":"2.0","id":7,"error":"no"}"#,
             r#"{"jsonrpc":"2.0","id":7,"error":{"code":"3","message":"no"}}"#,
             &"[".repeat(60_000),

@@ -1,0 +1,57 @@
+// What wallets answer, and what people paste, as the server gets it: Chromium, and a family of wallets that is in no list and
+// answers with JSON. The page must hand its words on byte for byte.   node as-given.mjs http://localhost:8080
+
+import assert from "node:assert/strict";
+import { Wallet } from "ethers";
+import { check } from "./client.mjs";
+import { SLOW, arrive, close, inState, person } from "./people.mjs";
+
+const KEY = Wallet.createRandom();
+const ANSWER = ' {"family": "made up",  "signed": {"by me": [1, 2, 3]},\n\t"words": "with white  space"} ';
+
+/** A script of a family that the server does not know. Its one wallet has an Ethereum address and answers with JSON. */
+const MODULE = `
+  export function find(add) {
+    add({
+      name: "Made Up", kind: "Ethereum",
+      connect: async () => [{ address: ${JSON.stringify(KEY.address)} }],
+      sign: async () => ${JSON.stringify(ANSWER)},
+    });
+  }`;
+
+/** What the page hands in as signatures from now on. */
+function signaturesOf(page) {
+  const sent = [];
+  page.on("request", (made) => new URL(made.url()).pathname === "/oauth/login" && sent.push(made.postDataJSON().signature));
+  return sent;
+}
+
+await check("a wallet's JSON answer reaches the server as the wallet gave it, white space and all", async () => {
+  const context = await person({});
+  await context.route(/ethereum[^/]*\.js$/, (route) => route.fulfill({ contentType: "text/javascript", body: MODULE }));
+  const { page } = await arrive(context);
+  const sent = signaturesOf(page);
+  await page.locator("#wallet-list button", { hasText: "Made Up" }).click(SLOW);
+  await inState(page, "confirm");
+  await page.locator("#sign").click();
+  await inState(page, "bad-signature");
+  assert.deepEqual(sent, [ANSWER]);
+  await context.close();
+});
+
+await check("of what is pasted the white space around it is left out, and nothing inside", async () => {
+  const context = await person({});
+  const { page } = await arrive(context);
+  const sent = signaturesOf(page);
+  if (!(await page.locator("#address").isVisible())) await page.locator("#manual > summary").click();
+  await page.locator("#address").fill(`  ${KEY.address}\u200b `);
+  await page.locator("#get-text").click();
+  await page.locator("#manual-text").filter({ hasText: "wants you to sign in" }).waitFor(SLOW);
+  await page.locator("#signature").fill(`\ufeff\n${ANSWER}\u2060\n`);
+  await page.locator("#verify").click();
+  await inState(page, "bad-signature");
+  assert.deepEqual(sent, [ANSWER.trim()]);
+  await context.close();
+});
+
+await close();
