@@ -5,7 +5,10 @@ use std::sync::LazyLock;
 use std::task::{Context, Poll, Waker};
 
 use countersign_adapters_crypto::{JosekitSigner, SigningKey};
+use countersign_domain::audience::Audience;
 use countersign_domain::id::{TokenId, UserId};
+use countersign_domain::public_url::PublicUrl;
+use countersign_domain::resource::ResourceRules;
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_domain::token::AccessClaims;
@@ -19,9 +22,11 @@ static SIGNER: LazyLock<(JosekitSigner, String)> = LazyLock::new(|| {
     let key = SigningKey::generate(SigningAlgorithm::Es256).expect("a key");
     let signer = JosekitSigner::new(&[key]).expect("a signer");
     let id = TokenId::from_uuid(Uuid::from_u128(7));
+    let issuer = PublicUrl::parse("https://auth.example.com").expect("a public URL");
+    let rules = ResourceRules::new(issuer, Vec::new()).expect("no resource is refused");
     let claims = AccessClaims {
         issuer: "https://auth.example.com".to_owned(),
-        audience: vec!["https://auth.example.com".to_owned()],
+        audience: Audience::of_issuer(&rules),
         subject: UserId::from_uuid(Uuid::nil()),
         client: Uuid::nil().to_string(),
         scope: ScopeSet::of(&[Scope::Profile]),

@@ -103,7 +103,10 @@ fn walk(server: &Server, client: &Client) -> Tokens {
 
 fn assert_for_the_mcp_server(tokens: &Tokens, client: &Client) {
     let claims = claims(&tokens.access);
-    assert_eq!((&claims["aud"], &claims["client_id"]), (&json!(MCP_SERVER), &json!(client.id)), "A-108");
+    // Whoever signs for `openid`, signs for this server too (F-09).
+    let is_openid = claims["scope"].as_str().unwrap().split(' ').any(|scope| scope == "openid");
+    let audience = if is_openid { json!([MCP_SERVER, claims["iss"]]) } else { json!(MCP_SERVER) };
+    assert_eq!((&claims["aud"], &claims["client_id"]), (&audience, &json!(client.id)), "A-108");
 }
 
 fn claims(jwt: &str) -> Value {

@@ -27,6 +27,7 @@ diesel::table! {
         token_endpoint_auth_signing_alg -> Nullable<Text>,
         requires_pushed_requests -> Bool,
         requires_bound_tokens -> Bool,
+        resources -> Text,
     }
 }
 
@@ -106,9 +107,11 @@ diesel::table! {
 }
 
 diesel::table! {
-    consents (user_id, client_id) {
+    signed_consents (user_id, client_id, destination, audiences) {
         user_id -> Uuid,
         client_id -> Uuid,
+        destination -> Text,
+        audiences -> Text,
         scopes -> Integer,
         granted_at -> Timestamptz,
         last_used_at -> Timestamptz,

@@ -34,7 +34,7 @@ use crate::ops::keys::{add_signing_key, remove_signing_key, signing_keys, withdr
 use crate::ops::link_wallet::link_wallet;
 use crate::ops::open_session::open_session;
 use crate::ops::read::{list_clients, wallets_of};
-use crate::ops::read_account::{find_account, find_consent, find_email, find_session};
+use crate::ops::read_account::{consents_at, find_account, find_email, find_session};
 use crate::ops::register_client::{delete_client, update_client};
 use crate::ops::requests::{
     begin_device, deny_device, find_device, find_device_by_user_code, push_request, take_pushed_request,
@@ -123,8 +123,8 @@ impl SessionStore for PgStorage {
 
 #[async_trait]
 impl AccountStore for PgStorage {
-    async fn find_consent(&self, user: UserId, client: ClientId) -> Result<Option<Consent>, StoreError> {
-        self.pool.run(move |connection| find_consent(connection, user, client)).await
+    async fn consents_at(&self, user: UserId, client: ClientId) -> Result<Vec<Consent>, StoreError> {
+        self.pool.run(move |connection| consents_at(connection, user, client)).await
     }
 
     async fn find_account(&self, user: UserId) -> Result<Option<Account>, StoreError> {

@@ -115,7 +115,7 @@ fn every_operation_on_accounts(connection: &mut PgConnection, with_options: bool
     continue_session::continue_session(connection, &proceed).unwrap();
 
     let user = session.user;
-    read_account::find_consent(connection, user, login.client).unwrap().unwrap();
+    read_account::consents_at(connection, user, login.client).unwrap();
     let mut put = fixtures::put_email(user);
     put.confirmation = put.confirmation.filter(|_| with_options);
     email::put_email(connection, &put).unwrap();

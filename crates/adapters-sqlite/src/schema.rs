@@ -27,6 +27,7 @@ diesel::table! {
         token_endpoint_auth_signing_alg -> Nullable<Text>,
         requires_pushed_requests -> Bool,
         requires_bound_tokens -> Bool,
+        resources -> Text,
     }
 }
 
@@ -124,9 +125,22 @@ diesel::table! {
 }
 
 diesel::table! {
+    // What the release before this one keeps: here it is only taken away.
     consents (user_id, client_id) {
         user_id -> Binary,
         client_id -> Binary,
+        scopes -> BigInt,
+        granted_at -> BigInt,
+        last_used_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    signed_consents (user_id, client_id, destination, audiences) {
+        user_id -> Binary,
+        client_id -> Binary,
+        destination -> Text,
+        audiences -> Text,
         // SQLite keeps integers of up to 8 bytes in any column; all of them are read, so that a wrong one is seen.
         scopes -> BigInt,
         granted_at -> BigInt,
@@ -187,6 +201,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     spent_challenges,
     login_sessions,
     consents,
+    signed_consents,
     emails,
     device_requests,
     pushed_requests,

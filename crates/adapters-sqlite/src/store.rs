@@ -223,8 +223,8 @@ impl SessionStore for SqliteStorage {
 
 #[async_trait]
 impl AccountStore for SqliteStorage {
-    async fn find_consent(&self, user: UserId, client: ClientId) -> Result<Option<Consent>, StoreError> {
-        self.read(move |reader| read_account::find_consent(reader, user, client)).await
+    async fn consents_at(&self, user: UserId, client: ClientId) -> Result<Vec<Consent>, StoreError> {
+        self.read(move |reader| read_account::consents_at(reader, user, client)).await
     }
 
     async fn find_account(&self, user: UserId) -> Result<Option<Account>, StoreError> {

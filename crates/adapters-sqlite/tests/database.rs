@@ -359,11 +359,15 @@ async fn a_row_that_cannot_be_names_itself() {
 async fn a_row_of_an_account_that_cannot_be_names_itself() {
     let login = fixtures::remembered_login();
     let (user, session) = (login.new_user, login.session.as_ref().unwrap().id);
-    let consent = format!("consents {user} {}", login.client);
+    let consent = format!("signed_consents {user} {}", login.client);
     for (change, expected) in [
-        ("consents SET scopes = 64", format!("{consent} has an impossible scopes")),
-        ("consents SET scopes = 4294967297", format!("{consent} has an impossible scopes")),
-        ("consents SET client_id = 'x'", format!("consents {user} x has an impossible client_id")),
+        ("signed_consents SET scopes = 64", format!("{consent} has an impossible scopes")),
+        ("signed_consents SET scopes = 4294967297", format!("{consent} has an impossible scopes")),
+        (
+            "signed_consents SET client_id = 'x'",
+            format!("signed_consents {user} x has an impossible client_id"),
+        ),
+        ("signed_consents SET audiences = 'b\na'", format!("{consent} has an impossible audiences")),
         ("login_sessions SET user_id = 'x'", format!("login_sessions {session} has an impossible user_id")),
         (
             "emails SET confirmation_hash = NULL",

@@ -88,6 +88,27 @@ pub(crate) enum ClientCommand {
         #[command(flatten)]
         output: OutputChoice,
     },
+    /// Let a client get access tokens for resources (RFC 8707) that the setting `resources` declares: one that is `named`
+    /// there, or any for the client itself (`client_credentials`).
+    OpenResource {
+        /// The client's id.
+        client_id: String,
+        /// The resource, byte for byte as it is declared (several may be named).
+        #[arg(required = true, value_name = "URI")]
+        resource: Vec<String>,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+    /// Take that back: no new token of the client is for them. Those that it has expire by themselves.
+    CloseResource {
+        /// The client's id.
+        client_id: String,
+        /// The resource as `client show` prints it (several may be named).
+        #[arg(required = true, value_name = "URI")]
+        resource: Vec<String>,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
     /// Remove a client with everything that people allowed it.
     Delete {
         /// The client's id.
@@ -168,6 +189,9 @@ pub(crate) struct NewClient {
     /// Where the client's public keys are, for `private_key_jwt`.
     #[arg(long, value_name = "URI")]
     pub(crate) jwks_uri: Option<String>,
+    /// A resource (RFC 8707) that is opened to the client, as `client open-resource` does (repeatable).
+    #[arg(long, value_name = "URI")]
+    pub(crate) resource: Vec<String>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use countersign_domain::challenge::TextKey;
-use countersign_domain::client::{AuthenticationMethod, Client, ClientOrigin, DisplayMetadata};
+use countersign_domain::client::{AuthenticationMethod, Client, DisplayMetadata};
 use countersign_domain::dpop::DpopNonceKey;
 use countersign_domain::id::ClientId;
 use countersign_domain::id_token::{IdTokenClaims, IdTokenRead, LogoutClaims};
@@ -15,7 +15,8 @@ use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_domain::token::{AccessClaims, AccessTokenRead};
 use countersign_ports::{EntropyExt, PublicKeys, SignerError, StoreError, TokenSigner};
 use countersign_usecases::Context;
-use countersign_usecases::register_client::{RegisterClientError, RegisteredClient, register_client};
+use countersign_usecases::open_resource::{OpenResourceError, close_resources, judge_opened, open_resources};
+use countersign_usecases::register_client::{RegisterClientError, RegisteredClient, register_with_resources};
 use countersign_usecases::rotate_client_secret::rotate_client_secret;
 
 use crate::applications::{self, Application, Configuration, Values};
@@ -49,11 +50,13 @@ async fn carry_out(command: ClientCommand, context: &Context, out: &mut dyn Writ
     match command {
         ClientCommand::Create { client, output } => {
             let known = known(&client)?;
+            let resources = client.resource.clone();
+            judge_opened(&context.policy.resources, &resources).map_err(refused)?;
             let requested = match &known {
                 Some((application, app)) => application.requested(client.name, app),
                 None => requested(client)?,
             };
-            let created = register_client(context, requested, ClientOrigin::Operator).await;
+            let created = register_with_resources(context, requested, resources).await;
             let created = created.map_err(|error| match error {
                 RegisterClientError::Rejected(rejected) => Failure::Usage(rejected.to_string()),
                 RegisterClientError::Store(_) | RegisterClientError::IdTaken => {
@@ -74,6 +77,14 @@ async fn carry_out(command: ClientCommand, context: &Context, out: &mut dyn Writ
                 .await
                 .map_err(|error| Failure::because("give the client a new secret", &error))?;
             output::rotated(id, &secret, output.output, out)?;
+        }
+        ClientCommand::OpenResource { client_id, resource, output } => {
+            let changed = open_resources(context, client_id_of(&client_id)?, &resource).await;
+            output::client(&changed.map_err(refused)?, output.output, out)?;
+        }
+        ClientCommand::CloseResource { client_id, resource, output } => {
+            let changed = close_resources(context, client_id_of(&client_id)?, &resource).await;
+            output::client(&changed.map_err(refused)?, output.output, out)?;
         }
         ClientCommand::Delete { client_id, yes, output } => {
             let client = find(context, &client_id).await?;
@@ -172,6 +183,17 @@ fn is_confirmed(client: &Client) -> Result<bool, Failure> {
     let read = io::stdin().lock().read_line(&mut answer);
     read.map_err(|error| Failure::because("read the answer", &error))?;
     Ok(matches!(answer.trim(), "y" | "yes"))
+}
+
+/// Why a resource was not opened or closed.
+fn refused(error: OpenResourceError) -> Failure {
+    match error {
+        OpenResourceError::Unfit { .. } | OpenResourceError::NotDeclared(_) => {
+            Failure::Usage(error.to_string())
+        }
+        OpenResourceError::ClientUnknown => Failure::Failed("no client has this id".to_owned()),
+        OpenResourceError::Store(error) => store(&error),
+    }
 }
 
 fn unknown(client_id: &str) -> Failure {

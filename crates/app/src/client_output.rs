@@ -104,7 +104,14 @@ fn fields(client: &Client) -> Map<String, Value> {
         ("created_at", json!(created_at(client))),
     ];
     let document = client.document.iter().map(|document| ("document", json!(document)));
-    fields.into_iter().chain(document).map(|(name, value)| (name.to_owned(), value)).collect()
+    let resources = Some(&client.resources).filter(|open| !open.is_empty());
+    let resources = resources.map(|open| ("resources", json!(open)));
+    fields
+        .into_iter()
+        .chain(document)
+        .chain(resources)
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
 }
 
 fn show(fields: &Map<String, Value>, output: Output, out: &mut dyn Write) -> io::Result<()> {

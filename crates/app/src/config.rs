@@ -22,6 +22,7 @@ use countersign_adapters_crypto::{OperatorSecret, RpcEndpoint, WalletSettings};
 use countersign_adapters_smtp::SmtpSettings;
 use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::public_url::PublicUrl;
+use countersign_domain::resource::ResourceRules;
 use countersign_domain::secret::Secret;
 use ipnet::IpNet;
 use time::Duration;
@@ -51,7 +52,7 @@ pub(crate) struct Config {
     pub(crate) wallets: WalletSettings,
     /// `None`: no mail is sent.
     pub(crate) mail: Option<SmtpSettings>,
-    pub(crate) resources: Option<Vec<String>>,
+    pub(crate) resources: ResourceRules,
     pub(crate) client_documents: bool,
     pub(crate) synthetic_email: bool,
     pub(crate) playground: bool,
@@ -236,6 +237,23 @@ impl Config {
                 }
             }
         }
+        let resources = resources.unwrap_or_else(|| {
+            let (value, why) = if is_loopback {
+                ("any", "default while the public URL is loopback")
+            } else {
+                ("none", "default, because the public URL is not loopback")
+            };
+            reader.derive(&settings::RESOURCES, value, why);
+            Vec::new()
+        });
+        let resources = public_url.clone().and_then(|issuer| {
+            let rules = ResourceRules::new(issuer, resources);
+            rules
+                .inspect_err(|(resource, unfit)| {
+                    reader.mistaken(&settings::RESOURCES, &format!("{:?} is {unfit}", resource.uri));
+                })
+                .ok()
+        });
         let workers = workers.unwrap_or_else(|| {
             let count = thread::available_parallelism().map_or(1, usize::from);
             reader.derive(&settings::WORKERS, &count.to_string(), "default, one for each CPU");
@@ -267,7 +285,7 @@ impl Config {
                 trusted_proxies,
                 wallets,
                 mail,
-                resources,
+                resources: resources?,
                 client_documents,
                 synthetic_email: synthetic_email?,
                 playground,

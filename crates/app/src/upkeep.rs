@@ -59,6 +59,7 @@ mod tests {
     use countersign_domain::dpop::DpopNonceKey;
     use countersign_domain::lifetimes::Lifetimes;
     use countersign_domain::public_url::PublicUrl;
+    use countersign_domain::resource::ResourceRules;
     use countersign_ports::{LoginStore, Storage};
     use countersign_usecases::Policy;
     use countersign_usecases::purge_expired::BATCH;
@@ -89,7 +90,8 @@ mod tests {
             policy: Policy {
                 public_url: PublicUrl::parse("http://localhost").unwrap(),
                 lifetimes: Lifetimes::default(),
-                resources: None,
+                resources: ResourceRules::new(PublicUrl::parse("http://localhost").unwrap(), Vec::new())
+                    .unwrap(),
                 client_documents: false,
                 synthetic_email: false,
                 text_key: TextKey::new([7; 32]),

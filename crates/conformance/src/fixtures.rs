@@ -7,9 +7,11 @@ mod ids;
 mod signing;
 mod tokens;
 
+use countersign_domain::audience::Audience;
 use countersign_domain::client::{
     Client, ClientAuthentication, ClientMetadata, ClientOrigin, DisplayMetadata, SecretMethod,
 };
+use countersign_domain::consent::{ConsentDestination, ConsentTerms};
 use countersign_domain::device::{self, DeviceRequest};
 use countersign_domain::email::{EmailAddress, EmailConfirmation};
 use countersign_domain::grant_type::GrantType;
@@ -18,9 +20,12 @@ use countersign_domain::id_token::SignedText;
 use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::particulars::Particulars;
+use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::pkce::CodeChallenge;
+use countersign_domain::public_url::PublicUrl;
 use countersign_domain::pushed_request::{self, PushedRequest};
 use countersign_domain::redirect_uri::RedirectUri;
+use countersign_domain::resource::ResourceRules;
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_domain::wallet::WalletAccount;
@@ -97,6 +102,7 @@ pub fn client_with_secret(secret: &Secret) -> Client {
         },
         origin: ClientOrigin::SelfRegistered,
         document: None,
+        resources: Vec::new(),
         registration_token: secret_hash(),
         created_at: NOW,
     }
@@ -163,6 +169,7 @@ pub fn complete_login_of(account: WalletAccount) -> CompleteLogin {
         new_user: user_id(),
         redirect_uri: redirect_uri(REDIRECT_URI),
         scope: all_scopes(),
+        terms: terms(),
         nonce: Some("n-0S6_WzA2Mj".to_owned()),
         code_challenge: Some(CodeChallenge::from_bytes(unique_bytes())),
         particulars: particulars(),
@@ -172,6 +179,26 @@ pub fn complete_login_of(account: WalletAccount) -> CompleteLogin {
         forget_after: NOW + Duration::minutes(5),
         session: None,
     }
+}
+
+/// The terms of every login: its redirect URI, and all that [`particulars`] name.
+pub fn terms() -> ConsentTerms {
+    terms_at(&ConsentDestination::of(&redirect_uri(REDIRECT_URI)), &particulars().resources, all_scopes())
+}
+
+/// Terms for these resources, as somebody signs them who signs for these scopes.
+pub fn terms_at(destination: &ConsentDestination, resources: &[String], scope: ScopeSet) -> ConsentTerms {
+    let request = PendingAuthorization::bare(client_id(), redirect_uri(REDIRECT_URI), scope, NOW);
+    let request = PendingAuthorization { resources: resources.to_vec(), ..request };
+    ConsentTerms { destination: destination.clone(), ..request.terms() }
+}
+
+/// The audience of a token for these resources, or for the issuer where there are none.
+pub fn audience(resources: &[&str]) -> Audience {
+    let issuer = PublicUrl::parse("http://127.0.0.1:1").unwrap();
+    let rules = ResourceRules::new(issuer, Vec::new()).unwrap();
+    let resources: Vec<String> = resources.iter().map(|uri| (*uri).to_owned()).collect();
+    Audience::of_client(&rules, &client(), &resources).unwrap()
 }
 
 /// Something in every particular.
@@ -230,6 +257,7 @@ pub fn continue_session(session: &LoginSession, client: ClientId) -> ContinueSes
     ContinueSession {
         session: session.id,
         authenticated_at: session.authenticated_at,
+        agreed: login.terms.audiences.clone(),
         login: CompleteLogin { client, new_user: session.user, ..login },
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use countersign_domain::client::Client;
-use countersign_domain::consent::Consent;
+use countersign_domain::consent::{Consent, ConsentTerms};
 use countersign_domain::email::UserEmail;
 use countersign_domain::grant::{Grant, RevocationReason};
 use countersign_domain::id::{ClientId, GrantId, PushedRequestId, SessionId, TokenId, UserId};
@@ -43,7 +43,7 @@ struct Tables {
     /// When each was born.
     users: BTreeMap<UserId, OffsetDateTime>,
     wallets: BTreeMap<WalletKey, WalletRow>,
-    consents: BTreeMap<(UserId, ClientId), Consent>,
+    consents: BTreeMap<(UserId, ClientId, ConsentTerms), Consent>,
     sessions: BTreeMap<SessionId, LoginSession>,
     emails: BTreeMap<UserId, UserEmail>,
     /// When each may be forgotten.
@@ -127,7 +127,7 @@ impl ClientStore for MemoryStorage {
         let Tables { grants, tokens, consents, .. } = &mut *tables;
         grants.retain(|_, row| row.grant.client != id);
         tokens.retain(|_, row| grants.contains_key(&row.token.grant));
-        consents.retain(|(_, client), _| *client != id);
+        consents.retain(|(_, client, _), _| *client != id);
         Ok(tables.clients.remove(&id).is_some())
     }
 

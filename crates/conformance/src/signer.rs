@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use countersign_domain::audience::Audience;
 use countersign_domain::id_token::{IdTokenClaims, IdTokenRead, LogoutClaims};
 use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::signing_algorithm::SigningAlgorithm;
@@ -117,15 +118,17 @@ pub async fn one_audience_is_a_text_and_several_are_a_list(signer: &dyn TokenSig
     let several = AccessClaims { audience: audiences(2), key: Some(key), ..fixtures::access_claims() };
     let [_, payload, _] = sign(signer, &several).await;
     let payload = object(&payload);
-    assert_eq!(payload["aud"], json!(["https://api-0.example/\"q\"", "https://api-1.example/\"q\""]));
+    assert_eq!(payload["aud"], json!(["https://api-0.example/'q'", "https://api-1.example/'q'"]));
     assert_eq!(payload["cnf"], json!({ "jkt": key.to_string() }));
     let one = AccessClaims { audience: audiences(1), ..fixtures::access_claims() };
     let [_, payload, _] = sign(signer, &one).await;
-    assert_eq!(object(&payload)["aud"], json!("https://api-0.example/\"q\""));
+    assert_eq!(object(&payload)["aud"], json!("https://api-0.example/'q'"));
 }
 
-fn audiences(count: usize) -> Vec<String> {
-    (0..count).map(|number| format!("https://api-{number}.example/\"q\"")).collect()
+fn audiences(count: usize) -> Audience {
+    let resources: Vec<String> =
+        (0..count).map(|number| format!("https://api-{number}.example/'q'")).collect();
+    fixtures::audience(&resources.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// What was signed is found by its `jti`, and says for whom it is.
@@ -135,6 +138,7 @@ pub async fn an_access_token_is_read_back(signer: &dyn TokenSigner) {
         let claims = AccessClaims { audience: audiences(1 + number / 2), key, ..fixtures::access_claims() };
         let token = signer.sign_access_token(&claims).await.unwrap();
         let AccessClaims { id, audience, client, .. } = claims;
+        let audience = audience.as_slice().to_vec();
         assert_eq!(signer.read_access_token(&token), Some(AccessTokenRead { id, audience, key, client }));
     }
 }

@@ -54,6 +54,7 @@ macro_rules! storage_contract {
                 every_way_to_authenticate_survives,
                 every_origin_survives,
                 the_document_of_a_client_survives,
+                the_resources_that_were_opened_survive,
                 every_set_of_scopes_survives,
                 every_list_of_grant_types_survives,
                 names_in_every_alphabet_survive,
@@ -230,6 +231,9 @@ macro_rules! storage_contract {
                 whoever_agrees_again_begins_anew,
                 a_deleted_client_takes_its_consents_along,
                 a_consent_outlives_the_link_of_the_wallet_that_signed,
+                f_03_consents_at_other_terms_are_consents_of_their_own,
+                f_03_every_kind_of_terms_survives,
+                f_03_a_session_repeats_one_consent,
             ],
             emails: [
                 an_address_that_was_put_is_on_file,

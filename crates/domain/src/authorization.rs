@@ -5,6 +5,7 @@
 
 use time::{Duration, OffsetDateTime};
 
+use crate::challenge;
 use crate::client::Client;
 use crate::error::{OAuthError, OAuthErrorCode, message};
 use crate::grant_type::{GrantType, RESPONSE_TYPE_CODE};
@@ -15,7 +16,7 @@ use crate::parameters::Parameters;
 use crate::pending::PendingAuthorization;
 use crate::pkce::CodeChallenge;
 use crate::redirect_uri::RedirectUri;
-use crate::resource;
+use crate::resource::{ResourceRules, invalid_target};
 use crate::response_mode::ResponseMode;
 use crate::scope::{ScopeRejected, ScopeSet};
 
@@ -80,8 +81,8 @@ pub struct Judged {
 pub struct Rules<'a> {
     /// How long a request waits.
     pub lifetimes: &'a Lifetimes,
-    /// The resources that there are; any where none are listed.
-    pub resources: Option<&'a [String]>,
+    /// Which resources there are, and for whom.
+    pub resources: &'a ResourceRules,
 }
 
 /// What a request says in JSON and in a token (`claims`, `id_token_hint`).
@@ -182,7 +183,7 @@ pub fn judge(
         ui_locales,
         oldest_sign_in,
         response_mode,
-        resources: resource::judge(parameters.all("resource"), rules.resources)?,
+        resources: rules.resources.judge(client, parameters.all("resource"))?,
         key: key.transpose()?,
         required_user: hints.user,
         device: None,
@@ -190,7 +191,21 @@ pub fn judge(
         expires_at: now + rules.lifetimes.session,
         challenges: Vec::new(),
     };
+    judge_text(&pending, rules.resources)?;
     Ok(Judged { pending, silent: prompt == Prompt::Never })
+}
+
+/// Refuses what does not fit into a text that a wallet signs: nothing is left out of one, so nothing longer can be asked for.
+pub fn judge_text(pending: &PendingAuthorization, rules: &ResourceRules) -> Result<(), OAuthError> {
+    let purpose = pending.purpose();
+    if challenge::fits(rules.issuer(), purpose) {
+        return Ok(());
+    }
+    Err(if pending.resources.is_empty() {
+        invalid_request("the host or scheme of redirect_uri is too long to stand in a text that people sign")
+    } else {
+        invalid_target("the resources are too long to stand together in a text that people sign")
+    })
 }
 
 /// How the answer to this request goes back, good or bad.

@@ -8,6 +8,8 @@ pub use program_text::ProgramText;
 pub use read_text::ReadText;
 pub use text_key::{MAX_TEXT, TextKey, is_ours};
 
+use text_key::MAC_DIGITS;
+
 use std::iter;
 
 use time::OffsetDateTime;
@@ -24,6 +26,13 @@ use crate::wallet::{AccountKind, WalletAccount};
 
 /// How long our texts are at most, in bytes.
 pub const MAX_OWN_TEXT: usize = 1_500;
+
+/// How long an address is at most: bech32 has 90 characters.
+const MAX_ADDRESS: usize = 90;
+/// How long the name of a kind of account is at most: the operator's own coins have 40 letters.
+const MAX_KIND: usize = 40;
+/// How long a chain is at most by CAIP-2.
+const MAX_CHAIN: usize = 41;
 
 /// How often a challenge may be answered with a signature that fails (P-09).
 pub const MAX_FAILURES: u8 = 5;
@@ -66,6 +75,8 @@ pub enum Purpose<'a> {
         client: ClientId,
         /// What it asks for.
         scope: ScopeSet,
+        /// The resources that its access tokens shall be for.
+        resources: &'a [String],
     },
     /// The signer signs in on a device, which waits for it.
     Device {
@@ -75,6 +86,8 @@ pub enum Purpose<'a> {
         client: ClientId,
         /// What it asks for.
         scope: ScopeSet,
+        /// The resources that its access tokens shall be for.
+        resources: &'a [String],
     },
     /// The signer signs in to the account page.
     Account,
@@ -104,8 +117,6 @@ pub enum Purpose<'a> {
     },
 }
 
-/// What stands before our own words among the resources of a text.
-const OURS: &str = "urn:countersign:";
 /// What stands before the client's id.
 const CLIENT: &str = "urn:countersign:client:";
 /// What stands before the word for what signs, a key or a contract.
@@ -127,16 +138,18 @@ impl Purpose<'_> {
     /// What the person agrees to, in one sentence, and the same for programs.
     fn statement_and_resources(&self) -> (String, Vec<String>) {
         match self {
-            Self::SignIn { redirect_uri, client, scope } => {
+            Self::SignIn { redirect_uri, client, scope, resources } => {
                 let destination = redirect_uri.destination();
                 let statement = format!("Sign in to {destination}.");
                 let mut named = vec![redirect_uri.origin_at(destination)];
                 named.extend(client_and_scopes(*client, *scope));
+                named.extend(resources.iter().cloned());
                 (statement, named)
             }
-            Self::Device { code, client, scope } => {
+            Self::Device { code, client, scope, resources } => {
                 let mut named = vec![format!("urn:countersign:device:{code}")];
                 named.extend(client_and_scopes(*client, *scope));
+                named.extend(resources.iter().cloned());
                 (format!("Sign in on the device that shows {code}."), named)
             }
             Self::Program { client, scope, resources } => {
@@ -187,10 +200,14 @@ fn client_and_scopes(client: ClientId, scope: ScopeSet) -> Vec<String> {
 }
 
 impl ChallengeText<'_> {
-    /// Writes the text: printable ASCII and line feeds only, [`MAX_OWN_TEXT`] at most unless the resources of a program are
-    /// longer. Its nonce is the randomness and a
-    /// MAC over everything else in it.
+    /// Writes the text: printable ASCII and line feeds only, [`MAX_OWN_TEXT`] at most where [`fits`] said so of its purpose. Its
+    /// nonce is the randomness and a MAC over everything else in it.
     pub fn render(&self) -> String {
+        self.key.complete(self.draft())
+    }
+
+    /// The text as the MAC sees it.
+    fn draft(&self) -> String {
         let (statement, mut resources) = self.purpose.statement_and_resources();
         resources.extend(self.signer_kind.map(|kind| format!("{KIND}{}", kind.name())));
         let mut text = format!(
@@ -221,8 +238,31 @@ impl ChallengeText<'_> {
             text.push_str("\n- ");
             text.push_str(&resource);
         }
-        self.key.complete(text)
+        text
     }
+}
+
+/// Does a text for this purpose keep to [`MAX_OWN_TEXT`], whoever signs it? It is asked when a request is judged: a text that
+/// is too long later could only be cut, and then somebody would sign for what they cannot read.
+pub fn fits(public_url: &PublicUrl, purpose: Purpose<'_>) -> bool {
+    let longest =
+        WalletAccount { family: String::new(), chain: String::new(), address: "x".repeat(MAX_ADDRESS) };
+    let (kind, chain_id) = ("x".repeat(MAX_KIND), "x".repeat(MAX_CHAIN));
+    let draft = ChallengeText {
+        public_url,
+        account: &longest,
+        account_kind: &kind,
+        chain_id: &chain_id,
+        signer_kind: Some(AccountKind::Contract),
+        purpose,
+        key: &TextKey::new([0; 32]),
+        random: [0; 12],
+        id: GrantId::from_uuid(uuid::Uuid::nil()),
+        issued_at: OffsetDateTime::UNIX_EPOCH,
+        expires_at: OffsetDateTime::UNIX_EPOCH,
+    }
+    .draft();
+    draft.len() + MAC_DIGITS <= MAX_OWN_TEXT
 }
 
 /// What we remember of an issued challenge, sealed in the session: enough to recognize its text, not the text.

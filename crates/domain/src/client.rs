@@ -22,6 +22,8 @@ pub struct Client {
     pub origin: ClientOrigin,
     /// The document that describes it, which is also its name on the wire; none for a client that registered.
     pub document: Option<String>,
+    /// The resources that the operator opened to it by name. No registration and no document sets them.
+    pub resources: Vec<String>,
     /// What opens its configuration (RFC 7592).
     pub registration_token: SecretHash,
     /// When it was registered, in whole seconds.

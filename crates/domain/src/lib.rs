@@ -16,9 +16,12 @@
 //! | device request | a device's request to be signed in elsewhere; the grant that answers it has its id |
 //! | token | one answer of the token endpoint: an access token and, mostly, a refresh token |
 //! | login session | a sign-in that one browser remembers: who signed, and when |
-//! | consent | what a user signed for at a client; it lets a login session continue there without a new signature |
+//! | resource | what an access token can be for besides this server, declared by the operator |
+//! | audience | whom one access token is for: among what was signed |
+//! | consent | what a user signed for at a client: where it leads, for whom tokens are, and the scopes; a login session repeats it |
 //! | family | the tokens of one grant; at most one of them can be refreshed |
 
+pub mod audience;
 pub mod authorization;
 pub mod challenge;
 pub mod claims;
@@ -60,5 +63,7 @@ pub mod user_info;
 pub mod wallet;
 pub mod wallet_change;
 
+#[cfg(test)]
+mod testing;
 #[cfg(test)]
 mod vectors;

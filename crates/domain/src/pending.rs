@@ -3,8 +3,10 @@
 use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
 
-use crate::challenge::{ChallengeDigest, IssuedChallenge};
+use crate::audience::SignedAudiences;
+use crate::challenge::{ChallengeDigest, IssuedChallenge, Purpose};
 use crate::client::Client;
+use crate::consent::{ConsentDestination, ConsentTerms};
 use crate::device::{DEVICE_DONE, DeviceRequest, UserCode};
 use crate::id::{ClientId, GrantId, SessionId, UserId};
 use crate::key_thumbprint::KeyThumbprint;
@@ -123,6 +125,29 @@ impl PendingAuthorization {
         match self.device_code() {
             Some(code) => Destination::Device(code.to_owned()),
             None => self.redirect_uri.destination(),
+        }
+    }
+
+    /// What signing for it does.
+    pub fn purpose(&self) -> Purpose<'_> {
+        let Self { client, scope, resources, redirect_uri, .. } = self;
+        if self.is_for_account() {
+            return Purpose::Account;
+        }
+        match self.device_code() {
+            Some(code) => Purpose::Device { code, client: *client, scope: *scope, resources },
+            None => Purpose::SignIn { redirect_uri, client: *client, scope: *scope, resources },
+        }
+    }
+
+    /// What somebody agrees to who signs for it, beside client and scopes.
+    pub fn terms(&self) -> ConsentTerms {
+        ConsentTerms {
+            destination: match self.device {
+                Some(_) => ConsentDestination::Device,
+                None => ConsentDestination::of(&self.redirect_uri),
+            },
+            audiences: SignedAudiences::of(&self.resources, self.scope),
         }
     }
 

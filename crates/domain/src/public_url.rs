@@ -19,10 +19,16 @@ pub enum PublicUrlRejected {
     /// User info, query or fragment.
     #[error("it may hold a scheme, a host, a port and a path, and nothing else")]
     Extras,
+    /// Longer than a text has room for that people sign.
+    #[error("longer than {MAX_LENGTH} bytes")]
+    TooLong,
     /// Another spelling of the same address, which clients would not find equal.
     #[error("write it as {0}")]
     NotCanonical(String),
 }
+
+/// How long the public URL may be, in bytes: every text that people sign names it twice.
+const MAX_LENGTH: usize = 255;
 
 /// The public URL: `https://host[:port][/path]` without a slash at its end.
 #[derive(Clone, PartialEq, Eq)]
@@ -38,6 +44,9 @@ impl PublicUrl {
     /// Reads the operator's setting. It is never taken from a request.
     pub fn parse(text: &str) -> Result<Self, PublicUrlRejected> {
         let url = Url::parse(text).map_err(|_| PublicUrlRejected::NotAbsolute)?;
+        if text.len() > MAX_LENGTH {
+            return Err(PublicUrlRejected::TooLong);
+        }
         if !matches!(url.scheme(), "http" | "https") {
             return Err(PublicUrlRejected::Scheme);
         }

@@ -2,6 +2,7 @@
 
 use time::OffsetDateTime;
 
+use crate::audience::Audience;
 use crate::id::{ClientId, GrantId, TokenId, UserId};
 use crate::key_thumbprint::KeyThumbprint;
 use crate::scope::ScopeSet;
@@ -93,7 +94,7 @@ pub struct AccessClaims {
     /// `iss`
     pub issuer: String,
     /// `aud`
-    pub audience: Vec<String>,
+    pub audience: Audience,
     /// `sub`
     pub subject: UserId,
     /// `client_id`, as the client writes it

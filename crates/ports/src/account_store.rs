@@ -17,7 +17,7 @@ pub struct Account {
     pub created_at: OffsetDateTime,
     /// As [`WalletStore::wallets_of`](crate::WalletStore::wallets_of) gives them.
     pub wallets: Vec<LinkedWallet>,
-    /// The clients that the user agreed to, the last used first, those of one moment by id.
+    /// What the user agreed to, the last used first, those of one moment by client and terms.
     pub consents: Vec<Consent>,
     /// The sessions, expired ones too while they are kept, the last used first, those of one moment by id.
     pub sessions: Vec<LoginSession>,
@@ -25,7 +25,7 @@ pub struct Account {
     pub email: Option<UserEmail>,
 }
 
-/// Takes away what a user agreed to at one client, and revokes what was granted.
+/// Takes away all that a user agreed to at one client, at whichever terms, and revokes what was granted.
 #[derive(Clone, Copy, Debug)]
 pub struct RevokeConsent {
     /// Whose.
@@ -88,13 +88,13 @@ pub struct DeleteAccount {
 /// What a person sees and changes of what is theirs. Every write is durable before the answer.
 #[async_trait]
 pub trait AccountStore: Send + Sync {
-    /// Reads what a user agreed to at one client.
-    async fn find_consent(&self, user: UserId, client: ClientId) -> Result<Option<Consent>, StoreError>;
+    /// Reads what a user agreed to at one client: one consent for each of its terms, in their order.
+    async fn consents_at(&self, user: UserId, client: ClientId) -> Result<Vec<Consent>, StoreError>;
 
     /// Reads everything that is a user's.
     async fn find_account(&self, user: UserId) -> Result<Option<Account>, StoreError>;
 
-    /// Revokes a consent and every live grant of the user for this client, all or nothing, with the reason
+    /// Revokes all consents and every live grant of the user for this client, all or nothing, with the reason
     /// [`ConsentRevoked`]. The answer says whether there was a consent; grants without one are revoked too.
     ///
     /// [`ConsentRevoked`]: countersign_domain::grant::RevocationReason::ConsentRevoked

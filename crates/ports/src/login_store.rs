@@ -1,6 +1,7 @@
 //! Signing in.
 
 use async_trait::async_trait;
+use countersign_domain::consent::ConsentTerms;
 use countersign_domain::id::{GrantId, UserId};
 use countersign_domain::particulars::Particulars;
 use countersign_domain::pkce::CodeChallenge;
@@ -15,7 +16,7 @@ use countersign_domain::id::ClientId;
 use crate::{NewSession, StoreError};
 
 /// Spends a challenge, finds or makes the user of the wallet, stores the grant with its code, and adds its scopes to what the
-/// user agreed to at this client.
+/// user agreed to at this client and these terms.
 #[derive(Clone, Debug)]
 pub struct CompleteLogin {
     /// The challenge's id, which becomes the grant's.
@@ -30,6 +31,8 @@ pub struct CompleteLogin {
     pub redirect_uri: RedirectUri,
     /// What is granted.
     pub scope: ScopeSet,
+    /// Where it leads and for whom its tokens are, as it stood in the text.
+    pub terms: ConsentTerms,
     /// OpenID Connect's nonce.
     pub nonce: Option<String>,
     /// PKCE.
@@ -64,7 +67,7 @@ pub enum LoginCompleted {
 #[async_trait]
 pub trait LoginStore: Send + Sync {
     /// Completes a login, all or nothing. Guard: no grant has this id. A wallet (family and address) belongs to
-    /// one user: of two first logins at once both get the same. The consent of user and client gets the scopes, and `now` as its
-    /// last use; a first one is granted now. Durable before the answer.
+    /// one user: of two first logins at once both get the same. The consent of user, client and terms gets the scopes, and `now`
+    /// as its last use; a first one is granted now. Consents at other terms stay as they are. Durable before the answer.
     async fn complete_login(&self, command: CompleteLogin) -> Result<LoginCompleted, StoreError>;
 }

@@ -1,6 +1,7 @@
 //! Remembered sign-ins.
 
 use async_trait::async_trait;
+use countersign_domain::audience::SignedAudiences;
 use countersign_domain::id::{ClientId, GrantId, SessionId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::scope::Scope;
@@ -65,6 +66,8 @@ pub struct ContinueSession {
     /// The grant, as the session's wallet would have got it by signing: `account` is the session's, `new_user` its user,
     /// `session` is none.
     pub login: CompleteLogin,
+    /// The audiences of the consent that is repeated: those of `login.terms`, or more. Its destination is that of `login.terms`.
+    pub agreed: SignedAudiences,
 }
 
 /// What became of [`ContinueSession`]. Every answer but the first means that nothing changed.
@@ -76,7 +79,7 @@ pub enum SessionContinued {
     RequestSpent,
     /// There is no such session, or it has expired.
     SessionEnded,
-    /// The user did not agree to all of these scopes, or took it back.
+    /// The user did not agree to all of these scopes at these terms, or took it back.
     ConsentMissing,
 }
 
@@ -113,8 +116,9 @@ pub trait SessionStore: Send + Sync {
     /// Reads one session, ended by time or not.
     async fn find_session(&self, id: SessionId) -> Result<Option<LoginSession>, StoreError>;
 
-    /// Continues a session, all or nothing. Guards: no grant has this id, the session is there and has not expired, and the
-    /// user's consent for the client covers the scopes. Session and consent remember `now` as their last use. A consent that is
+    /// Continues a session, all or nothing. Guards: no grant has this id, the session is there and has not expired, and one consent
+    /// of the user for the client, with the destination of the login's terms and the audiences that are named as agreed to, covers
+    /// the scopes. Several consents are never put together, and none is made. Session and consent remember `now` as their last use. A consent that is
     /// revoked at the same time is either revoked first, and nothing is granted, or after, and the grant with it.
     async fn continue_session(&self, command: ContinueSession) -> Result<SessionContinued, StoreError>;
 

@@ -14,6 +14,7 @@ use countersign_ports::{StoreError, TakePushedRequest};
 use time::OffsetDateTime;
 
 use crate::answer::{Addressee, ClientAnswer};
+use crate::choose_resources::{ResourcesRejected, refuse_clients};
 use crate::client_document::{DocumentRejected, FindClientError, find_client};
 use crate::continue_session::{self, ContinueSessionError};
 use crate::hints::read_hints;
@@ -75,7 +76,7 @@ pub async fn begin_authorization(
     let judged = if client.metadata.requires_pushed_requests && !is_pushed {
         Err(authorization::must_be_pushed())
     } else {
-        judge(context, now, parameters, &client, redirect_uri.clone())
+        judge(context, now, parameters, &client, redirect_uri.clone()).await?
     };
     let Judged { pending, silent } = judged.map_err(|error| {
         let state = authorization::state(parameters);
@@ -111,16 +112,25 @@ pub async fn begin_authorization(
 }
 
 /// Judges everything but client and redirect URI.
-pub(crate) fn judge(
+pub(crate) async fn judge(
     context: &Context,
     now: OffsetDateTime,
     parameters: &Parameters,
     client: &Client,
     redirect_uri: RedirectUri,
-) -> Result<Judged, OAuthError> {
+) -> Result<Result<Judged, OAuthError>, StoreError> {
     let Policy { lifetimes, resources, .. } = &context.policy;
-    let rules = Rules { lifetimes, resources: resources.as_deref() };
-    authorization::judge(now, parameters, client, redirect_uri, read_hints(context, parameters), rules)
+    let rules = Rules { lifetimes, resources };
+    let hints = read_hints(context, parameters);
+    let judged = match authorization::judge(now, parameters, client, redirect_uri, hints, rules) {
+        Ok(judged) => judged,
+        Err(error) => return Ok(Err(error)),
+    };
+    match refuse_clients(context, &judged.pending.resources).await {
+        Ok(()) => Ok(Ok(judged)),
+        Err(ResourcesRejected::Refused(error)) => Ok(Err(error)),
+        Err(ResourcesRejected::Store(error)) => Err(error),
+    }
 }
 
 /// Takes the parameters that a `request_uri` of ours stands for. They take the place of all others (RFC 9101 section 6.3).

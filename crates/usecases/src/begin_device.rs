@@ -6,11 +6,12 @@ use countersign_domain::device::{self, DeviceRequest, UserCode};
 use countersign_domain::error::OAuthError;
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::id::GrantId;
+use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_ports::{BeginDevice, DeviceBegun, EntropyExt, StoreError};
 
 use crate::authenticate_client::authenticate_client;
-use crate::choose_resources::choose_resources;
+use crate::choose_resources::{ResourcesRejected, choose_resources};
 use crate::{AuthenticateClientError, Context};
 
 /// How often a code is drawn until one is free. With a million devices waiting, one draw in 25,000 meets another's.
@@ -66,7 +67,11 @@ pub async fn begin_device(context: &Context, asks: DeviceAsks) -> Result<DeviceW
         return Err(BeginDeviceError::GrantTypeNotAllowed);
     }
     let scope = authorization::judge_scope(asks.scope.as_deref(), &client, true)?;
-    let resources = choose_resources(context, &asks.resources, &[])?;
+    let resources =
+        choose_resources(context, &client, &asks.resources).await.map_err(|rejected| match rejected {
+            ResourcesRejected::Refused(error) => BeginDeviceError::Refused(error),
+            ResourcesRejected::Store(error) => error.into(),
+        })?;
     let id = GrantId::at(now, context.entropy.bytes());
     let device_code = Secret::with_id(id.as_uuid(), context.entropy.bytes());
     let expires_at = now + device::LIFETIME;
@@ -82,6 +87,9 @@ pub async fn begin_device(context: &Context, asks: DeviceAsks) -> Result<DeviceW
             expires_at,
             denied: false,
         };
+        let waits =
+            PendingAuthorization::for_device(&request, &user_code, &client, &context.policy.public_url);
+        authorization::judge_text(&waits, &context.policy.resources)?;
         let command = BeginDevice { request, forget_after: expires_at + device::REMEMBERED };
         if context.storage.begin_device(command).await? == DeviceBegun::Stored {
             let expires_in = device::LIFETIME.whole_seconds();

@@ -1,17 +1,42 @@
-//! Shared step: what access tokens shall be for.
+//! Shared step: what a person is asked to sign for besides this server.
 
+use countersign_domain::client::Client;
 use countersign_domain::error::OAuthError;
-use countersign_domain::resource;
+use countersign_domain::id::ClientId;
+use countersign_domain::resource::names_a_client;
+use countersign_ports::StoreError;
 
 use crate::Context;
 
-/// The resources that a request names, as far as they were granted; any of the server's where `granted` names none.
-pub(crate) fn choose_resources(
+/// Why resources are not taken.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ResourcesRejected {
+    /// One of them is none, or none for this client.
+    #[error("resource is refused")]
+    Refused(#[from] OAuthError),
+    /// Whether one is a client could not be looked up.
+    #[error("client could not be read")]
+    Store(#[from] StoreError),
+}
+
+/// The resources that a client names when it asks a person to sign, judged.
+pub(crate) async fn choose_resources(
     context: &Context,
+    client: &Client,
     requested: &[String],
-    granted: &[String],
-) -> Result<Vec<String>, OAuthError> {
-    let requested = requested.iter().map(String::as_str);
-    let requested = resource::judge(requested, context.policy.resources.as_deref())?;
-    resource::narrow(requested, granted)
+) -> Result<Vec<String>, ResourcesRejected> {
+    let resources = context.policy.resources.judge(client, requested.iter().map(String::as_str))?;
+    refuse_clients(context, &resources).await?;
+    Ok(resources)
+}
+
+/// Refuses a resource that is the address of a client's document: an access token for it could be taken for an ID token there.
+pub(crate) async fn refuse_clients(context: &Context, resources: &[String]) -> Result<(), ResourcesRejected> {
+    for uri in resources {
+        let Some(id) = ClientId::named(uri) else { continue };
+        if context.find_client(id).await?.is_some() {
+            return Err(names_a_client().into());
+        }
+    }
+    Ok(())
 }

@@ -72,7 +72,14 @@ pub(crate) async fn find_client(context: &Context, name: &str) -> Result<Arc<Cli
     let policy = &context.policy;
     let url = DocumentUrl::parse(name, policy.public_url.is_loopback());
     let url = url.filter(|_| policy.client_documents).ok_or(FindClientError::Unknown)?;
-    Ok(Arc::new(describe(context, &url).await?))
+    let mut client = describe(context, &url).await?;
+    // No document says what the operator opened to the client.
+    if policy.resources.name_clients()
+        && let Some(stored) = context.find_client(client.id).await?
+    {
+        client.resources.clone_from(&stored.resources);
+    }
+    Ok(Arc::new(client))
 }
 
 /// Finds a client that storage knows by what it calls itself. One with a document is called by its address alone.
@@ -112,8 +119,10 @@ pub(crate) async fn store_pending(
             context.storage.register_client(RegisterClient { client: Arc::unwrap_or_clone(client) }).await?;
         }
         Some(stored) if is_as_described(&stored, &client) => {}
-        Some(_) => {
-            context.update_client(Arc::unwrap_or_clone(client)).await?;
+        Some(stored) => {
+            // What the operator opened to it stays open: no document says anything about that.
+            let described = Client { resources: stored.resources, ..Arc::unwrap_or_clone(client) };
+            context.update_client(described).await?;
         }
     }
     Ok(())
@@ -146,6 +155,7 @@ async fn describe(context: &Context, url: &DocumentUrl) -> Result<Client, Docume
         metadata: judged.metadata,
         origin: ClientOrigin::Document,
         document: Some(url.as_str().to_owned()),
+        resources: Vec::new(),
         registration_token: SecretHash::of(&nobodys_token),
         created_at: now.replace_nanosecond(0).unwrap_or(now),
     })

@@ -7,6 +7,7 @@ use countersign_domain::challenge::TextKey;
 use countersign_domain::dpop::DpopNonceKey;
 use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::public_url::PublicUrl;
+use countersign_domain::resource::ResourceRules;
 use countersign_ports::{Clock, Entropy, Fetcher, JwsReader, Mailer, Storage, TokenSigner, WalletVerifier};
 
 use crate::remembered_access::RememberedAccess;
@@ -46,8 +47,8 @@ pub struct Policy {
     pub public_url: PublicUrl,
     /// How long things live.
     pub lifetimes: Lifetimes,
-    /// The resources that tokens are issued for; any where none are listed.
-    pub resources: Option<Vec<String>>,
+    /// The resources that tokens are issued for, and for which clients.
+    pub resources: ResourceRules,
     /// May a client be one that nobody registered, and that a document of its own describes?
     pub client_documents: bool,
     /// Do clients that ask for an e-mail address get a made-up one where none is on file?

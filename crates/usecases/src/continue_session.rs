@@ -22,8 +22,8 @@ pub enum ContinueSessionError {
     /// Nobody is signed in, or somebody else, or not recently enough for this request.
     #[error("login session is missing, over or too old for the request")]
     SessionEnded,
-    /// The user did not sign for all of this.
-    #[error("user did not agree to this client and these scopes")]
+    /// The user did not sign for all of this at once.
+    #[error("user did not agree to this client, destination, audiences and scopes")]
     ConsentMissing,
     /// The request was answered before.
     #[error("request was answered before")]
@@ -91,10 +91,15 @@ pub(crate) async fn grant(
         Answered::Device(device) => Some(device),
         Answered::Nobody => return Err(ContinueSessionError::RequestSpent),
     };
+    let asked = pending.terms();
+    let consents = context.storage.consents_at(session.user, pending.client).await?;
+    let agreed = consents.into_iter().find(|consent| consent.covers(&asked, pending.scope));
+    let agreed = agreed.ok_or(ContinueSessionError::ConsentMissing)?.terms.audiences;
     let id = pending.grant_id(session.id);
     let grantee = Grantee { id, account: session.account, new_user: session.user, signed: None, device };
     let NewGrant { login, to } = new_grant(context, now, pending, grantee, pending.expires_at);
-    let command = ContinueSession { session: session.id, authenticated_at: session.authenticated_at, login };
+    let (id_of_session, authenticated_at) = (session.id, session.authenticated_at);
+    let command = ContinueSession { session: id_of_session, authenticated_at, login, agreed };
     match context.storage.continue_session(command).await? {
         SessionContinued::CodeIssued => {
             tracing::info!(user.id = %session.user, client.id = %pending.client, grant.id = %id, "continued");

@@ -2,6 +2,7 @@
 
 use countersign_domain::client::{Client, ClientOrigin};
 use countersign_domain::client_document::host_of;
+use countersign_domain::consent::Consent;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::redirect_uri::Destination;
 use countersign_domain::scope::{Scope, ScopeSet};
@@ -102,8 +103,8 @@ pub async fn describe_sign_in(
         None => Standing::Stranger,
         Some(session) => {
             lacks_email = lacks_email && context.storage.find_email(session.user).await?.is_none();
-            let consent = context.storage.find_consent(session.user, pending.client).await?;
-            let new = consent.map(|consent| pending.scope.without(consent.scope));
+            let consents = context.storage.consents_at(session.user, pending.client).await?;
+            let new = what_is_new(pending, &consents);
             let may_continue = pending.takes_session(&session);
             let account = session.account;
             match new {
@@ -113,4 +114,12 @@ pub async fn describe_sign_in(
         }
     };
     Ok(SignIn { client, destination: pending.destination(), standing, lacks_email })
+}
+
+/// The scopes that somebody has not signed for who agreed to the rest of the request, with the consent that lacks the fewest; none
+/// where nobody agreed to this destination and these audiences.
+fn what_is_new(pending: &PendingAuthorization, consents: &[Consent]) -> Option<ScopeSet> {
+    let asked = pending.terms();
+    let at_these_terms = consents.iter().filter(|consent| consent.terms.hold(&asked));
+    at_these_terms.map(|consent| pending.scope.without(consent.scope)).min_by_key(|new| new.iter().count())
 }

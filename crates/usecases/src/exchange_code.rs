@@ -1,5 +1,6 @@
 //! A client redeems a code: one guarded write marks it as used and stores the tokens.
 
+use countersign_domain::audience::Audience;
 use countersign_domain::client::Client;
 use countersign_domain::client_auth::ClientCredentials;
 use countersign_domain::code::{CodeRejected, PresentedCode};
@@ -12,7 +13,6 @@ use countersign_ports::{RedeemCode, Redeemed, RevokeGrant, StoreError};
 use time::OffsetDateTime;
 
 use crate::authenticate_client::authenticate_client;
-use crate::choose_resources::choose_resources;
 use crate::mint_tokens::{Mint, mint_tokens};
 use crate::prove_key::prove_key_of_tokens;
 use crate::{AuthenticateClientError, Context, MintError, ProveKeyError, TokenAnswer};
@@ -129,12 +129,13 @@ async fn redeem(
     grant: &Grant,
     wishes: Wishes,
 ) -> Result<Result<TokenAnswer, CodeRejected>, ExchangeCodeError> {
-    let resources = choose_resources(context, &wishes.resources, &grant.particulars.resources)
+    let rules = &context.policy.resources;
+    let audience = Audience::of_grant(rules, client, grant, grant.scope, &wishes.resources)
         .map_err(ExchangeCodeError::Resource)?;
     let bound = grant.particulars.key;
     let key = prove_key_of_tokens(context, now, client, wishes.proof.as_deref(), bound).await?;
     let nonce = grant.nonce.as_deref();
-    let mint = Mint { client, grant, parent: None, scope: grant.scope, resources, nonce, key };
+    let mint = Mint { client, grant, parent: None, scope: grant.scope, audience, nonce, key };
     let minted = mint_tokens(context, now, mint).await?;
     // While its code has not expired, the grant must stay to be known as redeemed.
     let forget_after = minted.token.forget_after().max(grant.code_expires_at);

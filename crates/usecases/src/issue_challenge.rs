@@ -1,6 +1,6 @@
 //! The page asks for a text to sign: it is made, its fingerprint goes into the session, and nothing is written.
 
-use countersign_domain::challenge::{ChallengeDigest, ChallengeText, IssuedChallenge, Purpose};
+use countersign_domain::challenge::{ChallengeDigest, ChallengeText, IssuedChallenge};
 use countersign_domain::id::GrantId;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::wallet::{AccountName, WalletAccount};
@@ -41,17 +41,7 @@ pub fn issue_challenge(
         account_kind: &kind,
         chain_id: &chain_id,
         signer_kind: name.kind,
-        purpose: if pending.is_for_account() {
-            Purpose::Account
-        } else if let Some(code) = pending.device_code() {
-            Purpose::Device { code, client: pending.client, scope: pending.scope }
-        } else {
-            Purpose::SignIn {
-                redirect_uri: &pending.redirect_uri,
-                client: pending.client,
-                scope: pending.scope,
-            }
-        },
+        purpose: pending.purpose(),
         key: &context.policy.text_key,
         random: context.entropy.bytes(),
         id,

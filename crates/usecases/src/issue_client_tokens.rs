@@ -1,5 +1,6 @@
 //! A client asks for a token of its own, without a person (RFC 6749 section 4.4): one guarded write stores it.
 
+use countersign_domain::audience::Audience;
 use countersign_domain::client_auth::ClientCredentials;
 use countersign_domain::error::OAuthError;
 use countersign_domain::grant::Grant;
@@ -10,7 +11,7 @@ use countersign_domain::secret::{Secret, SecretHash};
 use countersign_ports::{EntropyExt, IssueTokens, StoreError, TokensIssued};
 
 use crate::authenticate_client::authenticate_client;
-use crate::choose_resources::choose_resources;
+use crate::choose_resources::{ResourcesRejected, refuse_clients};
 use crate::mint_tokens::{Mint, mint_tokens};
 use crate::prove_key::prove_key_of_tokens;
 use crate::{AuthenticateClientError, Context, MintError, ProveKeyError, TokenAnswer};
@@ -40,7 +41,7 @@ pub enum IssueClientTokensError {
     /// Every scope tells about a person, and there is none.
     #[error("no scope makes sense without a person")]
     ScopeOfAPerson,
-    /// A resource is not one.
+    /// A resource is not one, or not one that the operator opened to this client.
     #[error("resource is refused")]
     Resource(#[source] OAuthError),
     /// The key is not proven.
@@ -74,22 +75,19 @@ pub async fn issue_client_tokens(
     if asked.scope.is_some_and(|scope| !scope.trim().is_empty()) {
         return Err(IssueClientTokensError::ScopeOfAPerson);
     }
-    let resources =
-        choose_resources(context, &asked.resources, &[]).map_err(IssueClientTokensError::Resource)?;
+    let audience = Audience::of_client(&context.policy.resources, &client, &asked.resources)
+        .map_err(IssueClientTokensError::Resource)?;
+    refuse_clients(context, &asked.resources).await.map_err(|rejected| match rejected {
+        ResourcesRejected::Refused(error) => IssueClientTokensError::Resource(error),
+        ResourcesRejected::Store(error) => error.into(),
+    })?;
     let key = prove_key_of_tokens(context, now, &client, asked.proof.as_deref(), None).await?;
     let id = GrantId::at(now, context.entropy.bytes());
     let nobodys_secret = Secret::from_random(context.entropy.bytes());
-    let particulars = Particulars { resources: resources.clone(), ..Particulars::default() };
+    let particulars = Particulars { resources: asked.resources, ..Particulars::default() };
     let grant = Grant::of_client(now, id, client.id, particulars, SecretHash::of(&nobodys_secret));
-    let mint = Mint {
-        client: &client,
-        grant: &grant,
-        parent: None,
-        scope: grant.scope,
-        resources,
-        nonce: None,
-        key,
-    };
+    let mint =
+        Mint { client: &client, grant: &grant, parent: None, scope: grant.scope, audience, nonce: None, key };
     let minted = mint_tokens(context, now, mint).await?;
     let forget_after = minted.token.forget_after();
     let command = IssueTokens { grant, token: minted.token, now, forget_after };

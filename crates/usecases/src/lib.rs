@@ -30,6 +30,7 @@ pub mod issue_challenge;
 pub mod issue_client_tokens;
 pub mod login;
 pub mod notify_logout;
+pub mod open_resource;
 pub mod purge_expired;
 pub mod push_authorization;
 pub mod read_account;

@@ -1,5 +1,6 @@
 //! Shared step: ids, random values, hashes and the signed tokens of one answer of the token endpoint.
 
+use countersign_domain::audience::Audience;
 use countersign_domain::client::Client;
 use countersign_domain::grant::Grant;
 use countersign_domain::grant_type::GrantType;
@@ -56,8 +57,8 @@ pub(crate) struct Mint<'a> {
     pub(crate) grant: &'a Grant,
     pub(crate) parent: Option<TokenId>,
     pub(crate) scope: ScopeSet,
-    /// The resources that the access token is for; none means this server.
-    pub(crate) resources: Vec<String>,
+    /// Whom the access token is for.
+    pub(crate) audience: Audience,
     /// The ID token repeats it; not at a refresh (OpenID Connect Core section 12.2).
     pub(crate) nonce: Option<&'a str>,
     /// The key that the access token is bound to, and a public client's refresh token too.
@@ -70,14 +71,14 @@ pub(crate) async fn mint_tokens(
     now: OffsetDateTime,
     mint: Mint<'_>,
 ) -> Result<Minted, MintError> {
-    let Mint { client, grant, parent, scope, resources, nonce, key } = mint;
+    let Mint { client, grant, parent, scope, audience, nonce, key } = mint;
     let lifetimes = &context.policy.lifetimes;
     let issuer = context.policy.public_url.as_str();
     let id = TokenId::at(now, context.entropy.bytes());
     let access_expires_at = now + lifetimes.access_token;
     let claims = AccessClaims {
         issuer: issuer.to_owned(),
-        audience: if resources.is_empty() { vec![issuer.to_owned()] } else { resources },
+        audience,
         subject: grant.user,
         client: client.wire_id(),
         key,

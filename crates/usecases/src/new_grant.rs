@@ -65,6 +65,7 @@ pub(crate) fn new_grant(
         new_user,
         redirect_uri: pending.redirect_uri.clone(),
         scope: pending.scope,
+        terms: pending.terms(),
         nonce: pending.nonce.clone(),
         code_challenge: pending.code_challenge,
         particulars,

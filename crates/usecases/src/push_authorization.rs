@@ -54,7 +54,7 @@ pub async fn push_authorization(
     pushed_request::refuse_reference(parameters).map_err(refused)?;
     let redirect_uri = authorization::find_redirect_uri(parameters, &client).map_err(refused)?;
     // What is judged is kept as it came: its times begin when the browser brings it.
-    let judged: Judged = judge(context, now, parameters, &client, redirect_uri).map_err(refused)?;
+    let judged: Judged = judge(context, now, parameters, &client, redirect_uri).await?.map_err(refused)?;
     let mut kept = parameters.clone();
     if let Some(proof) = proof {
         let named = judged.pending.key;

@@ -1,6 +1,7 @@
 //! A signed-in person looks at what is theirs.
 
-use countersign_domain::consent::Consent;
+use countersign_domain::client::Client;
+use countersign_domain::consent::{Consent, ConsentDestination};
 use countersign_domain::email::UserEmail;
 use countersign_domain::id::{SessionId, UserId};
 use countersign_domain::lifetimes::Lifetimes;
@@ -46,8 +47,8 @@ pub struct ConsentShown {
     pub consent: Consent,
     /// The client.
     pub client: ClientShown,
-    /// Where it may have people sent, each place once: what it is known by, because anyone can choose a name.
-    pub destinations: Vec<Destination>,
+    /// Where it led: what the client is known by, because anyone can choose a name.
+    pub destination: ConsentShownAt,
 }
 
 /// Reads the account of whoever is signed in at this browser.
@@ -59,8 +60,8 @@ pub async fn read_account(context: &Context, browser: &Browser) -> Result<Accoun
     let mut shown = Vec::with_capacity(consents.len());
     for consent in consents {
         if let Some(client) = context.find_client(consent.client).await? {
-            let destinations = places(&client.metadata.redirect_uris);
-            shown.push(ConsentShown { consent, client: (&*client).into(), destinations });
+            let destination = ConsentShownAt::of(&consent, &client);
+            shown.push(ConsentShown { consent, client: (&*client).into(), destination });
         }
     }
     Ok(AccountShown {
@@ -75,6 +76,32 @@ pub async fn read_account(context: &Context, browser: &Browser) -> Result<Accoun
         email,
         sends_mail: context.mailer.is_some(),
     })
+}
+
+/// Where a consent leads, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConsentShownAt {
+    /// To a site, a program on the person's computer or an app.
+    Redirect(Destination),
+    /// To a device that waited.
+    Device,
+    /// To a program without a browser.
+    Program,
+    /// Nobody wrote it down, and it leads nowhere any more: where the client may have people sent, each place once.
+    Unrecorded(Vec<Destination>),
+}
+
+impl ConsentShownAt {
+    fn of(consent: &Consent, client: &Client) -> Self {
+        match &consent.terms.destination {
+            ConsentDestination::Origin(origin) => {
+                Self::Redirect(RedirectUri::from_trusted(origin.clone()).destination())
+            }
+            ConsentDestination::Device => Self::Device,
+            ConsentDestination::Program => Self::Program,
+            ConsentDestination::Unrecorded => Self::Unrecorded(places(&client.metadata.redirect_uris)),
+        }
+    }
 }
 
 /// Where these addresses lead, each place once.

@@ -26,7 +26,7 @@ pub enum Presented {
 /// Why nothing is told.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadUserInfoError {
-    /// Not an access token of ours, or expired, or revoked.
+    /// Not an access token of ours, or one for others alone, or expired, or revoked.
     #[error("access token is not good")]
     TokenInvalid,
     /// The token does not reach the profile.
@@ -54,6 +54,11 @@ pub async fn read_user_info(
     let read = read.ok_or(ReadUserInfoError::TokenInvalid)?;
     let found = context.find_access(read.id).await?.ok_or(ReadUserInfoError::TokenInvalid)?;
     if !found.access_hash.admits(access_token) || !found.is_live(now) {
+        return Err(ReadUserInfoError::TokenInvalid);
+    }
+    // A token for somebody else's API is none for us, whoever presents it: that API may not tell it on (F-09).
+    let issuer = context.policy.public_url.as_str();
+    if !read.audience.iter().any(|audience| audience == issuer) {
         return Err(ReadUserInfoError::TokenInvalid);
     }
     match (read.key, presented) {

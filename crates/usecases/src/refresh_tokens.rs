@@ -1,5 +1,6 @@
 //! A client refreshes: one guarded write replaces the newest token of the family.
 
+use countersign_domain::audience::Audience;
 use countersign_domain::client_auth::ClientCredentials;
 use countersign_domain::error::OAuthError;
 use countersign_domain::grant::RevocationReason;
@@ -12,7 +13,6 @@ use countersign_ports::{RevokeGrant, RotateRefresh, Rotated, StoreError};
 use time::OffsetDateTime;
 
 use crate::authenticate_client::authenticate_client;
-use crate::choose_resources::choose_resources;
 use crate::mint_tokens::{Mint, mint_tokens};
 use crate::prove_key::prove_key_of_tokens;
 use crate::{AuthenticateClientError, Context, MintError, ProveKeyError, TokenAnswer};
@@ -91,9 +91,9 @@ pub async fn refresh_tokens(
             Err(rejected) => return Err(refuse(context, now, snapshot.grant.id, rejected).await?.into()),
         };
         scope.clone()?;
-        let granted = &snapshot.grant.particulars.resources;
-        let resources =
-            choose_resources(context, &refresh.resources, granted).map_err(RefreshTokensError::Resource)?;
+        let (rules, grant) = (&context.policy.resources, &snapshot.grant);
+        let audience = Audience::of_grant(rules, &client, grant, rotation.scope, &refresh.resources)
+            .map_err(RefreshTokensError::Resource)?;
         // The proof is good once, however often the token is judged.
         let key = match proven {
             Some(key) => key,
@@ -107,7 +107,7 @@ pub async fn refresh_tokens(
             grant: &snapshot.grant,
             parent: Some(snapshot.token.id),
             scope: rotation.scope,
-            resources,
+            audience,
             nonce: None,
             key,
         };

@@ -39,6 +39,25 @@ pub async fn register_client(
     requested: RequestedMetadata,
     origin: ClientOrigin,
 ) -> Result<RegisteredClient, RegisterClientError> {
+    register(context, requested, origin, Vec::new()).await
+}
+
+/// Registers a client at the terminal, with resources that the operator opens to it; they were judged
+/// ([`judge_opened`](crate::open_resource::judge_opened)).
+pub async fn register_with_resources(
+    context: &Context,
+    requested: RequestedMetadata,
+    resources: Vec<String>,
+) -> Result<RegisteredClient, RegisterClientError> {
+    register(context, requested, ClientOrigin::Operator, resources).await
+}
+
+async fn register(
+    context: &Context,
+    requested: RequestedMetadata,
+    origin: ClientOrigin,
+    resources: Vec<String>,
+) -> Result<RegisteredClient, RegisterClientError> {
     let now = context.clock.now();
     let judged = judge(context, requested)?;
     let (authentication, secret) = match judged.method {
@@ -56,6 +75,7 @@ pub async fn register_client(
         metadata: judged.metadata,
         origin,
         document: None,
+        resources,
         registration_token: SecretHash::of(&registration_token),
         created_at: now.replace_nanosecond(0).unwrap_or(now),
     };

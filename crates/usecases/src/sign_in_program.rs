@@ -3,7 +3,8 @@
 //! Between the two calls nothing is stored, neither here nor in a cookie: the text itself is known again
 //! ([`ProgramText`], docs/adr/0016-headless-login.md).
 
-use countersign_domain::challenge::{ChallengeText, MAX_OWN_TEXT, ProgramText, Purpose, ReadText};
+use countersign_domain::audience::Audience;
+use countersign_domain::challenge::{self, ChallengeText, ProgramText, Purpose, ReadText};
 use countersign_domain::client::Client;
 use countersign_domain::client_auth::ClientCredentials;
 use countersign_domain::error::OAuthError;
@@ -22,7 +23,7 @@ use countersign_ports::{
 use time::OffsetDateTime;
 
 use crate::authenticate_client::authenticate_client;
-use crate::choose_resources::choose_resources;
+use crate::choose_resources::{ResourcesRejected, choose_resources};
 use crate::issue_challenge::Challenge;
 use crate::mint_tokens::{Mint, mint_tokens};
 use crate::prove_key::prove_key_of_tokens;
@@ -64,8 +65,8 @@ pub enum ProgramChallengeError {
     /// A resource is not one.
     #[error("resource is refused")]
     Resource(#[source] OAuthError),
-    /// A resource cannot stand in the text.
-    #[error("resource cannot stand in a text to sign")]
+    /// The resources do not fit into one text.
+    #[error("resources do not fit into a text to sign")]
     ResourceUnfit,
     /// The client could not be looked up.
     #[error("client could not be read")]
@@ -89,7 +90,14 @@ pub async fn issue_program_challenge(
         return Err(ProgramChallengeError::ScopeNotRegistered);
     }
     let resources =
-        choose_resources(context, asked.resources, &[]).map_err(ProgramChallengeError::Resource)?;
+        choose_resources(context, &client, asked.resources).await.map_err(|rejected| match rejected {
+            ResourcesRejected::Refused(error) => ProgramChallengeError::Resource(error),
+            ResourcesRejected::Store(error) => error.into(),
+        })?;
+    let purpose = Purpose::Program { client: client.id, scope, resources: &resources };
+    if !challenge::fits(&context.policy.public_url, purpose) {
+        return Err(ProgramChallengeError::ResourceUnfit);
+    }
     let expires_at = now + context.policy.lifetimes.challenge;
     let text = ChallengeText {
         public_url: &context.policy.public_url,
@@ -97,7 +105,7 @@ pub async fn issue_program_challenge(
         account_kind: &kind,
         chain_id: &chain_id,
         signer_kind: None,
-        purpose: Purpose::Program { client: client.id, scope, resources: &resources },
+        purpose,
         key: &context.policy.text_key,
         random: context.entropy.bytes(),
         id: GrantId::at(now, context.entropy.bytes()),
@@ -105,9 +113,6 @@ pub async fn issue_program_challenge(
         expires_at,
     }
     .render();
-    if text.len() > MAX_OWN_TEXT || !resources.iter().all(|uri| ProgramText::takes_resource(uri)) {
-        return Err(ProgramChallengeError::ResourceUnfit);
-    }
     let signing_hints = context.wallets.signing_hints(&account);
     Ok(Challenge { text, expires_at, tries_left: 1, signing_hints, account })
 }
@@ -202,8 +207,8 @@ pub async fn sign_in_program(
         Verdict::Valid(account) => account,
         Verdict::Invalid(reason) => return Err(SignInProgramError::Signature(reason)),
     };
-    let resources =
-        choose_resources(context, &asked.resources, &says.resources).map_err(SignInProgramError::Resource)?;
+    let audience = Audience::of_program(&policy.resources, &client, &says, &asked.resources)
+        .map_err(SignInProgramError::Resource)?;
     let key = prove_key_of_tokens(context, now, &client, asked.proof.as_deref(), None).await?;
     let login = login(context, now, &says, account, proof);
     let id = login.id;
@@ -212,15 +217,8 @@ pub async fn sign_in_program(
         LoginCompleted::ChallengeSpent => return Err(SignInProgramError::Spent),
     };
     let grant = context.storage.find_grant(id).await?.ok_or(SignInProgramError::Spent)?;
-    let mint = Mint {
-        client: &client,
-        grant: &grant,
-        parent: None,
-        scope: grant.scope,
-        resources,
-        nonce: None,
-        key,
-    };
+    let mint =
+        Mint { client: &client, grant: &grant, parent: None, scope: grant.scope, audience, nonce: None, key };
     let minted = mint_tokens(context, now, mint).await?;
     // Forgotten while the text is good, it could be used once more.
     let forget_after = minted.token.forget_after().max(says.expires_at);
@@ -251,6 +249,7 @@ fn login(
         new_user: UserId::random(context.entropy.bytes()),
         redirect_uri: RedirectUri::from_trusted(String::new()),
         scope: says.scope,
+        terms: says.terms(),
         nonce: None,
         code_challenge: None,
         particulars: Particulars {

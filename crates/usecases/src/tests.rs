@@ -2,6 +2,7 @@
 
 mod account;
 mod asserting;
+mod audiences;
 mod authorizing;
 mod binding;
 mod breakable;

@@ -24,7 +24,7 @@ const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH.saturating_add(Duration::
 fn claims() -> AccessClaims {
     AccessClaims {
         issuer: "https://auth.example".to_owned(),
-        audience: vec!["https://auth.example/\"quoted\"".to_owned()],
+        audience: fixtures::audience(&["https://auth.example/'quoted'"]),
         subject: UserId::random([7; 16]),
         client: ClientId::at(NOW, [1; 10]).to_string(),
         scope: ScopeSet::of(&[Scope::OpenId, Scope::Email]),
@@ -92,7 +92,7 @@ async fn a_token_verifies_with_the_published_key_and_says_what_rfc_9068_asks_for
     let expected = json!({
         "iss": "https://auth.example",
         "exp": 1_728_003_600,
-        "aud": "https://auth.example/\"quoted\"",
+        "aud": "https://auth.example/'quoted'",
         "sub": claims().subject.to_string(),
         "client_id": claims().client.to_string(),
         "iat": 1_728_000_000,

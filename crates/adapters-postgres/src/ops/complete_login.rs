@@ -27,7 +27,7 @@ statement! {
     ///
     /// The rows that will be written are locked first, in the order that `ops.rs` tells: whoever continues a session holds its
     /// consent and its row when it waits for a grant of this id. What makes one CTE wait for another is that it asks how many
-    /// rows that has, never more than one. Logins wait for each other only at one user's consent for one client.
+    /// rows that has, never more than one. Logins wait for each other only at one user's consent for one client and one set of terms.
     StoreLogin<'a> {
         id: Uuid as SqlUuid,
         client: Uuid as SqlUuid,
@@ -38,6 +38,8 @@ statement! {
         redirect_uri: &'a str as Text,
         scope: String as Text,
         scopes: i32 as Integer,
+        destination: &'a str as Text,
+        audiences: String as Text,
         nonce: Option<&'a str> as Nullable<Text>,
         code_challenge: Option<&'a [u8]> as Nullable<Binary>,
         code_hash: &'a [u8] as Binary,
@@ -54,7 +56,8 @@ statement! {
         WITH known AS ( \
           SELECT user_id FROM wallets WHERE family = :family AND address = :address FOR KEY SHARE \
         ), agreed AS ( \
-          SELECT user_id FROM consents WHERE user_id = (SELECT user_id FROM known) AND client_id = :client \
+          SELECT user_id FROM signed_consents WHERE user_id = (SELECT user_id FROM known) AND client_id = :client \
+            AND destination = :destination AND audiences = :audiences \
           FOR NO KEY UPDATE \
         ), replaced AS ( \
           SELECT id FROM login_sessions WHERE id = :replaces AND (SELECT count(*) FROM agreed) < 2 FOR UPDATE \
@@ -75,10 +78,10 @@ statement! {
         ), born AS ( \
           INSERT INTO users (id, created_at) SELECT user_id, :now FROM linked \
         ), consented AS ( \
-          INSERT INTO consents (user_id, client_id, scopes, granted_at, last_used_at) \
-          SELECT user_id, :client, :scopes, :now, :now FROM granted \
-          ON CONFLICT (user_id, client_id) DO UPDATE \
-          SET scopes = consents.scopes | excluded.scopes, last_used_at = excluded.last_used_at \
+          INSERT INTO signed_consents (user_id, client_id, destination, audiences, scopes, granted_at, last_used_at) \
+          SELECT user_id, :client, :destination, :audiences, :scopes, :now, :now FROM granted \
+          ON CONFLICT (user_id, client_id, destination, audiences) DO UPDATE \
+          SET scopes = signed_consents.scopes | excluded.scopes, last_used_at = excluded.last_used_at \
         ), ended AS ( \
           DELETE FROM login_sessions USING granted WHERE login_sessions.id = :replaces \
         ), opened AS ( \
@@ -124,6 +127,8 @@ fn store(connection: &mut PgConnection, command: &CompleteLogin) -> OpResult<Opt
         redirect_uri: command.redirect_uri.as_str(),
         scope: command.scope.to_string(),
         scopes: scope_bits(command.scope),
+        destination: command.terms.destination.to_text(),
+        audiences: command.terms.audiences.to_text(),
         nonce: command.nonce.as_deref(),
         code_challenge: command.code_challenge.as_ref().map(|challenge| challenge.as_bytes().as_slice()),
         code_hash: command.code_hash.as_bytes(),

@@ -28,6 +28,8 @@ statement! {
         redirect_uri: &'a str as Text,
         scope: String as Text,
         scopes: i32 as Integer,
+        destination: &'a str as Text,
+        agreed: String as Text,
         nonce: Option<&'a str> as Nullable<Text>,
         code_challenge: Option<&'a [u8]> as Nullable<Binary>,
         code_hash: &'a [u8] as Binary,
@@ -37,8 +39,9 @@ statement! {
         particulars: Option<String> as Nullable<Text>,
     } = "\
         WITH agreed AS ( \
-          SELECT user_id FROM consents \
-          WHERE user_id = :user AND client_id = :client AND scopes & :scopes = :scopes FOR NO KEY UPDATE \
+          SELECT user_id FROM signed_consents \
+          WHERE user_id = :user AND client_id = :client AND destination = :destination AND audiences = :agreed \
+            AND scopes & :scopes = :scopes FOR NO KEY UPDATE \
         ), live AS ( \
           SELECT user_id FROM login_sessions \
           WHERE id = :session AND user_id = :user AND expires_at > :now AND EXISTS (SELECT FROM agreed) \
@@ -54,8 +57,9 @@ statement! {
           ON CONFLICT (id) DO NOTHING \
           RETURNING user_id \
         ), renewed AS ( \
-          UPDATE consents SET last_used_at = :now FROM granted \
-          WHERE consents.user_id = granted.user_id AND consents.client_id = :client \
+          UPDATE signed_consents SET last_used_at = :now FROM granted \
+          WHERE signed_consents.user_id = granted.user_id AND client_id = :client \
+            AND destination = :destination AND audiences = :agreed \
         ) \
         UPDATE login_sessions SET last_used_at = :now FROM granted WHERE login_sessions.id = :session"
 }
@@ -94,6 +98,8 @@ pub(crate) fn continue_session(
         redirect_uri: login.redirect_uri.as_str(),
         scope: login.scope.to_string(),
         scopes: scope_bits(login.scope),
+        destination: login.terms.destination.to_text(),
+        agreed: command.agreed.to_text(),
         nonce: login.nonce.as_deref(),
         code_challenge: login.code_challenge.as_ref().map(|challenge| challenge.as_bytes().as_slice()),
         code_hash: login.code_hash.as_bytes(),

@@ -21,10 +21,17 @@ statement! {
     /// Waits for sessions that are being continued.
     DeleteConsents { user: Uuid as SqlUuid } = "\
         WITH given AS MATERIALIZED ( \
-          SELECT client_id FROM consents WHERE user_id = :user ORDER BY client_id FOR UPDATE \
+          SELECT client_id, destination, audiences FROM signed_consents WHERE user_id = :user \
+          ORDER BY client_id, destination, audiences FOR UPDATE \
         ) \
-        DELETE FROM consents USING given \
-        WHERE consents.user_id = :user AND consents.client_id = given.client_id"
+        DELETE FROM signed_consents USING given \
+        WHERE user_id = :user AND signed_consents.client_id = given.client_id \
+          AND signed_consents.destination = given.destination AND signed_consents.audiences = given.audiences"
+}
+
+statement! {
+    /// What the release before this one keeps.
+    DeleteOfEarlierRelease { user: Uuid as SqlUuid } = "DELETE FROM consents WHERE user_id = :user"
 }
 
 statement! {
@@ -56,6 +63,7 @@ pub(crate) fn delete_account(connection: &mut PgConnection, command: &DeleteAcco
         // Each is a statement of its own: it sees what was written by those for whom the ones before waited.
         DeleteWallets { user: id }.execute(connection)?;
         DeleteConsents { user: id }.execute(connection)?;
+        DeleteOfEarlierRelease { user: id }.execute(connection)?;
         end_sessions(connection, user).map_err(Undone::Failed)?;
         let reason = RevocationReason::AccountDeleted.name();
         EndGrants { user: id, now, reason }.execute(connection)?;

@@ -13,7 +13,7 @@ use crate::error::OpResult;
 use crate::rows::consent::ConsentRow;
 use crate::rows::email::EmailRow;
 use crate::rows::session::SessionRow;
-use crate::schema::{consents, emails, login_sessions, users};
+use crate::schema::{emails, login_sessions, signed_consents, users};
 
 pub(crate) fn find_session(connection: &mut PgConnection, id: SessionId) -> OpResult<Option<LoginSession>> {
     let row = login_sessions::table
@@ -24,17 +24,20 @@ pub(crate) fn find_session(connection: &mut PgConnection, id: SessionId) -> OpRe
     Ok(row.map(LoginSession::try_from).transpose()?)
 }
 
-pub(crate) fn find_consent(
+pub(crate) fn consents_at(
     connection: &mut PgConnection,
     user: UserId,
     client: ClientId,
-) -> OpResult<Option<Consent>> {
-    let row = consents::table
-        .find((user.as_uuid(), client.as_uuid()))
+) -> OpResult<Vec<Consent>> {
+    let rows = signed_consents::table
+        .filter(signed_consents::user_id.eq(user.as_uuid()))
+        .filter(signed_consents::client_id.eq(client.as_uuid()))
         .select(ConsentRow::as_select())
-        .first(connection)
-        .optional()?;
-    Ok(row.map(Consent::try_from).transpose()?)
+        .load(connection)?;
+    let consents: Result<Vec<Consent>, _> = rows.into_iter().map(Consent::try_from).collect();
+    let mut consents = consents?;
+    consents.sort_by(|one, other| one.terms.cmp(&other.terms));
+    Ok(consents)
 }
 
 pub(crate) fn find_email(connection: &mut PgConnection, user: UserId) -> OpResult<Option<UserEmail>> {
@@ -60,13 +63,14 @@ pub(crate) fn find_account(connection: &mut PgConnection, user: UserId) -> OpRes
 }
 
 fn consents_of(connection: &mut PgConnection, user: UserId) -> OpResult<Vec<Consent>> {
-    let rows = consents::table
-        .filter(consents::user_id.eq(user.as_uuid()))
-        .order((consents::last_used_at.desc(), consents::client_id))
+    let rows = signed_consents::table
+        .filter(signed_consents::user_id.eq(user.as_uuid()))
         .select(ConsentRow::as_select())
         .load(connection)?;
-    let consents: Result<Vec<_>, _> = rows.into_iter().map(Consent::try_from).collect();
-    Ok(consents?)
+    let consents: Result<Vec<Consent>, _> = rows.into_iter().map(Consent::try_from).collect();
+    let mut consents = consents?;
+    consents.sort_by(Consent::last_used_first);
+    Ok(consents)
 }
 
 fn sessions_of(connection: &mut PgConnection, user: UserId) -> OpResult<Vec<LoginSession>> {

@@ -17,10 +17,17 @@ statement! {
     /// Waits for logins at this client that are under way and not their user's first there.
     DeleteConsents { client: Uuid as SqlUuid } = "\
         WITH given AS MATERIALIZED ( \
-          SELECT user_id FROM consents WHERE client_id = :client ORDER BY user_id FOR UPDATE \
+          SELECT user_id, destination, audiences FROM signed_consents WHERE client_id = :client \
+          ORDER BY user_id, destination, audiences FOR UPDATE \
         ) \
-        DELETE FROM consents USING given \
-        WHERE consents.user_id = given.user_id AND consents.client_id = :client"
+        DELETE FROM signed_consents USING given \
+        WHERE signed_consents.user_id = given.user_id AND client_id = :client \
+          AND signed_consents.destination = given.destination AND signed_consents.audiences = given.audiences"
+}
+
+statement! {
+    /// The release before this one would go on by them.
+    DeleteOfEarlierRelease { client: Uuid as SqlUuid } = "DELETE FROM consents WHERE client_id = :client"
 }
 
 statement! {
@@ -63,6 +70,7 @@ pub(crate) fn delete_client(connection: &mut PgConnection, id: ClientId) -> OpRe
         let locked = clients::table.find(id.as_uuid()).select(clients::id).for_update();
         locked.first::<Uuid>(connection).optional()?;
         DeleteConsents { client: id.as_uuid() }.execute(connection)?;
+        DeleteOfEarlierRelease { client: id.as_uuid() }.execute(connection)?;
         // A statement of its own: it sees the grants of the logins that the one before waited for.
         Ok(DeleteClient { id: id.as_uuid() }.execute(connection)? == 1)
     })

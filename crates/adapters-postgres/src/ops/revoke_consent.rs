@@ -3,7 +3,7 @@
 use countersign_domain::grant::RevocationReason;
 use countersign_ports::RevokeConsent;
 use diesel::prelude::*;
-use diesel::sql_types::{Bool, Text, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::{Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -12,20 +12,29 @@ use crate::error::OpResult;
 use crate::statement::statement;
 
 statement! {
-    /// Waits for logins of this user at this client that are under way, and keeps later ones waiting: each writes the consent.
-    ///
-    /// Where there is no consent, a row that nobody will see takes its place, for the sake of a first login at the same time:
-    /// it comes wholly before, and its consent goes with its grant, or wholly after, and is a new agreement.
-    HoldConsent { user: Uuid as SqlUuid, client: Uuid as SqlUuid, now: OffsetDateTime as Timestamptz } = "\
-        INSERT INTO consents (user_id, client_id, scopes, granted_at, last_used_at) \
-        VALUES (:user, :client, -1, :now, :now) \
-        ON CONFLICT (user_id, client_id) DO UPDATE SET scopes = consents.scopes"
+    /// Waits for logins of the user's wallets that are under way, and keeps later ones waiting: each holds its wallet's key. A first
+    /// login at new terms has no consent yet that could be held: it comes wholly before, and its consent goes with its grant, or
+    /// wholly after, and is a new agreement.
+    HoldWallets { user: Uuid as SqlUuid } = "\
+        SELECT FROM wallets WHERE user_id = :user ORDER BY family, address FOR UPDATE"
 }
 
 statement! {
-    /// Gives whether it was a consent, and not the row in the place of one.
-    DeleteConsent { user: Uuid as SqlUuid, client: Uuid as SqlUuid } -> (Bool) = "\
-        DELETE FROM consents WHERE user_id = :user AND client_id = :client RETURNING scopes >= 0"
+    /// Waits for sessions that are being continued.
+    DeleteConsents { user: Uuid as SqlUuid, client: Uuid as SqlUuid } = "\
+        WITH given AS MATERIALIZED ( \
+          SELECT destination, audiences FROM signed_consents WHERE user_id = :user AND client_id = :client \
+          ORDER BY destination, audiences FOR UPDATE \
+        ) \
+        DELETE FROM signed_consents USING given \
+        WHERE user_id = :user AND client_id = :client AND signed_consents.destination = given.destination \
+          AND signed_consents.audiences = given.audiences"
+}
+
+statement! {
+    /// The release before this one would go on by it.
+    DeleteOfEarlierRelease { user: Uuid as SqlUuid, client: Uuid as SqlUuid } = "\
+        DELETE FROM consents WHERE user_id = :user AND client_id = :client"
 }
 
 statement! {
@@ -45,11 +54,12 @@ pub(crate) fn revoke_consent(connection: &mut PgConnection, command: &RevokeCons
     all_or_nothing(connection, |connection| {
         // A user who is not there has nothing, and then the rest finds nothing.
         lock_user(connection, command.user)?;
-        HoldConsent { user, client, now }.execute(connection)?;
-        let (was_there,): (bool,) = DeleteConsent { user, client }.get_result(connection)?;
-        // A statement of its own: it sees the grants of the logins that the first waited for.
+        HoldWallets { user }.execute(connection)?;
+        // Statements of their own: they see the consents and grants of the logins that the first waited for.
+        let deleted = DeleteConsents { user, client }.execute(connection)?;
+        DeleteOfEarlierRelease { user, client }.execute(connection)?;
         let reason = RevocationReason::ConsentRevoked.name();
         KillGrants { user, client, now, reason }.execute(connection)?;
-        Ok(was_there)
+        Ok(deleted > 0)
     })
 }

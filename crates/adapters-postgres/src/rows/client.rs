@@ -47,6 +47,7 @@ pub(crate) struct ClientRow {
     pub(crate) token_endpoint_auth_signing_alg: Option<String>,
     pub(crate) requires_pushed_requests: bool,
     pub(crate) requires_bound_tokens: bool,
+    pub(crate) resources: String,
 }
 
 impl From<Client> for ClientRow {
@@ -83,6 +84,7 @@ impl From<Client> for ClientRow {
             token_endpoint_auth_signing_alg: display.token_endpoint_auth_signing_alg,
             requires_pushed_requests: client.metadata.requires_pushed_requests,
             requires_bound_tokens: client.metadata.requires_bound_tokens,
+            resources: lines(client.resources.iter().map(String::as_str)),
         }
     }
 }
@@ -135,6 +137,7 @@ impl TryFrom<ClientRow> for Client {
                 },
             },
             document: row.document,
+            resources: from_lines(&row.resources).map(ToOwned::to_owned).collect(),
             origin: ClientOrigin::parse(&row.origin).ok_or_else(|| place.corrupt("origin"))?,
             registration_token: place.hash("registration_token_hash", &row.registration_token_hash)?,
             created_at: row.created_at,

@@ -1,6 +1,7 @@
-//! Rows of `consents`.
+//! Rows of `signed_consents`.
 
-use countersign_domain::consent::Consent;
+use countersign_domain::audience::SignedAudiences;
+use countersign_domain::consent::{Consent, ConsentDestination, ConsentTerms};
 use countersign_domain::id::ClientId;
 use countersign_domain::scope::ScopeSet;
 use countersign_ports::StoreError;
@@ -8,14 +9,16 @@ use diesel::prelude::*;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use crate::schema::consents;
+use crate::schema::signed_consents;
 
-/// A row of `consents`.
+/// A row of `signed_consents`.
 #[derive(Queryable, Selectable)]
-#[diesel(table_name = consents, check_for_backend(diesel::pg::Pg))]
+#[diesel(table_name = signed_consents, check_for_backend(diesel::pg::Pg))]
 pub(crate) struct ConsentRow {
     user_id: Uuid,
     client_id: Uuid,
+    destination: String,
+    audiences: String,
     scopes: i32,
     granted_at: OffsetDateTime,
     last_used_at: OffsetDateTime,
@@ -25,14 +28,19 @@ impl TryFrom<ConsentRow> for Consent {
     type Error = StoreError;
 
     fn try_from(row: ConsentRow) -> Result<Self, StoreError> {
+        let corrupt = |column| StoreError::Corrupt {
+            table: "signed_consents",
+            column,
+            row: format!("{} {}", row.user_id, row.client_id),
+        };
         let scope = u8::try_from(row.scopes).ok().and_then(ScopeSet::from_bits);
         Ok(Self {
             client: ClientId::from_uuid(row.client_id),
-            scope: scope.ok_or_else(|| StoreError::Corrupt {
-                table: "consents",
-                column: "scopes",
-                row: format!("{} {}", row.user_id, row.client_id),
-            })?,
+            terms: ConsentTerms {
+                destination: ConsentDestination::parse(&row.destination),
+                audiences: SignedAudiences::parse(&row.audiences).ok_or_else(|| corrupt("audiences"))?,
+            },
+            scope: scope.ok_or_else(|| corrupt("scopes"))?,
             granted_at: row.granted_at,
             last_used_at: row.last_used_at,
         })

@@ -127,7 +127,7 @@ fn a_batch_of_logins_waits_for_no_wallet_consent_and_session_that_somebody_holds
     let user = first.new_user;
     let rows = [
         format!("wallets WHERE address = '{}'", first.account.address),
-        format!("consents WHERE user_id = '{user}'"),
+        format!("signed_consents WHERE user_id = '{user}'"),
         format!("login_sessions WHERE id = '{session}'"),
     ];
     for held in rows {
@@ -150,7 +150,8 @@ fn a_batch_of_logins_writes_everything_that_a_login_writes() {
     let first = [fixtures::remembered_login(), fixtures::remembered_login(), fixtures::complete_login()];
     together(&mut connection, &first);
     let rows = |connection: &mut PgConnection| {
-        ["users", "wallets", "grants", "consents", "login_sessions"].map(|table| count(connection, table))
+        ["users", "wallets", "grants", "signed_consents", "login_sessions"]
+            .map(|table| count(connection, table))
     };
     assert_eq!(rows(&mut connection), [3, 3, 3, 3, 2]);
     let again = first.each_ref().map(|login| CompleteLogin {

@@ -33,6 +33,8 @@ statement! {
         redirect_uri: Vec<&'a str> as Array<Text>,
         scope: Vec<String> as Array<Text>,
         scopes: Vec<i32> as Array<Integer>,
+        destination: Vec<&'a str> as Array<Text>,
+        audiences: Vec<String> as Array<Text>,
         nonce: Vec<Option<&'a str>> as Array<Nullable<Text>>,
         code_challenge: Vec<Option<&'a [u8]>> as Array<Nullable<Binary>>,
         code_hash: Vec<&'a [u8]> as Array<Binary>,
@@ -48,10 +50,10 @@ statement! {
     } -> (SqlUuid, SqlUuid) = "\
         WITH asked AS MATERIALIZED ( \
           SELECT * FROM unnest(:id, :client, :family, :chain, :address, :new_user, :redirect_uri, :scope, :scopes, \
-            :nonce, :code_challenge, :code_hash, :now, :code_expires_at, :forget_after, :particulars, :session, \
+            :destination, :audiences, :nonce, :code_challenge, :code_hash, :now, :code_expires_at, :forget_after, :particulars, :session, \
             :session_hash, :browser, :session_expires_at, :replaces) \
-          AS asked (id, client_id, family, chain, address, new_user, redirect_uri, scope, scopes, nonce, \
-            code_challenge, code_hash, now, code_expires_at, forget_after, particulars, session_id, \
+          AS asked (id, client_id, family, chain, address, new_user, redirect_uri, scope, scopes, \
+            destination, audiences, nonce, code_challenge, code_hash, now, code_expires_at, forget_after, particulars, session_id, \
             session_hash, browser, session_expires_at, replaces) \
         ), known AS MATERIALIZED ( \
           SELECT asked.id, held.user_id FROM asked CROSS JOIN LATERAL ( \
@@ -66,7 +68,9 @@ statement! {
           ) \
         ), agreed AS MATERIALIZED ( \
           SELECT signed.id FROM signed CROSS JOIN LATERAL ( \
-            SELECT FROM consents WHERE consents.user_id = signed.user_id AND consents.client_id = signed.client_id \
+            SELECT FROM signed_consents AS held_by \
+            WHERE held_by.user_id = signed.user_id AND held_by.client_id = signed.client_id \
+              AND held_by.destination = signed.destination AND held_by.audiences = signed.audiences \
             OFFSET 0 FOR NO KEY UPDATE SKIP LOCKED \
           ) AS held \
         ), replaced AS MATERIALIZED ( \
@@ -78,8 +82,9 @@ statement! {
           SELECT signed.* FROM signed \
           WHERE ( \
             id IN (SELECT id FROM agreed) OR NOT EXISTS ( \
-              SELECT FROM consents \
-              WHERE consents.user_id = signed.user_id AND consents.client_id = signed.client_id OFFSET 0 \
+              SELECT FROM signed_consents AS there \
+              WHERE there.user_id = signed.user_id AND there.client_id = signed.client_id \
+                AND there.destination = signed.destination AND there.audiences = signed.audiences OFFSET 0 \
             ) \
           ) AND ( \
             replaces IS NULL OR id IN (SELECT id FROM replaced) OR NOT EXISTS ( \
@@ -102,11 +107,12 @@ statement! {
         ), born AS ( \
           INSERT INTO users (id, created_at) SELECT user_id, linked_at FROM linked \
         ), consented AS ( \
-          INSERT INTO consents (user_id, client_id, scopes, granted_at, last_used_at) \
-          SELECT ready.user_id, client_id, scopes, now, now FROM granted JOIN ready ON ready.id = granted.id \
-          ORDER BY ready.user_id, client_id \
-          ON CONFLICT (user_id, client_id) DO UPDATE \
-          SET scopes = consents.scopes | excluded.scopes, last_used_at = excluded.last_used_at \
+          INSERT INTO signed_consents (user_id, client_id, destination, audiences, scopes, granted_at, last_used_at) \
+          SELECT ready.user_id, client_id, destination, audiences, scopes, now, now \
+          FROM granted JOIN ready ON ready.id = granted.id \
+          ORDER BY ready.user_id, client_id, destination, audiences \
+          ON CONFLICT (user_id, client_id, destination, audiences) DO UPDATE \
+          SET scopes = signed_consents.scopes | excluded.scopes, last_used_at = excluded.last_used_at \
         ), ended AS ( \
           DELETE FROM login_sessions USING granted JOIN replaced ON replaced.id = granted.id \
           WHERE login_sessions.id = replaced.replaces \
@@ -140,6 +146,8 @@ impl Batched for CompleteLogin {
             redirect_uri: column(batch, |command| command.redirect_uri.as_str()),
             scope: column(batch, |command| command.scope.to_string()),
             scopes: column(batch, |command| scope_bits(command.scope)),
+            destination: column(batch, |command| command.terms.destination.to_text()),
+            audiences: column(batch, |command| command.terms.audiences.to_text()),
             nonce: column(batch, |command| command.nonce.as_deref()),
             code_challenge: column(batch, |command| {
                 command.code_challenge.as_ref().map(|challenge| challenge.as_bytes().as_slice())

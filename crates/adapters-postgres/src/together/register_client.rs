@@ -41,17 +41,18 @@ statement! {
         token_endpoint_auth_signing_alg: Vec<Option<&'a str>> as Array<Nullable<Text>>,
         requires_pushed_requests: Vec<bool> as Array<Bool>,
         requires_bound_tokens: Vec<bool> as Array<Bool>,
+        resources: Vec<&'a str> as Array<Text>,
     } -> (SqlUuid) = "\
         INSERT INTO clients (id, created_at, origin, auth_method, secret_hash, registration_token_hash, name, redirect_uris, \
           scopes, grant_types, client_uri, logo_uri, tos_uri, policy_uri, contacts, jwks, jwks_uri, \
           application_type, id_token_signed_response_alg, post_logout_redirect_uris, document, \
           backchannel_logout_uri, token_endpoint_auth_signing_alg, requires_pushed_requests, \
-          requires_bound_tokens) \
+          requires_bound_tokens, resources) \
         SELECT * FROM unnest(:id, :created_at, :origin, :auth_method, :secret_hash, :registration_token_hash, :name, \
           :redirect_uris, :scopes, :grant_types, :client_uri, :logo_uri, :tos_uri, :policy_uri, :contacts, \
           :jwks, :jwks_uri, :application_type, :id_token_signed_response_alg, :post_logout_redirect_uris, \
           :document, :backchannel_logout_uri, :token_endpoint_auth_signing_alg, :requires_pushed_requests, \
-          :requires_bound_tokens) \
+          :requires_bound_tokens, :resources) \
         AS asked (id) ORDER BY id \
         ON CONFLICT (id) DO NOTHING \
         RETURNING id"
@@ -94,6 +95,7 @@ impl Batched for RegisterClient {
             }),
             requires_pushed_requests: column(&rows, |row| row.requires_pushed_requests),
             requires_bound_tokens: column(&rows, |row| row.requires_bound_tokens),
+            resources: column(&rows, |row| row.resources.as_str()),
         };
         let stored: Vec<(Uuid,)> = statement.load(connection)?;
         Ok(where_stored(batch, stored, |command| command.client.id.as_uuid(), Registered::Stored))

@@ -2,22 +2,25 @@
 
 use countersign_ports::CompleteLogin;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Binary};
+use diesel::sql_types::{BigInt, Binary, Text};
 
 use super::statement::statement;
 use crate::error::SqliteError;
 use crate::rows::field::micros;
 
-/// Adds what a login grants to what its user agreed to at the client.
+/// Adds what a login grants to what its user agreed to at the client and these terms.
 pub(crate) fn add(
     connection: &mut SqliteConnection,
     user_id: &[u8],
     login: &CompleteLogin,
 ) -> Result<(), SqliteError> {
     let (client, now) = (login.client.as_uuid(), micros(login.now));
+    let audiences = login.terms.audiences.to_text();
     let add = AddConsent {
         user_id,
         client_id: client.as_bytes(),
+        destination: login.terms.destination.to_text(),
+        audiences: &audiences,
         scopes: login.scope.bits().into(),
         granted_at: now,
         last_used_at: now,
@@ -30,11 +33,14 @@ statement! {
     struct AddConsent<'a> {
         user_id: &'a [u8] as Binary,
         client_id: &'a [u8] as Binary,
+        destination: &'a str as Text,
+        audiences: &'a str as Text,
         scopes: i64 as BigInt,
         granted_at: i64 as BigInt,
         last_used_at: i64 as BigInt,
     }
-    "INSERT INTO consents (user_id, client_id, scopes, granted_at, last_used_at) VALUES (?, ?, ?, ?, ?) \
-     ON CONFLICT (user_id, client_id) \
+    "INSERT INTO signed_consents (user_id, client_id, destination, audiences, scopes, granted_at, last_used_at) \
+     VALUES (?, ?, ?, ?, ?, ?, ?) \
+     ON CONFLICT (user_id, client_id, destination, audiences) \
      DO UPDATE SET scopes = scopes | excluded.scopes, last_used_at = excluded.last_used_at"
 }

@@ -5,12 +5,12 @@ use diesel::prelude::*;
 use diesel::query_builder::Query;
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 
+use super::complete_login;
 use super::statement::statement;
-use super::{complete_login, consents};
 use crate::error::SqliteError;
 use crate::rows::field::micros;
 
-/// Guards: no grant has this id, the session lives, the consent covers the scopes. They are looked at before anything is
+/// Guards: no grant has this id, the session lives, one consent at these terms covers the scopes. They are looked at before anything is
 /// written, because a refusal rolls nothing back; the one writer keeps them true until the commit.
 pub(crate) fn continue_session(
     connection: &mut SqliteConnection,
@@ -20,6 +20,7 @@ pub(crate) fn continue_session(
     let (id, client, user) = (login.id.as_uuid(), login.client.as_uuid(), login.new_user.as_uuid());
     let session = command.session.as_uuid();
     let scopes = i64::from(login.scope.bits());
+    let agreed = command.agreed.to_text();
     let guards = Guards {
         code_hash: login.code_hash.as_bytes(),
         family: &login.account.family,
@@ -30,6 +31,8 @@ pub(crate) fn continue_session(
         now: micros(login.now),
         consent_user: user.as_bytes(),
         client_id: client.as_bytes(),
+        destination: login.terms.destination.to_text(),
+        audiences: &agreed,
         not_agreed_to: scopes,
     };
     let (is_repeated, lives, is_covered): (Option<bool>, bool, bool) = guards.get_result(connection)?;
@@ -41,7 +44,14 @@ pub(crate) fn continue_session(
         None => {}
     }
     complete_login::insert_grant(connection, login, Some(command.session), command.authenticated_at)?;
-    consents::add(connection, user.as_bytes(), login)?;
+    let renew = RenewConsent {
+        last_used_at: micros(login.now),
+        user_id: user.as_bytes(),
+        client_id: client.as_bytes(),
+        destination: login.terms.destination.to_text(),
+        audiences: &agreed,
+    };
+    renew.execute(connection)?;
     TouchSession { last_used_at: micros(login.now), id: session.as_bytes() }.execute(connection)?;
     Ok(SessionContinued::CodeIssued)
 }
@@ -59,15 +69,30 @@ statement! {
         now: i64 as BigInt,
         consent_user: &'a [u8] as Binary,
         client_id: &'a [u8] as Binary,
+        destination: &'a str as Text,
+        audiences: &'a str as Text,
         not_agreed_to: i64 as BigInt,
     }
     "SELECT (SELECT code_hash = ? AND family = ? AND chain = ? AND address = ? FROM grants WHERE id = ?), \
      EXISTS (SELECT 1 FROM login_sessions WHERE id = ? AND expires_at > ?), \
-     EXISTS (SELECT 1 FROM consents WHERE user_id = ? AND client_id = ? AND ? & ~scopes = 0)"
+     EXISTS (SELECT 1 FROM signed_consents \
+       WHERE user_id = ? AND client_id = ? AND destination = ? AND audiences = ? AND ? & ~scopes = 0)"
 }
 
 impl Query for Guards<'_> {
     type SqlType = (Nullable<Bool>, Bool, Bool);
+}
+
+statement! {
+    struct RenewConsent<'a> {
+        last_used_at: i64 as BigInt,
+        user_id: &'a [u8] as Binary,
+        client_id: &'a [u8] as Binary,
+        destination: &'a str as Text,
+        audiences: &'a str as Text,
+    }
+    "UPDATE signed_consents SET last_used_at = ? \
+     WHERE user_id = ? AND client_id = ? AND destination = ? AND audiences = ?"
 }
 
 statement! {

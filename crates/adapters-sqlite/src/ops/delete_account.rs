@@ -8,7 +8,7 @@ use super::remove_email::{RemoveEmail, remove_email};
 use super::sessions;
 use crate::error::SqliteError;
 use crate::rows::field::micros;
-use crate::schema::{consents, grants, users, wallets};
+use crate::schema::{consents, grants, signed_consents, users, wallets};
 
 /// Live grants are found by the index `grants_by_user`. They stay as used challenges and say nothing of the user any more.
 pub(crate) fn delete_account(
@@ -27,6 +27,7 @@ pub(crate) fn delete_account(
         grants::nonce.eq(None::<&str>),
     );
     diesel::update(live).set(ended).execute(connection)?;
+    diesel::delete(signed_consents::table.filter(signed_consents::user_id.eq(id))).execute(connection)?;
     diesel::delete(consents::table.filter(consents::user_id.eq(id))).execute(connection)?;
     sessions::end_of_user(connection, id)?;
     remove_email(connection, &RemoveEmail { user: command.user })?;

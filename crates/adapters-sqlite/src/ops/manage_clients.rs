@@ -6,7 +6,7 @@ use diesel::prelude::*;
 
 use crate::error::SqliteError;
 use crate::rows::client::ClientRow;
-use crate::schema::{clients, consents, grants};
+use crate::schema::{clients, consents, grants, signed_consents};
 
 /// Replaces everything but the id and the birth; the answer says whether the client was there.
 pub(crate) fn update_client(connection: &mut SqliteConnection, client: &Client) -> Result<bool, SqliteError> {
@@ -22,6 +22,7 @@ pub(crate) fn delete_client(connection: &mut SqliteConnection, id: &ClientId) ->
     let id = id.as_uuid();
     let id = id.as_bytes().as_slice();
     diesel::delete(grants::table.filter(grants::client_id.eq(id))).execute(connection)?;
+    diesel::delete(signed_consents::table.filter(signed_consents::client_id.eq(id))).execute(connection)?;
     diesel::delete(consents::table.filter(consents::client_id.eq(id))).execute(connection)?;
     let deleted = diesel::delete(clients::table.find(id)).execute(connection)?;
     Ok(deleted == 1)

@@ -13,7 +13,7 @@ use crate::rows::consent::ConsentRow;
 use crate::rows::email::EmailRow;
 use crate::rows::field::Row;
 use crate::rows::login_session::LoginSessionRow;
-use crate::schema::{consents, emails, login_sessions, users};
+use crate::schema::{emails, login_sessions, signed_consents, users};
 
 pub(crate) fn find_session(
     connection: &mut SqliteConnection,
@@ -28,18 +28,21 @@ pub(crate) fn find_session(
     row.map(LoginSession::try_from).transpose()
 }
 
-pub(crate) fn find_consent(
+pub(crate) fn consents_at(
     connection: &mut SqliteConnection,
     user: UserId,
     client: ClientId,
-) -> Result<Option<Consent>, SqliteError> {
+) -> Result<Vec<Consent>, SqliteError> {
     let (user, client) = (user.as_uuid(), client.as_uuid());
-    let row = consents::table
-        .find((user.as_bytes().as_slice(), client.as_bytes().as_slice()))
+    let rows = signed_consents::table
+        .filter(signed_consents::user_id.eq(user.as_bytes().as_slice()))
+        .filter(signed_consents::client_id.eq(client.as_bytes().as_slice()))
         .select(ConsentRow::as_select())
-        .get_result(connection)
-        .optional()?;
-    row.map(Consent::try_from).transpose()
+        .load(connection)?;
+    let consents: Result<Vec<Consent>, _> = rows.into_iter().map(Consent::try_from).collect();
+    let mut consents = consents?;
+    consents.sort_by(|one, other| one.terms.cmp(&other.terms));
+    Ok(consents)
 }
 
 pub(crate) fn find_email(
@@ -77,12 +80,14 @@ pub(crate) fn find_account(
 }
 
 fn consents_of(connection: &mut SqliteConnection, user_id: &[u8]) -> Result<Vec<Consent>, SqliteError> {
-    let rows = consents::table
-        .filter(consents::user_id.eq(user_id))
-        .order((consents::last_used_at.desc(), consents::client_id))
+    let rows = signed_consents::table
+        .filter(signed_consents::user_id.eq(user_id))
         .select(ConsentRow::as_select())
         .load(connection)?;
-    rows.into_iter().map(Consent::try_from).collect()
+    let consents: Result<Vec<Consent>, _> = rows.into_iter().map(Consent::try_from).collect();
+    let mut consents = consents?;
+    consents.sort_by(Consent::last_used_first);
+    Ok(consents)
 }
 
 fn sessions_of(connection: &mut SqliteConnection, user_id: &[u8]) -> Result<Vec<LoginSession>, SqliteError> {

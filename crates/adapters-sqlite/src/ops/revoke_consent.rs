@@ -23,7 +23,9 @@ pub(crate) fn revoke_consent(
         client_id,
     };
     end.execute(connection)?;
-    Ok(DeleteConsent { user_id, client_id }.execute(connection)? == 1)
+    let deleted = DeleteConsents { user_id, client_id }.execute(connection)?;
+    DeleteOfEarlierRelease { user_id, client_id }.execute(connection)?;
+    Ok(deleted > 0)
 }
 
 statement! {
@@ -40,7 +42,16 @@ statement! {
 }
 
 statement! {
-    struct DeleteConsent<'a> {
+    struct DeleteConsents<'a> {
+        user_id: &'a [u8] as Binary,
+        client_id: &'a [u8] as Binary,
+    }
+    "DELETE FROM signed_consents WHERE user_id = ? AND client_id = ?"
+}
+
+statement! {
+    /// The release before this one would go on by it.
+    struct DeleteOfEarlierRelease<'a> {
         user_id: &'a [u8] as Binary,
         client_id: &'a [u8] as Binary,
     }

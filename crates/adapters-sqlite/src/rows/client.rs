@@ -42,6 +42,7 @@ pub(crate) struct ClientRow {
     token_endpoint_auth_signing_alg: Option<String>,
     requires_pushed_requests: bool,
     requires_bound_tokens: bool,
+    resources: String,
 }
 
 impl From<Client> for ClientRow {
@@ -78,6 +79,7 @@ impl From<Client> for ClientRow {
             token_endpoint_auth_signing_alg: display.token_endpoint_auth_signing_alg,
             requires_pushed_requests: client.metadata.requires_pushed_requests,
             requires_bound_tokens: client.metadata.requires_bound_tokens,
+            resources: lines(client.resources.iter().map(String::as_str)),
         }
     }
 }
@@ -107,6 +109,7 @@ impl TryFrom<ClientRow> for Client {
             id: at.id("id", &row.id)?,
             authentication,
             document: row.document,
+            resources: from_lines(&row.resources).map(ToOwned::to_owned).collect(),
             origin: ClientOrigin::parse(&row.origin).ok_or_else(|| at.impossible("origin"))?,
             registration_token: at.hash("registration_token_hash", &row.registration_token_hash)?,
             created_at: at.time("created_at", row.created_at)?,

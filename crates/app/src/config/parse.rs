@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use countersign_adapters_crypto::{Coin, OperatorSecret, RpcUrl};
 use countersign_adapters_smtp::{Sender, SmtpUrl};
 use countersign_domain::public_url::PublicUrl;
-use countersign_domain::resource::is_absolute;
+use countersign_domain::resource::{DeclaredResource, OpenTo};
 use countersign_domain::secret::Secret;
 use ipnet::IpNet;
 use time::Duration;
@@ -89,11 +89,17 @@ pub(super) fn on_or_off(text: &str) -> Result<bool, String> {
     }
 }
 
-pub(super) fn resources(text: &str) -> Result<Vec<String>, String> {
-    let judge = |uri: &str| {
-        if is_absolute(uri) { Ok(uri.to_owned()) } else { Err(format!("{uri:?}: no absolute URI")) }
+/// Whether each can be a resource is judged together with the public URL.
+pub(super) fn resources(text: &str) -> Result<Vec<DeclaredResource>, String> {
+    let read = |entry: &str| {
+        let (uri, open_to) = match entry.split_once(char::is_whitespace) {
+            None => (entry, OpenTo::Everyone),
+            Some((uri, word)) if word.trim() == "named" => (uri, OpenTo::Named),
+            Some(_) => return Err(format!("{entry:?}: behind the URI only the word named may stand")),
+        };
+        Ok(DeclaredResource { uri: uri.to_owned(), open_to })
     };
-    entries(text).map(judge).collect()
+    entries(text).map(read).collect()
 }
 
 pub(super) fn networks(text: &str) -> Result<Vec<IpNet>, String> {

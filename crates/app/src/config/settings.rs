@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use countersign_adapters_crypto::{Coin, OperatorSecret, RpcUrl};
 use countersign_adapters_smtp::{Sender, SmtpUrl};
 use countersign_domain::public_url::PublicUrl;
+use countersign_domain::resource::DeclaredResource;
 use countersign_domain::secret::Secret;
 use ipnet::IpNet;
 use time::Duration;
@@ -328,14 +329,19 @@ pub(crate) static MAIL_FROM: Setting<Sender> = Setting {
     parse: parse::mail_from,
 };
 
-pub(crate) static RESOURCES: Setting<Vec<String>> = Setting {
+pub(crate) static RESOURCES: Setting<Vec<DeclaredResource>> = Setting {
     spec: Spec {
         name: "resources",
         file_key: None,
-        doc: "The resources (RFC 8707) that clients may name as the audience of their access tokens. Where none are listed, any \
-              absolute URI without a fragment will do. In the settings file it may be a list.",
-        takes: "absolute URIs without a fragment, separated by commas",
-        preset: Preset::Absent("any"),
+        doc: "The resources (RFC 8707) that access tokens may be for besides this server: their URIs, which requests must repeat \
+              byte for byte. People read which ones a client asks for, and sign for them. A resource is open to every client \
+              that has people sign; with the word `named` behind its URI only to clients to which you opened it by \
+              `countersign client open-resource`, which a client that asks for itself (`client_credentials`) always needs. Where \
+              none are listed, a server whose public URL is loopback takes any absolute URI without a fragment, to be tried \
+              out, and every other server takes none. Ids of clients, addresses of their documents and addresses below the \
+              public URL are never taken. In the settings file it may be a list.",
+        takes: "absolute URIs without a fragment, separated by commas, each alone or followed by a space and `named`",
+        preset: Preset::Absent("any while the public URL is loopback, otherwise none"),
         privacy: Privacy::Public,
     },
     parse: parse::resources,

@@ -16,16 +16,18 @@ use super::{MemoryStorage, Revocation, Tables};
 
 #[async_trait]
 impl AccountStore for MemoryStorage {
-    async fn find_consent(&self, user: UserId, client: ClientId) -> Result<Option<Consent>, StoreError> {
-        Ok(self.tables().consents.get(&(user, client)).copied())
+    async fn consents_at(&self, user: UserId, client: ClientId) -> Result<Vec<Consent>, StoreError> {
+        let tables = self.tables();
+        let theirs = tables.consents.iter().filter(|((of, at, _), _)| (*of, *at) == (user, client));
+        Ok(theirs.map(|(_, consent)| consent.clone()).collect())
     }
 
     async fn find_account(&self, user: UserId) -> Result<Option<Account>, StoreError> {
         let tables = self.tables();
         let Some(created_at) = tables.users.get(&user).copied() else { return Ok(None) };
-        let theirs = tables.consents.iter().filter(|((of, _), _)| *of == user);
-        let mut consents: Vec<_> = theirs.map(|(_, consent)| *consent).collect();
-        consents.sort_by_key(|consent| (Reverse(consent.last_used_at), consent.client));
+        let theirs = tables.consents.iter().filter(|((of, ..), _)| *of == user);
+        let mut consents: Vec<_> = theirs.map(|(_, consent)| consent.clone()).collect();
+        consents.sort_by(Consent::last_used_first);
         let theirs = tables.sessions.values().filter(|session| session.user == user);
         let mut sessions: Vec<_> = theirs.cloned().collect();
         sessions.sort_by_key(|session| (Reverse(session.last_used_at), session.id));
@@ -41,7 +43,9 @@ impl AccountStore for MemoryStorage {
                 row.revoke(revocation);
             }
         }
-        Ok(tables.consents.remove(&(command.user, command.client)).is_some())
+        let before = tables.consents.len();
+        tables.consents.retain(|(of, at, _), _| (*of, *at) != (command.user, command.client));
+        Ok(tables.consents.len() < before)
     }
 
     async fn find_email(&self, user: UserId) -> Result<Option<UserEmail>, StoreError> {
@@ -104,7 +108,7 @@ impl AccountStore for MemoryStorage {
                 row.grant.nonce = None;
             }
         }
-        consents.retain(|(of, _), _| *of != user);
+        consents.retain(|(of, ..), _| *of != user);
         sessions.retain(|_, session| session.user != user);
         emails.remove(&user);
         Ok(users.remove(&user).is_some())

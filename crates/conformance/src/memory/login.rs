@@ -27,6 +27,7 @@ impl LoginStore for MemoryStorage {
         if let Some(session) = command.session.clone() {
             tables.remember(session, user, command.account.clone(), command.now);
         }
+        tables.agree(&command, user);
         let (session, authenticated_at) = (command.session.as_ref().map(|session| session.id), command.now);
         tables.grant(command, user, session, authenticated_at);
         Ok(LoginCompleted::CodeIssued { user })
@@ -56,7 +57,21 @@ impl Tables {
         wallet.user
     }
 
-    /// Stores a grant, and that its user agreed to it.
+    /// Stores that a user agreed to what a login grants.
+    fn agree(&mut self, command: &CompleteLogin, user: UserId) {
+        let first = Consent {
+            client: command.client,
+            terms: command.terms.clone(),
+            scope: command.scope,
+            granted_at: command.now,
+            last_used_at: command.now,
+        };
+        let consent = self.consents.entry((user, command.client, command.terms.clone())).or_insert(first);
+        consent.scope = consent.scope.union(command.scope);
+        consent.last_used_at = command.now;
+    }
+
+    /// Stores a grant.
     pub(super) fn grant(
         &mut self,
         command: CompleteLogin,
@@ -64,15 +79,6 @@ impl Tables {
         session: Option<SessionId>,
         authenticated_at: OffsetDateTime,
     ) {
-        let first = Consent {
-            client: command.client,
-            scope: command.scope,
-            granted_at: command.now,
-            last_used_at: command.now,
-        };
-        let consent = self.consents.entry((user, command.client)).or_insert(first);
-        consent.scope = consent.scope.union(command.scope);
-        consent.last_used_at = command.now;
         let grant = Grant {
             id: command.id,
             client: command.client,

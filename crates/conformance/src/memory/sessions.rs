@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
+use countersign_domain::consent::ConsentTerms;
 use countersign_domain::grant::{Grant, RevocationReason};
 use countersign_domain::id::{SessionId, UserId};
 use countersign_domain::login_session::LoginSession;
@@ -38,7 +39,7 @@ impl SessionStore for MemoryStorage {
 
     async fn continue_session(&self, command: ContinueSession) -> Result<SessionContinued, StoreError> {
         let mut tables = self.tables();
-        let ContinueSession { session, authenticated_at, login } = command;
+        let ContinueSession { session, authenticated_at, login, agreed } = command;
         if let Some(row) = tables.grants.get(&login.id) {
             return Ok(if row.is_of(&login) {
                 SessionContinued::CodeIssued
@@ -49,13 +50,15 @@ impl SessionStore for MemoryStorage {
         let Tables { sessions, consents, .. } = &mut *tables;
         let live = sessions.get_mut(&session).filter(|session| login.now < session.expires_at);
         let Some(live) = live else { return Ok(SessionContinued::SessionEnded) };
-        let consent = consents.get(&(live.user, login.client));
-        if !consent.is_some_and(|consent| login.scope.is_subset_of(consent.scope)) {
+        let terms = ConsentTerms { destination: login.terms.destination.clone(), audiences: agreed };
+        let consent = consents.get_mut(&(live.user, login.client, terms));
+        let Some(consent) = consent.filter(|consent| login.scope.is_subset_of(consent.scope)) else {
             return Ok(SessionContinued::ConsentMissing);
-        }
+        };
+        consent.last_used_at = login.now;
         live.last_used_at = login.now;
         let user = live.user;
-        tables.grant(login, user, Some(command.session), authenticated_at);
+        tables.grant(login, user, Some(session), authenticated_at);
         Ok(SessionContinued::CodeIssued)
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use countersign_domain::consent::ConsentDestination;
 use countersign_domain::email::UserEmail;
 use countersign_domain::id::{ClientId, GrantId, UserId};
 use countersign_domain::scope::{Scope, ScopeSet};
@@ -30,7 +31,8 @@ async fn lives_of(store: &dyn Storage, grants: &[GrantId]) -> Option<ScopeSet> {
 
 /// What the user agreed to at the client.
 async fn agreed(store: &dyn Storage, user: UserId, client: ClientId) -> Option<ScopeSet> {
-    store.find_consent(user, client).await.unwrap().map(|consent| consent.scope)
+    let consents = store.consents_at(user, client).await.unwrap();
+    consents.into_iter().map(|consent| consent.scope).reduce(ScopeSet::union)
 }
 
 /// A new wallet and an old one, with different scopes: none gets lost.
@@ -82,7 +84,13 @@ pub async fn no_login_outlives_its_consent(store: Arc<dyn Storage>) {
         let grants = at_once((0..TASKS).map(|place| {
             let store = Arc::clone(&store);
             let scope = ScopeSet::of(&[Scope::ALL[place % Scope::ALL.len()]]);
-            let login = CompleteLogin { client, scope, ..fixtures::complete_login_of(login.account.clone()) };
+            let mut login =
+                CompleteLogin { client, scope, ..fixtures::complete_login_of(login.account.clone()) };
+            // Those at new terms find no row that somebody could hold (F-03).
+            if place % 3 != 0 {
+                login.terms.destination =
+                    ConsentDestination::parse(&format!("https://{}.example", place % 5));
+            }
             let mut request = fixtures::continue_session(&session, client);
             request.login.scope = scope;
             let task: Pinned<Option<GrantId>> = Box::pin(async move {

@@ -48,7 +48,7 @@ pub async fn an_account_shows_what_is_its_users(store: Arc<dyn Storage>) {
     }
     let mut consents = Vec::new();
     for client in clients {
-        consents.push(store.find_consent(user, client).await.unwrap().unwrap());
+        consents.push(steps::consent(&*store, user, client).await.unwrap());
     }
     let expected = Account {
         created_at: login.now,
@@ -143,7 +143,7 @@ pub async fn a_deleted_account_is_gone(store: Arc<dyn Storage>) {
     assert_eq!(store.find_account(user).await.unwrap(), None);
     assert_eq!(store.wallets_of(user).await.unwrap(), []);
     for consent in account.consents {
-        assert_eq!(store.find_consent(user, consent.client).await.unwrap(), None);
+        assert_eq!(steps::consent(&*store, user, consent.client).await, None);
         let command = fixtures::revoke_consent(user, consent.client);
         assert!(!store.revoke_consent(command).await.unwrap());
     }

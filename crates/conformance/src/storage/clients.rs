@@ -65,6 +65,7 @@ pub async fn an_update_replaces_everything_but_id_and_birth(store: Arc<dyn Stora
         },
         origin: ClientOrigin::Operator,
         document: Some("https://other.example/client.json".to_owned()),
+        resources: vec!["https://api.example".to_owned()],
         registration_token: fixtures::secret_hash(),
         created_at: first.created_at + Duration::days(1),
     };
@@ -155,12 +156,12 @@ pub async fn what_is_left_of_a_deleted_client_goes_when_it_is_deleted_again(stor
     };
     let redemption = fixtures::redeem_code(login.id);
     assert_eq!(store.redeem_code(redemption.clone()).await.unwrap(), Redeemed::Stored);
-    assert!(store.find_consent(user, gone.id).await.unwrap().is_some());
+    assert!(steps::consent(&*store, user, gone.id).await.is_some());
 
     assert!(!store.delete_client(gone.id).await.unwrap(), "the client itself was gone");
     assert_eq!(store.find_grant(login.id).await.unwrap(), None);
     assert_eq!(store.find_access(redemption.token.id).await.unwrap(), None);
-    assert_eq!(store.find_consent(user, gone.id).await.unwrap(), None);
+    assert_eq!(steps::consent(&*store, user, gone.id).await, None);
 }
 
 /// Pages in the order of ids, without gaps and without repetition, whatever the order of registration.

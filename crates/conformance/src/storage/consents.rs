@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_domain::consent::Consent;
+use countersign_domain::consent::{Consent, ConsentDestination, ConsentTerms};
 use countersign_domain::id::{ClientId, UserId};
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_ports::{
@@ -11,12 +11,8 @@ use countersign_ports::{
 };
 use time::{Duration, OffsetDateTime};
 
-use super::steps;
+use super::steps::{self, consent};
 use crate::fixtures;
-
-async fn consent(store: &dyn Storage, user: UserId, client: ClientId) -> Option<Consent> {
-    store.find_consent(user, client).await.unwrap()
-}
 
 async fn revoke(store: &dyn Storage, user: UserId, client: ClientId) -> bool {
     store.revoke_consent(fixtures::revoke_consent(user, client)).await.unwrap()
@@ -34,8 +30,14 @@ pub async fn a_login_is_a_consent(store: Arc<dyn Storage>) {
         let now = fixtures::NOW + Duration::days(40_000);
         let login = CompleteLogin { scope, now, ..fixtures::complete_login() };
         let user = steps::user_of(&*store, &login).await;
-        let expected = Consent { client: login.client, scope, granted_at: now, last_used_at: now };
-        assert_eq!(consent(&*store, user, login.client).await, Some(expected));
+        let expected = Consent {
+            client: login.client,
+            terms: login.terms.clone(),
+            scope,
+            granted_at: now,
+            last_used_at: now,
+        };
+        assert_eq!(consent(&*store, user, login.client).await, Some(expected.clone()));
         assert_eq!(steps::account(&*store, user).await.consents, [expected]);
     }
 }
@@ -74,7 +76,8 @@ pub async fn consents_add_up(store: Arc<dyn Storage>) {
         assert_eq!(store.find_grant(login.id).await.unwrap().unwrap().scope, scope, "the grant's is its own");
         agreed = agreed.union(scope);
         let granted_at = fixtures::NOW + Duration::hours(1);
-        let expected = Consent { client, scope: agreed, granted_at, last_used_at: now };
+        let expected =
+            Consent { client, terms: fixtures::terms(), scope: agreed, granted_at, last_used_at: now };
         assert_eq!(consent(&*store, user, client).await, Some(expected));
     }
 }
@@ -87,7 +90,7 @@ pub async fn a_login_that_grants_nothing_anew_is_no_consent(store: Arc<dyn Stora
     let second = again(&first, fixtures::NOW + Duration::hours(1), profile);
     steps::user_of(&*store, &second).await;
     let before = consent(&*store, user, first.client).await;
-    assert_eq!(before.unwrap().last_used_at, second.now);
+    assert_eq!(before.as_ref().unwrap().last_used_at, second.now);
 
     assert_eq!(steps::user_of(&*store, &first).await, user);
     let more = again(&first, fixtures::NOW + Duration::hours(2), fixtures::all_scopes());
@@ -190,7 +193,13 @@ pub async fn whoever_agrees_again_begins_anew(store: Arc<dyn Storage>) {
     let scope = ScopeSet::of(&[Scope::OpenId]);
     let back = again(&login, now, scope);
     steps::user_of(&*store, &back).await;
-    let expected = Consent { client: login.client, scope, granted_at: now, last_used_at: now };
+    let expected = Consent {
+        client: login.client,
+        terms: login.terms.clone(),
+        scope,
+        granted_at: now,
+        last_used_at: now,
+    };
     assert_eq!(consent(&*store, login.new_user, login.client).await, Some(expected));
     assert!(!steps::is_live(&*store, &redemption.token).await);
     let redemption = fixtures::redeem_code(back.id);
@@ -240,4 +249,103 @@ pub async fn a_consent_outlives_the_link_of_the_wallet_that_signed(store: Arc<dy
     assert!(consent(&*store, back.new_user, login.client).await.is_some());
     assert!(revoke(&*store, user, login.client).await);
     assert!(!store.find_grant(back.id).await.unwrap().unwrap().revoked, "the wallet is another user's now");
+}
+
+/// Two places and two sets of audiences, in every order.
+fn four_terms() -> [ConsentTerms; 4] {
+    let here = ConsentDestination::parse("https://one.example");
+    let there = ConsentDestination::parse("https://one.example:8443");
+    let api = ["https://api.example".to_owned()];
+    let none = ScopeSet::of(&[]);
+    [
+        fixtures::terms_at(&here, &[], none),
+        fixtures::terms_at(&here, &api, none),
+        fixtures::terms_at(&there, &[], none),
+        fixtures::terms_at(&there, &api, none),
+    ]
+}
+
+/// A consent is client, destination, audiences and scopes: what was signed for at some terms adds nothing at others.
+pub async fn f_03_consents_at_other_terms_are_consents_of_their_own(store: Arc<dyn Storage>) {
+    let client = fixtures::client_id();
+    let login = CompleteLogin { client, ..fixtures::complete_login() };
+    let mut expected = Vec::new();
+    for (place, terms) in four_terms().into_iter().enumerate() {
+        let scope = ScopeSet::of(&[Scope::ALL[place]]);
+        let now = fixtures::NOW + Duration::hours(i64::try_from(place).unwrap());
+        let again = CompleteLogin { terms: terms.clone(), ..again(&login, now, scope) };
+        steps::user_of(&*store, &again).await;
+        expected.push(Consent { client, terms, scope, granted_at: now, last_used_at: now });
+    }
+    let before = again(&login, fixtures::NOW - Duration::hours(1), ScopeSet::of(&[]));
+    let user = steps::user_of(&*store, &before).await;
+    let listed = store.consents_at(user, client).await.unwrap();
+    assert_eq!(listed.len(), 5);
+    assert!(expected.iter().all(|consent| listed.contains(consent)), "{listed:?}");
+    assert!(listed.is_sorted_by_key(|consent| consent.terms.clone()), "{listed:?}");
+    expected.reverse();
+    assert_eq!(steps::account(&*store, user).await.consents[..4], expected);
+
+    assert!(revoke(&*store, user, client).await);
+    assert_eq!(store.consents_at(user, client).await.unwrap(), []);
+}
+
+/// Whatever can be signed for comes back as it was.
+pub async fn f_03_every_kind_of_terms_survives(store: Arc<dyn Storage>) {
+    let resources = |count: usize| -> Vec<String> {
+        (0..count).map(|number| format!("https://api-{}.example/{}", 9 - number, "a".repeat(99))).collect()
+    };
+    for place in ["https://[::1]:65535", "com.example.app:/", "device", "program"] {
+        for count in [0, 1, 8] {
+            for scope in [ScopeSet::of(&[]), ScopeSet::of(&[Scope::OpenId])] {
+                let place = ConsentDestination::parse(place);
+                let terms = fixtures::terms_at(&place, &resources(count), scope);
+                let login = CompleteLogin { terms: terms.clone(), ..fixtures::complete_login() };
+                let user = steps::user_of(&*store, &login).await;
+                assert_eq!(consent(&*store, user, login.client).await.map(|found| found.terms), Some(terms));
+            }
+        }
+    }
+}
+
+/// Only one of them is repeated: the session goes on where its own destination, audiences and scopes were signed for together.
+pub async fn f_03_a_session_repeats_one_consent(store: Arc<dyn Storage>) {
+    let all = four_terms();
+    let [profile, email] = [Scope::Profile, Scope::Email].map(|scope| ScopeSet::of(&[scope]));
+    let first = CompleteLogin { scope: profile, terms: all[0].clone(), ..fixtures::remembered_login() };
+    let session = steps::remember_by(&*store, &first).await;
+    let second = CompleteLogin { terms: all[3].clone(), ..again(&first, fixtures::NOW, email) };
+    steps::user_of(&*store, &second).await;
+    let signed = [(&all[0], profile), (&all[3], email)];
+    let now = fixtures::NOW + Duration::minutes(1);
+    for terms in &all {
+        for scope in [profile, email, profile.union(email)] {
+            let mut command = fixtures::continue_session(&session, first.client);
+            command.login = CompleteLogin { scope, now, terms: terms.clone(), ..command.login };
+            command.agreed = terms.audiences.clone();
+            let expected = if signed.contains(&(terms, scope)) {
+                SessionContinued::CodeIssued
+            } else {
+                SessionContinued::ConsentMissing
+            };
+            assert_eq!(steps::proceed(&*store, &command).await, expected, "{terms:?} {scope}");
+        }
+    }
+    // A smaller set of audiences is repeated from the consent that holds it, and makes none of its own.
+    let both = fixtures::terms_at(
+        &all[0].destination,
+        &["https://api.example".to_owned()],
+        ScopeSet::of(&[Scope::OpenId]),
+    );
+    let third = CompleteLogin { terms: both.clone(), ..again(&first, fixtures::NOW, email) };
+    steps::user_of(&*store, &third).await;
+    let mut command = fixtures::continue_session(&session, first.client);
+    command.login = CompleteLogin { scope: email, now, terms: all[1].clone(), ..command.login };
+    command.agreed = both.audiences.clone();
+    assert_eq!(steps::proceed(&*store, &command).await, SessionContinued::CodeIssued);
+    let consents = store.consents_at(first.new_user, first.client).await.unwrap();
+    assert_eq!(consents.len(), 3);
+    for consent in consents {
+        assert_eq!((consent.granted_at, consent.last_used_at), (fixtures::NOW, now), "{consent:?}");
+    }
 }

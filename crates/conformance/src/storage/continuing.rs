@@ -56,11 +56,12 @@ pub async fn a_session_continues_where_its_user_agreed(store: Arc<dyn Storage>) 
     assert_eq!(steps::session(&*store, session.id).await, used);
     let consent = Consent {
         client: login.client,
+        terms: login.terms.clone(),
         scope: login.scope,
         granted_at: login.now,
         last_used_at: command.login.now,
     };
-    assert_eq!(store.find_consent(login.new_user, login.client).await.unwrap(), Some(consent));
+    assert_eq!(steps::consent(&*store, login.new_user, login.client).await, Some(consent));
 
     let redemption = fixtures::redeem_code(command.login.id);
     assert_eq!(store.redeem_code(redemption.clone()).await.unwrap(), Redeemed::Stored);
@@ -112,7 +113,7 @@ pub async fn a_consent_covers_what_was_signed_for_and_no_more(store: Arc<dyn Sto
             let grant = store.find_grant(command.login.id).await.unwrap();
             assert_eq!(grant.is_some(), expected == SessionContinued::CodeIssued);
         }
-        let consent = store.find_consent(login.new_user, login.client).await.unwrap().unwrap();
+        let consent = steps::consent(&*store, login.new_user, login.client).await.unwrap();
         assert_eq!(consent.scope, agreed);
     }
 }
@@ -142,7 +143,7 @@ pub async fn where_nobody_agreed_no_session_continues(store: Arc<dyn Storage>) {
             assert_eq!(steps::proceed(&*store, &command).await, SessionContinued::ConsentMissing);
             assert_eq!(store.find_grant(command.login.id).await.unwrap(), None);
         }
-        assert_eq!(store.find_consent(login.new_user, client).await.unwrap(), None);
+        assert_eq!(steps::consent(&*store, login.new_user, client).await, None);
     }
     assert_eq!(steps::session(&*store, session.id).await, session, "a refusal is no use");
 }
@@ -161,7 +162,7 @@ pub async fn b_001_a_request_is_continued_once(store: Arc<dyn Storage>) {
         assert_eq!(store.find_grant(spent).await.unwrap(), before);
     }
     assert_eq!(steps::session(&*store, session.id).await, session);
-    let consent = store.find_consent(login.new_user, login.client).await.unwrap().unwrap();
+    let consent = steps::consent(&*store, login.new_user, login.client).await.unwrap();
     assert_eq!(consent.last_used_at, login.now);
     let signed = CompleteLogin { id: first.login.id, ..fixtures::complete_login_of(login.account) };
     assert_eq!(store.complete_login(signed).await.unwrap(), LoginCompleted::ChallengeSpent);
@@ -186,7 +187,7 @@ pub async fn a_continuation_that_is_repeated_gives_the_same_answer(store: Arc<dy
     let revocation = fixtures::revoke_consent(login.new_user, login.client);
     assert!(store.revoke_consent(revocation).await.unwrap());
     repeat().await;
-    assert_eq!(store.find_consent(login.new_user, login.client).await.unwrap(), None);
+    assert_eq!(steps::consent(&*store, login.new_user, login.client).await, None);
     let grant = Grant { redeemed: true, revoked: true, ..grant_of(&command) };
     assert_eq!(store.find_grant(command.login.id).await.unwrap(), Some(grant));
 }

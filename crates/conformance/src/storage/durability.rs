@@ -168,7 +168,7 @@ pub async fn a_session_and_a_consent_outlive_the_process(open: impl AsyncFn() ->
     drop(store);
     let store = open().await;
     assert_eq!(steps::session(&*store, session.id).await.last_used_at, request.login.now);
-    let consent = store.find_consent(login.new_user, login.client).await.unwrap().unwrap();
+    let consent = steps::consent(&*store, login.new_user, login.client).await.unwrap();
     assert_eq!((consent.granted_at, consent.last_used_at), (login.now, request.login.now));
     assert_eq!(steps::proceed(&*store, &request).await, SessionContinued::CodeIssued);
     request.login.code_hash = fixtures::secret_hash();
@@ -198,7 +198,7 @@ pub async fn a_revoked_consent_stays_revoked(open: impl AsyncFn() -> Arc<dyn Sto
     assert!(store.revoke_consent(revocation).await.unwrap());
     drop(store);
     let store = open().await;
-    assert_eq!(store.find_consent(login.new_user, login.client).await.unwrap(), None);
+    assert_eq!(steps::consent(&*store, login.new_user, login.client).await, None);
     assert_eq!(store.redeem_code(fixtures::redeem_code(login.id)).await.unwrap(), Redeemed::Revoked);
     let request = fixtures::continue_session(&session, login.client);
     assert_eq!(steps::proceed(&*store, &request).await, SessionContinued::ConsentMissing);

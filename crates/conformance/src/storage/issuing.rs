@@ -36,7 +36,7 @@ pub async fn tokens_of_a_client_make_no_user(store: Arc<dyn Storage>) {
     let IssueTokens { grant, .. } = issued(&*store).await;
     assert_eq!(store.find_account(grant.user).await.unwrap(), None);
     assert_eq!(store.wallets_of(grant.user).await.unwrap(), []);
-    assert_eq!(store.find_consent(grant.user, grant.client).await.unwrap(), None);
+    assert_eq!(steps::consent(&*store, grant.user, grant.client).await, None);
 }
 
 /// Rule 3: the same token id is the same command, whatever happened in between.

@@ -69,6 +69,14 @@ pub async fn the_document_of_a_client_survives(store: Arc<dyn Storage>) {
     survives(&*store, Client { document, ..fixtures::client() }).await;
 }
 
+/// What the operator opened to the client by name.
+pub async fn the_resources_that_were_opened_survive(store: Arc<dyn Storage>) {
+    for count in [1, 2, 9] {
+        let resources = (0..count).map(|number| format!("https://api-{number}.example/v1")).collect();
+        survives(&*store, Client { resources, ..fixtures::client() }).await;
+    }
+}
+
 /// All sets that are not empty.
 pub async fn every_set_of_scopes_survives(store: Arc<dyn Storage>) {
     for bits in 1_usize..64 {

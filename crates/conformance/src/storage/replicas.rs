@@ -4,6 +4,7 @@ use std::ops::AsyncFn;
 use std::sync::Arc;
 
 use countersign_domain::client::Client;
+use countersign_domain::consent::ConsentDestination;
 use countersign_domain::id::GrantId;
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::signing_key::SealedKey;
@@ -220,11 +221,11 @@ pub async fn a_088_a_revoked_consent_is_seen_by_the_other_replica(open: impl Asy
         let redemption = fixtures::redeem_code(login.id);
         there.redeem_code(redemption.clone()).await.unwrap();
         assert!(steps::is_live(&*there, &redemption.token).await);
-        assert!(there.find_consent(login.new_user, login.client).await.unwrap().is_some());
+        assert!(steps::consent(&*there, login.new_user, login.client).await.is_some());
         let revocation = fixtures::revoke_consent(login.new_user, login.client);
         assert!(here.revoke_consent(revocation).await.unwrap());
         assert!(!steps::is_live(&*there, &redemption.token).await);
-        assert_eq!(there.find_consent(login.new_user, login.client).await.unwrap(), None);
+        assert_eq!(steps::consent(&*there, login.new_user, login.client).await, None);
         let late = fixtures::continue_session(&session, login.client);
         assert_eq!(steps::proceed(&*there, &late).await, SessionContinued::ConsentMissing);
     }
@@ -312,7 +313,9 @@ pub async fn no_grant_outlives_its_consent_on_two_replicas(open: impl AsyncFn() 
         let (user, client) = (login.new_user, login.client);
         let grants = at_once(in_turns(&replicas).enumerate().map(|(place, store)| {
             let scope = ScopeSet::of(&[Scope::ALL[place % Scope::ALL.len()]]);
-            let again = CompleteLogin { client, scope, ..fixtures::complete_login_of(login.account.clone()) };
+            let mut again =
+                CompleteLogin { client, scope, ..fixtures::complete_login_of(login.account.clone()) };
+            again.terms.destination = ConsentDestination::parse(&format!("https://{}.example", place % 5));
             let request = fixtures::continue_session(&session, client);
             let task: Pinned<Option<GrantId>> = Box::pin(async move {
                 match place {
@@ -341,8 +344,8 @@ pub async fn no_grant_outlives_its_consent_on_two_replicas(open: impl AsyncFn() 
                 lives = Some(grant.scope.union(lives.unwrap_or_default()));
             }
         }
-        let consent = replicas[1].find_consent(user, client).await.unwrap();
-        assert_eq!(consent.map(|consent| consent.scope), lives);
+        let consents = replicas[1].consents_at(user, client).await.unwrap();
+        assert_eq!(consents.into_iter().map(|consent| consent.scope).reduce(ScopeSet::union), lives);
     }
 }
 
@@ -375,7 +378,7 @@ pub async fn nothing_outlives_an_account_that_is_deleted_on_the_other_replica(
             let is_live = grant.is_some_and(|grant| !grant.revoked && grant.user == owner);
             let session = replicas[1].find_session(login.session.unwrap().id).await.unwrap();
             assert_eq!(session.map(|session| session.user), is_live.then_some(owner));
-            let consent = replicas[1].find_consent(owner, login.client).await.unwrap();
+            let consent = steps::consent(&*replicas[1], owner, login.client).await;
             assert_eq!(consent.is_some(), is_live);
         }
     }

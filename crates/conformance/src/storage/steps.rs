@@ -1,6 +1,7 @@
 //! What most clauses have to do first.
 
 use countersign_domain::client::Client;
+use countersign_domain::consent::Consent;
 use countersign_domain::id::{ClientId, GrantId, SessionId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::token::{AccessSnapshot, Token};
@@ -29,6 +30,13 @@ pub(crate) async fn user_of(store: &dyn Storage, login: &CompleteLogin) -> UserI
         LoginCompleted::CodeIssued { user } => user,
         LoginCompleted::ChallengeSpent => panic!("the challenge {} was never used", login.id),
     }
+}
+
+/// The one consent of a user at a client, if there is one.
+pub(crate) async fn consent(store: &dyn Storage, user: UserId, client: ClientId) -> Option<Consent> {
+    let mut consents = store.consents_at(user, client).await.unwrap();
+    assert!(consents.len() < 2, "at one client and one set of terms: {consents:?}");
+    consents.pop()
 }
 
 /// A wallet signs in and its code is redeemed.

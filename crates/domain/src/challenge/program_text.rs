@@ -6,7 +6,9 @@
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::{CLIENT, ChallengeText, OURS, Purpose, ReadText, SCOPE, TextKey, is_ours};
+use super::{CLIENT, ChallengeText, Purpose, ReadText, SCOPE, TextKey, is_ours};
+use crate::audience::SignedAudiences;
+use crate::consent::{ConsentDestination, ConsentTerms};
 use crate::id::{ClientId, GrantId};
 use crate::public_url::PublicUrl;
 use crate::scope::ScopeSet;
@@ -38,9 +40,12 @@ struct NamedAccount<'a> {
 }
 
 impl ProgramText {
-    /// May a program name this resource? What looks like a word of ours would be read as one.
-    pub fn takes_resource(uri: &str) -> bool {
-        !uri.starts_with(OURS)
+    /// What somebody agrees to who signs it, beside client and scopes.
+    pub fn terms(&self) -> ConsentTerms {
+        ConsentTerms {
+            destination: ConsentDestination::Program,
+            audiences: SignedAudiences::of(&self.resources, self.scope),
+        }
     }
 
     /// Reads a text of ours; nothing else says anything. Whoever knows the wallets gives the account that the text names, with
@@ -182,13 +187,6 @@ mod tests {
         assert_eq!(ProgramText::read(&url(), &TextKey::new([9; 32]), &text, named), None);
         let other_chain = |_: &ReadText<'_>| Some((account(), "Ethereum".to_owned(), "10".to_owned()));
         assert_eq!(ProgramText::read(&url(), &KEY, &text, other_chain), None);
-    }
-
-    /// Two sets of facts with one text would let a program choose between them.
-    #[test]
-    fn a_resource_that_looks_like_a_scope_is_not_taken() {
-        assert!(!ProgramText::takes_resource("urn:countersign:scope:email"));
-        assert!(ProgramText::takes_resource("https://api.example") && ProgramText::takes_resource("urn:a"));
     }
 
     #[test]

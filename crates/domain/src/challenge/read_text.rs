@@ -91,6 +91,13 @@ impl<'a> ReadText<'a> {
         words.next().is_none().then_some(kind)
     }
 
+    /// The resources that access tokens are for in a text like ours: those behind client and scopes. Elsewhere none can be told
+    /// from the rest.
+    pub fn access_to(&self) -> &[&'a str] {
+        let words = self.resources.iter().rposition(|resource| resource.starts_with("urn:countersign:"));
+        words.and_then(|last| self.resources.get(last + 1..)).unwrap_or_default()
+    }
+
     /// When the text stops being good by its own words, if it says so and the words are a time.
     pub fn expires_at(&self) -> Option<OffsetDateTime> {
         OffsetDateTime::parse(self.expiration_time?, &Rfc3339).ok()

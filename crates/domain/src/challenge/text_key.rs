@@ -15,6 +15,8 @@ const BEFORE_NONCE: &str = "\nNonce: ";
 const RANDOM_DIGITS: usize = 24;
 /// How much of the MAC a nonce holds: 128 bits, which nobody hits by guessing at a server.
 const MAC_BYTES: usize = 16;
+/// The same in hex.
+pub(super) const MAC_DIGITS: usize = 2 * MAC_BYTES;
 /// Keeps this use of the key apart from any other.
 const LABEL: &[u8] = b"countersign challenge text, version 1\0";
 

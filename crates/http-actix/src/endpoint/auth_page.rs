@@ -57,6 +57,8 @@ pub(crate) struct SignInPage {
     device: Option<Place>,
     destination: Place,
     scopes: Vec<ScopeContext>,
+    /// What access tokens would be for, beside this server.
+    resources: Vec<Place>,
     client_id: Place,
     redirect_uri: Place,
     state: Option<Place>,
@@ -165,6 +167,7 @@ pub(crate) async fn render(
         device: pending.device_code().map(|code| values.place(code)),
         destination: values.place(state.templates.destination(language, &sign_in.destination)),
         scopes: ScopeContext::list(pending.scope, new),
+        resources: pending.resources.iter().map(|uri| values.place(uri)).collect(),
         client_id: values.place(pending.client.to_string()),
         redirect_uri: values.place(pending.redirect_uri.as_str()),
         state: pending.state.as_deref().map(|state| values.place(state)),

@@ -109,6 +109,8 @@ struct PageContext<'a> {
     /// The account's address, and its chain.
     account: Option<AccountContext<'a>>,
     answer: Option<VerifyAnswer<'a>>,
+    /// The resources that access tokens would be for, if it is such a text: what stands behind our own words in one.
+    access_to: &'a [&'a str],
 }
 
 #[derive(Serialize)]
@@ -231,7 +233,15 @@ impl<'a> VerifyAnswer<'a> {
 
 impl<'a> PageContext<'a> {
     const fn of(sent: &'a VerifyRequest) -> Self {
-        Self { sent, text_is_missing: false, chains: Vec::new(), unclear: None, account: None, answer: None }
+        Self {
+            sent,
+            text_is_missing: false,
+            chains: Vec::new(),
+            unclear: None,
+            account: None,
+            answer: None,
+            access_to: &[],
+        }
     }
 
     fn with(mut self, told: &'a TextVerified<'a>) -> Self {
@@ -252,6 +262,7 @@ impl<'a> PageContext<'a> {
         self.account = account_of(told)
             .map(|account| AccountContext { address: &account.address, chain: &account.chain });
         self.answer = Some(VerifyAnswer::of(told));
+        self.access_to = told.says.as_ref().map_or(&[], ReadText::access_to);
         self
     }
 }

@@ -70,6 +70,7 @@ pub(super) fn challenge(public_url: &PublicUrl) -> String {
         redirect_uri: &RedirectUri::from_trusted(REDIRECT_URI.to_owned()),
         client: ClientId::parse(CLIENT_ID).unwrap_or(ClientId::from_uuid(Uuid::nil())),
         scope: ScopeSet::of(&[Scope::Profile, Scope::Email]),
+        resources: &[],
     };
     text(public_url, &ethereum_account(), ("Ethereum", "1"), purpose)
 }

@@ -138,7 +138,7 @@ impl Refuse for ProgramChallengeError {
             Self::Resource(error) => error.clone(),
             Self::ResourceUnfit => OAuthError::new(
                 Code::InvalidTarget,
-                "resource is too long for a text to sign, or begins with urn:countersign:",
+                "the resources are too long to stand together in a text that people sign",
             ),
             Self::Store(error) => error.refusal(),
         }

@@ -89,7 +89,7 @@ breakable!(SessionStore {
     end_sessions(user: UserId) -> u64;
 });
 breakable!(AccountStore {
-    find_consent(user: UserId, client: ClientId) -> Option<Consent>;
+    consents_at(user: UserId, client: ClientId) -> Vec<Consent>;
     find_account(user: UserId) -> Option<Account>;
     revoke_consent(command: RevokeConsent) -> bool;
     find_email(user: UserId) -> Option<UserEmail>;

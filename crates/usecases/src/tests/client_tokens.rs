@@ -32,6 +32,7 @@ async fn ask(
 async fn a_client_gets_an_access_token_and_nothing_else() {
     let world = World::new();
     let client = machine(&world).await;
+    world.open(&client, "https://api.example").await;
     let answer = ask(&world, &client, None, &["https://api.example"]).await.unwrap();
     assert!(answer.scope.is_empty() && answer.id_token.is_none());
     assert!(answer.refresh_token.is_none(), "although the client registered the grant type");

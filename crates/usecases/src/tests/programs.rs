@@ -1,5 +1,6 @@
 //! A wallet signs in without a browser.
 
+use countersign_domain::consent::ConsentDestination;
 use countersign_domain::id::ClientId;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::secret::Secret;
@@ -70,9 +71,11 @@ async fn a_signed_text_is_exchanged_for_tokens_of_the_wallets_user() {
     let at_a_browser = world.tokens(&client, "toy-ann").await;
     assert_eq!(world.user_info(&at_a_browser).await.unwrap().subject, user);
     assert!(world.refresh(&client, &answer).await.is_ok());
-    let consent =
-        world.context.storage.find_consent(user, ClientId::parse(&client.id).unwrap()).await.unwrap();
-    assert_eq!(consent.unwrap().scope, answer.scope);
+    let client = ClientId::parse(&client.id).unwrap();
+    let consents = world.context.storage.consents_at(user, client).await.unwrap();
+    let at_a_program =
+        consents.iter().find(|consent| consent.terms.destination == ConsentDestination::Program);
+    assert_eq!(at_a_program.unwrap().scope, answer.scope);
 }
 
 #[tokio::test]

@@ -9,11 +9,13 @@ use countersign_domain::challenge::TextKey;
 use countersign_domain::client::ClientOrigin;
 use countersign_domain::client_auth::ClientCredentials;
 use countersign_domain::dpop::DpopNonceKey;
+use countersign_domain::id::ClientId;
 use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::parameters::Parameters;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::registration::RequestedMetadata;
+use countersign_domain::resource::{DeclaredResource, OpenTo, ResourceRules};
 use countersign_domain::secret::Secret;
 use countersign_domain::user_info::UserInfo;
 use countersign_domain::wallet::{AccountName, WalletAccount, WalletProof};
@@ -26,6 +28,7 @@ use crate::complete_login::{CompleteLoginError, LoginWishes, SignedChallenge, Si
 use crate::exchange_code::{ExchangeCode, ExchangeCodeError, exchange_code};
 use crate::issue_challenge::issue_challenge;
 use crate::login::Browser;
+use crate::open_resource::open_resources;
 use crate::read_user_info::{Presented, ReadUserInfoError, read_user_info};
 use crate::refresh_tokens::{RefreshTokens, RefreshTokensError, refresh_tokens};
 use crate::register_client::register_client;
@@ -96,6 +99,13 @@ impl World {
     }
 
     pub(super) fn on(storage: Arc<dyn Storage>) -> Self {
+        let public_url = PublicUrl::parse("https://auth.example.com").unwrap();
+        let open_to_all =
+            ["https://a.example", "https://b.example", "https://c.example", "https://api.example"];
+        let declared = open_to_all.map(|uri| (uri, OpenTo::Everyone)).into_iter();
+        let declared = declared.chain([("https://named.example", OpenTo::Named)]);
+        let declared = declared.map(|(uri, open_to)| DeclaredResource { uri: uri.to_owned(), open_to });
+        let resources = ResourceRules::new(public_url.clone(), declared.collect()).unwrap();
         let clock = Arc::new(ManualClock::default());
         let outside = Arc::new(FakeFetcher::default());
         let context = Context {
@@ -110,9 +120,9 @@ impl World {
             entropy: Arc::new(SeededEntropy::new(1)),
             mailer: None,
             policy: Policy {
-                public_url: PublicUrl::parse("https://auth.example.com").unwrap(),
+                public_url,
                 lifetimes: Lifetimes::default(),
-                resources: None,
+                resources,
                 client_documents: true,
                 synthetic_email: false,
                 text_key: TextKey::new([7; 32]),
@@ -124,6 +134,12 @@ impl World {
 
     pub(super) fn advance(&self, duration: Duration) {
         self.clock.advance(duration);
+    }
+
+    /// Opens a resource to a client as the operator does.
+    pub(super) async fn open(&self, client: &TestClient, uri: &str) {
+        let id = ClientId::named(&client.id).unwrap();
+        open_resources(&self.context, id, &[uri.to_owned()]).await.unwrap();
     }
 
     pub(super) async fn client(&self) -> TestClient {

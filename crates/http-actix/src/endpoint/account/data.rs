@@ -27,7 +27,7 @@ pub(crate) struct AccountBody {
     created_at: String,
     /// The wallets, the longest linked first.
     wallets: Vec<WalletBody>,
-    /// The clients that the user agreed to, the last used first.
+    /// What the user agreed to, one entry for each client, destination and set of audiences, the last used first.
     apps: Vec<AppBody>,
     /// The live sessions, the last used first.
     sessions: Vec<SessionBody>,
@@ -63,6 +63,12 @@ pub(crate) struct AppBody {
     /// Who answers for the document that describes it, where nobody registered it: host and port.
     #[serde(skip_serializing_if = "Option::is_none")]
     described_at: Option<String>,
+    /// Where it leads: the origin of a redirect URI, the scheme of an app, `device` or `program`; none for an agreement from before
+    /// this was written down, by which no sign-in is continued.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    destination: Option<String>,
+    /// For whom access tokens are: this server's issuer, and resources.
+    audiences: Vec<String>,
     /// The scopes, separated by spaces.
     scope: String,
     /// When the user first agreed.
@@ -108,7 +114,8 @@ pub(crate) async fn download(state: Data<AppState>, request: HttpRequest) -> Res
         Ok(shown) => shown,
         Err(error) => return refuse(&state, &request, error),
     };
-    let body = serde_json::to_vec_pretty(&AccountBody::of(&shown)).map_err(ApiError::server_error)?;
+    let issuer = state.context.policy.public_url.as_str();
+    let body = serde_json::to_vec_pretty(&AccountBody::of(&shown, issuer)).map_err(ApiError::server_error)?;
     Ok(HttpResponse::Ok()
         .content_type("application/json")
         .insert_header((header::CONTENT_DISPOSITION, "attachment; filename=\"account.json\""))
@@ -116,7 +123,7 @@ pub(crate) async fn download(state: Data<AppState>, request: HttpRequest) -> Res
 }
 
 impl AccountBody {
-    fn of(shown: &AccountShown) -> Self {
+    fn of(shown: &AccountShown, issuer: &str) -> Self {
         let wallet = |LinkedWallet { account, linked_at }: &LinkedWallet| WalletBody {
             account: account.caip10(),
             kind: account.kind().map(AccountKind::name),
@@ -132,7 +139,7 @@ impl AccountBody {
             preferred_username: shown.user.preferred_username(),
             created_at: iso8601(shown.created_at),
             wallets: shown.wallets.iter().map(wallet).collect(),
-            apps: shown.consents.iter().map(AppBody::of).collect(),
+            apps: shown.consents.iter().map(|consent| AppBody::of(consent, issuer)).collect(),
             sessions: shown.sessions.iter().map(|session| SessionBody::of(session, shown)).collect(),
             email: shown.email.as_ref().map(email),
         }
@@ -140,8 +147,13 @@ impl AccountBody {
 }
 
 impl AppBody {
-    fn of(ConsentShown { consent, client, .. }: &ConsentShown) -> Self {
+    fn of(ConsentShown { consent, client, .. }: &ConsentShown, issuer: &str) -> Self {
+        let audiences = &consent.terms.audiences;
+        let this_server = audiences.hold_this_server().then_some(issuer);
+        let destination = consent.terms.destination.to_text();
         Self {
+            destination: Some(destination.to_owned()).filter(|text| !text.is_empty()),
+            audiences: this_server.into_iter().chain(audiences.resources()).map(ToOwned::to_owned).collect(),
             client_id: consent.client.to_string(),
             client_name: client.name.clone(),
             client_uri: client.uri.clone(),

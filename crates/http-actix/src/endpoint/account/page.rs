@@ -7,7 +7,7 @@ use countersign_domain::email::UserEmail;
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::wallet::{AccountKind, WalletAccount};
 use countersign_ports::{LinkedWallet, WalletVerifier};
-use countersign_usecases::read_account::{AccountShown, ConsentShown};
+use countersign_usecases::read_account::{AccountShown, ConsentShown, ConsentShownAt};
 use countersign_usecases::sign_out::Back;
 use serde::Serialize;
 use time::{OffsetDateTime, UtcOffset};
@@ -83,8 +83,16 @@ struct AppContext {
     name: String,
     self_registered: bool,
     described_at: Option<String>,
+    /// What was agreed to at this app, the last used first. All of it is taken back at once.
+    agreements: Vec<AgreementContext>,
+}
+
+#[derive(Serialize)]
+struct AgreementContext {
     destinations: Vec<String>,
     scopes: Vec<&'static str>,
+    /// What access tokens are for, beside this server.
+    resources: Vec<String>,
     granted: Moment,
     used: Moment,
 }
@@ -175,7 +183,7 @@ pub(super) fn render(
                 WalletContext::of(wallets, account, shown, Some(*linked_at))
             })
             .collect(),
-        apps: shown.consents.iter().map(|consent| AppContext::of(state, language, consent)).collect(),
+        apps: AppContext::list(state, language, &shown.consents),
         sessions: shown.sessions.iter().map(|session| SessionContext::of(session, shown)).collect(),
         email: shown.email.as_ref().map(EmailContext::of),
         typed_email: step.email,
@@ -239,18 +247,43 @@ impl WalletContext {
 }
 
 impl AppContext {
+    /// Each app once, where it was last used.
+    fn list(state: &AppState, language: Language, consents: &[ConsentShown]) -> Vec<Self> {
+        let mut apps: Vec<Self> = Vec::new();
+        for shown in consents {
+            let agreement = AgreementContext::of(state, language, shown);
+            let client_id = shown.consent.client.to_string();
+            match apps.iter_mut().find(|app| app.client_id == client_id) {
+                Some(app) => app.agreements.push(agreement),
+                None => apps.push(Self {
+                    client_id,
+                    name: shown.client.name.clone(),
+                    self_registered: shown.client.self_registered,
+                    described_at: shown.client.described_at.clone(),
+                    agreements: vec![agreement],
+                }),
+            }
+        }
+        apps
+    }
+}
+
+impl AgreementContext {
     fn of(state: &AppState, language: Language, shown: &ConsentShown) -> Self {
-        let ConsentShown { consent, client, destinations } = shown;
+        let ConsentShown { consent, destination, .. } = shown;
+        let templates = &state.templates;
+        let destinations = match destination {
+            ConsentShownAt::Redirect(destination) => vec![templates.destination(language, destination)],
+            ConsentShownAt::Device => vec![templates.text(language, "account.on_device").to_owned()],
+            ConsentShownAt::Program => vec![templates.text(language, "account.in_program").to_owned()],
+            ConsentShownAt::Unrecorded(places) => {
+                places.iter().map(|place| templates.destination(language, place)).collect()
+            }
+        };
         Self {
-            client_id: consent.client.to_string(),
-            name: client.name.clone(),
-            self_registered: client.self_registered,
-            described_at: client.described_at.clone(),
-            destinations: destinations
-                .iter()
-                .map(|destination| state.templates.destination(language, destination))
-                .collect(),
+            destinations,
             scopes: consent.scope.iter().map(|scope| scope.name()).collect(),
+            resources: consent.terms.audiences.resources().map(ToOwned::to_owned).collect(),
             granted: Moment::at(consent.granted_at),
             used: Moment::at(consent.last_used_at),
         }

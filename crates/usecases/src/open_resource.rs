@@ -1,0 +1,84 @@
+//! The operator opens a resource to one client, or closes it again. No request of a client does that.
+
+use countersign_domain::client::Client;
+use countersign_domain::id::ClientId;
+use countersign_domain::resource::{ResourceRules, ResourceUnfit};
+use countersign_ports::StoreError;
+
+use crate::Context;
+
+/// Why a resource is not opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenResourceError {
+    /// It can be no resource.
+    #[error("{uri} is {unfit}")]
+    Unfit {
+        /// What was named.
+        uri: String,
+        /// Why not.
+        unfit: ResourceUnfit,
+    },
+    /// The settings do not declare it.
+    #[error("the setting `resources` does not declare {0}")]
+    NotDeclared(String),
+    /// There is no such client.
+    #[error("client is not registered")]
+    ClientUnknown,
+    /// The client could not be changed.
+    #[error("client could not be changed")]
+    Store(#[from] StoreError),
+}
+
+/// May the operator open these resources to a client?
+pub fn judge_opened(rules: &ResourceRules, uris: &[String]) -> Result<(), OpenResourceError> {
+    for uri in uris {
+        match rules.may_be_opened(uri) {
+            Ok(true) => {}
+            Ok(false) => return Err(OpenResourceError::NotDeclared(uri.clone())),
+            Err(unfit) => return Err(OpenResourceError::Unfit { uri: uri.clone(), unfit }),
+        }
+    }
+    Ok(())
+}
+
+/// Opens resources to a client; those that are open stay so. From the answer on every replica knows it.
+pub async fn open_resources(
+    context: &Context,
+    id: ClientId,
+    uris: &[String],
+) -> Result<Client, OpenResourceError> {
+    judge_opened(&context.policy.resources, uris)?;
+    change(context, id, |open| {
+        for uri in uris {
+            if !open.contains(uri) {
+                open.push(uri.clone());
+            }
+        }
+    })
+    .await
+}
+
+/// Closes resources to a client; it may be one that is not declared any more. Tokens that were issued live on until they expire, and
+/// no refresh gives new ones for it.
+pub async fn close_resources(
+    context: &Context,
+    id: ClientId,
+    uris: &[String],
+) -> Result<Client, OpenResourceError> {
+    change(context, id, |open| open.retain(|uri| !uris.contains(uri))).await
+}
+
+async fn change(
+    context: &Context,
+    id: ClientId,
+    change: impl FnOnce(&mut Vec<String>),
+) -> Result<Client, OpenResourceError> {
+    let found = context.storage.find_client(id).await?;
+    let mut client = found.ok_or(OpenResourceError::ClientUnknown)?;
+    change(&mut client.resources);
+    if !context.update_client(client.clone()).await? {
+        return Err(OpenResourceError::ClientUnknown);
+    }
+    tracing::info!(client.id = %id, resources = client.resources.len(), "resources of the client changed");
+    Ok(client)
+}
