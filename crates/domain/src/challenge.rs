@@ -21,6 +21,7 @@ use subtle::ConstantTimeEq;
 use crate::id::{ClientId, GrantId};
 use crate::public_url::PublicUrl;
 use crate::redirect_uri::RedirectUri;
+use crate::resource::OURS;
 use crate::scope::ScopeSet;
 use crate::wallet::{AccountKind, WalletAccount};
 
@@ -209,7 +210,12 @@ impl ChallengeText<'_> {
     /// The text as the MAC sees it.
     fn draft(&self) -> String {
         let (statement, mut resources) = self.purpose.statement_and_resources();
-        resources.extend(self.signer_kind.map(|kind| format!("{KIND}{}", kind.name())));
+        if let Some(kind) = self.signer_kind {
+            // Words of ours stand together, before the resources that access tokens are for.
+            let last = resources.iter().rposition(|resource| resource.starts_with(OURS));
+            let place = last.map_or(resources.len(), |last| last + 1);
+            resources.insert(place, format!("{KIND}{}", kind.name()));
+        }
         let mut text = format!(
             "{domain} wants you to sign in with your {kind} account:\n\
              {address}\n\

@@ -15,7 +15,7 @@ pub(crate) const MAX_RESOURCES: usize = 8;
 /// How long one may be, in bytes. How long they may be together follows from the text that is signed.
 const MAX_LENGTH: usize = 512;
 /// What stands before our own words in a text that is signed. A resource that begins so would be read as one of them.
-const OURS: &str = "urn:countersign:";
+pub(crate) const OURS: &str = "urn:countersign:";
 /// What stands before a client's id where it is written as a URN.
 const UUID: &str = "urn:uuid:";
 

@@ -58,6 +58,7 @@ mod lengths {
             account,
             account_kind: &kind,
             chain_id: &chain_id,
+            signer_kind: Some(crate::wallet::AccountKind::Contract),
             purpose,
             key: &KEY,
             random: [1; 12],
