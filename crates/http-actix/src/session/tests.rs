@@ -67,7 +67,8 @@ fn what_was_sealed_opens_as_it_was() {
 #[test]
 fn a_038_four_ordinary_requests_fit_and_the_oldest_gives_way_to_more() {
     let mut pendings = Pendings((1..=4).map(ordinary).collect());
-    assert_eq!(pendings.fit(MAX_PLAIN).unwrap().len(), 4);
+    let mark = escaped_size(&format!("{:?}", URL_SAFE_NO_PAD.encode([7; 16])));
+    assert_eq!(pendings.fit(MAX_PLAIN - mark).unwrap().len(), 4, "beside the mark of the browser");
     let mut pendings = Pendings((1..=20).map(ordinary).collect());
     let kept = pendings.fit(MAX_PLAIN).unwrap();
     assert!((4..20).contains(&kept.len()));

@@ -12,6 +12,7 @@ use countersign_domain::dpop::DpopNonceKey;
 use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::parameters::Parameters;
 use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::picture::PictureKey;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::secret::Secret;
@@ -115,6 +116,8 @@ impl World {
                 resources: None,
                 client_documents: true,
                 synthetic_email: false,
+                playground: false,
+                picture_key: PictureKey::new([9; 32]),
                 text_key: TextKey::new([7; 32]),
                 dpop_nonces: DpopNonceKey::new([8; 32]),
             },
