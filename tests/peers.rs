@@ -69,6 +69,13 @@ fn whatever_people_do_with_tabs_and_browsers_nothing_is_lost_and_nothing_leaks()
     judge("tabs.mjs", node());
 }
 
+/// Forms, scripts, frames and frames without an origin of other sites, and of a sibling that gets both cookies sent, against every change that
+/// a cookie carries; and our own page that posts answers (F-02, A-056, B-056, B-063).
+#[test]
+fn other_sites_have_a_browser_with_both_cookies_change_nothing() {
+    judge("foreign.mjs", node());
+}
+
 /// How people leave, in Chromium: answers that the browser posts, with scripts and without, and the page that asks whether to sign
 /// out, with axe-core (A-104, B-058, E-27).
 #[test]

@@ -126,6 +126,7 @@ async function prepare(id, said) {
   const { signer, other } = flow.chosen;
   const known = knownAs(signer.account);
   const fields = {
+    form: byId("by-hand-form").elements.form.value,
     change: flow.kind,
     wallet_address: signer.account.address,
     chain: known?.signs === "contract" ? known.chain : signer.account.chain,
@@ -170,14 +171,14 @@ async function isContractAfterAll(problem, { other: signature }) {
 }
 
 function take(answer, serverTime) {
-  const { challenge: signer, other_challenge: other, expires_at: expiresAt } = answer;
+  const { challenge: signer, other_challenge: other, expires_at: expiresAt, form } = answer;
   const expires = Date.parse(expiresAt);
   const wanted = flow.kind === "link" ? [signer, other] : [signer];
   if (wanted.some((text) => typeof text !== "string") || Number.isNaN(expires)) throw broken();
   // Wallets write addresses in ways of their own; here they stand as the texts have them.
   showChosen("signer", addressIn(answer.wallet_account));
   if (other) showChosen("other", addressIn(answer.other_wallet_account));
-  Object.assign(flow, { texts: { signer, other }, signatures: {}, came: Date.now(), ends: Date.now() + (expires - serverTime) });
+  Object.assign(flow, { texts: { signer, other }, form, signatures: {}, came: Date.now(), ends: Date.now() + (expires - serverTime) });
   showText();
 }
 
@@ -214,7 +215,7 @@ async function send() {
   const mine = newTurn();
   const { kind, texts, signatures } = flow;
   show(on, "verifying", { busy: true });
-  const fields = { challenge: texts.signer, signature: signatures.signer, other_challenge: texts.other, other_signature: signatures.other };
+  const fields = { form: flow.form, challenge: texts.signer, signature: signatures.signer, other_challenge: texts.other, other_signature: signatures.other };
   try {
     await post(`/account/wallets/${kind}`, fields);
     show(on, "success", {});

@@ -19,11 +19,17 @@ async function denied(event) {
   const on = byId("manual")?.contains(event.submitter) ? surfaces.manual : surfaces.wallet;
   const mine = newTurn();
   try {
-    const { answer } = await postFor("/oauth/deny");
+    const { answer } = await postFor("/oauth/deny", { form: byId("deny").elements.form.value });
     leave(answer, "denied", "taking_back");
   } catch (problem) {
     if (mine()) reportFor(on, problem, { retry: () => byId("deny").requestSubmit() });
   }
+}
+
+// What the form of the page says: the account that it named, and its secret.
+function continueFields() {
+  const { wallet_account: account, form } = byId("continue-form").elements;
+  return { wallet_account: account.value, form: form.value };
 }
 
 async function continued(event) {
@@ -32,7 +38,7 @@ async function continued(event) {
   const mine = newTurn();
   show(surfaces.wallet, "verifying", { key: "continuing", busy: true });
   try {
-    const { answer } = await postFor("/oauth/continue", { wallet_account: byId("continue-form").elements.wallet_account.value });
+    const { answer } = await postFor("/oauth/continue", continueFields());
     leave(answer, "success", "taking_to");
   } catch (problem) {
     if (!mine()) return;

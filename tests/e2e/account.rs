@@ -69,7 +69,7 @@ fn texts(browser: &mut Browser, change: &str, signer: &Wallet, other: &Wallet) -
         ("wallet_address", &format!("eip155:1:{}", signer.address())),
         ("other_wallet_address", &format!("  {} ", other.address())),
     ];
-    browser.send(form("/account/wallets/challenge", &fields))
+    browser.press(form("/account/wallets/challenge", &fields))
 }
 
 fn text_of(page: &str, whose: &str) -> String {
@@ -104,8 +104,8 @@ on_both! {
         let (client, wallet) = (server.register(), Wallet::fresh());
         let sub = server.userinfo(&tokens(&server, &client, &wallet).access).field("sub");
         let mut browser = sign_in(&server, &wallet);
-        browser.send(form("/account/email", &[("email", "Ada@Example.com")])).expect(303);
-        let file = browser.send(Request::get("/account/data")).expect(200);
+        browser.press(form("/account/email", &[("email", "Ada@Example.com")])).expect(303);
+        let file = browser.press(form("/account/data", &[])).expect(200);
         assert_eq!(file.header("Content-Disposition"), Some("attachment; filename=\"account.json\""));
         let data = file.json();
         assert_eq!(data["sub"], sub.as_str());
@@ -131,7 +131,7 @@ on_both! {
             let by_browser = Request::json(path, body).header("Accept", "text/html");
             assert_eq!(done(server.send(&by_browser)), "/account", "{path}");
         }
-        assert_eq!(server.get("/account/data").verdict(), "401 access_denied");
+        assert_eq!(server.send(&Request::json("/account/data", &json!({}))).verdict(), "401 access_denied");
         let mut stranger = server.browser();
         stranger.cookies.insert("countersign_login".to_owned(), "A".repeat(64));
         assert_eq!(stranger.send(Request::get("/account")).expect(302).location(), "/auth");
@@ -155,7 +155,7 @@ on_both! {
         ];
         for (path, fields) in forms {
             for (name, value) in [("Origin", "https://evil.example"), ("Sec-Fetch-Site", "same-site")] {
-                browser.send(form(path, fields).header(name, value)).expect(403);
+                browser.press(form(path, fields).header(name, value)).expect(403);
             }
         }
         server.userinfo(&tokens.access).expect(200);
@@ -171,6 +171,7 @@ on_both! {
         let first = tokens(&server, &client, &wallet);
         let mut browser = sign_in(&server, &wallet);
         let revoke = form("/account/apps/revoke", &[("client_id", &client.id)]);
+        let revoke = browser.filled(revoke);
         assert_eq!(done(browser.send(revoke.clone())), "/account?done=access_revoked");
         assert_eq!(replica.site().userinfo(&first.access).status, 401);
         assert_eq!(replica.site().refresh(&client, &first.refresh).verdict(), "400 invalid_grant");
@@ -189,9 +190,9 @@ on_both! {
         let mut victim = sign_in(&server, &ann);
         let session = ids_of(&page(&mut victim, "/account"), "data-session").remove(0);
         let mut thief = sign_in(&server, &bob);
-        assert_eq!(done(thief.send(form("/account/sessions/end", &[("session", &session)]))), "/account?done=session_ended");
-        thief.send(form("/account/apps/revoke", &[("client_id", &client.id)])).expect(303);
-        thief.send(form("/account/sessions/end", &[("session", "all")])).expect(303);
+        thief.press(form("/account/sessions/end", &[("session", &session)])).expect(403);
+        thief.press(form("/account/apps/revoke", &[("client_id", &client.id)])).expect(403);
+        thief.press(form("/account/sessions/end", &[("session", "all")])).expect(303);
         server.userinfo(&ours.access).expect(200);
         assert_eq!(ids_of(&page(&mut victim, "/account"), "data-session"), [session]);
     }
@@ -204,21 +205,20 @@ on_both! {
         let sessions = ids_of(&page(&mut laptop, "/account"), "data-session");
         assert_eq!(sessions.len(), 3);
         let end = |which: &str| form("/account/sessions/end", &[("session", which)]);
-        let of_phone = phone.send(Request::get("/account/data")).json()["sessions"].as_array().unwrap().iter()
+        let of_phone = phone.press(form("/account/data", &[])).json()["sessions"].as_array().unwrap().iter()
             .find(|session| session["is_this_one"] == true).unwrap()["id"].as_str().unwrap().to_owned();
-        assert_eq!(done(laptop.send(end(&of_phone))), "/account?done=session_ended");
+        assert_eq!(done(laptop.press(end(&of_phone))), "/account?done=session_ended");
         assert_eq!(phone.send(Request::get("/account")).status, 302, "the phone is signed out");
-        assert_eq!(done(desk.send(end("this"))), "/account?done=signed_out");
+        assert_eq!(done(desk.press(end("this"))), "/account?done=signed_out");
         assert!(!desk.cookies.contains_key("countersign_login"), "the browser forgets it too");
         let out = page(&mut desk, "/account?done=signed_out");
         assert!(out.contains("data-state=\"signed-out\""), "{out}");
         assert!(out.contains("Your wallet may still list this site as connected"), "{out}");
-        assert_eq!(done(laptop.send(end("all"))), "/account?done=signed_out_everywhere");
+        assert_eq!(done(laptop.press(end("all"))), "/account?done=signed_out_everywhere");
         assert_eq!(database.number("SELECT count(*) FROM login_sessions"), 0);
         for wrong in ["", "none", "../all", ITSELF] {
             let mut browser = sign_in(&server, &wallet);
-            let status = if wrong == ITSELF { 303 } else { 400 };
-            browser.send(end(wrong)).expect(status);
+            browser.press(end(wrong)).expect(if wrong.is_empty() { 400 } else { 403 });
             assert!(page(&mut browser, "/account").contains("data-state=\"account\""), "{wrong}");
         }
     }
@@ -227,18 +227,18 @@ on_both! {
         let server = database.start();
         let mut browser = sign_in(&server, &Wallet::fresh());
         let put = |address: &str| form("/account/email", &[("email", address)]);
-        assert_eq!(done(browser.send(put("ada@example.com"))), "/account?done=email_added");
+        assert_eq!(done(browser.press(put("ada@example.com"))), "/account?done=email_added");
         assert!(page(&mut browser, "/account").contains("<bdi id=\"email-address\">ada@example.com</bdi>"));
-        assert_eq!(done(browser.send(put("lovelace@example.com"))), "/account?done=email_added");
+        assert_eq!(done(browser.press(put("lovelace@example.com"))), "/account?done=email_added");
         assert!(page(&mut browser, "/account").contains("lovelace@example.com"));
         for wrong in ["", "ada", "ada@example.com\r\nBcc: eve@example.com", "<b>@example.com"] {
-            let refused = browser.send(put(wrong)).expect(400).text();
+            let refused = browser.press(put(wrong)).expect(400).text();
             assert!(refused.contains("data-trouble=\"bad_email\"") && !refused.contains("<b>@"), "{refused}");
             let program = Request::json("/account/email", &json!({"email": wrong}));
-            assert_eq!(browser.send(program).verdict(), "400 invalid_request");
+            assert_eq!(browser.press(program).verdict(), "400 invalid_request");
         }
         assert!(page(&mut browser, "/account").contains("lovelace@example.com"), "what is wrong changes nothing");
-        assert_eq!(done(browser.send(form("/account/email/remove", &[]))), "/account?done=email_removed");
+        assert_eq!(done(browser.press(form("/account/email/remove", &[]))), "/account?done=email_removed");
         assert!(!page(&mut browser, "/account").contains("lovelace@example.com"));
     }
 
@@ -246,15 +246,17 @@ on_both! {
         let server = database.start();
         let wallet = Wallet::fresh();
         let mut browser = sign_in(&server, &wallet);
-        browser.send(form("/account/email", &[("email", "ada@example.com")])).expect(303);
+        browser.press(form("/account/email", &[("email", "ada@example.com")])).expect(303);
         let secret = browser.cookies["countersign_login"].clone();
-        let asked = browser.send(Request::get(&format!("/account/email/confirm?token={secret}"))).expect(200);
-        assert!(asked.text().contains("data-state=\"email-ask\""), "it is not looked up before the button is pressed");
-        for wrong in [secret.as_str(), "x", ""] {
-            let refused = browser.send(form("/account/email/confirm", &[("token", wrong)])).expect(400);
-            assert!(refused.text().contains("not valid any more") || wrong.is_empty(), "{refused:?}");
+        let asked = format!("/account/email/confirm?token={secret}");
+        let asked = browser.send(Request::get(&asked)).expect(400).text();
+        assert!(asked.contains("data-state=\"email-invalid\""), "{asked}");
+        for wrong in [secret.as_str(), "x"] {
+            browser.press(form("/account/email/confirm", &[("token", wrong)])).expect(403);
             let program = Request::json("/account/email/confirm", &json!({"token": wrong}));
-            assert_eq!(browser.send(program).verdict(), "400 invalid_request");
+            assert_eq!(browser.press(program).verdict(), "403 invalid_request");
+            let nobody = Request::json("/account/email/confirm", &json!({"token": wrong}));
+            assert_eq!(server.send(&nobody).verdict(), "400 invalid_request", "without a cookie it is judged as it is");
         }
         for path in ["/account/email/confirm", "/account/email/confirm?token=x", "/account/email/confirm?token=x&token=y"] {
             assert!(browser.send(Request::get(path)).expect(400).text().contains("not valid any more"), "{path}");
@@ -268,10 +270,10 @@ on_both! {
         let old = tokens(&server, &client, &wallet);
         let sub = server.userinfo(&old.access).field("sub");
         let mut browser = sign_in(&server, &wallet);
-        let unsaid = browser.send(form("/account/delete", &[])).expect(400).text();
+        let unsaid = browser.press(form("/account/delete", &[])).expect(400).text();
         assert!(unsaid.contains("data-trouble=\"not_confirmed\""), "{unsaid}");
         server.userinfo(&old.access).expect(200);
-        let gone = browser.send(form("/account/delete", &[("confirm", "yes")]));
+        let gone = browser.press(form("/account/delete", &[("confirm", "yes")]));
         assert_eq!(done(gone), "/account?done=account_deleted");
         assert!(page(&mut browser, "/account?done=account_deleted").contains("Your account is deleted"));
         assert_eq!(server.userinfo(&old.access).status, 401);
@@ -286,20 +288,21 @@ on_both! {
         let server = database.start();
         let wallet = Wallet::fresh();
         let mut browser = sign_in(&server, &wallet);
+        let delete = || form("/account/delete", &[("confirm", "yes")]);
+        let waiting = browser.filled(delete());
         let older = if database.is_postgres() { "interval '10 minutes'" } else { "600000000" };
         database.change(&format!("UPDATE login_sessions SET authenticated_at = authenticated_at - {older}"));
         let shown = page(&mut browser, "/account");
         assert!(shown.contains("id=\"sign-in-again\"") && !shown.contains("id=\"delete-button\""), "{shown}");
-        let delete = || form("/account/delete", &[("confirm", "yes")]);
-        let refused = browser.send(delete()).expect(401).text();
+        let refused = browser.send(waiting).expect(401).text();
         assert!(refused.contains("data-trouble=\"signed_in_long_ago\""), "{refused}");
         assert_eq!(database.number("SELECT count(*) FROM users"), 1);
-        let again = browser.send(form("/account/sign-in", &[])).expect(303);
+        let again = browser.press(form("/account/sign-in", &[])).expect(303);
         assert!(again.location().starts_with("/auth"), "{again:?}");
         let authorization = authorization(&server);
         let challenge = browser.challenge(&authorization, &wallet);
         browser.login(&Browser::login_body(&authorization, &wallet, &challenge)).expect(303);
-        browser.send(delete()).expect(303);
+        browser.press(delete()).expect(303);
         assert_eq!(database.number("SELECT count(*) FROM users"), 0);
     }
 
@@ -318,13 +321,13 @@ on_both! {
                 ("other_signature", &other.sign(&for_other)),
             ],
         );
-        assert_eq!(done(browser.send(finish)), "/account?done=wallet_linked");
+        assert_eq!(done(browser.press_on(&asked, finish)), "/account?done=wallet_linked");
         let shown = page(&mut browser, "/account?done=wallet_linked");
         assert!(shown.contains(&other.address()) && shown.contains("The wallet is linked."), "{shown}");
         let asked = texts(&mut browser, "unlink", &mine, &other).expect(200).text();
         let text = text_of(&asked, "signer");
         let finish = form("/account/wallets/unlink", &[("challenge", &typed(&text)), ("signature", &mine.sign(&text))]);
-        assert_eq!(done(browser.send(finish)), "/account?done=wallet_unlinked");
+        assert_eq!(done(browser.press_on(&asked, finish)), "/account?done=wallet_unlinked");
         assert!(!page(&mut browser, "/account").contains(&other.address()));
     }
 
@@ -350,15 +353,15 @@ on_both! {
             (signed(&eve, &other), "Failed to verify signature of your wallet"),
             (signed(&mine, &eve), "Failed to verify signature of the new wallet"),
         ] {
-            let shown = browser.send(request).expect(401).text();
+            let shown = browser.press_on(&asked, request).expect(401).text();
             assert!(shown.contains(why), "{shown}");
             assert_eq!(text_of(&shown, "signer"), for_mine);
             assert_eq!(text_of(&shown, "other"), for_other);
         }
         for _ in 0..3 {
-            browser.send(signed(&eve, &eve)).expect(401);
+            browser.press_on(&asked, signed(&eve, &eve)).expect(401);
         }
-        let exhausted = browser.send(signed(&mine, &other)).expect(401).text();
+        let exhausted = browser.press_on(&asked, signed(&mine, &other)).expect(401).text();
         assert!(exhausted.contains("Challenge is not valid or has expired"), "{exhausted}");
         assert!(exhausted.contains("id=\"address-form\"") && exhausted.contains(&other.address()), "{exhausted}");
     }
@@ -371,9 +374,9 @@ on_both! {
         let same = texts(&mut browser, "link", &mine, &mine).expect(400).text();
         assert!(same.contains("This wallet is the one that signs for you"), "{same}");
         let fields = [("change", "link"), ("wallet_address", &mine.address()), ("other_wallet_address", "<script>")];
-        let nothing = browser.send(form("/account/wallets/challenge", &fields)).expect(400).text();
+        let nothing = browser.press(form("/account/wallets/challenge", &fields)).expect(400).text();
         assert!(nothing.contains("not an address of a wallet") && !nothing.contains("<script>\""), "{nothing}");
-        browser.send(form("/account/wallets/challenge", &[("change", "steal")])).expect(400);
+        browser.press(form("/account/wallets/challenge", &[("change", "steal")])).expect(400);
         let asked = texts(&mut browser, "link", &mine, &bobs).expect(200).text();
         let (for_mine, for_bob) = (text_of(&asked, "signer"), text_of(&asked, "other"));
         let taken = form(
@@ -385,12 +388,12 @@ on_both! {
                 ("other_signature", &bobs.sign(&for_bob)),
             ],
         );
-        let refused = browser.send(taken).expect(409).text();
+        let refused = browser.press_on(&asked, taken).expect(409).text();
         assert!(refused.contains("This wallet belongs to another account here"), "{refused}");
         let asked = texts(&mut browser, "unlink", &mine, &mine).expect(200).text();
         let text = text_of(&asked, "signer");
         let last = form("/account/wallets/unlink", &[("challenge", &text), ("signature", &mine.sign(&text))]);
-        let refused = browser.send(last).expect(409).text();
+        let refused = browser.press_on(&asked, last).expect(409).text();
         assert!(refused.contains("It cannot be unlinked"), "{refused}");
         let unknown = form("/account/wallets/unlink", &[("challenge", "x"), ("signature", "y")]);
         assert_eq!(server.browser().send(unknown).status, 400, "no session has such a text");
@@ -409,11 +412,11 @@ on_both! {
             "other_challenge": for_other,
             "other_signature": other.sign(&for_other),
         });
-        browser.send(Request::json("/account/wallets/link", &link)).expect(200);
+        browser.press_on(&asked, Request::json("/account/wallets/link", &link)).expect(200);
         let asked = texts(&mut browser, "unlink", &mine, &mine).expect(200).text();
         let text = text_of(&asked, "signer");
         let finish = form("/account/wallets/unlink", &[("challenge", &text), ("signature", &mine.sign(&text))]);
-        let leads_to = done(browser.send(finish));
+        let leads_to = done(browser.press_on(&asked, finish));
         let out = page(&mut browser, &leads_to);
         assert!(out.contains("You were signed in with it, so you are signed out here."), "{out}");
         let account = page(&mut sign_in(&server, &other), "/account");
@@ -428,9 +431,9 @@ fn what_is_mailed_is_counted() {
     let mut browser = sign_in(&server, &Wallet::fresh());
     let put = || form("/account/email", &[("email", "ada@example.com")]);
     for _ in 0..6 {
-        browser.send(put()).expect(303);
+        browser.press(put()).expect(303);
     }
-    let refused = browser.send(put()).expect(429);
+    let refused = browser.press(put()).expect(429);
     assert!(refused.header("Retry-After").is_some(), "{refused:?}");
 }
 

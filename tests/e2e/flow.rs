@@ -184,7 +184,7 @@ on_both! {
         let mut browser = server.browser();
         let authorization = client.authorization();
         browser.authorize(&authorization).expect(302);
-        let denied = browser.send(Request::form("/oauth/deny", &client_fields(&authorization))).expect(303);
+        let denied = browser.press(Request::form("/oauth/deny", &client_fields(&authorization))).expect(303);
         assert_eq!(denied.answer("error").as_deref(), Some("access_denied"));
         assert_eq!(denied.answer("state").as_deref(), Some(authorization.get("state")));
         assert_eq!(denied.answer("iss").as_deref(), Some(server.public_url.as_str()));

@@ -117,7 +117,7 @@ on_both! {
         let authorization = by_form(client.authorization()).with("state", HOSTILE);
         let mut browser = server.browser();
         browser.authorize(&authorization).expect(302);
-        let denied = browser.send(Request::form("/oauth/deny", &Parameters::of(&[])).header("Accept", "text/html"));
+        let denied = browser.press(Request::form("/oauth/deny", &Parameters::of(&[])).header("Accept", "text/html"));
         let refused = browser.authorize(&authorization.with("response_type", "token"));
         for page in [denied.expect(200), refused.expect(200)] {
             let html = page.text();
@@ -148,7 +148,7 @@ on_both! {
         let denied = browser.authorize(&by_form(client.authorization()));
         denied.expect(302);
         let script = Request::json("/oauth/deny", &json!({})).header("Accept", "application/json");
-        assert!(browser.send(script).expect(200).field("redirect_to").ends_with("/oauth/answer"));
+        assert!(browser.press(script).expect(200).field("redirect_to").ends_with("/oauth/answer"));
         let page = browser.send(Request::get("/oauth/answer")).expect(200);
         assert_eq!(value(&form(&page).1, "error"), "access_denied");
     }

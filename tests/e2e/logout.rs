@@ -148,7 +148,7 @@ on_both! {
         assert!(there.cookies.contains_key(COOKIE));
         let silent = client.authorization().with("scope", "openid");
         there.authorize(&silent).expect(302);
-        assert_eq!(there.send(Request::form("/oauth/continue", &Parameters::of(&[]))).status, 303);
+        assert_eq!(there.press(Request::form("/oauth/continue", &Parameters::of(&[]))).status, 303);
     }
 
     fn whoever_cannot_show_whom_they_mean_makes_a_page_ask(database) {
@@ -173,8 +173,9 @@ on_both! {
         assert_eq!(server.userinfo(&ann.access).status, 200);
 
         let ours = Request::form("/oauth/logout", &confirmed)
-            .header("Origin", "null")
+            .header("Origin", &server.public_url)
             .header("Sec-Fetch-Site", "same-origin");
+        let ours = anns.filled(ours);
         let done = page(&mut anns, ours).expect(200);
         assert_eq!(state_of(&done), "signed-out");
         let leads = format!("content=\"0; url={GOODBYE}?state=%22%3E%3Ci%3E\"");
@@ -265,7 +266,7 @@ on_both! {
 
         sign_in(&server, &mut browser, &client, &Wallet::fresh(), "openid profile");
         let everywhere = Request::form("/account/sessions/end", &Parameters::of(&[("session", "all")]));
-        browser.send(everywhere).expect(303);
+        browser.press(everywhere).expect(303);
         assert_ne!(heard(&posts).1["jti"], told["jti"]);
     }
 
@@ -283,7 +284,7 @@ on_both! {
         browser.cookies.insert(COOKIE.to_owned(), first);
         let deletion = Request::form("/account/delete", &Parameters::of(&[("confirm", "yes")]));
         let started = std::time::Instant::now();
-        browser.send(deletion).expect(303);
+        browser.press(deletion).expect(303);
         assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
         let [failed, heard] = [heard(&posts).1, heard(&posts).1];
         assert_eq!(failed["sid"], heard["sid"]);

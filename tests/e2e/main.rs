@@ -18,6 +18,7 @@ mod logout;
 mod mail;
 mod mcp;
 mod metrics;
+mod own_pages;
 mod playground;
 mod programs;
 mod races;

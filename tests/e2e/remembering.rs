@@ -20,7 +20,7 @@ pub(crate) fn remembered(site: &Site, client: &Client, wallet: &Wallet) -> Brows
 /// Presses Continue for a request that was just begun.
 pub(crate) fn go_on(browser: &mut Browser, authorization: &Parameters) -> Response {
     let kept = ["client_id", "redirect_uri", "state"].map(|name| (name, authorization.get(name)));
-    browser.send(Request::json("/oauth/continue", &Parameters::of(&kept).json()))
+    browser.press(Request::json("/oauth/continue", &Parameters::of(&kept).json()))
 }
 
 pub(crate) fn login_cookie(browser: &Browser) -> Option<&String> {
@@ -59,14 +59,16 @@ on_both! {
         browser.authorize(&authorization).expect(302);
         let kept = ["client_id", "redirect_uri", "state"].map(|name| (name, authorization.get(name)));
         let form = Request::form("/oauth/continue", &Parameters::of(&kept)).header("Accept", "text/html");
+        let form = browser.filled(form);
         let page = browser.send(form.clone()).expect(200).text();
         assert!(page.contains("code="), "{page}");
         browser.send(form).expect(400);
         // Signed out meanwhile: the form leads back to the page, which asks for a signature.
         browser.authorize(&authorization.clone().with("state", "next")).expect(302);
-        browser.cookies.remove("countersign_login");
         let kept = kept.map(|(name, value)| (name, if name == "state" { "next" } else { value }));
         let form = Request::form("/oauth/continue", &Parameters::of(&kept)).header("Accept", "text/html");
+        let form = browser.filled(form);
+        browser.cookies.remove("countersign_login");
         let back = browser.send(form).expect(303);
         assert!(back.location().starts_with("/auth?request="), "{back:?}");
     }
@@ -81,16 +83,18 @@ on_both! {
         let mut elsewhere = Browser { site: replica.site(), ..browser.clone() };
         elsewhere.authorize(&authorization).expect(302);
         let pending = elsewhere.clone();
+        let kept = ["client_id", "redirect_uri", "state"].map(|name| (name, authorization.get(name)));
+        let pressed = elsewhere.filled(Request::json("/oauth/continue", &Parameters::of(&kept).json()));
         let secret = login_cookie(&browser).unwrap().clone();
         let another_end = if secret.ends_with('A') { "B" } else { "A" };
         for forged in [&secret[..63], &format!("{}{another_end}", &secret[..63]), "x"] {
             let mut thief = pending.clone();
             thief.cookies.insert("countersign_login".to_owned(), forged.to_owned());
-            assert_eq!(go_on(&mut thief, &authorization).expect(401).error(), "access_denied");
+            assert_eq!(thief.send(pressed.clone()).expect(401).error(), "access_denied");
         }
         let mut tossed = pending.clone();
         tossed.cookies.insert("countersign_login".to_owned(), format!("{secret}; countersign_login=x"));
-        go_on(&mut tossed, &authorization).expect(401);
+        tossed.send(pressed).expect(401);
         go_on(&mut elsewhere, &authorization).expect(303);
     }
 
@@ -115,7 +119,7 @@ on_both! {
             let newer = let_in.authorization().with(name, value).with("state", value);
             browser.authorize(&newer).expect(302);
             assert_ne!(state_of(&mut browser, "/auth"), "remembered", "{name}={value}");
-            go_on(&mut browser, &newer).expect(401);
+            go_on(&mut browser, &newer).expect(400);
         }
         let wider = let_in.authorization().with("scope", "profile email").with("state", "wider");
         browser.authorize(&wider).expect(302);

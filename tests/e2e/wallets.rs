@@ -21,6 +21,7 @@ fn link_body(browser: &mut Browser, signer: &Wallet, other: &Wallet) -> Value {
     let texts = begin(browser, "link", signer, other).expect(200);
     let (mine, theirs) = (texts.field("challenge"), texts.field("other_challenge"));
     json!({
+        "form": texts.field("form"),
         "challenge": mine,
         "signature": signer.sign(&mine),
         "other_challenge": theirs,
@@ -36,8 +37,9 @@ fn link(site: &Site, signer: &Wallet, other: &Wallet) -> Response {
 
 fn unlink(site: &Site, signer: &Wallet, other: &Wallet) -> Response {
     let mut browser = site.browser();
-    let text = begin(&mut browser, "unlink", signer, other).expect(200).field("challenge");
-    let body = json!({"challenge": text, "signature": signer.sign(&text)});
+    let begun = begin(&mut browser, "unlink", signer, other).expect(200);
+    let text = begun.field("challenge");
+    let body = json!({"form": begun.field("form"), "challenge": text, "signature": signer.sign(&text)});
     browser.send(Request::json("/account/wallets/unlink", &body))
 }
 
@@ -93,7 +95,7 @@ on_both! {
         let texts = begin(&mut browser, "link", &mine, &victims).expect(200);
         let (text, other_text) = (texts.field("challenge"), texts.field("other_challenge"));
         let body = |signature: &str, other_signature: &str| {
-            json!({"challenge": text, "signature": signature, "other_challenge": other_text, "other_signature": other_signature})
+            json!({"form": texts.field("form"), "challenge": text, "signature": signature, "other_challenge": other_text, "other_signature": other_signature})
         };
         let forged = [
             (body(&mine.sign(&text), &mine.sign(&other_text)), "Failed to verify signature of the other wallet"),
@@ -127,7 +129,7 @@ on_both! {
         let mut stranger = server.browser();
         begin(&mut stranger, "link", &mine, &other).expect(200);
         let theirs = stranger.send(request.clone());
-        assert_eq!(refusal(&theirs), (401, "Challenge is not valid or has expired".to_owned()));
+        assert_eq!(theirs.status, 403, "the texts of another session are no form of this one");
         let copy = browser.clone();
         assert_eq!(browser.send(request.clone()).status, 200);
         assert_eq!(browser.cookies.len(), 0, "the session had nothing else to remember");

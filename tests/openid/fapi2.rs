@@ -176,7 +176,7 @@ fn fapi2_security_profile_final_user_rejects_authentication() {
     let begun = person.visit(&fapi, &fapi.pushed(&request)).expect(302);
     assert!(person.page(&begun).is_some());
     let named = ["client_id", "redirect_uri", "state"].map(|name| (name, request.get(name)));
-    let denied = person.browser.send(Request::form("/oauth/deny", &Parameters::of(&named))).expect(303);
+    let denied = person.browser.press(Request::form("/oauth/deny", &Parameters::of(&named))).expect(303);
     assert_eq!(denied.answer("error").as_deref(), Some("access_denied"));
     assert_eq!(denied.answer("state").as_deref(), Some(request.get("state")));
     assert_eq!(denied.answer("iss").as_deref(), Some(fapi.issuer()));

@@ -256,7 +256,9 @@ await check("the wallet misbehaves as it is told, and the sign-in page takes it"
 
 await check("the wallet is on the sign-in page for the playground alone", async () => {
   const page = await developer();
-  const client = await register({ redirect_uris: [`${PLAYGROUND}/`] });
+  // Nobody else can register an address of ours, not even one beside the playground's.
+  await assert.rejects(register({ redirect_uris: [`${PLAYGROUND}/`] }), /invalid_redirect_uri/);
+  const client = await register({ redirect_uris: ["http://127.0.0.1/playground"] });
   await page.goto(authorizeUrl(client, { state: "x" }).href);
   await inState(page, "no-wallet");
   assert.equal(await page.locator("script[data-wallet-texts]").count(), 0);

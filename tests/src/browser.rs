@@ -38,6 +38,72 @@ impl Browser {
         response
     }
 
+    /// Presses the button of a form: loads the page that shows it, and sends what the request says with the page's secret. Of a pending
+    /// request that is not named the page's own is meant. Without such a form the request goes as it is.
+    #[track_caller]
+    pub fn press(&mut self, request: Request) -> Response {
+        let request = self.filled(request);
+        self.send(request)
+    }
+
+    /// Presses the button of a form on a page that was shown before.
+    #[track_caller]
+    pub fn press_on(&mut self, html: &str, request: Request) -> Response {
+        let base = self.site.base_path();
+        let path = request.target.strip_prefix(base.as_str()).unwrap_or(&request.target).to_owned();
+        let secret = crate::page::secret(html, &path, &[]);
+        let secret = secret.unwrap_or_else(|| panic!("no form to {path} in {html}"));
+        self.send(request.with_field("form", &secret))
+    }
+
+    /// The request with the secret of the page that shows its form.
+    #[track_caller]
+    pub fn filled(&mut self, mut request: Request) -> Request {
+        let base = self.site.base_path();
+        let path = request.target.strip_prefix(base.as_str()).unwrap_or(&request.target).to_owned();
+        let sent = request.fields();
+        let of = |name: &str| sent.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+        let (page, with): (String, Vec<&str>) = match path.as_str() {
+            "/oauth/continue" | "/oauth/deny" => ("/auth".to_owned(), Vec::new()),
+            "/device" => ("/device".to_owned(), Vec::new()),
+            "/oauth/logout" => {
+                let named = sent.clone().without("confirm");
+                (format!("/oauth/logout?{}", named.encoded()), Vec::new())
+            }
+            "/account/email/confirm" => {
+                (format!("{path}?token={}", of("token").unwrap_or_default()), Vec::new())
+            }
+            _ => ("/account".to_owned(), vec!["client_id", "session"]),
+        };
+        let with: Vec<(&str, &str)> = with.into_iter().filter_map(|name| Some((name, of(name)?))).collect();
+        let page = match of("redirect_uri") {
+            Some(redirect_uri) => {
+                let label =
+                    label(of("client_id").unwrap_or_default(), redirect_uri, of("state").unwrap_or_default());
+                format!("{page}?request={label}")
+            }
+            None => page,
+        };
+        let get = Request::get(&format!("{base}{page}")).header("Accept", "text/html");
+        let html = self.send(get).text();
+        let Some(form) = crate::page::forms(&html).into_iter().find(|form| {
+            let has = |(name, value): &(&str, &str)| {
+                form.hidden.0.iter().any(|(field, found)| field == name && found == value)
+            };
+            form.action.ends_with(&path) && with.iter().all(has)
+        }) else {
+            return request;
+        };
+        let own = ["client_id", "redirect_uri", "state", "wallet_account", "form"];
+        let missing =
+            form.hidden.0.into_iter().filter(|(name, _)| own.contains(&name.as_str()) && of(name).is_none());
+        let missing: Vec<_> = missing.collect();
+        for (name, value) in missing {
+            request = request.with_field(&name, &value);
+        }
+        request
+    }
+
     /// Keeps the cookies of an answer.
     pub fn keep(&mut self, response: &Response) {
         for cookie in response.all("Set-Cookie") {
@@ -112,6 +178,16 @@ impl Browser {
         let answered = self.login(&body).expect(303);
         answered.answer("code").unwrap_or_else(|| panic!("a code in {answered:?}"))
     }
+}
+
+/// The name of a pending request in the address of its page.
+fn label(client_id: &str, redirect_uri: &str, state: &str) -> String {
+    let mut hash = ring::digest::Context::new(&ring::digest::SHA256);
+    for part in [client_id, redirect_uri, state] {
+        hash.update(part.as_bytes());
+        hash.update(&[0]);
+    }
+    hash.finish().as_ref()[..4].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What tells one pending request from another.

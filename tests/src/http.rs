@@ -110,6 +110,36 @@ impl Request {
         self
     }
 
+    /// The fields of its body, a form or an object.
+    pub fn fields(&self) -> Parameters {
+        if self.is_json() {
+            let body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
+            let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+            let fields = body.as_object().into_iter().flatten();
+            return Parameters(fields.map(|(name, value)| (name.clone(), text(value))).collect());
+        }
+        Parameters(parse(&self.body).into_owned().collect())
+    }
+
+    /// With another field in its body.
+    #[must_use]
+    pub fn with_field(mut self, name: &str, value: &str) -> Self {
+        if self.is_json() {
+            let mut body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
+            body[name] = Value::from(value);
+            self.body = body.to_string().into_bytes();
+        } else {
+            self.body = self.fields().and(name, value).encoded().into_bytes();
+        }
+        self
+    }
+
+    fn is_json(&self) -> bool {
+        self.headers.iter().any(|(name, value)| {
+            name.eq_ignore_ascii_case("content-type") && value.starts_with("application/json")
+        })
+    }
+
     /// With HTTP Basic.
     #[must_use]
     pub fn basic(self, user: &str, password: &str) -> Self {

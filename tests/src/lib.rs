@@ -33,6 +33,7 @@ pub mod jose;
 pub mod judge;
 pub mod load;
 pub mod openid;
+pub mod page;
 pub mod secrets;
 pub mod server;
 pub mod site;

@@ -6,10 +6,11 @@ use countersign_domain::pushed_request::PushedRequest;
 use countersign_group_commit::Executor;
 use countersign_ports::{
     AddSigningKey, BeginDevice, CompleteLogin, ConfirmEmail, ContinueSession, DeleteAccount, DenyDevice,
-    DeviceBegun, DeviceDenied, EmailPut, IssueTokens, KeyAdded, LinkWallet, LoginCompleted, OpenSession,
-    PurgeExpired, Purged, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, RevokeConsent,
-    RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionContinued, SessionOpened, SignOut,
-    SpendProof, TakePushedRequest, TokensIssued, UnlinkWallet, WalletLinked, WalletUnlinked,
+    DeviceBegun, DeviceDenied, EmailConfirmed, EmailPut, IssueTokens, KeyAdded, LinkWallet, LoginCompleted,
+    OpenSession, PurgeExpired, Purged, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered,
+    RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionContinued,
+    SessionOpened, SignOut, SpendProof, TakePushedRequest, TokensIssued, UnlinkWallet, WalletLinked,
+    WalletUnlinked,
 };
 use diesel::SqliteConnection;
 use diesel::connection::SimpleConnection;
@@ -81,7 +82,7 @@ commands! {
     EndSessions: EndSessions => u64, ops::end_session::end_sessions;
     RevokeConsent: RevokeConsent => bool, ops::revoke_consent::revoke_consent;
     PutEmail: PutEmail => EmailPut, ops::put_email::put_email;
-    ConfirmEmail: ConfirmEmail => bool, ops::confirm_email::confirm_email;
+    ConfirmEmail: ConfirmEmail => EmailConfirmed, ops::confirm_email::confirm_email;
     RemoveEmail: RemoveEmail => bool, ops::remove_email::remove_email;
     DeleteAccount: DeleteAccount => bool, ops::delete_account::delete_account;
     RedeemCode: RedeemCode => Redeemed, ops::redeem_code::redeem_code;

@@ -20,12 +20,13 @@ use countersign_domain::token::AccessSnapshot;
 use countersign_group_commit::{GroupCommit, Limits};
 use countersign_ports::{
     Account, AccountStore, AddSigningKey, BeginDevice, ClientStore, CompleteLogin, ConfirmEmail,
-    ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, EmailPut, IssueTokens, KeyAdded,
-    KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore, OpenSession, PurgeExpired,
-    Purged, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore,
-    RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient,
-    SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest,
-    TokenStore, TokensIssued, UnlinkWallet, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
+    ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, EmailConfirmed, EmailPut,
+    IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore,
+    OpenSession, PurgeExpired, Purged, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered,
+    ReplayStore, RequestStore, RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated,
+    SessionClient, SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError,
+    TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet, Upkeep, WalletLinked, WalletStore,
+    WalletUnlinked,
 };
 use diesel::SqliteConnection;
 use time::OffsetDateTime;
@@ -243,7 +244,7 @@ impl AccountStore for SqliteStorage {
         self.write(command).await
     }
 
-    async fn confirm_email(&self, command: ConfirmEmail) -> Result<bool, StoreError> {
+    async fn confirm_email(&self, command: ConfirmEmail) -> Result<EmailConfirmed, StoreError> {
         self.write(command).await
     }
 

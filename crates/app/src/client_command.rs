@@ -9,6 +9,7 @@ use countersign_domain::client::{AuthenticationMethod, Client, DisplayMetadata};
 use countersign_domain::dpop::DpopNonceKey;
 use countersign_domain::id::ClientId;
 use countersign_domain::id_token::{IdTokenClaims, IdTokenRead, LogoutClaims};
+use countersign_domain::picture::PictureKey;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::signing_algorithm::SigningAlgorithm;
@@ -25,7 +26,7 @@ use crate::client_output as output;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::server::opening;
-use crate::wiring::Wiring;
+use crate::wiring::{ContextKeys, Wiring};
 
 /// How many clients are read at once.
 const PAGE: u32 = 500;
@@ -39,7 +40,11 @@ pub(crate) async fn client(
 ) -> Result<(), Failure> {
     let opened = opening::at_once(config, wiring).await?;
     // No text and no nonce is written at the command line, so that any keys will do.
-    let keys = (TextKey::new(wiring.entropy.bytes()), DpopNonceKey::new(wiring.entropy.bytes()));
+    let keys = ContextKeys {
+        texts: TextKey::new(wiring.entropy.bytes()),
+        nonces: DpopNonceKey::new(wiring.entropy.bytes()),
+        pictures: PictureKey::new(wiring.entropy.bytes()),
+    };
     let context = wiring.context(config, Arc::clone(&opened.storage), Arc::new(SignsNothing), keys);
     let done = carry_out(command, &context, out).await;
     opened.close().await;

@@ -13,6 +13,8 @@ use std::time::Duration;
 use countersign_adapters_crypto::load_or_create;
 use countersign_domain::challenge::TextKey;
 use countersign_domain::dpop::DpopNonceKey;
+use countersign_domain::form_key::FormKey;
+use countersign_domain::picture::PictureKey;
 use countersign_domain::secret::SecretHash;
 use countersign_http_actix::{self as http, HttpSettings, Registration, Running};
 use countersign_metrics::{MeasuredWallets, Metrics};
@@ -28,7 +30,7 @@ use crate::operator_secret;
 use crate::shutdown::Signals;
 use crate::throw_away::ThrowAway;
 use crate::upkeep;
-use crate::wiring::{OpenStorage, Wiring};
+use crate::wiring::{ContextKeys, OpenStorage, Wiring};
 
 /// How long the server goes on taking requests after its readiness turned 503, so that balancers look elsewhere first.
 const LINGER: Duration = Duration::from_secs(1);
@@ -118,8 +120,11 @@ async fn start(config: &Config, wiring: &Wiring, listener: TcpListener) -> Resul
         load_or_create(storage.storage.as_ref(), &secret, wiring.clock.as_ref(), wiring.entropy.as_ref());
     let signer = keys.await.map_err(|error| Failure::because("open the signing keys", &error))?;
     let signer = Arc::new(signer);
-    let text_key = TextKey::new(secret.derive::<32>("challenge texts"));
-    let dpop_nonces = DpopNonceKey::new(secret.derive::<32>("DPoP nonces"));
+    let context_keys = ContextKeys {
+        texts: TextKey::new(secret.derive::<32>("challenge texts")),
+        nonces: DpopNonceKey::new(secret.derive::<32>("DPoP nonces")),
+        pictures: PictureKey::new(secret.derive::<32>("pictures")),
+    };
     let keys = KeyKeeper {
         signer: Arc::clone(&signer),
         storage: Arc::clone(&storage.storage),
@@ -135,7 +140,7 @@ async fn start(config: &Config, wiring: &Wiring, listener: TcpListener) -> Resul
     };
     let metrics = Arc::new(http::metrics(env!("CARGO_PKG_VERSION"), Box::new(known)));
     let stored = Arc::clone(&storage.storage);
-    let context = wiring.context(config, stored, signer, (text_key, dpop_nonces));
+    let context = wiring.context(config, stored, signer, context_keys);
     let wallets = Arc::new(MeasuredWallets::new(context.wallets, Arc::clone(&metrics)));
     let context = Context { wallets, ..context };
     let settings = HttpSettings {
@@ -143,6 +148,7 @@ async fn start(config: &Config, wiring: &Wiring, listener: TcpListener) -> Resul
         rate_limits: config.rate_limit,
         trusted_proxies: config.trusted_proxies.clone(),
         session_key: secret.derive::<64>("session cookie"),
+        form_key: FormKey::new(secret.derive::<32>("page forms")),
         template_directory: config.template_directory.clone(),
         playground: config.playground,
         dev: config.dev,

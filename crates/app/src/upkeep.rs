@@ -58,6 +58,7 @@ mod tests {
     use countersign_domain::challenge::TextKey;
     use countersign_domain::dpop::DpopNonceKey;
     use countersign_domain::lifetimes::Lifetimes;
+    use countersign_domain::picture::PictureKey;
     use countersign_domain::public_url::PublicUrl;
     use countersign_domain::resource::ResourceRules;
     use countersign_ports::{LoginStore, Storage};
@@ -94,6 +95,8 @@ mod tests {
                     .unwrap(),
                 client_documents: false,
                 synthetic_email: false,
+                playground: false,
+                picture_key: PictureKey::new([9; 32]),
                 text_key: TextKey::new([7; 32]),
                 dpop_nonces: DpopNonceKey::new([8; 32]),
             },

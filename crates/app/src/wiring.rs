@@ -16,6 +16,7 @@ use countersign_adapters_http::{CachedDocuments, HttpFetcher};
 use countersign_adapters_smtp::{SmtpMailer, SmtpSettings};
 use countersign_domain::challenge::TextKey;
 use countersign_domain::dpop::DpopNonceKey;
+use countersign_domain::picture::PictureKey;
 use countersign_metrics::WriterFigures;
 use countersign_ports::error::Source;
 use countersign_ports::{Clock, Entropy, Fetcher, JwsReader, Mailer, Storage, TokenSigner, WalletVerifier};
@@ -136,7 +137,7 @@ impl Wiring {
         config: &Config,
         storage: Arc<dyn Storage>,
         signer: Arc<dyn TokenSigner>,
-        (text_key, dpop_nonces): (TextKey, DpopNonceKey),
+        keys: ContextKeys,
     ) -> Context {
         let mailer = config
             .mail
@@ -160,11 +161,20 @@ impl Wiring {
                 resources: config.resources.clone(),
                 client_documents: config.client_documents,
                 synthetic_email: config.synthetic_email,
-                text_key,
-                dpop_nonces,
+                playground: config.playground,
+                picture_key: keys.pictures,
+                text_key: keys.texts,
+                dpop_nonces: keys.nonces,
             },
         }
     }
+}
+
+/// What the use-cases make known again as ours, each with a key of its own.
+pub(crate) struct ContextKeys {
+    pub(crate) texts: TextKey,
+    pub(crate) nonces: DpopNonceKey,
+    pub(crate) pictures: PictureKey,
 }
 
 impl OpenStorage {

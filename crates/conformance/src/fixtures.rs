@@ -31,7 +31,8 @@ use countersign_domain::secret::{Secret, SecretHash};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
     BeginDevice, CompleteLogin, ConfirmEmail, ContinueSession, DeleteAccount, LinkWallet, NewSession,
-    OpenSession, PutEmail, RegisterClient, RevokeConsent, SpendProof, TakePushedRequest, UnlinkWallet,
+    OpenSession, PutEmail, RegisterClient, RevokeConsent, SharedAddress, SpendProof, TakePushedRequest,
+    UnlinkWallet,
 };
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
@@ -295,7 +296,7 @@ pub fn put_email(user: UserId) -> PutEmail {
 
 /// The command that follows a link.
 pub fn confirm_email(user: UserId, link: EmailConfirmation) -> ConfirmEmail {
-    ConfirmEmail { user, hash: link.hash, now: NOW }
+    ConfirmEmail { user, hash: link.hash, shared: SharedAddress::Refused, now: NOW }
 }
 
 /// The command that links a wallet to the user of the signer.

@@ -247,7 +247,8 @@ macro_rules! storage_contract {
                 a_wrong_link_confirms_nothing,
                 an_expired_link_confirms_nothing,
                 an_address_that_was_removed_is_gone,
-                two_users_may_have_one_address,
+                an_address_that_another_user_confirmed_needs_an_agreement,
+                an_address_that_another_user_gave_up_needs_no_agreement,
             ],
             proofs: [
                 e_23_a_proof_is_new_once,
@@ -348,6 +349,7 @@ macro_rules! storage_races {
                 nothing_outlives_a_deleted_account,
                 one_address_of_many_comes_on_file,
                 one_link_is_followed_by_one_of_many,
+                one_of_many_who_confirm_one_address_at_once_is_not_told_of_another,
                 a_link_never_confirms_another_address,
             ],
             requests: [

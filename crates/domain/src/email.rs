@@ -16,19 +16,50 @@ const MAX_LABEL_LENGTH: usize = 63;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EmailAddress(String);
 
-/// The text is no e-mail address.
+/// Why a text is not taken as somebody's e-mail address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("email is not an e-mail address such as ada@example.com")]
-pub struct EmailRejected;
+pub enum EmailRejected {
+    /// It is none.
+    #[error("email is not an e-mail address such as ada@example.com")]
+    Malformed,
+    /// Nobody can have a mailbox there.
+    #[error("email is at a reserved domain, where nobody has a mailbox: give an address that can get mail")]
+    Reserved,
+}
+
+/// The top-level names under which nobody can have a mailbox on the internet (RFC 2606, RFC 6761, RFC 6762, RFC 7686, RFC 9476, RFC 3172,
+/// ICANN's `internal`). We give addresses below `invalid` away ourselves: if anybody could file one, they could file somebody else's
+/// (F-14). The second-level examples (`example.com`) are not here: they are real domains whose owner gives no mailbox away.
+const RESERVED: [&str; 9] =
+    ["alt", "arpa", "example", "internal", "invalid", "local", "localhost", "onion", "test"];
 
 impl EmailAddress {
-    /// Reads an address; white space around it is forgiven. The domain is kept in lower case.
+    /// Reads an address that somebody says is theirs; white space around it is forgiven. The domain is kept in lower case.
     pub fn parse(text: &str) -> Result<Self, EmailRejected> {
-        let (local, domain) = text.trim().rsplit_once('@').ok_or(EmailRejected)?;
+        let (local, domain) = text.trim().rsplit_once('@').ok_or(EmailRejected::Malformed)?;
         if !is_local(local) || !is_domain(domain) || local.len() + 1 + domain.len() > MAX_LENGTH {
-            return Err(EmailRejected);
+            return Err(EmailRejected::Malformed);
         }
-        Ok(Self(format!("{local}@{}", domain.to_ascii_lowercase())))
+        let address = Self(format!("{local}@{}", domain.to_ascii_lowercase()));
+        if address.is_reserved() { Err(EmailRejected::Reserved) } else { Ok(address) }
+    }
+
+    /// Is it at a domain where nobody has a mailbox? Older builds took such addresses; one on file counts as none.
+    pub fn is_reserved(&self) -> bool {
+        let top = self.0.trim_end_matches('.').rsplit(['.', '@']).next().unwrap_or_default();
+        RESERVED.iter().any(|reserved| top.eq_ignore_ascii_case(reserved))
+    }
+
+    /// The mailbox that this address and its other spellings most likely lead to: for counting, never for sending.
+    pub fn mailbox(&self) -> String {
+        let lower = self.0.to_ascii_lowercase();
+        match lower.rsplit_once('@') {
+            Some((local, domain)) => {
+                let (name, _) = local.split_once('+').unwrap_or((local, ""));
+                format!("{name}@{domain}")
+            }
+            None => lower,
+        }
     }
 
     /// Takes an address that storage kept.
@@ -96,6 +127,13 @@ pub struct EmailConfirmation {
     pub expires_at: OffsetDateTime,
 }
 
+impl UserEmail {
+    /// The address, where it can be the user's at all.
+    pub fn if_usable(self) -> Option<Self> {
+        (!self.address.is_reserved()).then_some(self)
+    }
+}
+
 impl EmailConfirmation {
     /// Does this secret confirm the address now?
     pub fn admits(&self, now: OffsetDateTime, presented: &Secret) -> bool {
@@ -154,6 +192,40 @@ mod tests {
     fn a_synthetic_address_is_one_that_nobody_can_own() {
         let address = EmailAddress::synthetic(UserId::random([7; 16]));
         assert!(address.as_str().ends_with("@wallet.invalid"));
-        assert_eq!(EmailAddress::parse(address.as_str()), Ok(address));
+        assert!(address.is_reserved());
+    }
+
+    /// F-14: a name that we promise to keep free is kept free.
+    #[test]
+    fn f_14_nobody_files_an_address_where_nobody_has_a_mailbox() {
+        let synthetic = EmailAddress::synthetic(UserId::random([7; 16])).to_string();
+        for text in [
+            synthetic.as_str(),
+            "ada@wallet.invalid",
+            "ada@Wallet.INVALID",
+            " ada@a.test ",
+            "ada@a.example",
+            "ada@a.localhost",
+            "ada@printer.local",
+            "ada@a.onion",
+            "ada@a.internal",
+            "ada@a.alt",
+            "ada@1.in-addr.arpa",
+        ] {
+            assert_eq!(EmailAddress::parse(text), Err(EmailRejected::Reserved), "{text}");
+        }
+        for text in ["ada@invalid.com", "ada@example.com", "ada@test.net", "ada@onion.co"] {
+            assert!(EmailAddress::parse(text).is_ok(), "{text}");
+        }
+        for old in ["ada@wallet.invalid", "ada@wallet.invalid.", "ADA@A.TEST"] {
+            assert!(EmailAddress::from_trusted(old.to_owned()).is_reserved(), "{old}");
+        }
+    }
+
+    #[test]
+    fn the_spellings_of_one_mailbox_are_counted_together() {
+        for text in ["Ada@example.com", "ada+1@example.com", "ADA+x+y@Example.com"] {
+            assert_eq!(EmailAddress::parse(text).unwrap().mailbox(), "ada@example.com");
+        }
     }
 }

@@ -14,6 +14,9 @@ pub mod message {
     pub const BAD_SIGNATURE: &str = "Failed to verify signature";
     /// The challenge is not ours, not for this, too old, or used.
     pub const BAD_CHALLENGE: &str = "Challenge is not valid or has expired";
+    /// The form does not carry the secret of a page that this browser was shown.
+    pub const FOREIGN_FORM: &str =
+        "this form is not from a page of this browser session: load the page again";
 }
 
 /// Why something was refused. Some codes of the wire stand here twice, because they come with two statuses.

@@ -1,10 +1,8 @@
-//! The picture of a user: drawn from their id, so that it is always the same and nobody has to keep it.
+//! The picture of a user: drawn from its name ([`crate::picture`]), so that it is always the same and nobody has to keep it.
 
 use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
-
-use crate::id::UserId;
 
 /// Squares in a row, and rows.
 const SIZE: usize = 7;
@@ -15,9 +13,9 @@ const COLORS: [&str; 12] = [
     "#7e22ce", "#a21caf", "#be185d",
 ];
 
-/// Draws the picture of a user as SVG: squares, the same on the left and on the right.
-pub fn identicon(user: UserId) -> String {
-    let hash: [u8; 32] = Sha256::digest(user.as_uuid().as_bytes()).into();
+/// Draws the picture of this name as SVG: squares, the same on the left and on the right.
+pub fn identicon(name: &[u8; 16]) -> String {
+    let hash: [u8; 32] = Sha256::digest(name).into();
     let [color, squares @ ..] = &hash;
     let color = COLORS.get(usize::from(*color) % COLORS.len()).copied().unwrap_or_default();
     let mut path = String::new();
@@ -44,15 +42,15 @@ mod tests {
 
     #[test]
     fn a_picture_is_always_the_same_and_that_of_another_user_is_another() {
-        let [ann, bob] = [1, 2].map(|number| UserId::random([number; 16]));
-        assert_eq!(identicon(ann), identicon(ann));
-        assert_ne!(identicon(ann), identicon(bob));
+        let [ann, bob] = [[1; 16], [2; 16]];
+        assert_eq!(identicon(&ann), identicon(&ann));
+        assert_ne!(identicon(&ann), identicon(&bob));
     }
 
     #[test]
     fn a_picture_is_the_same_on_the_left_and_on_the_right() {
         for number in 0..=255 {
-            let picture = identicon(UserId::random([number; 16]));
+            let picture = identicon(&[number; 16]);
             for row in 0..SIZE {
                 for column in 0..SIZE {
                     let has = |column: usize| picture.contains(&format!("M{column} {row}h"));

@@ -30,7 +30,7 @@ impl Lifetimes {
     /// How long the link in a mail confirms an address.
     pub const EMAIL_CONFIRMATION: Duration = Duration::hours(24);
 
-    /// A sign-in that is older than this does not delete an account.
+    /// A sign-in that is older than this does not delete an account, change its e-mail address or download what is in it.
     pub const RECENT: Duration = Duration::minutes(10);
 }
 

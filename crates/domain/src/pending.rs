@@ -208,6 +208,34 @@ impl PendingAuthorization {
         hex::encode(&hash.finalize()[..4])
     }
 
+    /// What a page shows of this request, as one value: a form of that page is for no other request, also not for one that has the same
+    /// label and asks for more.
+    pub fn fingerprint(&self) -> String {
+        let mut hash = Sha256::new();
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        let device = self.device.map(|device| device.to_string()).unwrap_or_default();
+        let challenge =
+            self.code_challenge.map(|challenge| hex::encode(challenge.as_bytes())).unwrap_or_default();
+        let parts = [
+            self.client.to_string(),
+            self.redirect_uri.as_str().to_owned(),
+            text(&self.state),
+            self.scope.to_string(),
+            text(&self.nonce),
+            challenge,
+            self.resources.join(" "),
+            self.key.map(|key| key.to_string()).unwrap_or_default(),
+            self.required_user.map(|user| user.to_string()).unwrap_or_default(),
+            device,
+            text(&self.document),
+        ];
+        for part in parts {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+        hex::encode(&hash.finalize()[..16])
+    }
+
     /// Remembers a challenge; beyond [`MAX_CHALLENGES`] the oldest is forgotten.
     pub fn remember(&mut self, challenge: IssuedChallenge) {
         if self.challenges.len() >= MAX_CHALLENGES {

@@ -42,6 +42,9 @@ pub enum RedirectUriRejected {
     /// A parameter that we add ourselves.
     #[error("its query holds a parameter that the answer adds")]
     ReservedParameter,
+    /// An address of this server ([`crate::own_origin`]).
+    #[error("it is on this server's own origin, where no client lives")]
+    OwnOrigin,
 }
 
 /// A redirect URI that a client may register, kept exactly as it was written.

@@ -41,7 +41,7 @@ pub struct ReleasedEmail {
 impl ReleasedEmail {
     /// The address on file; where there is none, nothing, or the made-up one if the operator wants that.
     pub fn of(user: UserId, on_file: Option<UserEmail>, synthetic: bool) -> Option<Self> {
-        match on_file {
+        match on_file.and_then(UserEmail::if_usable) {
             Some(UserEmail { address, verified_at, .. }) => {
                 Some(Self { address, verified: verified_at.is_some() })
             }

@@ -27,6 +27,8 @@ pub(crate) enum Kind {
     Challenge,
     /// A page of another site sent the browser.
     ForeignSite,
+    /// The form is of an older page, or of another browser.
+    StaleForm,
     /// There is no such page.
     NotFound,
     /// The address is right, but not to be opened.
@@ -65,6 +67,7 @@ impl Kind {
             message::INVALID_REDIRECT_URI => return Self::ReturnAddress,
             message::BAD_SIGNATURE => return Self::Signature,
             message::BAD_CHALLENGE => return Self::Challenge,
+            message::FOREIGN_FORM => return Self::StaleForm,
             _ => {}
         }
         match error.status {
@@ -91,6 +94,7 @@ impl Kind {
             Self::Signature => "signature",
             Self::Challenge => "challenge",
             Self::ForeignSite => "foreign_site",
+            Self::StaleForm => "stale_form",
             Self::NotFound => "not_found",
             Self::NotForReading => "not_for_reading",
             Self::TooLarge => "too_large",

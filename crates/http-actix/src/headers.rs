@@ -9,6 +9,11 @@ use actix_web::http::header::{
 const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                            connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+/// The policy of a page without a form.
+pub(crate) fn policy_without_forms() -> String {
+    policy_of_form_to("'none'")
+}
+
 /// The policy of a page whose form goes to another site.
 pub(crate) fn policy_of_form_to(source: &str) -> String {
     PAGE_POLICY.replace("form-action 'self'", &format!("form-action {source}"))

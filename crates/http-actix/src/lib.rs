@@ -11,6 +11,7 @@ mod endpoint;
 mod error;
 mod error_page;
 mod extract;
+mod forms;
 mod headers;
 mod language;
 mod login_cookie;

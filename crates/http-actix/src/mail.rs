@@ -9,7 +9,18 @@ use crate::language::Language;
 use crate::state::AppState;
 use crate::templates::fill;
 
-/// Mails the link that confirms an address.
+/// Mails the link of an address that came with a sign-in, which does not fail with it: where the mailbox got too many already, the address is
+/// on file without a mail, and its owner asks for one on the account page.
+pub(crate) fn send_first_link(state: &Data<AppState>, language: Language, link: Option<ConfirmationLink>) {
+    let is_one_too_many = link.as_ref().is_some_and(|link| state.admit_mail_to(&link.to).is_err());
+    if is_one_too_many {
+        tracing::info!("mail not sent: its mailbox got as many as it gets in an hour");
+        return;
+    }
+    send_link(state, language, link);
+}
+
+/// Mails the link that confirms an address, to a mailbox that was counted.
 pub(crate) fn send_link(state: &Data<AppState>, language: Language, link: Option<ConfirmationLink>) {
     let (Some(link), Some(mailer)) = (link, state.context.mailer.clone()) else { return };
     let url = link.url(&state.context);

@@ -1,4 +1,4 @@
-//! Requests that a page of another site caused are refused at challenge, login and deny (A-047, A-056, B-056); a form that lost its
+//! Requests that a page of another site caused are refused wherever something changes (A-047, A-056, B-056, F-02); a form that lost its
 //! cookies on the way is sent once more.
 
 use actix_web::http::header;
@@ -34,9 +34,10 @@ pub(crate) fn require_ours(request: &HttpRequest, public_url: &PublicUrl) -> Res
     if text("sec-fetch-site").is_some_and(|site| !matches!(site, "same-origin" | "none")) {
         return Err(foreign());
     }
-    // Our pages forbid a referrer, and then a form's `Origin` is `null` even on the same site.
+    // `null` is what a sandboxed frame or a page of another site without a referrer says. Our own pages say `same-origin` in their head,
+    // so that their forms say where they come from.
     match text(header::ORIGIN.as_str()) {
-        None | Some("null") => Ok(()),
+        None => Ok(()),
         Some(origin) if origin == public_url.origin() => Ok(()),
         Some(_) => Err(foreign()),
     }

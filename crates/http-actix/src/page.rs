@@ -3,11 +3,13 @@
 
 use std::hash::Hash;
 
+use actix_web::http::header::{self, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use actix_web::{HttpRequest, HttpResponse};
 use serde::Serialize;
 
 use crate::error::ApiError;
+use crate::headers;
 use crate::language::Language;
 use crate::state::AppState;
 use crate::templates::{Name, Outlines, Shape, TemplateError, Values};
@@ -43,8 +45,15 @@ impl AppState {
         status: StatusCode,
         page: &impl Serialize,
     ) -> Result<HttpResponse, ApiError> {
-        let body = self.templates.render(language, name, self.menu(request, name).as_ref(), page);
-        self.answer(request, status, body.map(String::into_bytes))
+        let menu = self.menu(request, name);
+        let body = self.templates.render(language, name, menu.as_ref(), page);
+        let mut answer = self.answer(request, status, body.map(String::into_bytes))?;
+        if menu.is_none() && !name.has_forms() {
+            let policy = HeaderValue::try_from(headers::policy_without_forms());
+            let policy = policy.map_err(ApiError::server_error)?;
+            answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+        }
+        Ok(answer)
     }
 
     /// The same for a page that is remembered by its shapes.
@@ -99,7 +108,7 @@ impl Menu {
             // The page also answers forms, and then its own address is another one.
             Name::Auth => true,
             // An answer is shown once.
-            Name::FormPost => false,
+            Name::FormPost | Name::Offer => false,
             // What was wrong is not repeated, and without it the error would be another; nor is what a client sent.
             Name::Error | Name::Logout => is_read && Language::is_all_of(query),
             Name::Account

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use actix_web::HttpRequest;
+use countersign_domain::email::EmailAddress;
 use countersign_metrics::Metrics;
 use governor::clock::{Clock, DefaultClock, QuantaInstant};
 use governor::{DefaultDirectRateLimiter, DefaultKeyedRateLimiter, NotUntil, Quota};
@@ -42,6 +43,9 @@ impl Limited {
     ];
 }
 
+/// So many links are mailed to one mailbox in an hour, whoever asks for them and from where.
+const MAILS_AN_HOUR: u32 = 5;
+
 /// After so many checks the addresses that were quiet are forgotten.
 const FORGET_EVERY: u32 = 4_096;
 
@@ -57,6 +61,8 @@ struct Counters {
     challenge: DefaultKeyedRateLimiter<IpAddr>,
     login: DefaultKeyedRateLimiter<IpAddr>,
     mail: DefaultKeyedRateLimiter<IpAddr>,
+    /// Whoever asks: nobody's mailbox is for us to fill.
+    recipients: DefaultKeyedRateLimiter<String>,
     public_request: DefaultKeyedRateLimiter<IpAddr>,
     user_code: DefaultKeyedRateLimiter<IpAddr>,
     /// Of all addresses. There are 20^8 codes, and each waits for ten minutes.
@@ -74,6 +80,7 @@ impl RateLimits {
             challenge: a_minute(per_minute(120)),
             login: a_minute(per_minute(60)),
             mail: a_minute(per_minute(6)),
+            recipients: DefaultKeyedRateLimiter::keyed(Quota::per_hour(per_minute(MAILS_AN_HOUR))),
             public_request: a_minute(per_minute(30)),
             user_code: a_minute(per_minute(20)),
             user_codes: DefaultDirectRateLimiter::direct(Quota::per_minute(per_minute(1_200))),
@@ -117,6 +124,18 @@ impl RateLimits {
             | Limited::FailedClientAuthentication
             | Limited::Document => Ok(()),
         }
+    }
+
+    /// Counts a mail to this address, or refuses it. Its other spellings count with it.
+    pub(crate) fn check_recipient(&self, to: &EmailAddress) -> Result<(), ApiError> {
+        let Some(counters) = &self.counters else { return Ok(()) };
+        if self.checks.fetch_add(1, Ordering::Relaxed) % FORGET_EVERY == FORGET_EVERY - 1 {
+            counters.recipients.retain_recent();
+        }
+        counters.recipients.check_key(&to.mailbox()).map_err(|until| {
+            self.metrics.rate_limited.at([Limited::Mail as usize]).count();
+            ApiError::too_many_requests(until.wait_time_from(counters.clock.now()).as_secs() + 1)
+        })
     }
 
     /// The address of whoever asks: the connection's, unless a trusted proxy says for whom it asks.

@@ -87,7 +87,7 @@ pub(crate) const WITHOUT_SESSION: [Endpoint; 22] = [
         },
     },
     Endpoint {
-        path: "/pictures/{user_id}.svg",
+        path: "/pictures/{name}.svg",
         allow: "GET, HEAD, OPTIONS",
         routes: || vec![read().to(pictures::show), preflight()],
     },
@@ -123,7 +123,11 @@ pub(crate) const WITH_SESSION: [Endpoint; 22] = [
     },
     Endpoint { path: "/device/done", allow: "GET", routes: || vec![web::get().to(device::done)] },
     Endpoint { path: "/account", allow: "GET", routes: || vec![web::get().to(account::show)] },
-    Endpoint { path: "/account/data", allow: "GET", routes: || vec![web::get().to(account::data::download)] },
+    Endpoint {
+        path: "/account/data",
+        allow: "POST",
+        routes: || vec![web::post().to(account::data::download)],
+    },
     Endpoint {
         path: "/account/sign-in",
         allow: "POST",
@@ -244,4 +248,57 @@ pub(crate) fn read() -> Route {
 /// For pages of other sites; the CORS headers themselves are added in [`crate::headers`].
 fn preflight() -> Route {
     web::method(Method::OPTIONS).to(|| async { HttpResponse::NoContent().finish() })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    const TABLE: &str = include_str!("../../../docs/what-carries-a-change.md");
+
+    /// Reads that change something all the same.
+    const CHANGED_BY_READING: [&str; 8] = [
+        "/oauth/authorize",
+        "/auth",
+        "/oauth/logout",
+        "/oauth/answer",
+        "/device",
+        "/account",
+        "/account/email/confirm",
+        "/oauth/userinfo",
+    ];
+
+    /// `METHOD path` of each row of the table.
+    fn rows() -> Vec<String> {
+        let rows = TABLE.lines().filter_map(|line| line.strip_prefix("| `"));
+        rows.filter_map(|row| row.split_once('`')).map(|(endpoint, _)| endpoint.to_owned()).collect()
+    }
+
+    /// F-02: a new endpoint says what carries it before it is there.
+    #[test]
+    fn f_02_every_endpoint_that_changes_something_has_a_row_that_says_what_carries_it() {
+        let endpoints = WITHOUT_SESSION.into_iter().chain(WITH_SESSION);
+        let wanted: BTreeSet<String> = endpoints
+            .flat_map(|Endpoint { path, allow, .. }| {
+                allow.split(", ").filter_map(move |method| {
+                    let changes = match method {
+                        "OPTIONS" | "HEAD" => false,
+                        "GET" => CHANGED_BY_READING.contains(&path),
+                        _ => true,
+                    };
+                    changes.then(|| format!("{method} {path}"))
+                })
+            })
+            .collect();
+        let rows = rows();
+        let found: BTreeSet<String> = rows.iter().cloned().collect();
+        assert_eq!(rows.len(), found.len(), "a row stands there twice");
+        assert_eq!(found, wanted);
+        for line in TABLE.lines().filter(|line| line.starts_with("| `")) {
+            let cells = line.trim_matches('|').split('|').filter(|cell| !cell.trim().is_empty()).count();
+            assert_eq!(cells, 4, "{line}");
+        }
+    }
 }

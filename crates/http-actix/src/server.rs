@@ -14,6 +14,7 @@ use actix_web::dev::{Server, ServerHandle};
 use actix_web::middleware::from_fn;
 use actix_web::web::Data;
 use actix_web::{App, HttpServer, cookie};
+use countersign_domain::form_key::FormKey;
 use countersign_domain::secret::SecretHash;
 use countersign_metrics::Metrics;
 use countersign_usecases::Context;
@@ -39,6 +40,8 @@ pub struct HttpSettings {
     pub trusted_proxies: Vec<IpNet>,
     /// What seals the session cookie.
     pub session_key: [u8; 64],
+    /// What makes the forms of our pages known again.
+    pub form_key: FormKey,
     /// A folder whose templates and assets replace the embedded ones.
     pub template_directory: Option<PathBuf>,
     /// Is there a playground?

@@ -1,4 +1,4 @@
-//! The session: pending authorizations, the fingerprints of their challenges, one change of wallets, and one answer on its way
+//! The session: the mark of the browser, pending authorizations, the fingerprints of their challenges, one change of wallets, and one answer on its way
 //! to a client, sealed in the cookie.
 //!
 //! Nothing of it is stored by us, so nobody can fill the store by asking. Because the browser keeps it, an old copy can
@@ -7,6 +7,8 @@
 mod sealed;
 
 use actix_session::Session;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::response_mode::ResponseMode;
 use countersign_domain::wallet_change::PendingWalletChange;
@@ -19,6 +21,7 @@ use sealed::{SealedAnswer, SealedChange, SealedPending};
 const KEY: &str = "p";
 const CHANGE_KEY: &str = "w";
 const ANSWER_KEY: &str = "a";
+const MARK_KEY: &str = "m";
 
 /// Browsers keep 4,096 bytes of a cookie. Sealing adds 28 bytes and base64 a third; about one character in 32 is then written
 /// as three; the name and some air go off.
@@ -89,20 +92,29 @@ impl Pendings {
         self.0.iter_mut().rfind(|pending| pending.is(client_id, redirect_uri, state))
     }
 
-    /// The request that is named, or the newest if nothing is.
+    /// The request that is named, or the newest if nothing is: for a text to sign, which changes nothing.
     pub(crate) fn named_or_newest(
         &mut self,
         client_id: Option<&str>,
         redirect_uri: Option<&str>,
         state: Option<&str>,
     ) -> Result<&mut PendingAuthorization, ApiError> {
-        let found = match (client_id, redirect_uri) {
-            (None, None) => self.newest(),
+        match (client_id, redirect_uri) {
+            (None, None) => self.newest().ok_or_else(ApiError::missing_session),
             (client_id, redirect_uri) => {
-                self.find(client_id.unwrap_or_default(), redirect_uri.unwrap_or_default(), state)
+                self.named(client_id.unwrap_or_default(), redirect_uri.unwrap_or_default(), state)
             }
-        };
-        found.ok_or_else(ApiError::missing_session)
+        }
+    }
+
+    /// The request that is named.
+    pub(crate) fn named(
+        &mut self,
+        client_id: &str,
+        redirect_uri: &str,
+        state: Option<&str>,
+    ) -> Result<&mut PendingAuthorization, ApiError> {
+        self.find(client_id, redirect_uri, state).ok_or_else(ApiError::missing_session)
     }
 
     /// Forgets a request that was answered.
@@ -122,7 +134,8 @@ impl Pendings {
             return Ok(());
         }
         let entries = session.entries();
-        let taken = [CHANGE_KEY, ANSWER_KEY].map(|key| entries.get(key).map_or(0, |text| escaped_size(text)));
+        let taken = [CHANGE_KEY, ANSWER_KEY, MARK_KEY]
+            .map(|key| entries.get(key).map_or(0, |text| escaped_size(text)));
         drop(entries);
         let room = taken.into_iter().fold(MAX_PLAIN, usize::saturating_sub);
         session.insert(KEY, self.fit(room)?).map_err(|_| TooLarge)
@@ -145,12 +158,29 @@ impl Pendings {
     }
 }
 
-/// Takes something out of the session; an empty one takes the cookie with it.
+/// Takes something out of the session; an empty one takes the cookie with it. The mark alone is nothing to keep.
 fn forget(session: &Session, key: &str) {
     session.remove(key);
-    if session.entries().is_empty() {
+    let is_empty = session.entries().keys().all(|key| key == MARK_KEY);
+    if is_empty {
         session.purge();
     }
+}
+
+/// What tells this browser's session from every other: random, and known to nobody but us, because the cookie is sealed. The forms of
+/// its pages are bound to it ([`crate::forms`]). It stays the same however often the cookie is written anew.
+pub(crate) fn mark(session: &Session) -> Option<String> {
+    session.get(MARK_KEY).ok().flatten()
+}
+
+/// The mark of a session, which has one from now on.
+pub(crate) fn mark_or_new(session: &Session, random: impl FnOnce() -> [u8; 16]) -> Result<String, ApiError> {
+    if let Some(mark) = mark(session) {
+        return Ok(mark);
+    }
+    let mark = URL_SAFE_NO_PAD.encode(random());
+    session.insert(MARK_KEY, &mark).map_err(ApiError::server_error)?;
+    Ok(mark)
 }
 
 /// Remembers the texts of a change of wallets; a later change takes its place. Pending authorizations give way to it, the

@@ -5,6 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use actix_web::HttpRequest;
 use actix_web::web::Bytes;
+use countersign_domain::email::EmailAddress;
+use countersign_domain::form_key::FormKey;
 use countersign_metrics::Metrics;
 use countersign_usecases::Context;
 
@@ -20,6 +22,7 @@ use crate::templates::{Asset, Features, Name, Outlines, Site, TemplateError, Tem
 
 pub(crate) struct AppState {
     pub(crate) context: Context,
+    pub(crate) form_key: FormKey,
     pub(crate) templates: Templates,
     pub(crate) sign_in_pages: Outlines<SignInPage>,
     pub(crate) rate_limits: RateLimits,
@@ -53,6 +56,7 @@ impl AppState {
         let modules = context.wallets.page_modules();
         Ok(Self {
             templates: Templates::load(settings.template_directory.as_deref(), site, &modules)?,
+            form_key: settings.form_key,
             sign_in_pages: Outlines::of(Name::Auth),
             rate_limits: RateLimits::new(
                 settings.rate_limits,
@@ -82,6 +86,14 @@ impl AppState {
     pub(crate) fn admit(&self, request: &HttpRequest, what: Limited) -> Result<(), ApiError> {
         require_ours(request, &self.context.policy.public_url)?;
         self.rate_limits.check(what, request)
+    }
+
+    /// Counts a mail to this address, where any is sent (F-11).
+    pub(crate) fn admit_mail_to(&self, address: &EmailAddress) -> Result<(), ApiError> {
+        if self.context.mailer.is_none() {
+            return Ok(());
+        }
+        self.rate_limits.check_recipient(address)
     }
 
     pub(crate) fn begin_drain(&self) {

@@ -51,6 +51,7 @@ pub(crate) enum Name {
     FormPost,
     Home,
     Logout,
+    Offer,
     Playground,
     SignedOut,
     Verify,
@@ -71,9 +72,31 @@ impl Name {
             Self::FormPost => "form-post.html",
             Self::Home => "home.html",
             Self::Logout => "logout.html",
+            Self::Offer => "offer.html",
             Self::Playground => "playground.html",
             Self::SignedOut => "account-signed-out.html",
             Self::Verify => "verify.html",
+        }
+    }
+}
+
+impl Name {
+    /// Does the page hold a form beside the menu of languages?
+    pub(crate) const fn has_forms(self) -> bool {
+        match self {
+            Self::Account
+            | Self::AccountEmail
+            | Self::AccountWallet
+            | Self::Auth
+            | Self::Device
+            | Self::Docs
+            | Self::FormPost
+            | Self::Logout
+            | Self::Playground
+            | Self::Verify => true,
+            Self::Continue | Self::DeviceDone | Self::Error | Self::Home | Self::Offer | Self::SignedOut => {
+                false
+            }
         }
     }
 }
@@ -92,6 +115,14 @@ pub enum TemplateError {
         /// Why not.
         #[source]
         source: io::Error,
+    },
+    /// A page of the operator's is of an older release, and its forms would be refused.
+    #[error("template_directory: {file} {reason} (docs/pages.md)")]
+    Outdated {
+        /// The file.
+        file: String,
+        /// What it lacks.
+        reason: &'static str,
     },
     /// A file of texts is not what it should be.
     #[error("texts: {path}: {reason}")]
@@ -180,7 +211,11 @@ impl Templates {
             let Some(bytes) = theirs.or_else(ours) else { continue };
             match file.strip_prefix("assets/") {
                 None => {
-                    pages.push((file.to_string(), String::from_utf8_lossy(&bytes).into_owned()));
+                    let page = String::from_utf8_lossy(&bytes).into_owned();
+                    if is_theirs {
+                        refuse_outdated(&file, &page)?;
+                    }
+                    pages.push((file.to_string(), page));
                     replaced.extend(is_theirs.then(|| file.to_string()));
                 }
                 Some(name) => {
@@ -305,6 +340,27 @@ impl Choice {
         let direction = if language.is_rtl() { "rtl" } else { "ltr" };
         Self { tag: language.tag(), name: language.own_name(), direction }
     }
+}
+
+/// The pages whose forms carry a secret ([`crate::forms`]).
+const WITH_SECRETS: [&str; 6] =
+    ["account.html", "account-email.html", "account-wallet.html", "auth.html", "device.html", "logout.html"];
+
+/// Refuses a page of the operator's whose forms we would refuse: better at the start than when a person presses a button.
+fn refuse_outdated(file: &str, page: &str) -> Result<(), TemplateError> {
+    let page = page.to_ascii_lowercase();
+    let outdated = |reason| Err(TemplateError::Outdated { file: file.to_owned(), reason });
+    if WITH_SECRETS.contains(&file) && page.contains("method=\"post\"") && !page.contains("name=\"form\"") {
+        return outdated(
+            "posts forms without their secret: add the hidden fields `form` of this release's template",
+        );
+    }
+    if page.contains("name=\"referrer\" content=\"no-referrer\"") {
+        return outdated(
+            "forbids a referrer, so that browsers hide where its forms come from: write content=\"same-origin\"",
+        );
+    }
+    Ok(())
 }
 
 /// What the operator's folder has in place of our file.

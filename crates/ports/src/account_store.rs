@@ -72,8 +72,30 @@ pub struct ConfirmEmail {
     pub user: UserId,
     /// The hash of the link's secret, which must be the one on file: a link for an earlier address confirms nothing.
     pub hash: SecretHash,
+    /// What if another user confirmed the same address?
+    pub shared: SharedAddress,
     /// Now.
     pub now: OffsetDateTime,
+}
+
+/// What happens to an address that another user confirmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SharedAddress {
+    /// It is not confirmed.
+    Refused,
+    /// It is: the person was told and wants it. The other one keeps it.
+    Agreed,
+}
+
+/// What became of [`ConfirmEmail`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EmailConfirmed {
+    /// The address is confirmed, and the link is used up.
+    Confirmed,
+    /// The link is not the one on file, or has expired; nothing changed.
+    LinkInvalid,
+    /// Another user confirmed the same address, in whatever letter case; nothing changed, and the link stays good.
+    SharedAddress,
 }
 
 /// Deletes a user.
@@ -106,9 +128,10 @@ pub trait AccountStore: Send + Sync {
     /// Puts an e-mail address on file.
     async fn put_email(&self, command: PutEmail) -> Result<EmailPut, StoreError>;
 
-    /// Confirms the address on file. Guard: the hash is that of the link on file, which has not expired. The link is used up. The answer
-    /// says whether it worked; repeated after a lost answer, `find_email` tells.
-    async fn confirm_email(&self, command: ConfirmEmail) -> Result<bool, StoreError>;
+    /// Confirms the address on file. Guards: the hash is that of the link on file, which has not expired; and no other user has confirmed the
+    /// same address, unless that is agreed to. Of two users who confirm one address at the same time, one is told of the other. The link is
+    /// used up. Repeated after a lost answer, `find_email` tells.
+    async fn confirm_email(&self, command: ConfirmEmail) -> Result<EmailConfirmed, StoreError>;
 
     /// Takes the e-mail address off file; the answer says whether one was there.
     async fn remove_email(&self, user: UserId) -> Result<bool, StoreError>;

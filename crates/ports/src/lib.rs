@@ -35,7 +35,8 @@ pub mod wallet_store;
 pub mod wallet_verifier;
 
 pub use account_store::{
-    Account, AccountStore, ConfirmEmail, DeleteAccount, EmailPut, PutEmail, RevokeConsent,
+    Account, AccountStore, ConfirmEmail, DeleteAccount, EmailConfirmed, EmailPut, PutEmail, RevokeConsent,
+    SharedAddress,
 };
 pub use client_store::{ClientStore, RegisterClient, Registered};
 pub use clock::Clock;

@@ -3,12 +3,13 @@
 
 use countersign_domain::authorization::{self, Judged, Rules};
 use countersign_domain::client::{Client, ClientOrigin};
-use countersign_domain::error::OAuthError;
+use countersign_domain::error::{OAuthError, OAuthErrorCode, message};
 use countersign_domain::id::PushedRequestId;
 use countersign_domain::parameters::Parameters;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::pushed_request;
 use countersign_domain::redirect_uri::RedirectUri;
+use countersign_domain::response_mode::ResponseMode;
 use countersign_domain::secret::SecretHash;
 use countersign_ports::{StoreError, TakePushedRequest};
 use time::OffsetDateTime;
@@ -35,6 +36,8 @@ pub enum BeginAuthorizationError {
     Redirect {
         /// The answer, with `error`, `error_description`, `state` and `iss`.
         to: Box<ClientAnswer>,
+        /// Does the browser go there by itself?
+        way: Way,
         /// What it says.
         #[source]
         error: OAuthError,
@@ -42,6 +45,26 @@ pub enum BeginAuthorizationError {
     /// The client could not be looked up.
     #[error("client could not be read")]
     Store(#[from] StoreError),
+}
+
+/// How a browser whose person did nothing yet gets to a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// By itself: the client is registered here.
+    AtOnce,
+    /// By a link that the person sees and follows: nobody at this server knows the client, so that anybody could send people anywhere by
+    /// an address of ours (RFC 9700 section 4.11.2).
+    ByLink,
+}
+
+impl Way {
+    /// The way to a client.
+    pub const fn to(origin: ClientOrigin) -> Self {
+        match origin {
+            ClientOrigin::Operator | ClientOrigin::SelfRegistered => Self::AtOnce,
+            ClientOrigin::Document => Self::ByLink,
+        }
+    }
 }
 
 /// What follows from a good request.
@@ -72,7 +95,8 @@ pub async fn begin_authorization(
     let pushed = take_pushed(context, now, parameters, &client).await?;
     let (parameters, is_pushed) = (pushed.as_ref().unwrap_or(parameters), pushed.is_some());
     let redirect_uri =
-        authorization::find_redirect_uri(parameters, &client).map_err(BeginAuthorizationError::ShowPage)?;
+        find_redirect_uri(context, parameters, &client).map_err(BeginAuthorizationError::ShowPage)?;
+    let way = Way::to(client.origin);
     let judged = if client.metadata.requires_pushed_requests && !is_pushed {
         Err(authorization::must_be_pushed())
     } else {
@@ -84,6 +108,7 @@ pub async fn begin_authorization(
         let to = Addressee { redirect_uri: &redirect_uri, state: state.as_deref(), mode };
         BeginAuthorizationError::Redirect {
             to: Box::new(answer::with_error(&context.policy, to, &error)),
+            way,
             error,
         }
     })?;
@@ -109,6 +134,22 @@ pub async fn begin_authorization(
             | ContinueSessionError::Email(_),
         ) => Err(refuse(context, &pending, authorization::login_required())),
     }
+}
+
+/// Finds the redirect URI of a request. One that leads back to us is nobody's, whatever an older build let a client register; the
+/// playground's own gets no form.
+pub(crate) fn find_redirect_uri(
+    context: &Context,
+    parameters: &Parameters,
+    client: &Client,
+) -> Result<RedirectUri, OAuthError> {
+    let found = authorization::find_redirect_uri(parameters, client)?;
+    let own_origin = context.policy.own_origin();
+    let by_form = authorization::response_mode(parameters) == Ok(ResponseMode::FormPost);
+    if own_origin.forbids(found.as_str()) || (by_form && own_origin.is_playground(found.as_str())) {
+        return Err(OAuthError::new(OAuthErrorCode::InvalidRequest, message::INVALID_REDIRECT_URI));
+    }
+    Ok(found)
 }
 
 /// Judges everything but client and redirect URI.
@@ -163,5 +204,6 @@ pub fn refuse(
     error: OAuthError,
 ) -> BeginAuthorizationError {
     let to = Box::new(answer::with_error(&context.policy, pending, &error));
-    BeginAuthorizationError::Redirect { to, error }
+    let way = if pending.document.is_some() { Way::ByLink } else { Way::AtOnce };
+    BeginAuthorizationError::Redirect { to, way, error }
 }

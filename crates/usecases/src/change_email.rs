@@ -1,11 +1,13 @@
-//! A signed-in person puts an e-mail address on file, or takes it off.
+//! A signed-in person puts an e-mail address on file, or takes it off. A browser that remembers them is not enough: their wallet must have
+//! signed lately.
 
 use countersign_domain::email::{EmailAddress, EmailRejected};
 use countersign_ports::{EmailPut, StoreError};
 
 use crate::Context;
 use crate::file_email::{ConfirmationLink, Filed, file_email};
-use crate::login::{AccountError, Browser, require_login};
+use crate::login::{AccountError, Browser};
+use crate::read_account::require_recent_login;
 
 /// Why nothing changed.
 #[derive(Debug, thiserror::Error)]
@@ -39,7 +41,7 @@ pub async fn put_email(
     browser: &Browser,
     address: &str,
 ) -> Result<EmailChanged, ChangeEmailError> {
-    let user = require_login(context, browser).await?.user;
+    let user = require_recent_login(context, browser).await?.user;
     let Filed { outcome, link } = file_email(context, user, EmailAddress::parse(address)?, true).await?;
     match outcome {
         EmailPut::Stored | EmailPut::OtherOnFile => Ok(EmailChanged { already_verified: false, link }),
@@ -50,6 +52,6 @@ pub async fn put_email(
 
 /// Takes the address off file; the answer says whether there was one.
 pub async fn remove_email(context: &Context, browser: &Browser) -> Result<bool, AccountError> {
-    let user = require_login(context, browser).await?.user;
+    let user = require_recent_login(context, browser).await?.user;
     Ok(context.storage.remove_email(user).await?)
 }

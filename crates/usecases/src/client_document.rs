@@ -109,7 +109,8 @@ pub(crate) async fn store_pending(
 ) -> Result<(), FindClientError> {
     let Some(address) = &pending.document else { return Ok(()) };
     let client = find_client(context, address).await?;
-    if client.redirect_uri(pending.redirect_uri.as_str()).is_none() {
+    let redirect_uri = pending.redirect_uri.as_str();
+    if client.redirect_uri(redirect_uri).is_none() || context.policy.own_origin().forbids(redirect_uri) {
         return Err(FindClientError::Unknown);
     }
     match context.storage.find_client(client.id).await? {

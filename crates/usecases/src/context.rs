@@ -6,6 +6,8 @@ use std::sync::Arc;
 use countersign_domain::challenge::TextKey;
 use countersign_domain::dpop::DpopNonceKey;
 use countersign_domain::lifetimes::Lifetimes;
+use countersign_domain::own_origin::{OwnOrigin, PLAYGROUND};
+use countersign_domain::picture::PictureKey;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::resource::ResourceRules;
 use countersign_ports::{Clock, Entropy, Fetcher, JwsReader, Mailer, Storage, TokenSigner, WalletVerifier};
@@ -53,10 +55,21 @@ pub struct Policy {
     pub client_documents: bool,
     /// Do clients that ask for an e-mail address get a made-up one where none is on file?
     pub synthetic_email: bool,
+    /// Is there a playground, whose page is the one address of ours that a client may have?
+    pub playground: bool,
+    /// What names the pictures of users.
+    pub picture_key: PictureKey,
     /// What makes our texts known again as ours.
     pub text_key: TextKey,
     /// What makes our nonces in proofs of keys known again.
     pub dpop_nonces: DpopNonceKey,
+}
+
+impl Policy {
+    /// The addresses that lead back to us, and that no client may have.
+    pub(crate) fn own_origin(&self) -> OwnOrigin<'_> {
+        OwnOrigin::new(&self.public_url, self.playground.then_some(PLAYGROUND))
+    }
 }
 
 impl fmt::Debug for Context {

@@ -3,17 +3,14 @@
 use countersign_ports::DeleteAccount;
 
 use crate::Context;
-use crate::login::{AccountError, Browser, require_login};
+use crate::login::{AccountError, Browser};
 use crate::notify_logout::{LogoutNotice, notices};
-use crate::read_account::is_recent;
+use crate::read_account::require_recent_login;
 
 /// Deletes the account of whoever is signed in at this browser. The answer says who is to be told.
 pub async fn delete_account(context: &Context, browser: &Browser) -> Result<Vec<LogoutNotice>, AccountError> {
-    let session = require_login(context, browser).await?;
+    let session = require_recent_login(context, browser).await?;
     let now = context.clock.now();
-    if !is_recent(&session, now) {
-        return Err(AccountError::SignedInLongAgo);
-    }
     let told = notices(context, session.user, None).await?;
     context.storage.delete_account(DeleteAccount { user: session.user, now }).await?;
     tracing::info!(user.id = %session.user, "account deleted");

@@ -3,6 +3,7 @@
 use countersign_domain::client::{Client, ClientOrigin};
 use countersign_domain::client_document::host_of;
 use countersign_domain::consent::Consent;
+use countersign_domain::email::UserEmail;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::redirect_uri::Destination;
 use countersign_domain::scope::{Scope, ScopeSet};
@@ -102,7 +103,8 @@ pub async fn describe_sign_in(
     let standing = match find_login(context, browser.login.as_ref()).await? {
         None => Standing::Stranger,
         Some(session) => {
-            lacks_email = lacks_email && context.storage.find_email(session.user).await?.is_none();
+            lacks_email = lacks_email
+                && context.storage.find_email(session.user).await?.and_then(UserEmail::if_usable).is_none();
             let consents = context.storage.consents_at(session.user, pending.client).await?;
             let new = what_is_new(pending, &consents);
             let may_continue = pending.takes_session(&session);

@@ -1,6 +1,6 @@
 //! A client sends an authorization request ahead (RFC 9126): it is judged at once, and kept for a minute.
 
-use countersign_domain::authorization::{self, Judged};
+use countersign_domain::authorization::Judged;
 use countersign_domain::client_auth::ClientCredentials;
 use countersign_domain::error::OAuthError;
 use countersign_domain::id::PushedRequestId;
@@ -10,7 +10,7 @@ use countersign_domain::secret::{Secret, SecretHash};
 use countersign_ports::{EntropyExt, StoreError};
 
 use crate::authenticate_client::authenticate_client;
-use crate::begin_authorization::judge;
+use crate::begin_authorization::{find_redirect_uri, judge};
 use crate::prove_key::{Wanted, prove_key};
 use crate::{AuthenticateClientError, Context, ProveKeyError};
 
@@ -52,7 +52,7 @@ pub async fn push_authorization(
     let client = authenticate_client(context, credentials).await?;
     let refused = PushAuthorizationError::Refused;
     pushed_request::refuse_reference(parameters).map_err(refused)?;
-    let redirect_uri = authorization::find_redirect_uri(parameters, &client).map_err(refused)?;
+    let redirect_uri = find_redirect_uri(context, parameters, &client).map_err(refused)?;
     // What is judged is kept as it came: its times begin when the browser brings it.
     let judged: Judged = judge(context, now, parameters, &client, redirect_uri).await?.map_err(refused)?;
     let mut kept = parameters.clone();

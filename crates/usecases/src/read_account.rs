@@ -26,7 +26,7 @@ pub struct AccountShown {
     pub signed_in_as: WalletAccount,
     /// The session of this browser.
     pub this_session: SessionId,
-    /// Did the wallet sign so lately that the account can be deleted?
+    /// Did the wallet sign so lately that the account can be deleted, its address changed and its data downloaded?
     pub signed_in_lately: bool,
     /// The wallets, the longest linked first.
     pub wallets: Vec<LinkedWallet>,
@@ -73,7 +73,7 @@ pub async fn read_account(context: &Context, browser: &Browser) -> Result<Accoun
         wallets,
         consents: shown,
         sessions: sessions.into_iter().filter(|session| now < session.expires_at).collect(),
-        email,
+        email: email.and_then(UserEmail::if_usable),
         sends_mail: context.mailer.is_some(),
     })
 }
@@ -115,7 +115,22 @@ fn places(redirect_uris: &[RedirectUri]) -> Vec<Destination> {
     places
 }
 
+/// Reads the same for a file, which a wallet must have signed for lately.
+pub async fn download_account(context: &Context, browser: &Browser) -> Result<AccountShown, AccountError> {
+    require_recent_login(context, browser).await?;
+    read_account(context, browser).await
+}
+
+/// The session of whoever asks for what a browser that remembers them is not enough for: their wallet must have signed lately.
+pub(crate) async fn require_recent_login(
+    context: &Context,
+    browser: &Browser,
+) -> Result<LoginSession, AccountError> {
+    let session = require_login(context, browser).await?;
+    if is_recent(&session, context.clock.now()) { Ok(session) } else { Err(AccountError::SignedInLongAgo) }
+}
+
 /// Did the wallet sign lately?
-pub(crate) fn is_recent(session: &LoginSession, now: OffsetDateTime) -> bool {
+fn is_recent(session: &LoginSession, now: OffsetDateTime) -> bool {
     now < session.authenticated_at + Lifetimes::RECENT
 }

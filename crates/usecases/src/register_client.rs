@@ -2,6 +2,7 @@
 
 use countersign_domain::client::{AuthenticationMethod, Client, ClientAuthentication, ClientOrigin};
 use countersign_domain::id::ClientId;
+use countersign_domain::redirect_uri::RedirectUriRejected;
 use countersign_domain::registration::{self, JudgedMetadata, RegistrationRejected, RequestedMetadata};
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_ports::{self as ports, EntropyExt, JwsRejected, Registered, StoreError};
@@ -88,12 +89,25 @@ async fn register(
     }
 }
 
-/// Judges metadata; keys that the client proves itself with must be some that can be used.
+/// Judges metadata; no address of the client is one of ours, and keys that it proves itself with must be some that can be used.
 pub(crate) fn judge(
     context: &Context,
     requested: RequestedMetadata,
 ) -> Result<JudgedMetadata, RegistrationRejected> {
     let judged = registration::judge(requested)?;
+    let own_origin = context.policy.own_origin();
+    if let Some(position) =
+        judged.metadata.redirect_uris.iter().position(|uri| own_origin.forbids(uri.as_str()))
+    {
+        let reason = RedirectUriRejected::OwnOrigin;
+        return Err(RegistrationRejected::RedirectUri { position, reason });
+    }
+    if judged.metadata.display.post_logout_redirect_uris.iter().any(|uri| own_origin.is_reached_by(uri)) {
+        return Err(RegistrationRejected::Field {
+            field: "post_logout_redirect_uris",
+            rule: "must not be on this server's own origin, where no client lives",
+        });
+    }
     if judged.method == AuthenticationMethod::PrivateKeyJwt
         && let Some(jwks) = &judged.metadata.display.jwks
     {

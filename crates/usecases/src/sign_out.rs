@@ -93,7 +93,7 @@ pub async fn judge_sign_out(
     let client = find_client(context, request, hint.as_ref()).await?;
     let back = match (&client, &request.post_logout_redirect_uri) {
         (Some(client), Some(requested)) => {
-            let uri = registered(client, requested).ok_or(SignOutError::NotRegistered)?;
+            let uri = registered(context, client, requested).ok_or(SignOutError::NotRegistered)?;
             let state: Vec<_> = request.state.iter().map(|state| ("state", state.as_str())).collect();
             let address = if state.is_empty() { requested.clone() } else { uri.with_answer(&state) };
             Some(Back { uri, address })
@@ -130,8 +130,11 @@ async fn find_client(
     Ok(found)
 }
 
-/// Compared as redirect URIs are.
-fn registered(client: &Client, requested: &str) -> Option<RedirectUri> {
+/// Compared as redirect URIs are. An address of ours is none, whatever an older build let a client register.
+fn registered(context: &Context, client: &Client, requested: &str) -> Option<RedirectUri> {
+    if context.policy.own_origin().is_reached_by(requested) {
+        return None;
+    }
     let uris = client.metadata.display.post_logout_redirect_uris.iter();
     let admitted = uris.map(|uri| RedirectUri::from_trusted(uri.clone())).any(|uri| uri.admits(requested));
     admitted.then(|| RedirectUri::from_trusted(requested.to_owned()))

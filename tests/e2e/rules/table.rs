@@ -270,7 +270,7 @@ fn login(server: &Server, sheet: &mut Sheet<'_>) {
     sheet.ask("deny without a session", Request::form("/oauth/deny", &denial));
     let mut browser = server.browser();
     browser.authorize(&good).expect(302);
-    let response = browser.send(Request::form("/oauth/deny", &denial));
+    let response = browser.press(Request::form("/oauth/deny", &denial));
     sheet.enter("deny", &response);
 }
 

@@ -157,6 +157,7 @@ fn a_056_pages_of_other_sites_cannot_drive_a_sign_in() {
     let foreign = [
         ("Origin", "https://evil.example"),
         ("Origin", "http://localhost:1"),
+        ("Origin", "null"),
         ("Sec-Fetch-Site", "cross-site"),
         ("Sec-Fetch-Site", "same-site"),
     ];

@@ -92,7 +92,7 @@ impl Person {
             let named =
                 ["client_id", "redirect_uri", "state"].map(|name| Some((name, optional(request, name)?)));
             let pairs: Vec<_> = named.into_iter().flatten().collect();
-            let done = self.browser.send(Request::json("/oauth/continue", &Parameters::of(&pairs).json()));
+            let done = self.browser.press(Request::json("/oauth/continue", &Parameters::of(&pairs).json()));
             return sent_back(&done.expect(303), How::ByContinue);
         }
         let challenge = self.browser.challenge(request, &self.wallet);

@@ -1,7 +1,7 @@
 //! The e-mail address of a user.
 
 use countersign_domain::id::UserId;
-use countersign_ports::{ConfirmEmail, EmailPut, PutEmail};
+use countersign_ports::{ConfirmEmail, EmailConfirmed, EmailPut, PutEmail, SharedAddress};
 use diesel::prelude::*;
 use diesel::sql_types::{Binary, Bool, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
@@ -34,14 +34,24 @@ statement! {
 }
 
 statement! {
-    /// One row if the link was good, none otherwise.
+    /// Has whoever confirms the same address wait until this transaction ends: what each then sees of the other is true.
+    LockAddress { user: Uuid as SqlUuid } = "\
+        SELECT pg_advisory_xact_lock(hashtextextended('countersign email ' || lower(address), 0)) \
+        FROM emails WHERE user_id = :user"
+}
+
+statement! {
+    /// One row if the link was good and the address nobody else's, none otherwise.
     Confirm<'a> {
         user: Uuid as SqlUuid,
         hash: &'a [u8] as Binary,
         now: OffsetDateTime as Timestamptz,
+        shared: bool as Bool,
     } = "\
         UPDATE emails SET verified_at = :now, confirmation_hash = NULL, confirmation_expires_at = NULL \
-        WHERE user_id = :user AND confirmation_hash = :hash AND confirmation_expires_at > :now"
+        WHERE user_id = :user AND confirmation_hash = :hash AND confirmation_expires_at > :now \
+          AND (:shared OR NOT EXISTS (SELECT 1 FROM emails AS others WHERE lower(others.address) = lower(emails.address) \
+            AND others.verified_at IS NOT NULL AND others.user_id <> emails.user_id))"
 }
 
 statement! {
@@ -75,9 +85,31 @@ pub(crate) fn put_email(connection: &mut PgConnection, command: &PutEmail) -> Op
     })
 }
 
-pub(crate) fn confirm_email(connection: &mut PgConnection, command: &ConfirmEmail) -> OpResult<bool> {
-    let statement = Confirm { user: command.user.as_uuid(), hash: command.hash.as_bytes(), now: command.now };
-    Ok(statement.execute(connection)? == 1)
+pub(crate) fn confirm_email(
+    connection: &mut PgConnection,
+    command: &ConfirmEmail,
+) -> OpResult<EmailConfirmed> {
+    let user = command.user.as_uuid();
+    let statement = Confirm {
+        user,
+        hash: command.hash.as_bytes(),
+        now: command.now,
+        shared: command.shared == SharedAddress::Agreed,
+    };
+    connection.transaction(|connection| {
+        LockAddress { user }.execute(connection)?;
+        if statement.execute(connection)? == 1 {
+            return Ok(EmailConfirmed::Confirmed);
+        }
+        let link_is_good = emails::table
+            .find(user)
+            .filter(emails::confirmation_hash.eq(command.hash.as_bytes().as_slice()))
+            .filter(emails::confirmation_expires_at.gt(command.now))
+            .count()
+            .get_result::<i64>(connection)?
+            == 1;
+        Ok(if link_is_good { EmailConfirmed::SharedAddress } else { EmailConfirmed::LinkInvalid })
+    })
 }
 
 pub(crate) fn remove_email(connection: &mut PgConnection, user: UserId) -> OpResult<bool> {

@@ -9,7 +9,8 @@ use countersign_domain::grant::RevocationReason;
 use countersign_domain::id::{ClientId, UserId};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    Account, AccountStore, ConfirmEmail, DeleteAccount, EmailPut, PutEmail, RevokeConsent, StoreError,
+    Account, AccountStore, ConfirmEmail, DeleteAccount, EmailConfirmed, EmailPut, PutEmail, RevokeConsent,
+    SharedAddress, StoreError,
 };
 
 use super::{MemoryStorage, Revocation, Tables};
@@ -79,16 +80,27 @@ impl AccountStore for MemoryStorage {
         Ok(EmailPut::Stored)
     }
 
-    async fn confirm_email(&self, command: ConfirmEmail) -> Result<bool, StoreError> {
+    async fn confirm_email(&self, command: ConfirmEmail) -> Result<EmailConfirmed, StoreError> {
         let mut tables = self.tables();
-        let Some(email) = tables.emails.get_mut(&command.user) else { return Ok(false) };
+        let Some(email) = tables.emails.get(&command.user) else { return Ok(EmailConfirmed::LinkInvalid) };
         let is_good =
             email.confirmation.is_some_and(|link| link.hash == command.hash && command.now < link.expires_at);
-        if is_good {
+        if !is_good {
+            return Ok(EmailConfirmed::LinkInvalid);
+        }
+        let is_theirs = |(user, other): (&UserId, &UserEmail)| {
+            *user != command.user
+                && other.verified_at.is_some()
+                && other.address.as_str().eq_ignore_ascii_case(email.address.as_str())
+        };
+        if command.shared == SharedAddress::Refused && tables.emails.iter().any(is_theirs) {
+            return Ok(EmailConfirmed::SharedAddress);
+        }
+        if let Some(email) = tables.emails.get_mut(&command.user) {
             email.verified_at = Some(command.now);
             email.confirmation = None;
         }
-        Ok(is_good)
+        Ok(EmailConfirmed::Confirmed)
     }
 
     async fn remove_email(&self, user: UserId) -> Result<bool, StoreError> {

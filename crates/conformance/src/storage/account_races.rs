@@ -7,7 +7,8 @@ use countersign_domain::email::UserEmail;
 use countersign_domain::id::{ClientId, GrantId, UserId};
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_ports::{
-    CompleteLogin, ConfirmEmail, EmailPut, PutEmail, SessionContinued, Storage, WalletLinked,
+    CompleteLogin, ConfirmEmail, EmailConfirmed, EmailPut, PutEmail, SessionContinued, SharedAddress,
+    Storage, WalletLinked,
 };
 
 use super::races::{Pinned, at_once, count};
@@ -249,8 +250,9 @@ pub async fn one_address_of_many_comes_on_file(store: Arc<dyn Storage>) {
                 !is_it || command.confirmation == on_file.confirmation,
                 "address and link are one command's"
             );
-            let follow = ConfirmEmail { user, hash, now: fixtures::NOW };
-            assert_eq!(store.confirm_email(follow).await.unwrap(), is_it);
+            let follow = ConfirmEmail { user, hash, shared: SharedAddress::Refused, now: fixtures::NOW };
+            let confirmed_now = store.confirm_email(follow).await.unwrap() == EmailConfirmed::Confirmed;
+            assert_eq!(confirmed_now, is_it);
             confirmed += usize::from(is_it);
         }
         assert_eq!(confirmed, 1);
@@ -269,7 +271,29 @@ pub async fn one_link_is_followed_by_one_of_many(store: Arc<dyn Storage>) {
             async move { store.confirm_email(follow).await.unwrap() }
         }))
         .await;
-        assert_eq!(count(&outcomes, &true), 1);
+        assert_eq!(count(&outcomes, &EmailConfirmed::Confirmed), 1);
+    }
+}
+
+/// One has it, and all others are told.
+pub async fn one_of_many_who_confirm_one_address_at_once_is_not_told_of_another(store: Arc<dyn Storage>) {
+    for _ in 0..ROUNDS {
+        let address = fixtures::email_address();
+        let mut links = Vec::new();
+        for _ in 0..TASKS / 2 {
+            let user = steps::sign_in(&*store).await.new_user;
+            let command = PutEmail { address: address.clone(), ..fixtures::put_email(user) };
+            let follow = fixtures::confirm_email(user, command.confirmation.unwrap());
+            assert_eq!(store.put_email(command).await.unwrap(), EmailPut::Stored);
+            links.push(follow);
+        }
+        let outcomes = at_once(links.into_iter().map(|follow| {
+            let store = Arc::clone(&store);
+            async move { store.confirm_email(follow).await.unwrap() }
+        }))
+        .await;
+        assert_eq!(count(&outcomes, &EmailConfirmed::Confirmed), 1);
+        assert_eq!(count(&outcomes, &EmailConfirmed::SharedAddress), TASKS / 2 - 1);
     }
 }
 

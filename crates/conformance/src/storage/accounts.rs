@@ -155,7 +155,8 @@ pub async fn a_deleted_account_is_gone(store: Arc<dyn Storage>) {
     }
     assert_eq!(store.end_sessions(user).await.unwrap(), 0);
     assert_eq!(store.find_email(user).await.unwrap(), None);
-    assert!(!store.confirm_email(fixtures::confirm_email(user, link)).await.unwrap());
+    let late = store.confirm_email(fixtures::confirm_email(user, link)).await.unwrap();
+    assert_eq!(late, countersign_ports::EmailConfirmed::LinkInvalid);
     assert_eq!(store.put_email(fixtures::put_email(user)).await.unwrap(), EmailPut::UserUnknown);
     let waiting = store.redeem_code(fixtures::redeem_code(login.id)).await.unwrap();
     assert_eq!(waiting, Redeemed::Revoked);

@@ -214,7 +214,8 @@ pub async fn an_address_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Sto
     let store = open().await;
     let link = store.find_email(user).await.unwrap().unwrap().confirmation.unwrap();
     assert_eq!(Some(link), command.confirmation);
-    assert!(store.confirm_email(fixtures::confirm_email(user, link)).await.unwrap());
+    let confirmed = store.confirm_email(fixtures::confirm_email(user, link)).await.unwrap();
+    assert_eq!(confirmed, countersign_ports::EmailConfirmed::Confirmed);
     drop(store);
     let store = open().await;
     assert_eq!(store.put_email(command).await.unwrap(), EmailPut::AlreadyVerified);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use countersign_domain::email::{EmailAddress, EmailConfirmation, UserEmail};
 use countersign_domain::id::UserId;
 use countersign_domain::secret::SecretHash;
-use countersign_ports::{ConfirmEmail, EmailPut, PutEmail, Storage};
+use countersign_ports::{ConfirmEmail, EmailConfirmed, EmailPut, PutEmail, SharedAddress, Storage};
 use time::{Duration, OffsetDateTime};
 
 use super::steps;
@@ -20,7 +20,11 @@ async fn email(store: &dyn Storage, user: UserId) -> Option<UserEmail> {
 }
 
 async fn confirm(store: &dyn Storage, user: UserId, link: EmailConfirmation) -> bool {
-    store.confirm_email(fixtures::confirm_email(user, link)).await.unwrap()
+    follow(store, fixtures::confirm_email(user, link)).await == EmailConfirmed::Confirmed
+}
+
+async fn follow(store: &dyn Storage, command: ConfirmEmail) -> EmailConfirmed {
+    store.confirm_email(command).await.unwrap()
 }
 
 /// A user with an address and its link.
@@ -73,7 +77,9 @@ pub async fn every_value_of_an_address_survives(store: Arc<dyn Storage>) {
         let command = PutEmail { user, address, confirmation, replace: false, now };
         assert_eq!(put(&*store, &command).await, EmailPut::Stored);
         assert_eq!(email(&*store, user).await, Some(on_file(&command)));
-        assert!(store.confirm_email(ConfirmEmail { user, hash, now }).await.unwrap());
+        let shared = SharedAddress::Refused;
+        let command_of_link = ConfirmEmail { user, hash, shared, now };
+        assert_eq!(follow(&*store, command_of_link).await, EmailConfirmed::Confirmed);
         assert_eq!(email(&*store, user).await.unwrap().address, command.address);
     }
 }
@@ -166,12 +172,13 @@ pub async fn another_address_replaces_where_it_may(store: Arc<dyn Storage>) {
 /// Once, with the time of it; the link is used up, and the address stays verified.
 pub async fn a_link_confirms_once(store: Arc<dyn Storage>) {
     let (command, link) = user_with_address(&*store).await;
-    let follow = ConfirmEmail { now: later(2), ..fixtures::confirm_email(command.user, link) };
-    assert!(store.confirm_email(follow).await.unwrap());
+    let once = ConfirmEmail { now: later(2), ..fixtures::confirm_email(command.user, link) };
+    assert_eq!(follow(&*store, once).await, EmailConfirmed::Confirmed);
     let verified = UserEmail { verified_at: Some(later(2)), confirmation: None, ..on_file(&command) };
     assert_eq!(email(&*store, command.user).await, Some(verified.clone()));
-    for now in [follow.now, later(3)] {
-        assert!(!store.confirm_email(ConfirmEmail { now, ..follow }).await.unwrap());
+    for now in [once.now, later(3)] {
+        let again = ConfirmEmail { now, ..once };
+        assert_eq!(follow(&*store, again).await, EmailConfirmed::LinkInvalid);
         assert_eq!(email(&*store, command.user).await, Some(verified.clone()));
     }
 }
@@ -198,19 +205,19 @@ pub async fn a_wrong_link_confirms_nothing(store: Arc<dyn Storage>) {
 /// From its last second on; a new link for the same address is good again.
 pub async fn an_expired_link_confirms_nothing(store: Arc<dyn Storage>) {
     let (command, link) = user_with_address(&*store).await;
-    let follow = fixtures::confirm_email(command.user, link);
+    let in_time = fixtures::confirm_email(command.user, link);
     for late in [Duration::ZERO, Duration::seconds(1), Duration::days(400)] {
-        let follow = ConfirmEmail { now: link.expires_at + late, ..follow };
-        assert!(!store.confirm_email(follow).await.unwrap());
+        let too_late = ConfirmEmail { now: link.expires_at + late, ..in_time };
+        assert_eq!(follow(&*store, too_late).await, EmailConfirmed::LinkInvalid);
         assert_eq!(email(&*store, command.user).await, Some(on_file(&command)));
     }
     let expires_at = link.expires_at + Duration::days(1);
     let new = EmailConfirmation { expires_at, ..fixtures::email_confirmation() };
     let again = PutEmail { confirmation: Some(new), now: link.expires_at, ..command };
     assert_eq!(put(&*store, &again).await, EmailPut::Stored);
-    let follow =
+    let last =
         ConfirmEmail { now: expires_at - Duration::seconds(1), ..fixtures::confirm_email(again.user, new) };
-    assert!(store.confirm_email(follow).await.unwrap());
+    assert_eq!(follow(&*store, last).await, EmailConfirmed::Confirmed);
 }
 
 /// Its link is good for nothing, also when the same address comes back, which begins anew.
@@ -233,13 +240,36 @@ pub async fn an_address_that_was_removed_is_gone(store: Arc<dyn Storage>) {
     assert_eq!(email(&*store, bystander.user).await, Some(on_file(&bystander)));
 }
 
-/// Who may read the mail of an address is not for storage to say; each follows a link of their own.
-pub async fn two_users_may_have_one_address(store: Arc<dyn Storage>) {
+/// Two users may have one address on file. Whoever confirms it second is refused until they agree, in whatever letter case it is written;
+/// the first one keeps it, and what nobody confirmed stands against nobody.
+pub async fn an_address_that_another_user_confirmed_needs_an_agreement(store: Arc<dyn Storage>) {
     let (one, link) = user_with_address(&*store).await;
+    let user = steps::sign_in(&*store).await.new_user;
+    let upper_case = EmailAddress::from_trusted(one.address.as_str().to_uppercase());
+    let other = PutEmail { address: upper_case, ..fixtures::put_email(user) };
+    assert_eq!(put(&*store, &other).await, EmailPut::Stored);
+    assert!(confirm(&*store, one.user, link).await, "the other one has not confirmed it");
+    let first = email(&*store, one.user).await;
+    let second = fixtures::confirm_email(user, other.confirmation.unwrap());
+    for _ in 0..2 {
+        assert_eq!(follow(&*store, second).await, EmailConfirmed::SharedAddress);
+        assert_eq!(email(&*store, user).await, Some(on_file(&other)));
+    }
+    let wrong = ConfirmEmail { hash: SecretHash::from_bytes([0; 32]), ..second };
+    assert_eq!(follow(&*store, wrong).await, EmailConfirmed::LinkInvalid);
+    let agreed = ConfirmEmail { shared: SharedAddress::Agreed, ..second };
+    assert_eq!(follow(&*store, agreed).await, EmailConfirmed::Confirmed);
+    assert_eq!(email(&*store, one.user).await, first, "the first one keeps it");
+    assert_eq!(follow(&*store, agreed).await, EmailConfirmed::LinkInvalid);
+}
+
+/// Where the first one took it off file, or has another address by now, nobody is told.
+pub async fn an_address_that_another_user_gave_up_needs_no_agreement(store: Arc<dyn Storage>) {
+    let (one, link) = user_with_address(&*store).await;
+    assert!(confirm(&*store, one.user, link).await);
     let user = steps::sign_in(&*store).await.new_user;
     let other = PutEmail { address: one.address.clone(), ..fixtures::put_email(user) };
     assert_eq!(put(&*store, &other).await, EmailPut::Stored);
-    assert!(confirm(&*store, one.user, link).await);
-    assert_eq!(email(&*store, user).await, Some(on_file(&other)));
+    assert!(store.remove_email(one.user).await.unwrap());
     assert!(confirm(&*store, user, other.confirmation.unwrap()).await);
 }

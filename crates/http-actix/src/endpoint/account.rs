@@ -12,8 +12,11 @@ use actix_web::http::{StatusCode, header};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::pending::PendingAuthorization;
+use countersign_usecases::Policy;
 use countersign_usecases::login::AccountError;
 use countersign_usecases::read_account::read_account;
+use paperclip::actix::Apiv2Schema;
+use serde::Deserialize;
 use time::OffsetDateTime;
 
 pub(crate) use notice::Done;
@@ -22,9 +25,12 @@ pub(crate) use page::{Farewell, kind_of, signed_out};
 use crate::edge::prefers_html;
 use crate::endpoint::authorize::wait;
 use crate::error::ApiError;
+use crate::extract::body::Body;
+use crate::forms::Action;
 use crate::language::Language;
 use crate::origin::require_ours;
 use crate::state::AppState;
+use notice::Trouble;
 use page::Step;
 
 /// Shows the page, or leads to the sign-in.
@@ -47,13 +53,35 @@ pub(crate) async fn show(
     }
 }
 
+/// A form that says nothing but which one it is.
+#[derive(Deserialize, Apiv2Schema)]
+pub(crate) struct PlainForm {
+    /// The secret of the page's form.
+    form: Option<String>,
+}
+
+impl PlainForm {
+    /// Reads a form of our own page.
+    fn read(
+        state: &AppState,
+        request: &HttpRequest,
+        body: &Body,
+        action: Action<'_>,
+    ) -> Result<(), ApiError> {
+        require_ours(request, &state.context.policy.public_url)?;
+        let sent: Self = body.either()?;
+        state.forms(request).require(&action, sent.form.as_deref())
+    }
+}
+
 /// Asks for a new signature, for what an older one is not good enough for.
 pub(crate) async fn sign_in_again(
     state: Data<AppState>,
     request: HttpRequest,
     session: Session,
+    body: Body,
 ) -> Result<HttpResponse, ApiError> {
-    require_ours(&request, &state.context.policy.public_url)?;
+    PlainForm::read(&state, &request, &body, Action::SignInAgain)?;
     sign_in(&state, &session, Some(state.context.clock.now()), StatusCode::SEE_OTHER)
 }
 
@@ -64,12 +92,22 @@ fn sign_in(
     oldest_sign_in: Option<OffsetDateTime>,
     status: StatusCode,
 ) -> Result<HttpResponse, ApiError> {
-    let context = &state.context;
-    let policy = &context.policy;
-    let pending = PendingAuthorization {
-        oldest_sign_in,
-        ..PendingAuthorization::for_account(&policy.public_url, context.clock.now(), &policy.lifetimes)
-    };
+    let pending = PendingAuthorization { oldest_sign_in, ..request_of_ours(state) };
+    sign_in_for(state, session, pending, status)
+}
+
+/// The request by which people sign in to this page.
+fn request_of_ours(state: &AppState) -> PendingAuthorization {
+    let Policy { public_url, lifetimes, .. } = &state.context.policy;
+    PendingAuthorization::for_account(public_url, state.context.clock.now(), lifetimes)
+}
+
+fn sign_in_for(
+    state: &AppState,
+    session: &Session,
+    pending: PendingAuthorization,
+    status: StatusCode,
+) -> Result<HttpResponse, ApiError> {
     let to = wait(state, session, pending).map_err(ApiError::server_error)?;
     Ok(HttpResponse::build(status).insert_header((header::LOCATION, to)).finish())
 }
@@ -94,6 +132,20 @@ fn refuse(state: &AppState, request: &HttpRequest, error: AccountError) -> Resul
     }
 }
 
+/// The same for what needs a fresh signature: the page offers to sign again.
+async fn refuse_change(
+    state: &AppState,
+    request: &HttpRequest,
+    error: AccountError,
+) -> Result<HttpResponse, ApiError> {
+    match error {
+        error @ AccountError::SignedInLongAgo => {
+            show_again(state, request, error.into(), Step::trouble(Trouble::SignedInLongAgo)).await
+        }
+        error @ (AccountError::SignedOut | AccountError::Store(_)) => refuse(state, request, error),
+    }
+}
+
 /// What a person wrote cannot be taken: the page says why, with the status of the error; a program gets the error itself.
 async fn show_again(
     state: &AppState,
@@ -105,7 +157,13 @@ async fn show_again(
         return Err(error);
     }
     match read_account(&state.context, &state.browser(request)).await {
-        Ok(shown) => page::render(state, request, &shown, step, error.status),
+        Ok(shown) => {
+            let mut answer = page::render(state, request, &shown, step, error.status)?;
+            for (name, value) in error.headers() {
+                answer.headers_mut().insert(name.clone(), value.clone());
+            }
+            Ok(answer)
+        }
         Err(error) => refuse(state, request, error),
     }
 }

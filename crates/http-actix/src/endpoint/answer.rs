@@ -5,6 +5,8 @@ use actix_session::Session;
 use actix_web::http::{StatusCode, header};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::error::{OAuthError, message};
+use countersign_domain::own_origin::OwnOrigin;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::response_mode::ResponseMode;
@@ -44,6 +46,18 @@ struct FormPostPage<'a> {
     fields: &'a [(String, String)],
 }
 
+/// What the page says that offers the way back to a client.
+#[derive(Serialize)]
+struct OfferPage<'a> {
+    target: &'a str,
+    destination: &'a str,
+    /// What a form says that goes there; a link says it in its address.
+    fields: &'a [(String, String)],
+    by_form: bool,
+    error: &'a str,
+    description: &'a str,
+}
+
 /// How a page was sent.
 pub(crate) struct Leaving<'a> {
     /// The request that is answered.
@@ -67,6 +81,34 @@ pub(crate) fn deliver(
         }
         ResponseMode::FormPost => form_post(state, request, Language::of(request, None), answer),
     }
+}
+
+/// Shows a refusal, with the way back to a client that nobody here knows: the person did nothing yet, so the browser goes nowhere by itself
+/// (RFC 9700 section 4.11.2).
+pub(crate) fn offer(
+    state: &AppState,
+    request: &HttpRequest,
+    answer: &ClientAnswer,
+    error: &OAuthError,
+) -> Result<HttpResponse, ApiError> {
+    let language = Language::of(request, None);
+    let destination = &state.templates.destination(language, &answer.redirect_uri.destination());
+    let by_form = answer.mode == ResponseMode::FormPost;
+    let target = if by_form { answer.redirect_uri.as_str().to_owned() } else { answer.address() };
+    let page = OfferPage {
+        target: &target,
+        destination,
+        fields: if by_form { &answer.parameters } else { &[] },
+        by_form,
+        error: error.code.name(),
+        description: &error.description,
+    };
+    let status = StatusCode::BAD_REQUEST;
+    let mut shown = state.page(request, language, Name::Offer, status, &page)?;
+    if by_form {
+        may_post_to(state, &mut shown, &answer.redirect_uri)?;
+    }
+    Ok(shown)
 }
 
 /// Sends the browser from our page to the client, and forgets the request that was answered: a script gets the address, a form
@@ -127,10 +169,21 @@ fn form_post(
     let destination = &state.templates.destination(language, &answer.redirect_uri.destination());
     let page = FormPostPage { target: answer.redirect_uri.as_str(), destination, fields: &answer.parameters };
     let mut shown = state.page(request, language, Name::FormPost, StatusCode::OK, &page)?;
-    let policy = headers::policy_of_form_to(&form_source(&answer.redirect_uri));
+    may_post_to(state, &mut shown, &answer.redirect_uri)?;
+    Ok(shown)
+}
+
+/// Lets a page post to a client, and nowhere else. A page that posts to ourselves would be somebody else's form with our origin: whatever was
+/// judged before, there is none (F-02).
+fn may_post_to(state: &AppState, shown: &mut HttpResponse, to: &RedirectUri) -> Result<(), ApiError> {
+    let own_origin = OwnOrigin::new(&state.context.policy.public_url, None);
+    if own_origin.forbids(to.as_str()) {
+        return Err(ApiError::invalid_request(message::INVALID_REDIRECT_URI).always_as_page());
+    }
+    let policy = headers::policy_of_form_to(&form_source(to));
     let policy = header::HeaderValue::try_from(policy).map_err(ApiError::server_error)?;
     shown.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
-    Ok(shown)
+    Ok(())
 }
 
 /// What `form-action` calls a client: its origin. Literal IPv6 addresses have no place in a policy, so of those the scheme stands

@@ -20,6 +20,7 @@ pub(crate) use notice::Notice;
 
 use crate::endpoint::playground;
 use crate::error::ApiError;
+use crate::forms::Action;
 use crate::language::Language;
 use crate::session::Pendings;
 use crate::state::AppState;
@@ -64,6 +65,8 @@ pub(crate) struct SignInPage {
     state: Option<Place>,
     request_label: Place,
     remembered: Option<RememberedContext>,
+    /// The secret of the form that denies.
+    form_deny: Place,
     signed_in_as: Option<Place>,
     step_up: bool,
     another: bool,
@@ -102,6 +105,8 @@ struct RememberedContext {
     name: Place,
     account: Place,
     short: Place,
+    /// The secret of the form that goes on as this account.
+    form: Place,
 }
 
 #[derive(PartialEq, Eq, Hash, Serialize)]
@@ -135,18 +140,21 @@ pub(crate) async fn show(
         pendings.save(&session).map_err(ApiError::server_error)?;
     }
     let step = Step { another: query.another.is_some(), ..Step::default() };
-    render(&state, &request, &pending, step, StatusCode::OK).await.map_err(ApiError::always_as_page)
+    render(&state, (&request, &session), &pending, step, StatusCode::OK)
+        .await
+        .map_err(ApiError::always_as_page)
 }
 
 /// Renders the page for one pending request.
 pub(crate) async fn render(
     state: &AppState,
-    request: &HttpRequest,
+    (request, session): (&HttpRequest, &Session),
     pending: &PendingAuthorization,
     step: Step,
     status: StatusCode,
 ) -> Result<HttpResponse, ApiError> {
     let context = &state.context;
+    let forms = state.forms(request).with_new(session, &*context.entropy)?;
     let sign_in = describe_sign_in(context, pending, &state.browser(request)).await?;
     let wallets = &*context.wallets;
     let language = Language::of(request, pending.ui_locales.as_deref());
@@ -157,7 +165,10 @@ pub(crate) async fn render(
     let (remembered, signed_in_as, new) = match sign_in.standing {
         Standing::Stranger => (None, None, None),
         Standing::MayContinue { .. } if another => (None, None, None),
-        Standing::MayContinue { account } => (Some(RememberedContext::of(account, &mut values)), None, None),
+        Standing::MayContinue { account } => {
+            let form = forms.secret(&Action::Continue { request: pending, account: &account.caip10() });
+            (Some(RememberedContext::of(account, form, &mut values)), None, None)
+        }
         Standing::MustSign { account, new } => (None, Some(values.place(account.address)), new),
     };
     let address = issued.as_ref().map(|issued| name_of(wallets, &issued.account)).or(step.address);
@@ -173,6 +184,7 @@ pub(crate) async fn render(
         state: pending.state.as_deref().map(|state| values.place(state)),
         request_label: values.place(pending.label()),
         remembered,
+        form_deny: values.place(forms.secret(&Action::Deny { request: pending })),
         signed_in_as,
         step_up: new.is_some(),
         another: step.another,
@@ -230,11 +242,12 @@ impl ClientContext {
 }
 
 impl RememberedContext {
-    fn of(account: WalletAccount, values: &mut Values<'_>) -> Self {
+    fn of(account: WalletAccount, form: String, values: &mut Values<'_>) -> Self {
         Self {
             name: values.place(account.caip10()),
             short: values.place(account.shortened()),
             account: values.place(account.address),
+            form: values.place(form),
         }
     }
 }

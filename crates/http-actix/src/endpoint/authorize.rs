@@ -7,16 +7,19 @@ use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::error::{OAuthError, OAuthErrorCode};
 use countersign_domain::parameters::Parameters;
 use countersign_domain::pending::PendingAuthorization;
+use countersign_ports::EntropyExt;
 use countersign_usecases::answer::ClientAnswer;
-use countersign_usecases::begin_authorization::{self, BeginAuthorizationError, Begun, begin_authorization};
+use countersign_usecases::begin_authorization::{
+    self, BeginAuthorizationError, Begun, Way, begin_authorization,
+};
 
-use crate::endpoint::answer::deliver;
+use crate::endpoint::answer::{deliver, offer};
 use crate::error::ApiError;
 use crate::extract::body::{Body, Kind};
 use crate::language::Language;
 use crate::origin::again_by_get;
 use crate::rate_limit::Limited;
-use crate::session::{Pendings, TooLarge, cookie_name};
+use crate::session::{Pendings, TooLarge, cookie_name, mark_or_new};
 use crate::state::AppState;
 
 /// Begins an authorization from the query; a redirect answers with 302.
@@ -67,9 +70,12 @@ async fn answer(
             Ok(HttpResponse::build(status).insert_header((header::LOCATION, page)).finish())
         }
         Ok(Next::Tell(to)) => deliver(state, request, &to, status),
-        Err(BeginAuthorizationError::Redirect { to, error }) => {
+        Err(BeginAuthorizationError::Redirect { to, way, error }) => {
             tracing::info!(error = error.code.name(), description = %error.description, "authorization refused");
-            deliver(state, request, &to, status)
+            match way {
+                Way::AtOnce => deliver(state, request, &to, status),
+                Way::ByLink => offer(state, request, &to, &error),
+            }
         }
         Err(
             error @ (BeginAuthorizationError::ShowPage(_)
@@ -115,6 +121,8 @@ pub(crate) fn wait(
 ) -> Result<String, TooLarge> {
     let mut pendings = Pendings::load(session, state.context.clock.now());
     let label = pending.label();
+    // The forms of the page that asks are bound to it.
+    mark_or_new(session, || state.context.entropy.bytes()).map_err(|_| TooLarge)?;
     pendings.add(pending);
     let several = pendings.len() > 1;
     pendings.save(session)?;

@@ -149,7 +149,8 @@ pub(crate) async fn issue(
             let bare = AccountName::read(address, None).map_or(address, |name| name.address);
             let address = Some(if chains.is_empty() { address } else { bare }.to_owned());
             let step = Step { notice, address, chains, ..Step::default() };
-            return auth_page::render(&state, &request, pending, step, StatusCode::BAD_REQUEST).await;
+            return auth_page::render(&state, (&request, &session), pending, step, StatusCode::BAD_REQUEST)
+                .await;
         }
         Err(error) => return Err(error.into()),
     };
@@ -158,7 +159,7 @@ pub(crate) async fn issue(
     pendings.save(&session).map_err(ApiError::server_error)?;
     if body.kind == Kind::Form {
         let step = Step { challenge: Some(challenge), ..Step::default() };
-        return auth_page::render(&state, &request, &pending, step, StatusCode::OK).await;
+        return auth_page::render(&state, (&request, &session), &pending, step, StatusCode::OK).await;
     }
     Ok(HttpResponse::Ok().json(ChallengeAnswer::from(challenge)))
 }

@@ -11,14 +11,15 @@ use serde::Deserialize;
 use crate::edge::prefers_html;
 use crate::endpoint::answer::{Leaving, leave};
 use crate::error::ApiError;
-use crate::extract::body::{Body, Kind};
+use crate::extract::body::{Body, Kind, required};
+use crate::forms::Action;
 use crate::language::Language;
 use crate::mail;
 use crate::rate_limit::Limited;
 use crate::session::Pendings;
 use crate::state::AppState;
 
-/// Which pending request is answered; without the first three fields the newest.
+/// Which pending request is answered, as the page named it.
 #[derive(Deserialize, Apiv2Schema)]
 pub(crate) struct ContinueRequest {
     /// The client of the pending request.
@@ -27,10 +28,12 @@ pub(crate) struct ContinueRequest {
     redirect_uri: Option<String>,
     /// Its state.
     state: Option<String>,
-    /// The account by CAIP-10 that the person means; without it, whoever is signed in.
+    /// The account by CAIP-10 that the page named.
     wallet_account: Option<String>,
     /// An e-mail address; it goes on file if none is.
     email: Option<String>,
+    /// The secret of the page's form.
+    form: Option<String>,
 }
 
 /// Continues the browser's login session.
@@ -48,13 +51,16 @@ pub(crate) async fn go_on(
         state.rate_limits.check(Limited::Mail, &request)?;
     }
     let mut pendings = Pendings::require(&session, context.clock.now())?;
-    let pending = pendings
-        .named_or_newest(sent.client_id.as_deref(), sent.redirect_uri.as_deref(), sent.state.as_deref())?
-        .clone();
-    let wishes = ContinueWishes { account: sent.wallet_account.as_deref(), email: sent.email.as_deref() };
+    let client_id = required(sent.client_id, "client_id")?;
+    let redirect_uri = required(sent.redirect_uri, "redirect_uri")?;
+    let account = required(sent.wallet_account, "wallet_account")?;
+    let pending = pendings.named(&client_id, &redirect_uri, sent.state.as_deref())?.clone();
+    let action = Action::Continue { request: &pending, account: &account };
+    state.forms(&request).with(&session).require(&action, sent.form.as_deref())?;
+    let wishes = ContinueWishes { account: Some(&account), email: sent.email.as_deref() };
     match continue_session(context, &pending, &state.browser(&request), wishes).await {
         Ok(done) => {
-            mail::send_link(&state, Language::of(&request, pending.ui_locales.as_deref()), done.link);
+            mail::send_first_link(&state, Language::of(&request, pending.ui_locales.as_deref()), done.link);
             let leaving = Leaving { pending: &pending, is_form, denied: false };
             leave(&state, &request, &session, pendings, &done.to, &leaving)
         }

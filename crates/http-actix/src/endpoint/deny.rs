@@ -10,12 +10,13 @@ use serde::Deserialize;
 
 use crate::endpoint::answer::{Leaving, leave};
 use crate::error::ApiError;
-use crate::extract::body::{Body, Kind};
+use crate::extract::body::{Body, Kind, required};
+use crate::forms::Action;
 use crate::origin::require_ours;
 use crate::session::Pendings;
 use crate::state::AppState;
 
-/// Which pending request is denied; without the fields the newest.
+/// Which pending request is denied, as the page named it.
 #[derive(Deserialize, Apiv2Schema)]
 pub(crate) struct DenyRequest {
     /// The client of the pending request.
@@ -24,6 +25,8 @@ pub(crate) struct DenyRequest {
     redirect_uri: Option<String>,
     /// Its state.
     state: Option<String>,
+    /// The secret of the page's form.
+    form: Option<String>,
 }
 
 /// Tells the client that the person said no.
@@ -37,9 +40,11 @@ pub(crate) async fn deny(
     require_ours(&request, &context.policy.public_url)?;
     let sent: DenyRequest = body.either()?;
     let mut pendings = Pendings::require(&session, context.clock.now())?;
-    let pending = pendings
-        .named_or_newest(sent.client_id.as_deref(), sent.redirect_uri.as_deref(), sent.state.as_deref())?
-        .clone();
+    let client_id = required(sent.client_id, "client_id")?;
+    let redirect_uri = required(sent.redirect_uri, "redirect_uri")?;
+    let pending = pendings.named(&client_id, &redirect_uri, sent.state.as_deref())?.clone();
+    let action = Action::Deny { request: &pending };
+    state.forms(&request).with(&session).require(&action, sent.form.as_deref())?;
     let to = match pending.device {
         Some(device) => deny_device(context, device).await?,
         None => deny_authorization(context, &pending),

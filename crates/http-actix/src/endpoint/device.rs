@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::endpoint::authorize;
 use crate::error::ApiError;
 use crate::extract::body::{Body, required};
+use crate::forms::Action;
 use crate::language::Language;
 use crate::rate_limit::Limited;
 use crate::state::AppState;
@@ -20,6 +21,14 @@ use crate::templates::Name;
 #[derive(Deserialize, Apiv2Schema)]
 pub(crate) struct DeviceCodeForm {
     /// Eight letters; case, spaces and hyphens do not matter.
+    user_code: Option<String>,
+    /// The secret of the page's form.
+    form: Option<String>,
+}
+
+/// A code in the address of the page.
+#[derive(Deserialize)]
+pub(crate) struct DeviceCodeQuery {
     user_code: Option<String>,
 }
 
@@ -35,6 +44,8 @@ struct PageContext<'a> {
     user_code: &'a str,
     /// Does nothing wait under this code?
     wrong: bool,
+    /// The secret of the form.
+    form: String,
 }
 
 #[derive(Serialize)]
@@ -46,10 +57,13 @@ struct DoneContext {
 pub(crate) async fn show(
     state: Data<AppState>,
     request: HttpRequest,
-    query: Query<DeviceCodeForm>,
+    session: Session,
+    query: Query<DeviceCodeQuery>,
 ) -> Result<HttpResponse, ApiError> {
+    let forms = state.forms(&request).with_new(&session, &*state.context.entropy)?;
+    let form = forms.secret(&Action::EnterDeviceCode);
     let user_code = query.user_code.as_deref().unwrap_or_default();
-    page(&state, &request, &PageContext { user_code, wrong: false }, StatusCode::OK)
+    page(&state, &request, &PageContext { user_code, wrong: false, form }, StatusCode::OK)
 }
 
 /// Takes a code, and goes on to the page that asks about what waits under it.
@@ -62,9 +76,12 @@ pub(crate) async fn enter(
     state.admit(&request, Limited::UserCode)?;
     body.require_form()?;
     let sent: DeviceCodeForm = body.form()?;
+    let forms = state.forms(&request).with(&session);
+    forms.require(&Action::EnterDeviceCode, sent.form.as_deref())?;
     let user_code = required(sent.user_code, "user_code")?;
     let Some(pending) = find_device(&state.context, &user_code).await? else {
-        let context = PageContext { user_code: &user_code, wrong: true };
+        let context =
+            PageContext { user_code: &user_code, wrong: true, form: forms.secret(&Action::EnterDeviceCode) };
         return page(&state, &request, &context, StatusCode::BAD_REQUEST);
     };
     let to = authorize::wait(&state, &session, pending).map_err(ApiError::server_error)?;

@@ -119,7 +119,7 @@ pub(crate) async fn complete(
     let pending = pending.clone();
     let error = match done {
         Ok(SignedIn { to, family: _, remembered, link }) => {
-            mail::send_link(&state, language, link);
+            mail::send_first_link(&state, language, link);
             let leaving = Leaving { pending: &pending, is_form, denied: false };
             let mut answer = leave(&state, &request, &session, pendings, &to, &leaving)?;
             if let Some(remembered) = remembered {
@@ -137,7 +137,7 @@ pub(crate) async fn complete(
         let notice = Some(Notice::of_login(&error));
         let step = Step { challenge, notice, ..Step::default() };
         let status = ApiError::from(error).status;
-        return auth_page::render(&state, &request, &pending, step, status).await;
+        return auth_page::render(&state, (&request, &session), &pending, step, status).await;
     }
     Err(error.into())
 }

@@ -14,6 +14,7 @@ use crate::back_channel;
 use crate::endpoint::account::{Farewell, signed_out};
 use crate::error::ApiError;
 use crate::extract::body::{Body, Kind};
+use crate::forms::Action;
 use crate::language::Language;
 use crate::login_cookie;
 use crate::origin::{again_by_get, require_ours};
@@ -26,6 +27,8 @@ struct LogoutPage<'a> {
     account: String,
     client: Option<&'a str>,
     fields: Vec<(&'static str, &'a str)>,
+    /// The secret of the form.
+    form: String,
 }
 
 /// Signs out or asks, by the query.
@@ -50,6 +53,9 @@ pub(crate) async fn post(
     let confirmed = parameters.once("confirm").map_err(repeated)?.is_some();
     if confirmed {
         require_ours(&request, public_url)?;
+        let sent = read(&parameters).map_err(repeated)?;
+        let presented = parameters.once("form").map_err(repeated)?;
+        state.forms(&request).require(&Action::SignOut { fields: &fields(&sent) }, presented)?;
     }
     answer(&state, &request, &parameters, confirmed).await
 }
@@ -68,7 +74,9 @@ async fn answer(
     match step {
         SignOutStep::Ask(session) if !confirmed => {
             let client = client.as_ref().map(|client| client.metadata.name.as_str());
-            let page = LogoutPage { account: session.account.shortened(), client, fields: fields(&sent) };
+            let fields = fields(&sent);
+            let form = state.forms(request).secret(&Action::SignOut { fields: &fields });
+            let page = LogoutPage { account: session.account.shortened(), client, fields, form };
             state.page(request, language, Name::Logout, StatusCode::OK, &page)
         }
         SignOutStep::Nobody => signed_out(state, request, language, Farewell::linked(back.as_ref())),

@@ -1,10 +1,11 @@
-//! `GET /pictures/…`: the picture of a user, for whoever shows one. Every id has one, so that nobody learns which ids there are.
+//! `GET /pictures/…`: the picture of a user, for whoever shows one. Every name has one, so that nobody learns which there are; none tells whose
+//! it is.
 
 use actix_web::HttpResponse;
 use actix_web::http::header::{self, HeaderName};
 use actix_web::web::Path;
-use countersign_domain::id::UserId;
 use countersign_domain::identicon::identicon;
+use countersign_domain::picture::PictureName;
 
 use crate::error::ApiError;
 
@@ -14,13 +15,12 @@ const POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 const CROSS_ORIGIN_RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
 /// Draws the picture of a user.
-pub(crate) async fn show(user_id: Path<String>) -> Result<HttpResponse, ApiError> {
-    let user = UserId::parse(&user_id).filter(|user| user.to_string() == *user_id);
-    let user = user.ok_or_else(ApiError::not_found)?;
+pub(crate) async fn show(name: Path<String>) -> Result<HttpResponse, ApiError> {
+    let name = PictureName::parse(&name).ok_or_else(ApiError::not_found)?;
     Ok(HttpResponse::Ok()
         .content_type("image/svg+xml")
         .insert_header((header::CACHE_CONTROL, "public, max-age=31536000, immutable"))
         .insert_header((header::CONTENT_SECURITY_POLICY, POLICY))
         .insert_header((CROSS_ORIGIN_RESOURCE_POLICY, "cross-origin"))
-        .body(identicon(user)))
+        .body(identicon(name.as_bytes())))
 }

@@ -3,6 +3,7 @@
 use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::own_origin::PLAYGROUND;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::scope::Scope;
 use serde::Serialize;
@@ -12,8 +13,6 @@ use crate::language::Language;
 use crate::server::Registration;
 use crate::state::AppState;
 use crate::templates::Name;
-
-const PATH: &str = "/playground";
 
 #[derive(Serialize)]
 struct PlaygroundContext<'a> {
@@ -25,7 +24,7 @@ struct PlaygroundContext<'a> {
 
 /// Where the clients that the page registers send people back to: the page itself.
 pub(crate) fn redirect_uri(public_url: &PublicUrl) -> String {
-    public_url.join(PATH)
+    public_url.join(PLAYGROUND)
 }
 
 /// Shows the page; while the playground is off there is nothing here.

@@ -1,5 +1,6 @@
 //! `/account/wallets`: a person links another wallet to their user, or unlinks one. Whoever presents the signatures is the
-//! user: nobody needs to be signed in for it, and being signed in is not enough. Forms are answered with pages.
+//! user: nobody needs to be signed in for it, and being signed in is not enough. Forms are answered with pages. A browser that is signed in
+//! asks from the account page, and the signatures come with what came with the texts ([`crate::forms`]).
 
 mod form;
 
@@ -23,6 +24,7 @@ use crate::endpoint::account::{self, Done};
 use crate::endpoint::challenge::{HowToSign, kind_named};
 use crate::error::ApiError;
 use crate::extract::body::{Body, Kind, required};
+use crate::forms::Action;
 use crate::origin::require_ours;
 use crate::rate_limit::Limited;
 use crate::session;
@@ -45,6 +47,8 @@ pub(crate) struct WalletChangeRequest {
     other_chain: Option<String>,
     /// What it is, `key` or `contract`.
     other_kind: Option<String>,
+    /// The secret of the account page's form, where somebody is signed in.
+    form: Option<String>,
 }
 
 /// The texts to sign.
@@ -72,6 +76,8 @@ pub(crate) struct WalletChangeAnswer {
     other_how_to_sign: Option<Vec<HowToSign>>,
     /// When the texts stop being good.
     expires_at: String,
+    /// Comes back with the signatures: it tells this browser's change from one that another site has it send.
+    form: String,
 }
 
 /// The texts and their signatures.
@@ -85,6 +91,8 @@ pub(crate) struct SignedChange {
     other_challenge: Option<String>,
     /// Its signature.
     other_signature: Option<String>,
+    /// What came with the texts as `form`.
+    form: Option<String>,
 }
 
 /// The user, and what is theirs now.
@@ -107,6 +115,7 @@ pub(crate) async fn begin(
     state.admit(&request, Limited::Challenge)?;
     let is_form = body.kind == Kind::Form;
     let asked: WalletChangeRequest = body.either()?;
+    state.forms(&request).require(&Action::BeginWalletChange, asked.form.as_deref())?;
     let wanted = match required(asked.change, "change")?.as_str() {
         "link" => WantedChange::Link,
         "unlink" => WantedChange::Unlink,
@@ -138,9 +147,11 @@ pub(crate) async fn begin(
         }
         Err(error) => return Err(error.into()),
     };
+    let forms = state.forms(&request).with_new(&session, &*context.entropy)?;
     session::save_change(&session, &pending, context.clock.now()).map_err(ApiError::server_error)?;
+    let form = forms.secret(&Action::ChangeWallets { challenge: pending.challenge.id });
     if is_form {
-        return form::show_texts(&state, &request, &pending, texts);
+        return form::show_texts(&state, &request, &pending, texts, form);
     }
     let (challenge, how_to_sign) = parts(texts.signer);
     let (other_challenge, other_how_to_sign) = texts.other.map(parts).unzip();
@@ -154,6 +165,7 @@ pub(crate) async fn begin(
         other_kind: pending.other.kind().map(AccountKind::name),
         other_how_to_sign,
         expires_at: iso8601(texts.expires_at),
+        form,
     }))
 }
 
@@ -168,6 +180,7 @@ pub(crate) async fn link(
     let signer = signed(sent.challenge, sent.signature, ["challenge", "signature"])?;
     let other = signed(sent.other_challenge, sent.other_signature, ["other_challenge", "other_signature"])?;
     let mut pending = session::load_change(&session)?;
+    require_form(&state, &request, &session, &pending, sent.form.as_deref())?;
     let texts = (signer.text.clone(), Some(other.text.clone()));
     let done = link_wallet(&state.context, &mut pending, signer, other).await;
     Answering { state: &state, request: &request, session: &session, is_form: body.kind == Kind::Form }
@@ -184,10 +197,23 @@ pub(crate) async fn unlink(
     let sent = SignedChange::read(&state, &request, &body)?;
     let signer = signed(sent.challenge, sent.signature, ["challenge", "signature"])?;
     let mut pending = session::load_change(&session)?;
+    require_form(&state, &request, &session, &pending, sent.form.as_deref())?;
     let texts = (signer.text.clone(), None);
     let done = unlink_wallet(&state.context, &mut pending, signer).await;
     Answering { state: &state, request: &request, session: &session, is_form: body.kind == Kind::Form }
         .answer(&pending, texts, Done::WalletUnlinked, done)
+}
+
+/// Refuses what does not come from the page that showed the texts of this change.
+fn require_form(
+    state: &AppState,
+    request: &HttpRequest,
+    session: &Session,
+    pending: &PendingWalletChange,
+    presented: Option<&str>,
+) -> Result<(), ApiError> {
+    let action = Action::ChangeWallets { challenge: pending.challenge.id };
+    state.forms(request).with(session).require(&action, presented)
 }
 
 impl SignedChange {
@@ -260,6 +286,10 @@ impl Answering<'_> {
             return Err(error.into());
         }
         let texts = recall_wallet_change(&state.context, pending, &signer_text, other_text.as_deref());
-        form::refused(state, request, pending, error, texts)
+        let form = state
+            .forms(request)
+            .with(session)
+            .secret(&Action::ChangeWallets { challenge: pending.challenge.id });
+        form::refused(state, request, pending, error, texts.map(|texts| (texts, form)))
     }
 }

@@ -8,6 +8,9 @@ use super::operation::{Example, FORM, HTML, JSON, Operation, parameter};
 
 const PAGE: &str = "<!doctype html>…";
 const SESSION_ID: &str = "0197c2a4-6f00-7d3e-9b1a-4f6c2f0e8d11";
+/// The secret of a form of the page.
+pub(super) const PAGE_FORM: &str = "8qY0r5l9Qw3n1T6uZbXcVg";
+const TOO_OLD: (&str, &str) = ("access_denied", "this needs a signature that is not older than ten minutes");
 /// The secret of a link in a mail.
 const TOKEN: &str = "AZeitrYfBHvijD1aHp18Swq1W2e3R4t5Y6u7I8o9P0aSdFgHjKlZxCvBnM123456";
 const NOT_SIGNED_IN: (&str, &str) = ("access_denied", "nobody is signed in here");
@@ -73,20 +76,27 @@ fn data() -> Operation {
         "email": {"address": "ada@example.com", "added_at": then, "verified_at": now},
     });
     Operation::new(
-        "GET",
+        "POST",
         "/account/data",
         ("accountData", "The same as a file"),
-        "Everything that the server knows of the person, for programs.",
+        "Everything that the server knows of the person, for programs. It needs a signature that is not older than ten minutes.",
     )
+    .takes(&[FORM, JSON], "PlainForm", vec![plain()])
     .answers(200, "The file.", "Account", body)
     .answers_nothing(
         303,
         "For browsers without a session: to the account page, which asks to sign in.",
         &["Location"],
     )
-    .refuses(401, &[NOT_SIGNED_IN])
+    .refuses(401, &[NOT_SIGNED_IN, TOO_OLD])
+    .kept_to_page_forms()
     .stores()
     .opened_by(&[super::LOGIN])
+}
+
+/// A form that says nothing but which one it is.
+fn plain() -> Example {
+    Example { name: "form", summary: "The form of the page", value: json!({"form": PAGE_FORM}) }
 }
 
 fn sign_in() -> Operation {
@@ -96,8 +106,9 @@ fn sign_in() -> Operation {
         ("signInAgain", "Sign in to the account page with a new signature"),
         "What cannot be undone needs a signature that is not older than ten minutes.",
     )
+    .takes(&[FORM, JSON], "PlainForm", vec![plain()])
     .answers_nothing(303, "To the sign-in page.", &["Location", "SetCookie"])
-    .kept_to_our_pages()
+    .kept_to_page_forms()
 }
 
 fn revoke() -> Operation {
@@ -109,7 +120,7 @@ fn revoke() -> Operation {
             "All of its tokens for this person end, and the next sign-in there needs a signature.",
         ),
         "RevokeAccessRequest",
-        json!({"client_id": CLIENT_ID}),
+        json!({"client_id": CLIENT_ID, "form": PAGE_FORM}),
     )
     .refuses(400, &[("invalid_request", "client_id is missing")])
 }
@@ -123,7 +134,7 @@ fn end() -> Operation {
             "Here, at another browser, or everywhere. Tokens that applications hold stay theirs.",
         ),
         "EndSessionsRequest",
-        json!({"session": "this"}),
+        json!({"session": "this", "form": PAGE_FORM}),
     )
     .refuses(400, &[("invalid_request", "session must be the id of a session, this or all")])
 }
@@ -138,8 +149,9 @@ fn put_email() -> Operation {
              link.",
         ),
         "EmailRequest",
-        json!({"email": "ada@example.com"}),
+        json!({"email": "ada@example.com", "form": PAGE_FORM}),
     )
+    .refuses(401, &[NOT_SIGNED_IN, TOO_OLD])
     .refuses(400, &[("invalid_request", "email is not an e-mail address such as ada@example.com")])
     .counted()
 }
@@ -151,9 +163,10 @@ fn remove_email() -> Operation {
         ("removeEmail", "Take the e-mail address off file"),
         "Applications that ask for it get none from then on.",
     )
+    .takes(&[FORM, JSON], "PlainForm", vec![plain()])
     .answers_nothing(303, BACK, &["Location"])
-    .refuses(401, &[NOT_SIGNED_IN])
-    .kept_to_our_pages()
+    .refuses(401, &[NOT_SIGNED_IN, TOO_OLD])
+    .kept_to_page_forms()
     .stores()
     .opened_by(&[super::LOGIN])
 }
@@ -167,13 +180,10 @@ fn delete() -> Operation {
             "Wallets, access of applications, sessions and the e-mail address go at once, and for good.",
         ),
         "DeleteAccountRequest",
-        json!({"confirm": "yes"}),
+        json!({"confirm": "yes", "form": PAGE_FORM}),
     )
     .refuses(400, &[("invalid_request", "confirm must be yes")])
-    .refuses(
-        401,
-        &[NOT_SIGNED_IN, ("access_denied", "this needs a signature that is not older than ten minutes")],
-    )
+    .refuses(401, &[NOT_SIGNED_IN, TOO_OLD])
     .counted()
 }
 
@@ -182,7 +192,7 @@ fn change(operation: Operation, schema: &str, value: Value) -> Operation {
         .takes(&[FORM, JSON], schema, vec![Example { name: "change", summary: "A change", value }])
         .answers_nothing(303, BACK, &["Location", "SetCookie"])
         .refuses(401, &[NOT_SIGNED_IN])
-        .kept_to_our_pages()
+        .kept_to_page_forms()
         .stores()
         .opened_by(&[super::LOGIN])
 }
@@ -208,7 +218,15 @@ fn link_page() -> Operation {
         ("There after the button was pressed.", "email_confirmed"),
         json!({"type": "string"}),
     ))
+    .parameter(parameter(
+        "query",
+        "sign_in",
+        false,
+        ("Goes on to sign in, where the link is for another account than the one that is signed in.", "1"),
+        json!({"type": "string"}),
+    ))
     .shows(200, "The page.", HTML, PAGE)
+    .answers_nothing(302, "To the sign-in page.", &["Location", "SetCookie"])
     .shows(400, "The link is not one of ours.", HTML, PAGE)
 }
 
@@ -217,7 +235,8 @@ fn confirm_email() -> Operation {
         "POST",
         "/account/email/confirm",
         ("confirmEmail", "Confirm an e-mail address"),
-        "By the secret of the link, once. Nobody needs to be signed in: the mail may be read on another device.",
+        "By the secret of the link, once, by whoever is signed in as the user who gave the address. One that another account here has \
+         confirmed is confirmed only with `shared=yes`; the other account keeps it.",
     )
     .takes(
         &[FORM, JSON],
@@ -225,12 +244,26 @@ fn confirm_email() -> Operation {
         vec![Example {
             name: "link",
             summary: "The link that was mailed",
-            value: json!({"token": TOKEN}),
+            value: json!({"token": TOKEN, "form": PAGE_FORM}),
         }],
     )
     .answers_nothing(303, "To the page, which says that it worked.", &["Location"])
     .refuses(400, &[("invalid_request", "this link is not valid any more")])
-    .kept_to_our_pages()
+    .refuses(
+        401,
+        &[(
+            "access_denied",
+            "whom the link was mailed to is not signed in here: sign in with their wallet first",
+        )],
+    )
+    .refuses(
+        409,
+        &[(
+            "invalid_request",
+            "another account here has confirmed this address: confirm it for this one too with shared=yes",
+        )],
+    )
+    .kept_to_page_forms()
     .counted()
     .stores()
 }

@@ -4,6 +4,7 @@ use countersign_domain::grant_type::GrantType;
 use countersign_domain::public_url::PublicUrl;
 use serde_json::json;
 
+use super::account_operations::PAGE_FORM;
 use super::examples::{
     self, CLIENT_ID, CLIENT_SECRET, CODE, REDIRECT_URI, REFRESH_TOKEN, SIGNATURE, STATE, WALLET,
 };
@@ -238,13 +239,20 @@ fn login(public_url: &PublicUrl) -> Operation {
 }
 
 fn go_on(public_url: &PublicUrl) -> Operation {
-    let value = json!({"client_id": CLIENT_ID, "redirect_uri": REDIRECT_URI, "state": STATE});
+    let account = examples::ethereum_account().caip10();
+    let value = json!({
+        "client_id": CLIENT_ID,
+        "redirect_uri": REDIRECT_URI,
+        "state": STATE,
+        "wallet_account": account,
+        "form": PAGE_FORM,
+    });
     Operation::new(
         "POST",
         "/oauth/continue",
         ("continueSession", "Go on without a signature"),
-        "Whoever is signed in here and signed for this client and these scopes before goes on by a click. Without fields the \
-         newest request is meant.",
+        "Whoever is signed in here and signed for this client and these scopes before goes on by a click. `form` is \
+         the secret of the page that showed the request.",
     )
     .takes(
         &[JSON, FORM],
@@ -261,27 +269,32 @@ fn go_on(public_url: &PublicUrl) -> Operation {
     .answers_nothing(303, "To the redirect URI, with `code`, `state` and `iss`.", &["Location", "SetCookie"])
     .refuses(400, &[NO_SESSION])
     .refuses(401, &[("access_denied", "this request needs a signature")])
-    .kept_to_our_pages()
+    .kept_to_page_forms()
     .counted()
     .stores()
     .opened_by(&[SESSION])
 }
 
 fn deny(public_url: &PublicUrl) -> Operation {
-    let value = json!({"client_id": CLIENT_ID, "redirect_uri": REDIRECT_URI, "state": STATE});
+    let value = json!({
+        "client_id": CLIENT_ID,
+        "redirect_uri": REDIRECT_URI,
+        "state": STATE,
+        "form": PAGE_FORM,
+    });
     let denied = json!({"redirect_to": examples::denial(public_url)});
     Operation::new(
         "POST",
         "/oauth/deny",
         ("deny", "Say no"),
-        "The Deny button: the client gets `error=access_denied`, `state` and `iss`. Without fields the newest request is meant.",
+        "The Deny button: the client gets `error=access_denied`, `state` and `iss`. `form` is the secret of the page.",
     )
     .takes(&[JSON, FORM], "DenyRequest", vec![Example { name: "named", summary: "One of several requests", value }])
     .answers(200, "Where the browser goes, as at the login.", "Redirect", denied)
     .shows(200, "", HTML, PAGE)
     .answers_nothing(303, "To the redirect URI, with `error`, `state` and `iss`.", &["Location", "SetCookie"])
     .refuses(400, &[NO_SESSION])
-    .kept_to_our_pages()
+    .kept_to_page_forms()
     .opened_by(&[SESSION])
 }
 

@@ -8,7 +8,8 @@ use super::operation::{Example, FORM, HTML, Operation, parameter};
 
 const PAGE: &str = "<!doctype html>…";
 const AFTERWARDS: &str = "https://photos.example.com/goodbye";
-const USER_ID: &str = "0e6a4bd6-5f5c-4a0f-9f0e-2f1b6f0a9c3d";
+/// The name of a picture.
+const PICTURE: &str = "7f1b6c0a9c3d4a0f9f0e2f1b6f0a9c3d";
 const ID_TOKEN: &str = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIwZTZhNGJkNiJ9.c2lnbmF0dXJl";
 
 pub(super) fn table() -> Vec<Operation> {
@@ -98,16 +99,16 @@ fn logout(method: &'static str) -> Operation {
 fn picture() -> Operation {
     Operation::new(
         "GET",
-        "/pictures/{user_id}.svg",
+        "/pictures/{name}.svg",
         ("picture", "The picture of a user"),
-        "Drawn from the id, for `picture` of userinfo. Every id has one, whether anybody has the id or not.",
+        "Drawn from its name, for `picture` of userinfo. Every name has a picture, and none tells whose it is.",
     )
     .parameter(parameter(
         "path",
-        "user_id",
+        "name",
         true,
-        ("A user's `sub`.", USER_ID),
-        json!({"type": "string", "format": "uuid"}),
+        ("As `picture` names it.", PICTURE),
+        json!({"type": "string"}),
     ))
     .shows(200, "The picture.", "image/svg+xml", "<svg/>")
     .refuses(404, &[("invalid_request", "there is nothing at this path")])

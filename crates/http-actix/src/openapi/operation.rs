@@ -207,6 +207,20 @@ impl Operation {
         self.refuses(403, &[("invalid_request", "the request comes from a page of another site")])
     }
 
+    /// The same, and only with the secret of the form that the page showed (`form`).
+    pub(super) fn kept_to_page_forms(self) -> Self {
+        self.refuses(
+            403,
+            &[
+                ("invalid_request", "the request comes from a page of another site"),
+                (
+                    "invalid_request",
+                    "this form is not from a page of this browser session: load the page again",
+                ),
+            ],
+        )
+    }
+
     /// One of these schemes opens it; an empty name means that none is needed.
     pub(super) fn opened_by(mut self, schemes: &[&str]) -> Self {
         self.security = schemes

@@ -4,6 +4,7 @@ use countersign_domain::public_url::PublicUrl;
 use serde_json::{Value, json};
 
 use super::CLIENT_BASIC;
+use super::account_operations::PAGE_FORM;
 use super::examples::{
     self, CLIENT_ID, CLIENT_SECRET, DEVICE_CODE, REDIRECT_URI, REFRESH_TOKEN, STATE, USER_CODE,
 };
@@ -153,12 +154,12 @@ fn device_code() -> Operation {
         vec![Example {
             name: "code",
             summary: "As the device shows it",
-            value: json!({"user_code": USER_CODE}),
+            value: json!({"user_code": USER_CODE, "form": PAGE_FORM}),
         }],
     )
     .answers_nothing(303, "To `/auth`.", &["Location", "SetCookie"])
     .refuses(400, &[("invalid_request", "user_code is missing"), NO_FORM])
-    .kept_to_our_pages()
+    .kept_to_page_forms()
     .counted()
     .stores()
 }

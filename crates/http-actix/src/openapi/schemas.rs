@@ -86,35 +86,48 @@ pub(super) fn all() -> Map<String, Value> {
         ),
         ("Wallets", answer::<wallets::WalletsAnswer>(&[], &[])),
         ("Redirect", answer::<leaving::RedirectAnswer>(&[], &[("redirect_to", json!({"format": "uri"}))])),
-        ("ContinueRequest", request::<continue_session::ContinueRequest>(&[], &[])),
+        (
+            "ContinueRequest",
+            request::<continue_session::ContinueRequest>(
+                &["client_id", "redirect_uri", "wallet_account", "form"],
+                &[],
+            ),
+        ),
         ("Account", account()),
         (
             "RevokeAccessRequest",
             request::<forms::RevokeAccessRequest>(
-                &["client_id"],
+                &["client_id", "form"],
                 &[("client_id", json!({"format": "uuid"}))],
             ),
         ),
         (
             "EndSessionsRequest",
-            request::<forms::EndSessionsRequest>(&["session"], &[("session", json!({"pattern": SESSION}))]),
+            request::<forms::EndSessionsRequest>(
+                &["session", "form"],
+                &[("session", json!({"pattern": SESSION}))],
+            ),
         ),
         (
             "DeleteAccountRequest",
-            request::<forms::DeleteAccountRequest>(&["confirm"], &[("confirm", json!({"enum": ["yes"]}))]),
+            request::<forms::DeleteAccountRequest>(
+                &["confirm", "form"],
+                &[("confirm", json!({"enum": ["yes"]}))],
+            ),
         ),
         (
             "EmailRequest",
             request::<email::EmailRequest>(
-                &["email"],
+                &["email", "form"],
                 &[("email", json!({"pattern": EMAIL, "maxLength": 254}))],
             ),
         ),
         (
             "ConfirmEmailRequest",
-            request::<email::ConfirmEmailRequest>(&["token"], &[("token", json!({"minLength": 1}))]),
+            request::<email::ConfirmEmailRequest>(&["token", "form"], &[("token", json!({"minLength": 1}))]),
         ),
-        ("DenyRequest", request::<deny::DenyRequest>(&[], &[])),
+        ("DenyRequest", request::<deny::DenyRequest>(&["client_id", "redirect_uri", "form"], &[])),
+        ("PlainForm", request::<crate::endpoint::account::PlainForm>(&["form"], &[])),
         ("TokenRequest", tokens::token_request()),
         (
             "Tokens",
@@ -169,7 +182,10 @@ pub(super) fn all() -> Map<String, Value> {
         ),
         (
             "DeviceCode",
-            request::<device::DeviceCodeForm>(&["user_code"], &[("user_code", json!({"minLength": 1}))]),
+            request::<device::DeviceCodeForm>(
+                &["user_code", "form"],
+                &[("user_code", json!({"minLength": 1}))],
+            ),
         ),
         (
             "IntrospectionRequest",

@@ -147,6 +147,7 @@ fn the_examples_of_requests_are_read_by_the_endpoints() {
                 "#/components/schemas/DeleteAccountRequest" => reads::<forms::DeleteAccountRequest>,
                 "#/components/schemas/EmailRequest" => reads::<email::EmailRequest>,
                 "#/components/schemas/ConfirmEmailRequest" => reads::<email::ConfirmEmailRequest>,
+                "#/components/schemas/PlainForm" => reads::<crate::endpoint::account::PlainForm>,
                 "#/components/schemas/DenyRequest" => reads::<deny::DenyRequest>,
                 "#/components/schemas/TokenRequest" => reads::<token::TokenForm>,
                 "#/components/schemas/UserInfoForm" => reads::<userinfo::UserInfoForm>,

@@ -3,6 +3,7 @@
 use countersign_domain::public_url::PublicUrl;
 use serde_json::{Value, json};
 
+use super::account_operations::PAGE_FORM;
 use super::examples::{self, OTHER_WALLET, SIGNATURE, USER, WALLET};
 use super::operation::{Example, FORM, HTML, JSON, Operation};
 
@@ -10,7 +11,7 @@ pub(super) fn table(public_url: &PublicUrl) -> Vec<Operation> {
     let operations = [begin(public_url), link(public_url), unlink(public_url)];
     operations
         .into_iter()
-        .map(|operation| operation.tag("Wallets").kept_to_our_pages().counted().stores())
+        .map(|operation| operation.tag("Wallets").kept_to_page_forms().counted().stores())
         .collect()
 }
 
@@ -18,7 +19,7 @@ fn begin(public_url: &PublicUrl) -> Operation {
     let example = |name, summary, change| Example {
         name,
         summary,
-        value: json!({"change": change, "wallet_address": WALLET, "other_wallet_address": OTHER_WALLET}),
+        value: json!({"change": change, "wallet_address": WALLET, "other_wallet_address": OTHER_WALLET, "form": PAGE_FORM}),
     };
     let how = json!([{"tool": "Foundry", "how": "cast wallet sign --interactive \"$(cat sign-in.txt)\""}]);
     let other_how = json!([{"tool": "Phantom", "how": "paste the text where the page asks for it"}]);
@@ -31,6 +32,7 @@ fn begin(public_url: &PublicUrl) -> Operation {
         "other_wallet_account": examples::solana_account().caip10(),
         "other_how_to_sign": other_how,
         "expires_at": examples::challenge_expires_at(),
+        "form": PAGE_FORM,
     });
     Operation::new(
         "POST",
@@ -64,6 +66,7 @@ fn link(public_url: &PublicUrl) -> Operation {
         "other_challenge": other_challenge,
         "other_signature":
             "3YT5WU6ATbK3hgMcnYtpt8m7AvNTriAqgep7eQQyLea1YmzxgTA1XXaoSTpbcyjkNxuTdyTq3sRmFBVF2RnE9KDQ",
+        "form": PAGE_FORM,
     });
     completion(
         Operation::new(
@@ -82,7 +85,8 @@ fn link(public_url: &PublicUrl) -> Operation {
 }
 
 fn unlink(public_url: &PublicUrl) -> Operation {
-    let value = json!({"challenge": examples::unlink_text(public_url), "signature": SIGNATURE});
+    let value =
+        json!({"challenge": examples::unlink_text(public_url), "signature": SIGNATURE, "form": PAGE_FORM});
     completion(
         Operation::new(
             "POST",

@@ -16,7 +16,7 @@ fn page(more: &Value) -> Value {
         "client": {"name": "Photo Album", "self_registered": false},
         "destination": "photos.example", "scopes": [], "host": "auth.example", "client_id": "c",
         "redirect_uri": "https://photos.example/cb", "chains": [], "how_to_sign": [],
-        "step": "address", "request_label": "label", "remember_hours": 24,
+        "step": "address", "request_label": "label", "remember_hours": 24, "form_deny": "secret",
     });
     for (name, value) in more.as_object().unwrap() {
         page[name] = value.clone();
@@ -180,7 +180,7 @@ const ACCOUNT: &str = "0xAbCd000000000000000000000000000000001234";
 #[test]
 fn somebody_who_is_remembered_gets_one_button_and_no_wallet() {
     let html = rendered(
-        &json!({"remembered": {"name": "eip155:1:0xA", "account": ACCOUNT, "short": SHORT}, "may_remember": true}),
+        &json!({"remembered": {"form": "secret", "name": "eip155:1:0xA", "account": ACCOUNT, "short": SHORT}, "may_remember": true}),
     );
     assert!(html.contains(r#"data-state="remembered""#), "{html}");
     assert!(html.contains(&format!("Continue as <bdi>{SHORT}</bdi> to <bdi>photos.example</bdi>")));
@@ -244,4 +244,32 @@ fn every_scope_is_told_in_words() {
         let key = format!("auth.scopes.{}", scope.name());
         assert_ne!(templates.text(Language::English, &key), key);
     }
+}
+
+/// ADR 0032: better at the start than when a person presses a button.
+#[test]
+fn a_page_of_the_operator_s_whose_forms_would_be_refused_is_refused_itself() {
+    let folder = std::env::temp_dir().join(format!("countersign-outdated-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for (file, source, is_good) in [
+        ("device.html", "<form method=\"post\" action=\"/device\"></form>", false),
+        ("device.html", "<form METHOD=\"POST\"><input name=\"form\" value=\"{{ form }}\"></form>", true),
+        ("verify.html", "<form method=\"post\" action=\"/verify\"></form>", true),
+        ("base.html", "<meta name=\"referrer\" content=\"no-referrer\">", false),
+        ("base.html", "{% block main %}{% endblock %}", true),
+    ] {
+        let path = folder.join(file);
+        std::fs::write(&path, source).unwrap();
+        let loaded = refuse_outdated(file, source);
+        assert_eq!(loaded.is_ok(), is_good, "{file}: {source}");
+        if let Err(error) = loaded {
+            assert!(error.to_string().starts_with(&format!("template_directory: {file} ")), "{error}");
+            assert!(matches!(
+                Templates::load(Some(&folder), Site::EXAMPLE, &MODULES),
+                Err(TemplateError::Outdated { .. })
+            ));
+        }
+        std::fs::remove_file(&path).unwrap();
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -42,6 +42,14 @@ impl Refuse for ConfirmEmailError {
     fn refusal(&self) -> OAuthError {
         match self {
             Self::LinkInvalid => OAuthError::new(Code::InvalidRequest, "this link is not valid any more"),
+            Self::NotTheirs => OAuthError::new(
+                Code::AccessDenied,
+                "whom the link was mailed to is not signed in here: sign in with their wallet first",
+            ),
+            Self::SharedAddress => OAuthError::new(
+                Code::Conflict,
+                "another account here has confirmed this address: confirm it for this one too with shared=yes",
+            ),
             Self::Store(error) => error.refusal(),
         }
     }

@@ -3,23 +3,24 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use countersign_domain::email::{EmailAddress, EmailRejected};
 use countersign_domain::id::{ClientId, SessionId};
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::secret::Secret;
-use countersign_ports::{Mail, MailError, Mailer};
+use countersign_ports::{Mail, MailError, Mailer, PutEmail, SharedAddress};
 use time::Duration;
 
 use super::world::{World, named, sign};
 use crate::Refuse;
-use crate::change_email::{put_email, remove_email};
+use crate::change_email::{ChangeEmailError, put_email, remove_email};
 use crate::complete_login::{CompleteLoginError, LoginWishes, SignedChallenge, complete_login};
-use crate::confirm_email::confirm_email;
+use crate::confirm_email::{ConfirmEmailError, LinkOpened, confirm_email, open_link};
 use crate::delete_account::delete_account;
 use crate::deny_authorization::deny_authorization;
 use crate::end_sessions::{WhichSessions, end_sessions};
 use crate::issue_challenge::issue_challenge;
 use crate::login::{AccountError, Browser, find_login};
-use crate::read_account::{AccountShown, read_account};
+use crate::read_account::{AccountShown, download_account, read_account};
 use crate::revoke_consent::revoke_consent;
 
 /// Takes mail and keeps it.
@@ -38,6 +39,11 @@ fn with_mail() -> World {
     let mut world = World::new();
     world.context.mailer = Some(Arc::new(Mailbox::default()));
     world
+}
+
+/// Follows a link at a browser, and presses the first button.
+async fn follow(world: &World, browser: &Browser, secret: &Secret) -> Result<(), ConfirmEmailError> {
+    confirm_email(&world.context, browser, secret, SharedAddress::Refused).await
 }
 
 fn account_request(world: &World) -> PendingAuthorization {
@@ -152,11 +158,11 @@ async fn an_address_is_verified_by_the_link_that_was_mailed_to_it_and_by_no_othe
     let link = put_email(context, &browser, " ann@Example.com ").await.unwrap().link.unwrap();
     assert_eq!(link.to.as_str(), "ann@example.com");
     assert!(link.url(context).starts_with("https://auth.example.com/account/email/confirm?token="));
-    assert!(confirm_email(context, &early.secret).await.is_err(), "that address is not on file any more");
-    assert!(confirm_email(context, &Secret::new("x")).await.is_err());
-    confirm_email(context, &link.secret).await.unwrap();
+    assert!(follow(&world, &browser, &early.secret).await.is_err(), "that address is not on file any more");
+    assert!(follow(&world, &browser, &Secret::new("x")).await.is_err());
+    follow(&world, &browser, &link.secret).await.unwrap();
     assert!(shown(&world, &browser).await.email.unwrap().verified_at.is_some());
-    assert!(confirm_email(context, &link.secret).await.is_err(), "a second time");
+    assert!(follow(&world, &browser, &link.secret).await.is_err(), "a second time");
     let again = put_email(context, &browser, "ann@example.com").await.unwrap();
     assert!(again.already_verified && again.link.is_none());
     assert!(remove_email(context, &browser).await.unwrap());
@@ -169,7 +175,8 @@ async fn a_link_in_a_mail_is_good_for_a_day() {
     let browser = enter(&world, "toy-ann").await;
     let link = put_email(&world.context, &browser, "ann@example.com").await.unwrap().link.unwrap();
     world.advance(Duration::days(1));
-    assert!(confirm_email(&world.context, &link.secret).await.is_err());
+    let browser = enter(&world, "toy-ann").await;
+    assert!(matches!(follow(&world, &browser, &link.secret).await, Err(ConfirmEmailError::LinkInvalid)));
 }
 
 #[tokio::test]
@@ -222,4 +229,93 @@ async fn an_account_is_deleted_after_a_recent_signature_only_and_then_nothing_of
     let account = shown(&world, &browser).await;
     assert_ne!(account.user, before, "the wallet's next sign-in makes somebody new");
     assert_eq!(account.consents.len(), 0);
+}
+
+/// F-10: a link proves who reads the mail; whose account it is for, their session says.
+#[tokio::test]
+async fn f_10_a_link_confirms_for_whoever_gave_the_address_and_is_signed_in_and_for_nobody_else() {
+    let world = with_mail();
+    let (ann, bob) = (enter(&world, "toy-ann").await, enter(&world, "toy-bob").await);
+    let context = &world.context;
+    let link = put_email(context, &ann, "ann@example.com").await.unwrap().link.unwrap();
+    for other in [&bob, &Browser::default()] {
+        assert!(matches!(follow(&world, other, &link.secret).await, Err(ConfirmEmailError::NotTheirs)));
+        let LinkOpened::ForAnother { wallet, signed_in_as } =
+            open_link(context, other, &link.secret).await.unwrap()
+        else {
+            panic!("the link is Ann's")
+        };
+        assert_eq!((wallet.address.as_str(), signed_in_as.is_some()), ("toy-ann", other.login.is_some()));
+    }
+    assert_eq!(open_link(context, &bob, &Secret::new("x")).await.unwrap(), LinkOpened::Invalid);
+    let forged = Secret::with_id(link.secret.id().unwrap(), [0; 32]);
+    assert_eq!(open_link(context, &bob, &forged).await.unwrap(), LinkOpened::Invalid, "it tells no wallet");
+    assert!(shown(&world, &ann).await.email.unwrap().verified_at.is_none());
+    follow(&world, &ann, &link.secret).await.unwrap();
+    assert!(shown(&world, &ann).await.email.unwrap().verified_at.is_some());
+}
+
+/// F-10: what another account has confirmed is confirmed only by whoever was told so.
+#[tokio::test]
+async fn f_10_an_address_of_two_accounts_is_confirmed_for_the_second_only_where_its_owner_agrees() {
+    let world = with_mail();
+    let (ann, bob) = (enter(&world, "toy-ann").await, enter(&world, "toy-bob").await);
+    let context = &world.context;
+    let first = put_email(context, &ann, "ann@example.com").await.unwrap().link.unwrap();
+    let second = put_email(context, &bob, "Ann@example.com").await.unwrap().link.unwrap();
+    follow(&world, &ann, &first.secret).await.unwrap();
+    let refused = follow(&world, &bob, &second.secret).await;
+    assert!(matches!(refused, Err(ConfirmEmailError::SharedAddress)));
+    confirm_email(context, &bob, &second.secret, SharedAddress::Agreed).await.unwrap();
+    for browser in [&ann, &bob] {
+        assert!(shown(&world, browser).await.email.unwrap().verified_at.is_some());
+    }
+}
+
+/// B-064: a browser that somebody left open does not change where their mail goes, and tells not all of it.
+#[tokio::test]
+async fn an_address_changes_and_everything_is_told_after_a_recent_signature_only() {
+    let world = World::new();
+    let browser = enter(&world, "toy-ann").await;
+    let context = &world.context;
+    put_email(context, &browser, "ann@example.com").await.unwrap();
+    world.advance(Duration::minutes(10));
+    let refused = [
+        download_account(context, &browser).await.map(|_| ()).unwrap_err(),
+        remove_email(context, &browser).await.map(|_| ()).unwrap_err(),
+    ];
+    assert!(refused.iter().all(|error| matches!(error, AccountError::SignedInLongAgo)));
+    let error = put_email(context, &browser, "eve@example.com").await.unwrap_err();
+    assert_eq!(error.refusal().description, "this needs a signature that is not older than ten minutes");
+    assert_eq!(shown(&world, &browser).await.email.unwrap().address.as_str(), "ann@example.com");
+    let browser = enter(&world, "toy-ann").await;
+    download_account(context, &browser).await.unwrap();
+    assert!(remove_email(context, &browser).await.unwrap());
+}
+
+/// F-14: nobody files an address that we give to somebody else, and one that an older build filed is nobody's.
+#[tokio::test]
+async fn f_14_a_synthetic_address_is_never_anybodys_own() {
+    let mut world = World::new();
+    world.context.policy.synthetic_email = true;
+    let client = world.client().await;
+    let (ann, bob) = (enter(&world, "toy-ann").await, enter(&world, "toy-bob").await);
+    let anns = format!("{}@wallet.invalid", shown(&world, &ann).await.user);
+    let context = &world.context;
+    let error = put_email(context, &bob, &anns).await.unwrap_err();
+    assert!(matches!(error, ChangeEmailError::Email(EmailRejected::Reserved)));
+    let mut pending = world.pending(&client, &[("scope", "profile email")]).await;
+    let wishes = LoginWishes { email: Some(anns.clone()), ..LoginWishes::default() };
+    let error = world.sign_in_with(&mut pending, "toy-bob", wishes).await.unwrap_err();
+    assert!(error.refusal().description.contains("reserved domain"), "{error:?}");
+
+    let user = shown(&world, &bob).await.user;
+    let address = EmailAddress::from_trusted(anns.clone());
+    let now = context.clock.now();
+    let filed = PutEmail { user, address, confirmation: None, replace: true, now };
+    context.storage.put_email(filed).await.unwrap();
+    assert!(shown(&world, &bob).await.email.is_none());
+    let tokens = world.tokens(&client, "toy-bob").await;
+    let told = world.user_info(&tokens).await.unwrap().email;
+    assert_ne!(told.map(|email| email.address.to_string()), Some(anns));
 }

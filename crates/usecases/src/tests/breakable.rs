@@ -94,7 +94,7 @@ breakable!(AccountStore {
     revoke_consent(command: RevokeConsent) -> bool;
     find_email(user: UserId) -> Option<UserEmail>;
     put_email(command: PutEmail) -> EmailPut;
-    confirm_email(command: ConfirmEmail) -> bool;
+    confirm_email(command: ConfirmEmail) -> countersign_ports::EmailConfirmed;
     remove_email(user: UserId) -> bool;
     delete_account(command: DeleteAccount) -> bool;
 });

@@ -13,6 +13,7 @@ use countersign_domain::id::ClientId;
 use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::parameters::Parameters;
 use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::picture::PictureKey;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::resource::{DeclaredResource, OpenTo, ResourceRules};
@@ -125,6 +126,8 @@ impl World {
                 resources,
                 client_documents: true,
                 synthetic_email: false,
+                playground: false,
+                picture_key: PictureKey::new([9; 32]),
                 text_key: TextKey::new([7; 32]),
                 dpop_nonces: DpopNonceKey::new([8; 32]),
             },

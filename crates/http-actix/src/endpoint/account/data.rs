@@ -1,4 +1,5 @@
-//! `GET /account/data`: everything that is a person's, as a file for programs.
+//! `POST /account/data`: everything that is a person's, as a file for programs. It needs a fresh signature: a browser that somebody left open
+//! must not tell all of it.
 
 use actix_web::http::header;
 use actix_web::web::Data;
@@ -8,12 +9,14 @@ use countersign_domain::email::UserEmail;
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::wallet::AccountKind;
 use countersign_ports::LinkedWallet;
-use countersign_usecases::read_account::{AccountShown, ConsentShown, read_account};
+use countersign_usecases::read_account::{AccountShown, ConsentShown, download_account};
 use paperclip::actix::Apiv2Schema;
 use serde::Serialize;
 
-use super::refuse;
+use super::{PlainForm, refuse_change};
 use crate::error::ApiError;
+use crate::extract::body::Body;
+use crate::forms::Action;
 use crate::state::AppState;
 
 /// Everything that is a user's.
@@ -109,10 +112,15 @@ pub(crate) struct EmailBody {
 }
 
 /// Gives it to whoever is signed in.
-pub(crate) async fn download(state: Data<AppState>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let shown = match read_account(&state.context, &state.browser(&request)).await {
+pub(crate) async fn download(
+    state: Data<AppState>,
+    request: HttpRequest,
+    body: Body,
+) -> Result<HttpResponse, ApiError> {
+    PlainForm::read(&state, &request, &body, Action::DownloadData)?;
+    let shown = match download_account(&state.context, &state.browser(&request)).await {
         Ok(shown) => shown,
-        Err(error) => return refuse(&state, &request, error),
+        Err(error) => return refuse_change(&state, &request, error).await,
     };
     let issuer = state.context.policy.public_url.as_str();
     let body = serde_json::to_vec_pretty(&AccountBody::of(&shown, issuer)).map_err(ApiError::server_error)?;

@@ -1,25 +1,31 @@
 //! The e-mail address on the account page, and the page behind the link that confirms it. That link is opened by mail
-//! scanners too, so that only the button on the page does anything.
+//! scanners too, so that only the button on the page does anything, and only for whoever is signed in as the user who gave the address.
 
+use actix_session::Session;
 use actix_web::http::{StatusCode, header};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::email::{EmailAddress, EmailRejected};
+use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::secret::Secret;
+use countersign_domain::wallet::WalletAccount;
+use countersign_ports::SharedAddress;
 use countersign_usecases::change_email::{ChangeEmailError, put_email, remove_email};
-use countersign_usecases::confirm_email::{ConfirmEmailError, confirm_email};
+use countersign_usecases::confirm_email::{ConfirmEmailError, LinkOpened, confirm_email, open_link};
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
 
 use super::notice::{Done, Trouble};
-use super::page::Step;
-use super::{back, refuse, show_again};
+use super::page::{Step, kind_of};
+use super::{PlainForm, back, refuse_change, request_of_ours, show_again, sign_in_for};
 use crate::edge::prefers_html;
 use crate::error::ApiError;
 use crate::extract::body::{Body, required};
 use crate::extract::query_value;
+use crate::forms::Action;
 use crate::language::Language;
 use crate::mail;
-use crate::origin::require_ours;
 use crate::rate_limit::Limited;
 use crate::state::AppState;
 use crate::templates::Name;
@@ -29,6 +35,8 @@ use crate::templates::Name;
 pub(crate) struct EmailRequest {
     /// The address. The one that is on file is mailed a new link.
     email: Option<String>,
+    /// The secret of the page's form.
+    form: Option<String>,
 }
 
 /// The link that a person followed.
@@ -36,13 +44,38 @@ pub(crate) struct EmailRequest {
 pub(crate) struct ConfirmEmailRequest {
     /// The secret in the link.
     token: Option<String>,
+    /// `yes`: the person knows that another account here has confirmed the same address.
+    shared: Option<String>,
+    /// The secret of the page's form.
+    form: Option<String>,
+}
+
+/// The page behind a link.
+#[derive(Default, Serialize)]
+struct LinkPage {
+    /// `ask`, `shared`, `sign_in`, `confirmed` or `invalid`.
+    step: &'static str,
+    token: Option<String>,
+    /// The address that would be confirmed.
+    address: Option<String>,
+    /// The wallet whose account it is for.
+    wallet: Option<WalletShown>,
+    /// Who is signed in instead.
+    signed_in_as: Option<WalletShown>,
+    /// The secret of the form.
+    form: Option<String>,
 }
 
 #[derive(Serialize)]
-struct LinkPage<'a> {
-    step: &'static str,
-    token: Option<&'a str>,
+struct WalletShown {
+    short: String,
+    kind: String,
 }
+
+/// The parameter by which the page leads to the sign-in of the account that the link is for.
+const SIGN_IN: &str = "sign_in";
+/// What the field `shared` says where the person agrees.
+const SHARED: &str = "yes";
 
 /// Puts an address on file, and mails the link that confirms it.
 pub(crate) async fn put(
@@ -52,13 +85,23 @@ pub(crate) async fn put(
 ) -> Result<HttpResponse, ApiError> {
     state.admit(&request, Limited::Mail)?;
     let sent: EmailRequest = body.either()?;
+    state.forms(&request).require(&Action::PutEmail, sent.form.as_deref())?;
     let address = sent.email.unwrap_or_default();
+    let again = |trouble| Step { email: Some(&address), ..Step::trouble(trouble) };
+    if let Ok(mailbox) = EmailAddress::parse(&address)
+        && let Err(error) = state.admit_mail_to(&mailbox)
+    {
+        return show_again(&state, &request, error, again(Trouble::TooManyMails)).await;
+    }
     let changed = match put_email(&state.context, &state.browser(&request), &address).await {
         Ok(changed) => changed,
-        Err(ChangeEmailError::Account(error)) => return refuse(&state, &request, error),
-        Err(error @ ChangeEmailError::Email(_)) => {
-            let step = Step { email: Some(&address), ..Step::trouble(Trouble::BadEmail) };
-            return show_again(&state, &request, error.into(), step).await;
+        Err(ChangeEmailError::Account(error)) => return refuse_change(&state, &request, error).await,
+        Err(ChangeEmailError::Email(rejected)) => {
+            let trouble = match rejected {
+                EmailRejected::Malformed => Trouble::BadEmail,
+                EmailRejected::Reserved => Trouble::ReservedEmail,
+            };
+            return show_again(&state, &request, rejected.into(), again(trouble)).await;
         }
     };
     let done = match (&changed.link, changed.already_verified) {
@@ -71,22 +114,41 @@ pub(crate) async fn put(
 }
 
 /// Takes the address off file.
-pub(crate) async fn remove(state: Data<AppState>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    require_ours(&request, &state.context.policy.public_url)?;
+pub(crate) async fn remove(
+    state: Data<AppState>,
+    request: HttpRequest,
+    body: Body,
+) -> Result<HttpResponse, ApiError> {
+    PlainForm::read(&state, &request, &body, Action::RemoveEmail)?;
     match remove_email(&state.context, &state.browser(&request)).await {
         Ok(_) => Ok(back(&state, Some(Done::EmailRemoved))),
-        Err(error) => refuse(&state, &request, error),
+        Err(error) => refuse_change(&state, &request, error).await,
     }
 }
 
-/// Shows the page behind the link, which changes nothing.
-pub(crate) async fn ask(state: Data<AppState>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let token = query_value(&request, "token").filter(|token| Secret::new(token.as_ref()).id().is_some());
-    match (&token, query_value(&request, Done::PARAMETER)) {
-        (Some(token), _) => page(&state, &request, "ask", Some(token), StatusCode::OK),
-        (None, Some(_)) => page(&state, &request, "confirmed", None, StatusCode::OK),
-        (None, None) => page(&state, &request, "invalid", None, StatusCode::BAD_REQUEST),
+/// Shows the page behind the link, which changes nothing. From there a person whose account is not the one that is signed in goes on to
+/// sign in, and comes back.
+pub(crate) async fn ask(
+    state: Data<AppState>,
+    request: HttpRequest,
+    session: Session,
+) -> Result<HttpResponse, ApiError> {
+    let token = query_value(&request, "token").map(|token| Secret::new(token.as_ref()));
+    let Some(token) = token.filter(|token| token.id().is_some()) else {
+        return match query_value(&request, Done::PARAMETER) {
+            Some(_) => page(&state, &request, LinkPage::of("confirmed"), StatusCode::OK),
+            None => page(&state, &request, LinkPage::of("invalid"), StatusCode::BAD_REQUEST),
+        };
+    };
+    let opened = open_link(&state.context, &state.browser(&request), &token).await?;
+    if matches!(opened, LinkOpened::ForAnother { .. }) && query_value(&request, SIGN_IN).is_some() {
+        let here = state.context.policy.public_url.join("/account/email/confirm");
+        let redirect_uri = RedirectUri::from_trusted(format!("{here}?token={}", token.expose()));
+        let oldest_sign_in = Some(state.context.clock.now());
+        let pending = PendingAuthorization { redirect_uri, oldest_sign_in, ..request_of_ours(&state) };
+        return sign_in_for(&state, &session, pending, StatusCode::FOUND);
     }
+    show_link(&state, &request, &token, opened)
 }
 
 /// Confirms the address that the link was mailed to.
@@ -97,27 +159,91 @@ pub(crate) async fn confirm(
 ) -> Result<HttpResponse, ApiError> {
     state.admit(&request, Limited::Login)?;
     let sent: ConfirmEmailRequest = body.either()?;
-    let secret = Secret::new(required(sent.token, "token")?);
-    match confirm_email(&state.context, &secret).await {
+    let token = required(sent.token, "token")?;
+    let shared = sent.shared.unwrap_or_default();
+    let action = Action::ConfirmEmail { token: &token, shared: &shared };
+    state.forms(&request).require(&action, sent.form.as_deref())?;
+    let agreement = if shared == SHARED { SharedAddress::Agreed } else { SharedAddress::Refused };
+    let (secret, browser) = (Secret::new(token.as_str()), state.browser(&request));
+    let error = match confirm_email(&state.context, &browser, &secret, agreement).await {
         Ok(()) => {
             let base = state.context.policy.public_url.path();
             let to = format!("{base}/account/email/confirm?done=email_confirmed");
-            Ok(HttpResponse::SeeOther().insert_header((header::LOCATION, to)).finish())
+            return Ok(HttpResponse::SeeOther().insert_header((header::LOCATION, to)).finish());
         }
-        Err(ConfirmEmailError::LinkInvalid) if prefers_html(&request) => {
-            page(&state, &request, "invalid", None, StatusCode::BAD_REQUEST)
+        Err(error) => error,
+    };
+    if !prefers_html(&request) {
+        return Err(error.into());
+    }
+    match error {
+        ConfirmEmailError::LinkInvalid => {
+            page(&state, &request, LinkPage::of("invalid"), StatusCode::BAD_REQUEST)
         }
-        Err(error) => Err(error.into()),
+        ConfirmEmailError::NotTheirs => {
+            let opened = open_link(&state.context, &browser, &secret).await?;
+            show_link(&state, &request, &secret, opened)
+        }
+        ConfirmEmailError::SharedAddress => {
+            let opened = open_link(&state.context, &browser, &secret).await?;
+            let form = state.forms(&request).secret(&Action::ConfirmEmail { token: &token, shared: SHARED });
+            let shown = LinkPage::asking(&state, &token, opened);
+            let shown = LinkPage { step: "shared", form: Some(form), ..shown };
+            page(&state, &request, shown, StatusCode::CONFLICT)
+        }
+        ConfirmEmailError::Store(error) => Err(error.into()),
+    }
+}
+
+/// Shows what a link is for.
+fn show_link(
+    state: &AppState,
+    request: &HttpRequest,
+    token: &Secret,
+    opened: LinkOpened,
+) -> Result<HttpResponse, ApiError> {
+    let status = match opened {
+        LinkOpened::Invalid => StatusCode::BAD_REQUEST,
+        LinkOpened::ForAnother { .. } | LinkOpened::Ask { .. } => StatusCode::OK,
+    };
+    let form = state.forms(request).secret(&Action::ConfirmEmail { token: token.expose(), shared: "" });
+    let shown = LinkPage { form: Some(form), ..LinkPage::asking(state, token.expose(), opened) };
+    page(state, request, shown, status)
+}
+
+impl LinkPage {
+    fn of(step: &'static str) -> Self {
+        Self { step, ..Self::default() }
+    }
+
+    fn asking(state: &AppState, token: &str, opened: LinkOpened) -> Self {
+        let shown = |account: WalletAccount| WalletShown {
+            short: account.shortened(),
+            kind: kind_of(&*state.context.wallets, &account),
+        };
+        match opened {
+            LinkOpened::Invalid => Self::of("invalid"),
+            LinkOpened::ForAnother { wallet, signed_in_as } => Self {
+                token: Some(token.to_owned()),
+                wallet: Some(shown(wallet)),
+                signed_in_as: signed_in_as.map(shown),
+                ..Self::of("sign_in")
+            },
+            LinkOpened::Ask { address, wallet } => Self {
+                token: Some(token.to_owned()),
+                address: Some(address.to_string()),
+                wallet: Some(shown(wallet)),
+                ..Self::of("ask")
+            },
+        }
     }
 }
 
 fn page(
     state: &AppState,
     request: &HttpRequest,
-    step: &'static str,
-    token: Option<&str>,
+    shown: LinkPage,
     status: StatusCode,
 ) -> Result<HttpResponse, ApiError> {
-    let language = Language::of(request, None);
-    state.page(request, language, Name::AccountEmail, status, &LinkPage { step, token })
+    state.page(request, Language::of(request, None), Name::AccountEmail, status, &shown)
 }

@@ -5,17 +5,17 @@ use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::id::{ClientId, SessionId};
 use countersign_usecases::delete_account::delete_account;
 use countersign_usecases::end_sessions::{WhichSessions, end_sessions};
-use countersign_usecases::login::AccountError;
 use countersign_usecases::revoke_consent::revoke_consent;
 use paperclip::actix::Apiv2Schema;
 use serde::Deserialize;
 
 use super::notice::{Done, Trouble};
 use super::page::Step;
-use super::{back, refuse, show_again};
+use super::{back, refuse, refuse_change, show_again};
 use crate::back_channel;
 use crate::error::ApiError;
 use crate::extract::body::{Body, required};
+use crate::forms::Action;
 use crate::origin::require_ours;
 use crate::rate_limit::Limited;
 use crate::state::AppState;
@@ -25,6 +25,8 @@ use crate::state::AppState;
 pub(crate) struct RevokeAccessRequest {
     /// The client.
     client_id: Option<String>,
+    /// The secret of the page's form.
+    form: Option<String>,
 }
 
 /// Which sessions end.
@@ -32,6 +34,8 @@ pub(crate) struct RevokeAccessRequest {
 pub(crate) struct EndSessionsRequest {
     /// The id of one of the person's sessions, `this` for the one of the cookie, or `all`.
     session: Option<String>,
+    /// The secret of the page's form.
+    form: Option<String>,
 }
 
 /// The account goes.
@@ -39,6 +43,8 @@ pub(crate) struct EndSessionsRequest {
 pub(crate) struct DeleteAccountRequest {
     /// `yes`: the person means it.
     confirm: Option<String>,
+    /// The secret of the page's form.
+    form: Option<String>,
 }
 
 /// Takes a client's access away.
@@ -49,8 +55,11 @@ pub(crate) async fn revoke(
 ) -> Result<HttpResponse, ApiError> {
     require_ours(&request, &state.context.policy.public_url)?;
     let sent: RevokeAccessRequest = body.either()?;
-    let client = ClientId::parse(&required(sent.client_id, "client_id")?)
-        .ok_or_else(|| ApiError::invalid_request("client_id is not an id"))?;
+    let client = required(sent.client_id, "client_id")?;
+    let action = Action::RevokeAccess { client: &client };
+    state.forms(&request).require(&action, sent.form.as_deref())?;
+    let client =
+        ClientId::parse(&client).ok_or_else(|| ApiError::invalid_request("client_id is not an id"))?;
     match revoke_consent(&state.context, &state.browser(&request), client).await {
         Ok(_) => Ok(back(&state, Some(Done::AccessRevoked))),
         Err(error) => refuse(&state, &request, error),
@@ -65,7 +74,10 @@ pub(crate) async fn end(
 ) -> Result<HttpResponse, ApiError> {
     require_ours(&request, &state.context.policy.public_url)?;
     let sent: EndSessionsRequest = body.either()?;
-    let which = which(&required(sent.session, "session")?)?;
+    let named = required(sent.session, "session")?;
+    let action = Action::EndSessions { which: &named };
+    state.forms(&request).require(&action, sent.form.as_deref())?;
+    let which = which(&named)?;
     let ended = match end_sessions(&state.context, &state.browser(&request), which).await {
         Ok(ended) => ended,
         Err(error) => return refuse(&state, &request, error),
@@ -91,6 +103,7 @@ pub(crate) async fn delete(
 ) -> Result<HttpResponse, ApiError> {
     state.admit(&request, Limited::Login)?;
     let sent: DeleteAccountRequest = body.either()?;
+    state.forms(&request).require(&Action::DeleteAccount, sent.form.as_deref())?;
     if sent.confirm.as_deref() != Some("yes") {
         let error = ApiError::invalid_request("confirm must be yes");
         return show_again(&state, &request, error, Step::trouble(Trouble::NotConfirmed)).await;
@@ -102,10 +115,7 @@ pub(crate) async fn delete(
             state.forget(&mut answer)?;
             Ok(answer)
         }
-        Err(error @ AccountError::SignedInLongAgo) => {
-            show_again(&state, &request, error.into(), Step::trouble(Trouble::SignedInLongAgo)).await
-        }
-        Err(error @ (AccountError::SignedOut | AccountError::Store(_))) => refuse(&state, &request, error),
+        Err(error) => refuse_change(&state, &request, error).await,
     }
 }
 

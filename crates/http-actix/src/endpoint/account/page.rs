@@ -14,6 +14,7 @@ use time::{OffsetDateTime, UtcOffset};
 
 use super::notice::{Done, Trouble};
 use crate::error::ApiError;
+use crate::forms::{Action, Forms};
 use crate::language::Language;
 use crate::state::AppState;
 use crate::templates::Name;
@@ -47,6 +48,20 @@ struct AccountPage<'a> {
     sends_mail: bool,
     done: Option<Said>,
     trouble: Option<Said>,
+    forms: FormSecrets,
+}
+
+/// The secrets of the forms that name nothing of a list.
+#[derive(Serialize)]
+struct FormSecrets {
+    sign_out: String,
+    sign_out_everywhere: String,
+    sign_in_again: String,
+    put_email: String,
+    remove_email: String,
+    download_data: String,
+    delete_account: String,
+    begin_wallet_change: String,
 }
 
 /// A notice: its name, for what stands beside it, and its text.
@@ -85,6 +100,8 @@ struct AppContext {
     described_at: Option<String>,
     /// What was agreed to at this app, the last used first. All of it is taken back at once.
     agreements: Vec<AgreementContext>,
+    /// The secret of the form that takes its access away.
+    form: String,
 }
 
 #[derive(Serialize)]
@@ -107,6 +124,8 @@ struct SessionContext {
     used: Moment,
     ends: Moment,
     is_this: bool,
+    /// The secret of the form that ends it.
+    form: String,
 }
 
 #[derive(Serialize)]
@@ -170,6 +189,7 @@ pub(super) fn render(
     let wallets = &*state.context.wallets;
     let language = Language::of(request, None);
     let text = |key: String| state.templates.text(language, &key).to_owned();
+    let forms = state.forms(request);
     let done = step.done.filter(|done| done.may_leave_the_session());
     let page = AccountPage {
         user: shown.user.to_string(),
@@ -183,13 +203,14 @@ pub(super) fn render(
                 WalletContext::of(wallets, account, shown, Some(*linked_at))
             })
             .collect(),
-        apps: AppContext::list(state, language, &shown.consents),
-        sessions: shown.sessions.iter().map(|session| SessionContext::of(session, shown)).collect(),
+        apps: AppContext::list(state, language, &shown.consents, &forms),
+        sessions: shown.sessions.iter().map(|session| SessionContext::of(session, shown, &forms)).collect(),
         email: shown.email.as_ref().map(EmailContext::of),
         typed_email: step.email,
         sends_mail: shown.sends_mail,
         done: done.map(|done| Said { name: done.name(), text: text(done.key()) }),
         trouble: step.trouble.map(|trouble| Said { name: trouble.name(), text: text(trouble.key()) }),
+        forms: FormSecrets::of(&forms),
     };
     state.page(request, language, Name::Account, status, &page)
 }
@@ -215,6 +236,21 @@ pub(crate) fn signed_out(
 pub(crate) fn kind_of(wallets: &dyn WalletVerifier, account: &WalletAccount) -> String {
     let found = wallets.recognize(&account.address, Some(&account.chain));
     found.into_iter().next().map_or_else(|| account.chain.clone(), |found| found.kind.into_owned())
+}
+
+impl FormSecrets {
+    fn of(forms: &Forms<'_>) -> Self {
+        Self {
+            sign_out: forms.secret(&Action::EndSessions { which: "this" }),
+            sign_out_everywhere: forms.secret(&Action::EndSessions { which: "all" }),
+            sign_in_again: forms.secret(&Action::SignInAgain),
+            put_email: forms.secret(&Action::PutEmail),
+            remove_email: forms.secret(&Action::RemoveEmail),
+            download_data: forms.secret(&Action::DownloadData),
+            delete_account: forms.secret(&Action::DeleteAccount),
+            begin_wallet_change: forms.secret(&Action::BeginWalletChange),
+        }
+    }
 }
 
 impl Moment {
@@ -248,7 +284,12 @@ impl WalletContext {
 
 impl AppContext {
     /// Each app once, where it was last used.
-    fn list(state: &AppState, language: Language, consents: &[ConsentShown]) -> Vec<Self> {
+    fn list(
+        state: &AppState,
+        language: Language,
+        consents: &[ConsentShown],
+        forms: &Forms<'_>,
+    ) -> Vec<Self> {
         let mut apps: Vec<Self> = Vec::new();
         for shown in consents {
             let agreement = AgreementContext::of(state, language, shown);
@@ -256,6 +297,7 @@ impl AppContext {
             match apps.iter_mut().find(|app| app.client_id == client_id) {
                 Some(app) => app.agreements.push(agreement),
                 None => apps.push(Self {
+                    form: forms.secret(&Action::RevokeAccess { client: &client_id }),
                     client_id,
                     name: shown.client.name.clone(),
                     self_registered: shown.client.self_registered,
@@ -291,7 +333,7 @@ impl AgreementContext {
 }
 
 impl SessionContext {
-    fn of(session: &LoginSession, shown: &AccountShown) -> Self {
+    fn of(session: &LoginSession, shown: &AccountShown, forms: &Forms<'_>) -> Self {
         Self {
             id: session.id.to_string(),
             browser: session.browser.clone(),
@@ -301,6 +343,7 @@ impl SessionContext {
             used: Moment::at(session.last_used_at),
             ends: Moment::at(session.expires_at),
             is_this: session.id == shown.this_session,
+            form: forms.secret(&Action::EndSessions { which: &session.id.to_string() }),
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::endpoint::account::kind_of;
 use crate::endpoint::auth_page::Notice;
 use crate::endpoint::challenge::chains_of;
 use crate::error::ApiError;
+use crate::forms::Action;
 use crate::language::Language;
 use crate::state::AppState;
 use crate::templates::Name;
@@ -41,6 +42,8 @@ struct WalletPage<'a> {
     expires_at: Option<String>,
     tries_left: Option<u8>,
     notice: Option<&'a str>,
+    /// The secret of the form.
+    form: String,
 }
 
 /// A text, and the names of the fields in which it and its signature come back.
@@ -93,6 +96,7 @@ pub(super) fn ask_again(
         other: if chains.is_empty() { asked.other } else { bare }.to_owned(),
         chains: chains.into_iter().map(|NamedChain { chain, kind }| Hint::of(&chain, &kind)).collect(),
         notice: Some(state.templates.text(Language::of(request, None), key)),
+        form: state.forms(request).secret(&Action::BeginWalletChange),
         ..WalletPage::default()
     };
     render(state, request, page, StatusCode::BAD_REQUEST)
@@ -104,8 +108,10 @@ pub(super) fn show_texts(
     request: &HttpRequest,
     pending: &PendingWalletChange,
     texts: WalletChangeTexts,
+    form: String,
 ) -> Result<HttpResponse, ApiError> {
     let page = WalletPage {
+        form,
         texts: TextContext::list(state, pending, texts.signer, texts.other),
         expires_at: Some(iso8601(texts.expires_at)),
         ..WalletPage::of(pending, "sign")
@@ -119,7 +125,7 @@ pub(super) fn refused(
     request: &HttpRequest,
     pending: &PendingWalletChange,
     error: ChangeWalletsError,
-    texts: Option<WalletChangeTexts>,
+    texts: Option<(WalletChangeTexts, String)>,
 ) -> Result<HttpResponse, ApiError> {
     let key = match error {
         ChangeWalletsError::Challenge(_) | ChangeWalletsError::ChallengeSpent => "notice.bad_challenge",
@@ -141,14 +147,19 @@ pub(super) fn refused(
     );
     let notice = Some(state.templates.text(Language::of(request, None), key));
     let page = match texts.filter(|_| can_sign_again) {
-        Some(texts) => WalletPage {
+        Some((texts, form)) => WalletPage {
+            form,
             texts: TextContext::list(state, pending, texts.signer, texts.other),
             expires_at: Some(iso8601(texts.expires_at)),
             tries_left: Some(pending.challenge.tries_left()),
             notice,
             ..WalletPage::of(pending, "sign")
         },
-        None => WalletPage { notice, ..WalletPage::of(pending, "address") },
+        None => WalletPage {
+            form: state.forms(request).secret(&Action::BeginWalletChange),
+            notice,
+            ..WalletPage::of(pending, "address")
+        },
     };
     render(state, request, page, ApiError::from(error).status)
 }

@@ -1,0 +1,141 @@
+//! Which addresses lead back to this server. A client must have none of them as its own: an answer of ours that reaches ourselves
+//! would be a form of our own origin that somebody else filled in (F-02).
+
+use url::{Host, Url};
+
+use crate::public_url::{PublicUrl, is_loopback};
+
+/// The path of the playground's page.
+pub const PLAYGROUND: &str = "/playground";
+
+/// The origin of this server, with the one address of it that a client may have.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnOrigin<'a> {
+    public_url: &'a PublicUrl,
+    /// The path of the playground, while there is one.
+    playground: Option<&'static str>,
+}
+
+impl<'a> OwnOrigin<'a> {
+    /// The origin of a server with or without a playground at this path.
+    pub const fn new(public_url: &'a PublicUrl, playground: Option<&'static str>) -> Self {
+        Self { public_url, playground }
+    }
+
+    /// May no client have this address? The playground's own is the exception, byte for byte.
+    pub fn forbids(&self, address: &str) -> bool {
+        self.is_reached_by(address) && !self.is_playground(address)
+    }
+
+    /// Is it the page of the playground?
+    pub fn is_playground(&self, address: &str) -> bool {
+        self.playground.is_some_and(|path| self.public_url.join(path) == address)
+    }
+
+    /// Would a browser that goes to this address come to us? Scheme, letter case and a dot at the end of the host do not matter, and
+    /// all loopback hosts are one: whoever listens there on our port is us.
+    pub fn is_reached_by(&self, address: &str) -> bool {
+        let (Ok(ours), Ok(theirs)) = (Url::parse(self.public_url.as_str()), Url::parse(address)) else {
+            return false;
+        };
+        if !matches!(theirs.scheme(), "http" | "https") {
+            return false;
+        }
+        let (Some(our_host), Some(their_host)) = (ours.host(), theirs.host()) else { return false };
+        let same_host = name_of(&our_host) == name_of(&their_host)
+            || (names_this_machine(&our_host) && names_this_machine(&their_host));
+        same_host && ours.port_or_known_default() == theirs.port_or_known_default()
+    }
+}
+
+/// The host as resolvers take it.
+fn name_of(host: &Host<&str>) -> String {
+    host.to_string().trim_end_matches('.').to_ascii_lowercase()
+}
+
+/// Does the host lead to the machine of whoever asks, in any spelling?
+fn names_this_machine(host: &Host<&str>) -> bool {
+    match host {
+        Host::Domain(name) => {
+            let name = name.trim_end_matches('.').to_ascii_lowercase();
+            name == "localhost" || name.ends_with(".localhost")
+        }
+        Host::Ipv4(address) => address.is_unspecified() || is_loopback(host),
+        Host::Ipv6(address) => {
+            address.is_unspecified()
+                || is_loopback(host)
+                || address
+                    .to_ipv4_mapped()
+                    .is_some_and(|mapped| mapped.is_loopback() || mapped.is_unspecified())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn forbids(public_url: &str, address: &str) -> bool {
+        OwnOrigin::new(&PublicUrl::parse(public_url).unwrap(), Some("/playground")).forbids(address)
+    }
+
+    #[test]
+    fn f_02_every_spelling_of_our_own_origin_is_ours() {
+        for address in [
+            "https://auth.example.com/account/email/remove",
+            "https://auth.example.com",
+            "https://AUTH.example.com/x",
+            "https://auth.example.com.:443/x",
+            "https://auth.example.com:443/sso/oauth/continue",
+            "http://auth.example.com:443/x",
+            "https://auth.example.com/elsewhere",
+        ] {
+            assert!(forbids("https://auth.example.com/sso", address), "{address}");
+        }
+        for address in [
+            "https://auth.example.com:8443/cb",
+            "https://example.com/cb",
+            "https://auth.example.com.evil.example/cb",
+            "https://xauth.example.com/cb",
+            "com.example.app:/cb",
+            "http://127.0.0.1/cb",
+            "nonsense",
+        ] {
+            assert!(!forbids("https://auth.example.com/sso", address), "{address}");
+        }
+    }
+
+    #[test]
+    fn f_02_on_loopback_every_loopback_host_with_our_port_is_ours() {
+        for issuer in ["http://localhost:8080", "http://127.0.0.1:8080", "http://[::1]:8080"] {
+            for address in [
+                "http://localhost:8080/account/email/remove",
+                "http://LOCALHOST:8080/x",
+                "http://127.0.0.1:8080/oauth/continue",
+                "http://127.7.7.7:8080/x",
+                "http://[::1]:8080/x",
+                "https://[::ffff:127.0.0.1]:8080/x",
+                "https://a.localhost:8080/x",
+                "https://localhost.:8080/x",
+                "https://0.0.0.0:8080/x",
+            ] {
+                assert!(forbids(issuer, address), "{issuer} {address}");
+            }
+            for address in ["http://127.0.0.1/cb", "http://localhost:8081/cb", "https://localhost/cb"] {
+                assert!(!forbids(issuer, address), "{issuer} {address}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_playground_is_excepted_byte_for_byte() {
+        let issuer = "http://localhost:8080";
+        assert!(!forbids(issuer, "http://localhost:8080/playground"));
+        for near in ["/playground/", "/playground?x=1", "/Playground", "/playground/../account"] {
+            assert!(forbids(issuer, &format!("{issuer}{near}")), "{near}");
+        }
+        assert!(forbids(issuer, "http://127.0.0.1:8080/playground"));
+        let off = PublicUrl::parse(issuer).unwrap();
+        assert!(OwnOrigin::new(&off, None).forbids("http://localhost:8080/playground"));
+    }
+}

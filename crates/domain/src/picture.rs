@@ -1,0 +1,94 @@
+//! The name of a user's picture. It stands in an address that clients show to everybody, so it must not tell who the user is: neither
+//! the name nor the picture can be led back to the `sub` (or found from it) without the server's key.
+
+use std::fmt;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use uuid::Uuid;
+
+use crate::id::UserId;
+
+/// Keeps this use of the key apart from any other.
+const LABEL: &[u8] = b"countersign picture, version 1\0";
+
+/// The key that makes names of pictures.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PictureKey([u8; 32]);
+
+/// The name of a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PictureName([u8; 16]);
+
+impl PictureKey {
+    /// Takes a key that was derived for this and nothing else.
+    pub const fn new(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The name of the picture of a user: always the same.
+    pub fn name_of(&self, user: UserId) -> PictureName {
+        #[expect(clippy::expect_used, reason = "HMAC takes keys of every length")]
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("32 bytes are a key");
+        mac.update(LABEL);
+        mac.update(user.as_uuid().as_bytes());
+        let mut name = [0; 16];
+        name.copy_from_slice(&mac.finalize().into_bytes()[..16]);
+        PictureName(name)
+    }
+}
+
+impl fmt::Debug for PictureKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PictureKey(..)")
+    }
+}
+
+impl PictureName {
+    /// Reads the name in an address. Older builds named a picture by the user's id, with its hyphens; clients have kept such addresses,
+    /// and whoever has one knows the id already. A name says nothing about who there is: every one has a picture.
+    pub fn parse(text: &str) -> Option<Self> {
+        let id = Uuid::try_parse(text).ok()?;
+        let is_canonical =
+            [id.simple().to_string(), id.hyphenated().to_string()].iter().any(|form| form == text);
+        is_canonical.then(|| Self(id.into_bytes()))
+    }
+
+    /// What the picture is drawn from.
+    pub const fn as_bytes(&self) -> &[u8; 16] {
+        &self.0
+    }
+}
+
+impl fmt::Display for PictureName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Uuid::from_bytes(self.0).simple().fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identicon::identicon;
+
+    /// F-14: the address of a picture is for everybody.
+    #[test]
+    fn f_14_neither_the_name_nor_the_picture_follows_from_the_id() {
+        let user = UserId::random([7; 16]);
+        let name = PictureKey::new([1; 32]).name_of(user);
+        assert_eq!(PictureName::parse(&name.to_string()), Some(name));
+        assert_eq!(PictureKey::new([1; 32]).name_of(user), name);
+        assert_ne!(PictureKey::new([2; 32]).name_of(user), name);
+        assert_ne!(name.as_bytes(), user.as_uuid().as_bytes());
+        let old = PictureName::parse(&user.to_string()).unwrap();
+        assert_ne!(identicon(old.as_bytes()), identicon(name.as_bytes()));
+    }
+
+    #[test]
+    fn other_spellings_of_a_name_are_none() {
+        let name = PictureKey::new([1; 32]).name_of(UserId::random([7; 16])).to_string();
+        for text in [name.to_ascii_uppercase().as_str(), &name[1..], "", "x", &format!("{{{name}}}")] {
+            assert_eq!(PictureName::parse(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,1 @@
+DROP INDEX emails_confirmed;
