@@ -2,7 +2,7 @@
 
 use actix_session::Session;
 use actix_web::http::{StatusCode, header};
-use actix_web::web::{Data, Query};
+use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_usecases::find_device::find_device;
 use paperclip::actix::Apiv2Schema;
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::endpoint::authorize;
 use crate::error::ApiError;
 use crate::extract::body::{Body, required};
+use crate::extract::query_value;
 use crate::language::Language;
 use crate::rate_limit::Limited;
 use crate::state::AppState;
@@ -21,12 +22,6 @@ use crate::templates::Name;
 pub(crate) struct DeviceCodeForm {
     /// Eight letters; case, spaces and hyphens do not matter.
     user_code: Option<String>,
-}
-
-/// What the person did.
-#[derive(Deserialize)]
-pub(crate) struct DoneQuery {
-    done: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -43,13 +38,9 @@ struct DoneContext {
 }
 
 /// Shows the page; a code in the address is only filled in, because somebody else may have written that address.
-pub(crate) async fn show(
-    state: Data<AppState>,
-    request: HttpRequest,
-    query: Query<DeviceCodeForm>,
-) -> Result<HttpResponse, ApiError> {
-    let user_code = query.user_code.as_deref().unwrap_or_default();
-    page(&state, &request, &PageContext { user_code, wrong: false }, StatusCode::OK)
+pub(crate) async fn show(state: Data<AppState>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    let user_code = query_value(&request, "user_code").map_err(ApiError::always_as_page)?.unwrap_or_default();
+    page(&state, &request, &PageContext { user_code: &user_code, wrong: false }, StatusCode::OK)
 }
 
 /// Takes a code, and goes on to the page that asks about what waits under it.
@@ -72,12 +63,9 @@ pub(crate) async fn enter(
 }
 
 /// Says that the person is done here.
-pub(crate) async fn done(
-    state: Data<AppState>,
-    request: HttpRequest,
-    query: Query<DoneQuery>,
-) -> Result<HttpResponse, ApiError> {
-    let context = DoneContext { denied: query.done.as_deref() == Some("denied") };
+pub(crate) async fn done(state: Data<AppState>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    let done = query_value(&request, "done").map_err(ApiError::always_as_page)?;
+    let context = DoneContext { denied: done.as_deref() == Some("denied") };
     state.page(&request, Language::of(&request, None), Name::DeviceDone, StatusCode::OK, &context)
 }
 

@@ -81,8 +81,10 @@ pub(crate) async fn remove(state: Data<AppState>, request: HttpRequest) -> Resul
 
 /// Shows the page behind the link, which changes nothing.
 pub(crate) async fn ask(state: Data<AppState>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let token = query_value(&request, "token").filter(|token| Secret::new(token.as_ref()).id().is_some());
-    match (&token, query_value(&request, Done::PARAMETER)) {
+    let token = query_value(&request, "token").map_err(ApiError::always_as_page)?;
+    let done = query_value(&request, Done::PARAMETER).map_err(ApiError::always_as_page)?;
+    let token = token.filter(|token| Secret::new(token.as_ref()).id().is_some());
+    match (&token, done) {
         (Some(token), _) => page(&state, &request, "ask", Some(token), StatusCode::OK),
         (None, Some(_)) => page(&state, &request, "confirmed", None, StatusCode::OK),
         (None, None) => page(&state, &request, "invalid", None, StatusCode::BAD_REQUEST),
