@@ -9,6 +9,7 @@ mod account;
 mod applications;
 mod crash;
 mod devices;
+mod edge;
 mod flow;
 mod form_post;
 mod growth;

@@ -10,6 +10,7 @@
 //! | [`wallet`] | who signs |
 //! | [`figures`] | what `/metrics` says |
 //! | [`load`] | many sign-ins at once, with a ledger of everything that was acknowledged |
+//! | [`storm`] | clients that hold connections in every way that costs them little |
 //! | [`invariants`] | what holds for every answer; checked on each one that passes through [`http`] |
 //! | [`judge`] | other people's code that looks at a running server |
 //! | [`secrets`] | every secret that passes by, and the search for them in logs |
@@ -37,6 +38,7 @@ pub mod page;
 pub mod secrets;
 pub mod server;
 pub mod site;
+pub mod storm;
 pub mod vectors;
 pub mod wallet;
 

@@ -25,6 +25,8 @@ pub struct Settings {
     database: Database,
     environment: Vec<(String, String)>,
     public_url: Option<String>,
+    /// The shell's words before the server is run: limits, signals that are ignored.
+    before: Option<String>,
 }
 
 /// A process, and where it answers. Gone with its log searched for secrets when it goes out of scope.
@@ -38,7 +40,7 @@ pub struct Server {
 
 impl Settings {
     pub(crate) fn new(database: &Database) -> Self {
-        Self { database: database.clone(), environment: Vec::new(), public_url: None }
+        Self { database: database.clone(), environment: Vec::new(), public_url: None, before: None }
     }
 
     /// With a setting.
@@ -52,6 +54,13 @@ impl Settings {
     #[must_use]
     pub fn with_public_url(mut self, url: &str) -> Self {
         self.public_url = Some(url.to_owned());
+        self
+    }
+
+    /// Started by a shell that does this first, such as `ulimit -n 256`.
+    #[must_use]
+    pub fn after(mut self, words: &str) -> Self {
+        self.before = Some(words.to_owned());
         self
     }
 
@@ -108,7 +117,14 @@ impl Server {
     /// Starts the process without waiting.
     pub fn spawn(&mut self) {
         let log = OpenOptions::new().create(true).append(true).open(&self.log).unwrap();
-        let mut command = Command::new(binary());
+        let mut command = match &self.settings.before {
+            None => Command::new(binary()),
+            Some(words) => {
+                let mut shell = Command::new("sh");
+                shell.arg("-c").arg(format!("{words}; exec \"$0\" \"$@\"")).arg(binary());
+                shell
+            }
+        };
         command.arg("serve").current_dir(self.settings.database.folder()).env_clear();
         for name in ["PATH", "HOME", "TMPDIR"] {
             if let Some(value) = std::env::var_os(name) {

@@ -15,6 +15,10 @@ use sha2::Sha256;
 /// How many bytes the secret must have at least.
 pub const MIN_SECRET_BYTES: usize = 32;
 
+/// Of 32 random bytes about 30 are different. This refuses zeros and one or two letters again and again; what somebody made up in another
+/// way cannot be told from chance.
+const MIN_DIFFERENT: usize = 5;
+
 /// The longest key that HKDF-SHA256 can give.
 const MAX_DERIVED_BYTES: usize = 255 * 32;
 
@@ -30,6 +34,11 @@ pub enum SecretRejected {
         /// How many bytes it has.
         bytes: usize,
     },
+    /// Many bytes, and hardly any chance in them: zeros, one letter again and again.
+    #[error(
+        "the secret has hardly any different bytes, so it is not random; make one with `openssl rand -base64 32`"
+    )]
+    NotRandom,
 }
 
 /// The secret that protects cookies, and signing keys at rest.
@@ -45,6 +54,9 @@ impl OperatorSecret {
         let bytes = decoded.map_err(|_| SecretRejected::NotBase64Url)?;
         if bytes.len() < MIN_SECRET_BYTES {
             return Err(SecretRejected::TooShort { bytes: bytes.len() });
+        }
+        if different(&bytes) < MIN_DIFFERENT {
+            return Err(SecretRejected::NotRandom);
         }
         Ok(Self(bytes))
     }
@@ -71,6 +83,14 @@ impl OperatorSecret {
     }
 }
 
+fn different(bytes: &[u8]) -> usize {
+    let mut seen = [false; 256];
+    for byte in bytes {
+        seen[usize::from(*byte)] = true;
+    }
+    seen.iter().filter(|seen| **seen).count()
+}
+
 impl fmt::Debug for OperatorSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("OperatorSecret(..)")
@@ -84,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_secret_is_read_with_and_without_padding_and_with_a_line_feed_after_it() {
-        let text = "_-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+        let text = "_-AAAQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0";
         for spelling in [text.to_owned(), format!("{text}="), format!("{text}\n")] {
             assert_eq!(OperatorSecret::parse(&spelling).map(|secret| secret.expose()), Ok(text.to_owned()));
         }
@@ -98,6 +118,18 @@ mod tests {
         assert_eq!(refused(&"+".repeat(43)), SecretRejected::NotBase64Url);
         assert_eq!(refused("correct horse battery staple and more"), SecretRejected::NotBase64Url);
         assert!(!refused("hunter2!").to_string().contains("hunter2"));
+    }
+
+    #[test]
+    fn b_073_a_secret_without_chance_in_it_is_refused() {
+        let refused = |bytes: &[u8]| OperatorSecret::parse(&URL_SAFE_NO_PAD.encode(bytes)).map(drop);
+        for bytes in [[0_u8; 32], [0xff; 32], [b'a'; 32]] {
+            assert_eq!(refused(&bytes), Err(SecretRejected::NotRandom));
+        }
+        assert_eq!(refused(&b"abc".repeat(20)), Err(SecretRejected::NotRandom));
+        for _ in 0..1_000 {
+            assert!(OperatorSecret::parse(&OperatorSecret::generate(&OsEntropy).expose()).is_ok());
+        }
     }
 
     #[test]

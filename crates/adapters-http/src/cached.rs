@@ -26,7 +26,18 @@ const ANEW_AFTER: Duration = Duration::from_secs(10);
 /// A fetcher that remembers what it got. Of many that want one document at once, one asks and the others wait for it.
 pub struct CachedDocuments {
     fetcher: Arc<dyn Fetcher>,
-    slots: Mutex<HashMap<String, Arc<Slot>>>,
+    documents: Slots,
+    /// Of their own, so that whoever names many documents does not push the keys of clients out.
+    keys: Slots,
+}
+
+type Slots = Mutex<HashMap<String, Arc<Slot>>>;
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+enum What {
+    Document,
+    Keys,
 }
 
 /// What is known of one URL. Whoever has the turn is the only one who asks.
@@ -55,16 +66,19 @@ impl Known {
 impl CachedDocuments {
     /// Remembers what this fetcher gets.
     pub fn new(fetcher: Arc<dyn Fetcher>) -> Self {
-        Self { fetcher, slots: Mutex::default() }
+        Self { fetcher, documents: Mutex::default(), keys: Mutex::default() }
     }
 
-    async fn look_up(&self, url: &str, anew: bool) -> Result<Fetched, FetchError> {
-        let slot = self.slot(url);
+    async fn look_up(&self, what: What, url: &str, anew: bool) -> Result<Fetched, FetchError> {
+        let slot = self.slot(what, url);
         let mut known = slot.known.lock().await;
         if let Some(known) = known.as_ref().filter(|known| known.will_do(anew, Instant::now())) {
             return known.answer.clone();
         }
-        let answer = self.fetcher.get(url).await;
+        let answer = match what {
+            What::Document => self.fetcher.get(url).await,
+            What::Keys => self.fetcher.get_keys(url).await,
+        };
         let now = Instant::now();
         let age = match &answer {
             Ok(fetched) => fetched.max_age.unwrap_or(USUAL_AGE).clamp(MIN_AGE, MAX_AGE),
@@ -80,8 +94,8 @@ impl CachedDocuments {
         known.as_ref().map_or(Err(FetchError::Unreachable), |known| known.answer.clone())
     }
 
-    fn slot(&self, url: &str) -> Arc<Slot> {
-        let mut slots = self.slots();
+    fn slot(&self, what: What, url: &str) -> Arc<Slot> {
+        let mut slots = self.slots(what);
         if let Some(slot) = slots.get(url) {
             return Arc::clone(slot);
         }
@@ -91,8 +105,12 @@ impl CachedDocuments {
         Arc::clone(slots.entry(url.to_owned()).or_default())
     }
 
-    fn slots(&self) -> MutexGuard<'_, HashMap<String, Arc<Slot>>> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    fn slots(&self, what: What) -> MutexGuard<'_, HashMap<String, Arc<Slot>>> {
+        let slots = match what {
+            What::Document => &self.documents,
+            What::Keys => &self.keys,
+        };
+        slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -112,11 +130,19 @@ fn make_room(slots: &mut HashMap<String, Arc<Slot>>) {
 #[async_trait]
 impl Fetcher for CachedDocuments {
     async fn get(&self, url: &str) -> Result<Fetched, FetchError> {
-        self.look_up(url, false).await
+        self.look_up(What::Document, url, false).await
     }
 
     async fn get_anew(&self, url: &str) -> Result<Fetched, FetchError> {
-        self.look_up(url, true).await
+        self.look_up(What::Document, url, true).await
+    }
+
+    async fn get_keys(&self, url: &str) -> Result<Fetched, FetchError> {
+        self.look_up(What::Keys, url, false).await
+    }
+
+    async fn get_keys_anew(&self, url: &str) -> Result<Fetched, FetchError> {
+        self.look_up(What::Keys, url, true).await
     }
 
     async fn post_form(&self, url: &str, form: &[(&str, &str)]) -> Result<u16, FetchError> {
@@ -126,7 +152,9 @@ impl Fetcher for CachedDocuments {
 
 impl fmt::Debug for CachedDocuments {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CachedDocuments").field("urls", &self.slots().len()).finish_non_exhaustive()
+        f.debug_struct("CachedDocuments")
+            .field("urls", &self.slots(What::Document).len())
+            .finish_non_exhaustive()
     }
 }
 

@@ -14,7 +14,8 @@ use url::{Host, Url};
 const TOTAL: Duration = Duration::from_secs(5);
 /// How long looking a name up, and connecting, may take.
 const CONNECT: Duration = Duration::from_secs(3);
-/// How many are asked at a time.
+/// How many are asked at a time for each purpose: strangers name documents, clients that are registered name keys and want to know
+/// of sign-outs, and none of the three has to wait for the others (F-12).
 const IN_FLIGHT: usize = 8;
 /// How many bytes an answer may have.
 const MAX_ANSWER: u64 = 64 * 1024;
@@ -25,7 +26,9 @@ const MAX_URL: usize = 2_048;
 #[derive(Debug)]
 pub struct HttpFetcher {
     agent: Agent,
-    gate: Gate,
+    documents: Gate,
+    keys: Gate,
+    notices: Gate,
     allow_loopback: bool,
 }
 
@@ -35,7 +38,9 @@ impl HttpFetcher {
     pub fn new(allow_loopback: bool) -> Self {
         let reach = if allow_loopback { Reach::ThisMachine } else { Reach::Public };
         // Connections are not kept: nobody is asked often.
-        Self { agent: agent(reach, CONNECT, 0), gate: Gate::new(IN_FLIGHT, TOTAL), allow_loopback }
+        let gate = || Gate::new(IN_FLIGHT, TOTAL);
+        let (documents, keys, notices) = (gate(), gate(), gate());
+        Self { agent: agent(reach, CONNECT, 0), documents, keys, notices, allow_loopback }
     }
 
     /// The URL as it is asked: https, or http on this machine where that is allowed; without a user and without a fragment.
@@ -63,13 +68,23 @@ impl HttpFetcher {
         }
     }
 
+    async fn fetch(&self, gate: &Gate, url: &str) -> Result<Fetched, FetchError> {
+        self.ask(gate, self.judge(url)?, |agent, url, left| {
+            let request = agent.get(url).config().timeout_global(Some(left)).build();
+            let request = request.header("accept", "application/json, application/jwk-set+json");
+            read(request.call().map_err(|error| reason_of(&error))?)
+        })
+        .await
+    }
+
     async fn ask<T: Send + 'static>(
         &self,
+        gate: &Gate,
         url: Url,
         question: impl FnOnce(&Agent, &str, Duration) -> Result<T, FetchError> + Send + 'static,
     ) -> Result<T, FetchError> {
         let agent = self.agent.clone();
-        let asked = self.gate.pass(move |deadline| {
+        let asked = gate.pass(move |deadline| {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() { Err(FetchError::Late) } else { question(&agent, url.as_str(), left) }
         });
@@ -86,17 +101,16 @@ impl HttpFetcher {
 #[async_trait]
 impl Fetcher for HttpFetcher {
     async fn get(&self, url: &str) -> Result<Fetched, FetchError> {
-        self.ask(self.judge(url)?, |agent, url, left| {
-            let request = agent.get(url).config().timeout_global(Some(left)).build();
-            let request = request.header("accept", "application/json, application/jwk-set+json");
-            read(request.call().map_err(|error| reason_of(&error))?)
-        })
-        .await
+        self.fetch(&self.documents, url).await
+    }
+
+    async fn get_keys(&self, url: &str) -> Result<Fetched, FetchError> {
+        self.fetch(&self.keys, url).await
     }
 
     async fn post_form(&self, url: &str, form: &[(&str, &str)]) -> Result<u16, FetchError> {
         let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
-        self.ask(self.judge(url)?, move |agent, url, left| {
+        self.ask(&self.notices, self.judge(url)?, move |agent, url, left| {
             let request = agent.post(url).config().timeout_global(Some(left)).build();
             let request = request.content_type("application/x-www-form-urlencoded");
             let answer = request.send(body).map_err(|error| reason_of(&error))?;

@@ -189,3 +189,42 @@ async fn many_that_want_one_document_make_one_connection() {
     assert!(asking.join_all().await.iter().all(Result::is_ok));
     assert_eq!(server.connections.load(Ordering::SeqCst), 1);
 }
+
+/// Whoever names documents that never come, as strangers may, keeps nobody from the keys of a client, and a client that does not take
+/// its notice of a sign-out keeps nobody from either.
+#[tokio::test]
+async fn f_12_documents_keys_and_notices_do_not_wait_for_each_other() {
+    let silent = Server::new(|_| {
+        sleep(Duration::from_secs(8));
+        Ok(())
+    });
+    let good = Server::saying("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
+    for busy in ["documents", "keys", "notices"] {
+        let fetcher = Arc::new(HttpFetcher::new(true));
+        let waiting: Vec<_> = (0..40)
+            .map(|_| {
+                let (fetcher, url) = (Arc::clone(&fetcher), silent.url.clone());
+                tokio::spawn(async move {
+                    match busy {
+                        "documents" => fetcher.get(&url).await.map(drop),
+                        "keys" => fetcher.get_keys(&url).await.map(drop),
+                        _ => fetcher.post_form(&url, &[]).await.map(drop),
+                    }
+                })
+            })
+            .collect();
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let begun = Instant::now();
+        if busy != "documents" {
+            assert!(fetcher.get(&good.url).await.is_ok(), "documents beside {busy}");
+        }
+        if busy != "keys" {
+            assert!(fetcher.get_keys(&good.url).await.is_ok(), "keys beside {busy}");
+        }
+        if busy != "notices" {
+            assert_eq!(fetcher.post_form(&good.url, &[]).await, Ok(200), "notices beside {busy}");
+        }
+        assert!(begun.elapsed() < Duration::from_secs(2), "{busy}: {:?}", begun.elapsed());
+        waiting.iter().for_each(tokio::task::JoinHandle::abort);
+    }
+}

@@ -6,6 +6,7 @@ mod connection;
 mod limited;
 mod mailer;
 mod message;
+mod post;
 mod reply;
 mod sender;
 mod smtp_url;

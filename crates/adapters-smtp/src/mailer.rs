@@ -1,6 +1,7 @@
 //! The mailer: one mail after another over a connection that is kept while it is good.
 
 use std::fmt;
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use tokio::time::{Instant, timeout};
 use crate::SmtpSettings;
 use crate::connection;
 use crate::message::{self, Composed};
+use crate::post::Post;
 use crate::reply::{Stage, Trouble};
 
 /// How long one mail may take, the wait for its turn included.
@@ -27,12 +29,22 @@ const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 /// How many mails go over one connection. Servers have limits of their own.
 const MAILS: u32 = 50;
 
+/// How much later than [`LIMIT`] a caller is answered, should the thread for mails not keep its time.
+const SLACK: Duration = Duration::from_secs(1);
+
 /// Sends mail over the operator's server.
 pub struct SmtpMailer {
-    settings: SmtpSettings,
-    us: ClientId,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
+    office: Arc<Office>,
+    /// Or why there is no thread.
+    post: Result<Post, io::ErrorKind>,
+}
+
+/// What a mail needs on its way.
+struct Office {
+    settings: SmtpSettings,
+    us: ClientId,
     turns: Semaphore,
     kept: Mutex<Option<Connection>>,
 }
@@ -49,9 +61,13 @@ impl SmtpMailer {
     /// A mailer. It connects with the first mail.
     pub fn new(settings: SmtpSettings, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
         let us = settings.url.client_id(settings.sender.domain());
-        Self { settings, us, clock, entropy, turns: Semaphore::new(AT_ONCE), kept: Mutex::new(None) }
+        let office = Office { settings, us, turns: Semaphore::new(AT_ONCE), kept: Mutex::new(None) };
+        let post = Post::start().map_err(|error| error.kind());
+        Self { clock, entropy, office: Arc::new(office), post }
     }
+}
 
+impl Office {
     async fn deliver(&self, composed: &Composed) -> Result<(), (Stage, Trouble)> {
         // Nobody closes the semaphore; if somebody did, mails would go without waiting.
         let _turn = self.turns.acquire().await;
@@ -83,23 +99,31 @@ impl SmtpMailer {
 #[async_trait]
 impl Mailer for SmtpMailer {
     async fn send(&self, mail: Mail) -> Result<(), MailError> {
-        let url = &self.settings.url;
+        let settings = &self.office.settings;
+        let url = &settings.url;
         let server = url.to_string();
         let mut private = url.spellings_of_credentials();
         private.push(mail.to.clone());
         let judge = |stage, trouble: Trouble| trouble.judge(stage, &server, &private);
-        let composed = message::compose(&mail, &self.settings.sender, self.clock.now(), self.entropy.bytes())
+        let composed = message::compose(&mail, &settings.sender, self.clock.now(), self.entropy.bytes())
             .map_err(|trouble| judge(Stage::Before, trouble))?;
-        match timeout(LIMIT, self.deliver(&composed)).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err((stage, trouble))) => Err(judge(stage, trouble)),
-            Err(_) => Err(judge(Stage::Asked, Trouble::TooSlow)),
+        let post = match &self.post {
+            Ok(post) => post,
+            Err(kind) => return Err(judge(Stage::Before, Trouble::NotReached((*kind).into()))),
+        };
+        let office = Arc::clone(&self.office);
+        let delivered = post.carry(async move { timeout(LIMIT, office.deliver(&composed)).await });
+        match timeout(LIMIT + SLACK, delivered).await {
+            Ok(Ok(Ok(Ok(())))) => Ok(()),
+            Ok(Ok(Ok(Err((stage, trouble))))) => Err(judge(stage, trouble)),
+            Ok(Ok(Err(_))) | Err(_) => Err(judge(Stage::Asked, Trouble::TooSlow)),
+            Ok(Err(broken)) => Err(judge(Stage::Asked, Trouble::NotReached(broken))),
         }
     }
 }
 
 impl fmt::Debug for SmtpMailer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SmtpMailer").field("settings", &self.settings).finish_non_exhaustive()
+        f.debug_struct("SmtpMailer").field("settings", &self.office.settings).finish_non_exhaustive()
     }
 }

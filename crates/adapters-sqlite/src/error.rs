@@ -81,6 +81,10 @@ pub(crate) enum SqliteError {
     UserIdTaken,
     #[error("checkpointer thread could not be started")]
     CheckpointerNotStarted(#[source] std::io::Error),
+    #[error("database file cannot be watched")]
+    File(#[source] FileError),
+    #[error("{0} was removed, moved or replaced while the server has it open")]
+    FileGone(PathBuf),
 }
 
 impl SqliteError {
@@ -90,7 +94,12 @@ impl SqliteError {
             Self::Query(QueryError::DatabaseError(DatabaseErrorKind::Unknown, information)) => {
                 OUTAGES.iter().any(|outage| information.message().contains(outage))
             }
-            Self::Connection(_) | Self::Pool(_) | Self::NotWal(_) | Self::CheckpointerNotStarted(_) => true,
+            Self::Connection(_)
+            | Self::Pool(_)
+            | Self::NotWal(_)
+            | Self::CheckpointerNotStarted(_)
+            | Self::File(_)
+            | Self::FileGone(_) => true,
             Self::Query(_) | Self::Corrupt { .. } | Self::UserIdTaken => false,
         }
     }
@@ -121,6 +130,8 @@ pub(crate) fn store_error(error: Arc<SqliteError>) -> StoreError {
         | SqliteError::NotWal(_)
         | SqliteError::UserIdTaken
         | SqliteError::CheckpointerNotStarted(_)
+        | SqliteError::File(_)
+        | SqliteError::FileGone(_)
             if error.is_outage() =>
         {
             StoreError::Unavailable(Box::new(error))
@@ -130,7 +141,9 @@ pub(crate) fn store_error(error: Arc<SqliteError>) -> StoreError {
         | SqliteError::Pool(_)
         | SqliteError::NotWal(_)
         | SqliteError::UserIdTaken
-        | SqliteError::CheckpointerNotStarted(_) => StoreError::Failed(Box::new(error)),
+        | SqliteError::CheckpointerNotStarted(_)
+        | SqliteError::File(_)
+        | SqliteError::FileGone(_) => StoreError::Failed(Box::new(error)),
     }
 }
 

@@ -14,16 +14,18 @@ use countersign_ports::{
 };
 use diesel::SqliteConnection;
 use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
 
 use crate::checkpointer::Checkpointer;
 use crate::error::SqliteError;
-use crate::file::DatabaseFile;
+use crate::file::{DatabaseFile, FileWatch};
 use crate::ops;
 use crate::ops::end_session::{EndSession, EndSessions};
 use crate::ops::remove_email::RemoveEmail;
 use crate::ops::signing_keys::{RemoveSigningKey, WithdrawSigningKey};
 use crate::options::SqliteOptions;
 use crate::pool;
+use crate::schema::signing_keys;
 
 /// The commands, each with what it is made of, what it comes to, and the operation that carries it out.
 macro_rules! commands {
@@ -102,12 +104,14 @@ commands! {
     Ping: Ping => (), ping;
 }
 
-/// Writes nothing. That its transaction begins shows that the writer lives and that nobody keeps it out.
+/// Writes a page as it is. That it is on disk shows that the writer lives, that nobody keeps it out, and that there is room.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ping;
 
-#[expect(clippy::unnecessary_wraps, reason = "an operation like the others")]
-fn ping(_connection: &mut SqliteConnection, _command: &Ping) -> Result<(), SqliteError> {
+fn ping(connection: &mut SqliteConnection, _command: &Ping) -> Result<(), SqliteError> {
+    let newest = signing_keys::table.select(signing_keys::kid).order(signing_keys::kid.desc()).limit(1);
+    let Some(kid) = newest.first::<String>(connection).optional()? else { return Ok(()) };
+    diesel::update(signing_keys::table.find(&kid)).set(signing_keys::kid.eq(&kid)).execute(connection)?;
     Ok(())
 }
 
@@ -118,6 +122,7 @@ pub(crate) struct SqliteExecutor {
     /// None while the connection must be made anew.
     connection: Option<SqliteConnection>,
     checkpointer: Checkpointer,
+    watch: FileWatch,
 }
 
 impl SqliteExecutor {
@@ -125,7 +130,8 @@ impl SqliteExecutor {
         let connection = pool::connect_writer(&file, &options)?;
         let checkpointer =
             Checkpointer::start(file.clone(), options).map_err(SqliteError::CheckpointerNotStarted)?;
-        Ok(Self { file, options, connection: Some(connection), checkpointer })
+        let watch = FileWatch::of(&file).map_err(SqliteError::File)?;
+        Ok(Self { file, options, connection: Some(connection), checkpointer, watch })
     }
 }
 
@@ -140,9 +146,15 @@ impl Executor for SqliteExecutor {
         // Whatever happens below, a panic included, the connection is kept only if it is known to be clean.
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
-            None => pool::connect_writer(&self.file, &self.options)?,
+            None => {
+                // Opening what is not there would make an empty database.
+                self.watch.check()?;
+                pool::connect_writer(&self.file, &self.options)?
+            }
         };
-        let result = commit(&mut connection, batch);
+        // After the commit and before the answer: what went into a file that nobody will find again is not promised.
+        let result =
+            commit(&mut connection, batch).and_then(|outcomes| self.watch.check().map(|()| outcomes));
         if result.is_ok() {
             self.checkpointer.committed(batch.len());
         }

@@ -2,7 +2,10 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use crate::error::SqliteError;
 
 /// A path that cannot hold a database.
 #[derive(Debug, thiserror::Error)]
@@ -79,6 +82,63 @@ impl DatabaseFile {
         }
         Ok(SetupLock(lock))
     }
+}
+
+/// Tells whether the path still leads to the files that are open: somebody may remove them, or put a backup in their place.
+#[derive(Debug)]
+pub(crate) struct FileWatch {
+    database: PathBuf,
+    database_is: Identity,
+    log: PathBuf,
+    /// `None`: SQLite makes the log with the first write, and nobody has seen it yet.
+    log_is: Option<Identity>,
+    was_said: bool,
+}
+
+/// Device and number of a file.
+type Identity = (u64, u64);
+
+impl FileWatch {
+    /// Remembers the file as it is.
+    pub(crate) fn of(file: &DatabaseFile) -> Result<Self, FileError> {
+        let database = file.path();
+        let database_is = identity(&database).map_err(cannot("found", &database))?;
+        let log = PathBuf::from(format!("{}-wal", file.0));
+        Ok(Self { database, database_is, log, log_is: None, was_said: false })
+    }
+
+    /// Fails while the files are not where they were. What is written then, nobody finds again.
+    pub(crate) fn check(&mut self) -> Result<(), SqliteError> {
+        let is_there = identity(&self.database).ok() == Some(self.database_is);
+        let log_is = identity(&self.log).ok();
+        let log_is_there = match (self.log_is, log_is) {
+            (None, seen) => {
+                self.log_is = seen;
+                true
+            }
+            (Some(before), seen) => seen == Some(before),
+        };
+        if is_there && log_is_there {
+            if std::mem::take(&mut self.was_said) {
+                tracing::warn!(path = %self.database.display(), "database file is back; it is written again");
+            }
+            return Ok(());
+        }
+        let path = if is_there { &self.log } else { &self.database };
+        if !std::mem::replace(&mut self.was_said, true) {
+            tracing::error!(
+                path = %path.display(),
+                "database file was removed, moved or replaced: nothing is written any more; put it back, or stop the server, \
+                 restore the database and start again"
+            );
+        }
+        Err(SqliteError::FileGone(path.clone()))
+    }
+}
+
+fn identity(path: &Path) -> io::Result<Identity> {
+    let metadata = fs::metadata(path)?;
+    Ok((metadata.dev(), metadata.ino()))
 }
 
 /// Held while a database is set up.

@@ -75,8 +75,7 @@ async fn verify_one(
         (None, Some(path)) if is_standard_input(&path) && is_standard_input(&text_file) => {
             return Err(Failure::Usage("text and signature cannot both be standard input".to_owned()));
         }
-        // A file of one line ends in a line break that is no part of the signature.
-        (None, Some(path)) => read(&path)?.trim_end_matches(['\r', '\n']).to_owned(),
+        (None, Some(path)) => read(&path)?,
         (None, None) => return Err(Failure::Usage("--signature or --signature-file is needed".to_owned())),
     };
     let text = read(&text_file)?;
@@ -177,6 +176,12 @@ async fn explain(
     claim: &Claim<'_>,
     wallets: &dyn WalletVerifier,
 ) -> Cow<'static, str> {
+    let signature = claim.signature.trim();
+    if signature != claim.signature && verdict(account, claim.text, signature, wallets).await.is_ok() {
+        return "the signature has white space around it, such as a line break at its end, and a sign-in would refuse it; \
+                without that it is good"
+            .into();
+    }
     if let Some(text) = claim.text.strip_suffix('\n') {
         let text = text.strip_suffix('\r').unwrap_or(text);
         if verdict(account, text, claim.signature, wallets).await.is_ok() {

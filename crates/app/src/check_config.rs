@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use crate::config::{Config, Mistake};
+use crate::descriptors;
 use crate::failure::Failure;
 use crate::operator_secret;
 use crate::wiring::Wiring;
@@ -18,6 +19,9 @@ pub(crate) fn check_config(config: &Config, wiring: &Wiring, out: &mut dyn Write
     let (names, values) = (width(|shown| shown.name), width(|shown| &shown.value).min(48));
     for shown in &config.shown {
         writeln!(out, "{:names$}  {:values$}  {}", shown.name, shown.value, shown.origin)?;
+    }
+    for warning in config.warnings.iter().cloned().chain(descriptors::warning()) {
+        writeln!(out, "warning: {warning}")?;
     }
     writeln!(out, "ok")?;
     Ok(())

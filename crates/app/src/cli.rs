@@ -232,7 +232,7 @@ pub(crate) struct VerifySignature {
     #[arg(long, value_name = "SIG", allow_hyphen_values = true)]
     #[arg(required_unless_present_any = ["signature_file", "batch"])]
     pub(crate) signature: Option<String>,
-    /// Take the signature from this file; line breaks at its end are left out.
+    /// Take the signature from this file, byte for byte, as a sign-in does: a line break at its end is refused.
     #[arg(long, value_name = "FILE", conflicts_with = "signature")]
     pub(crate) signature_file: Option<PathBuf>,
     /// Read one JSON object with `address`, `text`, `signature` and maybe `chain` from each line of standard input, and
@@ -252,7 +252,7 @@ Examples:
       {\"address\":\"0x2c75…\",\"text\":\"Some data\",\"signature\":\"0xb914…1c\"}
    -> {\"valid\":true,\"family\":\"ethereum\",\"reason\":\"signature is good\"}
 
-Every byte of the file is the text: a line break at its end too. Contract wallets cannot be judged offline.
+Every byte of a file counts, as at a sign-in: a line break at its end too. Contract wallets cannot be judged offline.
 Exit code: 0 every signature is valid, 1 one is not, 2 bad usage or an unreadable file.";
 
 #[derive(Debug, Subcommand)]

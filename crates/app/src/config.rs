@@ -63,6 +63,10 @@ pub(crate) struct Config {
     pub(crate) log: String,
     pub(crate) log_format: LogFormat,
     pub(crate) metrics: MetricsPage,
+    /// How many connections one address may have.
+    pub(crate) connections_per_address: usize,
+    /// What is no mistake and may still be wrong: each a sentence with what to do.
+    pub(crate) warnings: Vec<String>,
     /// Every setting as `check-config` shows it.
     pub(crate) shown: Vec<Shown>,
 }
@@ -147,6 +151,7 @@ impl Config {
         let key_rotation = reader.read(&settings::KEY_ROTATION);
         let rate_limit = reader.read(&settings::RATE_LIMIT);
         let trusted_proxies = reader.read(&settings::TRUSTED_PROXIES).unwrap_or_default();
+        let connections_per_address = reader.read(&settings::CONNECTIONS_PER_ADDRESS);
         let ethereum_rpc = reader.read(&settings::ETHEREUM_RPC).unwrap_or_default();
         let ethereum_rpc_private = reader.read(&settings::ETHEREUM_RPC_PRIVATE).unwrap_or_default();
         let coins = reader.read(&settings::COINS);
@@ -159,7 +164,6 @@ impl Config {
         let workers = reader.read(&settings::WORKERS);
         let log = reader.read(&settings::LOG);
         let log_format = reader.read(&settings::LOG_FORMAT);
-        let metrics = metrics(&mut reader, bind);
 
         if let Some(url) = &database_url {
             match wiring.scheme_of(url) {
@@ -226,6 +230,7 @@ impl Config {
             reader.derive(&settings::PLAYGROUND, value, why);
             is_loopback
         });
+        let metrics = metrics(&mut reader, bind, is_loopback);
         let coins = coins.unwrap_or_default();
         let mut wallets = WalletSettings { coins, ..WalletSettings::default() };
         for (chain, url) in ethereum_rpc {
@@ -260,6 +265,8 @@ impl Config {
             count
         });
 
+        let proxies = Proxies { public_url: public_url.as_ref(), trusted: &trusted_proxies };
+        let warnings = proxies.warnings().into_iter().chain(reader.warnings()).collect();
         let (shown, mistakes) = reader.finish();
         let default = Lifetimes::default();
         let whole = || {
@@ -294,11 +301,35 @@ impl Config {
                 workers,
                 log: log?,
                 log_format: log_format?,
-                metrics: metrics?,
+                metrics,
+                connections_per_address: connections_per_address?,
+                warnings,
                 shown,
             })
         };
         if mistakes.is_empty() { whole().ok_or(mistakes) } else { Err(mistakes) }
+    }
+}
+
+/// Who stands before the server, as far as the settings tell (F-04).
+struct Proxies<'a> {
+    public_url: Option<&'a PublicUrl>,
+    trusted: &'a [IpNet],
+}
+
+impl Proxies<'_> {
+    fn warnings(&self) -> Option<String> {
+        if self.trusted.iter().any(|network| network.prefix_len() == 0) {
+            let warning = "trusted_proxies: everybody is trusted, so everybody can write any address into X-Forwarded-For and no limit \
+                           holds; name the proxies alone";
+            return Some(warning.to_owned());
+        }
+        let is_behind = self.public_url.is_some_and(PublicUrl::is_https) && self.trusted.is_empty();
+        is_behind.then(|| {
+            "trusted_proxies: nothing is trusted, and https needs a proxy before this server: to the limits all visitors are one \
+             address, so 60 sign-ins a minute stop everybody; set trusted_proxies to the address of the proxy"
+                .to_owned()
+        })
     }
 }
 
@@ -318,7 +349,7 @@ fn mail(reader: &mut Reader<'_>) -> Option<SmtpSettings> {
 }
 
 /// Where `/metrics` is, beside this listener.
-fn metrics(reader: &mut Reader<'_>, bind: Option<SocketAddr>) -> Option<MetricsPage> {
+fn metrics(reader: &mut Reader<'_>, bind: Option<SocketAddr>, is_loopback: bool) -> MetricsPage {
     let is_on = reader.read(&settings::METRICS);
     let listen = reader.read(&settings::METRICS_LISTEN);
     if listen.is_some() && is_on == Some(false) {
@@ -327,11 +358,20 @@ fn metrics(reader: &mut Reader<'_>, bind: Option<SocketAddr>) -> Option<MetricsP
     if listen.is_some() && listen == bind {
         reader.mistaken(&settings::METRICS_LISTEN, "the server itself listens there (bind); leave it out");
     }
-    Some(match (is_on?, listen) {
+    let is_on = is_on.unwrap_or_else(|| {
+        let (is_on, why) = match listen {
+            Some(_) => (true, "default, because metrics_listen is set"),
+            None if is_loopback => (true, "default while the public URL is loopback"),
+            None => (false, "default, because the public URL is not loopback"),
+        };
+        reader.derive(&settings::METRICS, if is_on { "on" } else { "off" }, why);
+        is_on
+    });
+    match (is_on, listen) {
         (false, _) => MetricsPage::Nowhere,
         (true, None) => MetricsPage::Beside,
         (true, Some(address)) => MetricsPage::At(address),
-    })
+    }
 }
 
 #[cfg(test)]

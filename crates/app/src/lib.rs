@@ -20,6 +20,7 @@ mod client_command;
 mod client_output;
 mod config;
 mod demo_wallet;
+mod descriptors;
 mod failure;
 mod key_command;
 mod keys;

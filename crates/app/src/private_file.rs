@@ -8,6 +8,12 @@ use std::path::{Path, PathBuf};
 /// The permission bits of everybody who is not the owner.
 const OTHERS: u32 = 0o077;
 
+/// The mode of a file that somebody else than its owner may read or change.
+pub(crate) const fn exposed(mode: u32) -> Option<u32> {
+    let mode = mode & 0o777;
+    if mode & OTHERS == 0 { None } else { Some(mode) }
+}
+
 /// A private file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PrivateFileError {

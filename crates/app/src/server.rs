@@ -24,6 +24,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 use crate::config::{Config, MetricsPage, RegistrationMode};
+use crate::descriptors;
 use crate::failure::Failure;
 use crate::keys::KeyKeeper;
 use crate::operator_secret;
@@ -45,6 +46,9 @@ pub(crate) async fn serve(
     wiring: Wiring,
     mut throw_away: Option<ThrowAway>,
 ) -> Result<(), Failure> {
+    for warning in config.warnings.iter().cloned().chain(descriptors::warning()) {
+        tracing::warn!("{warning}");
+    }
     let mut signals = Signals::listen().map_err(|error| Failure::because("listen for signals", &error))?;
     // Before anything else: a second server on this address must not touch the first one's database.
     let listener = listener::listen(config.bind)
@@ -113,6 +117,9 @@ struct Started {
 }
 
 async fn start(config: &Config, wiring: &Wiring, listener: TcpListener) -> Result<Started, Failure> {
+    let descriptors = descriptors::raise();
+    let connections = descriptors::connections(config, descriptors);
+    tracing::info!(descriptors, connections = connections.total, "connections are bounded");
     let secret = operator_secret::load_or_create(config, wiring)
         .map_err(|error| Failure::because("get the secret (secret)", &error))?;
     let mut storage = opening::with_patience(config, wiring).await?;
@@ -155,6 +162,7 @@ async fn start(config: &Config, wiring: &Wiring, listener: TcpListener) -> Resul
         metrics: Arc::clone(&metrics),
         shows_metrics: config.metrics == MetricsPage::Beside,
         workers: config.workers,
+        connections,
     };
     let running = http::start(context.clone(), settings, listener)
         .map_err(|error| Failure::because("start the server", &error))?;

@@ -3,6 +3,7 @@
 
 mod json_lines;
 mod log_writer;
+mod once_per_minute;
 #[cfg(test)]
 mod page;
 
@@ -16,6 +17,7 @@ use crate::config::{Config, LogFormat};
 use json_lines::JsonLines;
 pub(crate) use log_writer::Flush;
 use log_writer::LogWriter;
+use once_per_minute::OncePerMinute;
 
 /// The beginning of the names of all our parts.
 const OURS: &str = "countersign";
@@ -43,7 +45,7 @@ pub(crate) fn start(config: &Config, audience: Audience) -> Flush {
     };
     let (writer, flush) = LogWriter::start(io::stderr());
     let colors = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let registry = tracing_subscriber::registry().with(filter);
+    let registry = tracing_subscriber::registry().with(filter).with(OncePerMinute::default());
     // Only a second start in one process fails, and then there is a log already.
     let _ = if pretty {
         // A log that cannot be written must not become a panic: the layer would complain to standard error itself.

@@ -16,6 +16,7 @@ use countersign_metrics::{METHODS, Request};
 use futures_util::FutureExt;
 use tracing::Instrument;
 
+use crate::connection::{Connection, in_pieces};
 use crate::error::ApiError;
 use crate::extract::header_text;
 use crate::routes::RouteNumber;
@@ -37,6 +38,7 @@ pub(crate) async fn guard<B: MessageBody + 'static>(
     let Some(state) = request.app_data::<Data<AppState>>().cloned() else {
         return next.call(request).await.map(ServiceResponse::map_into_boxed_body);
     };
+    let _busy = Connection::answering(request.request());
     let id = request_id(&request, &state);
     let started = Instant::now();
     let method = request.method().clone();
@@ -71,7 +73,7 @@ pub(crate) async fn guard<B: MessageBody + 'static>(
     if state.is_draining() {
         response.response_mut().head_mut().set_connection_type(actix_web::http::ConnectionType::Close);
     }
-    Ok(response)
+    Ok(response.map_body(|_, body| in_pieces(body)))
 }
 
 fn request_id(request: &ServiceRequest, state: &AppState) -> String {

@@ -10,13 +10,23 @@ use std::borrow::Cow;
 use actix_web::HttpRequest;
 use actix_web::http::header::{AsHeaderName, HeaderMap};
 
+use crate::error::ApiError;
+
 /// The text of a header; nothing where it is missing or no text.
 pub(crate) fn header_text(headers: &HeaderMap, name: impl AsHeaderName) -> Option<&str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// The first value of a name in the query.
-pub(crate) fn query_value<'a>(request: &'a HttpRequest, name: &str) -> Option<Cow<'a, str>> {
-    let mut query = url::form_urlencoded::parse(request.query_string().as_bytes());
-    query.find(|(found, _)| found == name).map(|(_, value)| value)
+/// The value of a name in the query, which may stand there once.
+pub(crate) fn query_value<'a>(
+    request: &'a HttpRequest,
+    name: &'static str,
+) -> Result<Option<Cow<'a, str>>, ApiError> {
+    let query = url::form_urlencoded::parse(request.query_string().as_bytes());
+    let mut values = query.filter(|(found, _)| found == name).map(|(_, value)| value);
+    let first = values.next();
+    if values.next().is_some() {
+        return Err(ApiError::invalid_request(format!("{name} is given more than once")));
+    }
+    Ok(first)
 }

@@ -109,7 +109,8 @@ impl Language {
 
     /// What the person has just chosen.
     pub(crate) fn chosen(request: &HttpRequest) -> Option<Self> {
-        Self::negotiate(&query_value(request, PARAMETER)?)
+        // Two choices are none.
+        Self::negotiate(&query_value(request, PARAMETER).ok()??)
     }
 
     /// Does the query hold nothing but the choice of a language?

@@ -5,6 +5,7 @@
 
 mod accept;
 mod back_channel;
+mod connection;
 mod cookies;
 mod edge;
 mod endpoint;
@@ -29,6 +30,7 @@ mod session;
 mod state;
 mod templates;
 
+pub use connection::ConnectionLimits;
 pub use metrics_server::{metrics, serve_metrics};
 pub use openapi::openapi_json;
 pub use server::{HttpSettings, Registration, Running, StartError, start};

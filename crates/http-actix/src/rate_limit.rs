@@ -2,8 +2,8 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use actix_web::HttpRequest;
 use countersign_domain::email::EmailAddress;
@@ -52,6 +52,7 @@ const FORGET_EVERY: u32 = 4_096;
 pub(crate) struct RateLimits {
     counters: Option<Counters>,
     trusted_proxies: Vec<IpNet>,
+    strangers: Strangers,
     checks: AtomicU32,
     metrics: Arc<Metrics>,
 }
@@ -88,7 +89,13 @@ impl RateLimits {
             document: a_minute(per_minute(60)),
             clock: DefaultClock::default(),
         });
-        Self { counters, trusted_proxies, checks: AtomicU32::new(0), metrics }
+        Self {
+            counters,
+            trusted_proxies,
+            strangers: Strangers::default(),
+            checks: AtomicU32::new(0),
+            metrics,
+        }
     }
 
     /// Counts a request of this address, or refuses it.
@@ -142,6 +149,9 @@ impl RateLimits {
     fn address(&self, request: &HttpRequest) -> Option<IpAddr> {
         let peer = request.peer_addr()?.ip().to_canonical();
         if !self.trusts(peer) {
+            if is_forwarded(request) {
+                self.strangers.meet(peer);
+            }
             return Some(peer);
         }
         let forwarded = request.headers().get_all("x-forwarded-for").filter_map(|value| value.to_str().ok());
@@ -163,8 +173,38 @@ impl RateLimits {
     }
 }
 
+/// Does it say that it comes from somebody else?
+fn is_forwarded(request: &HttpRequest) -> bool {
+    ["x-forwarded-for", "forwarded"].iter().any(|name| request.headers().contains_key(*name))
+}
+
+/// Peers that forward for others and are not trusted: a proxy that the operator forgot, or somebody who tries (F-04). Each is told of
+/// once, and only so many: anybody can be one.
+#[derive(Default)]
+struct Strangers {
+    known: Mutex<Vec<IpAddr>>,
+}
+
+const MOST_STRANGERS: usize = 16;
+
+impl Strangers {
+    fn meet(&self, peer: IpAddr) {
+        let peer = network(peer);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST_STRANGERS || known.contains(&peer) {
+            return;
+        }
+        known.push(peer);
+        tracing::warn!(
+            %peer,
+            "a peer that is not trusted forwards for others, and its limits are those of all of them; if it is a proxy of yours, \
+             name it in trusted_proxies"
+        );
+    }
+}
+
 /// One household or server has a whole IPv6 /64; counting its addresses one by one would count nothing.
-fn network(address: IpAddr) -> IpAddr {
+pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64))),

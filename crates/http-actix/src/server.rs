@@ -1,25 +1,32 @@
 //! Starting and stopping the HTTP server.
 
+use std::future::ready;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use actix_http::HttpService;
+use actix_http::error::DispatchError;
+use actix_service::{IntoServiceFactory, ServiceFactoryExt, fn_service, map_config};
 use actix_session::SessionMiddleware;
 use actix_session::config::PersistentSession;
 use actix_session::storage::CookieSessionStore;
 use actix_web::cookie::{Key, SameSite};
-use actix_web::dev::{Server, ServerHandle};
+use actix_web::dev::{AppConfig, Server, ServerHandle};
 use actix_web::middleware::from_fn;
 use actix_web::web::Data;
-use actix_web::{App, HttpServer, cookie};
+use actix_web::{App, cookie};
 use countersign_domain::form_key::FormKey;
 use countersign_domain::secret::SecretHash;
 use countersign_metrics::Metrics;
 use countersign_usecases::Context;
 use ipnet::IpNet;
+use tokio::net::TcpStream;
 
+use crate::connection::{Admission, Connection, ConnectionLimits, Ending, GuardedStream, PIECE};
 use crate::state::AppState;
 use crate::templates::TemplateError;
 use crate::{edge, routes, session};
@@ -54,6 +61,8 @@ pub struct HttpSettings {
     pub shows_metrics: bool,
     /// How many workers serve.
     pub workers: usize,
+    /// How many connections there may be.
+    pub connections: ConnectionLimits,
 }
 
 /// Who may register clients over HTTP.
@@ -93,9 +102,20 @@ pub fn start(context: Context, settings: HttpSettings, listener: TcpListener) ->
     let workers = settings.workers.max(1);
     let https = context.policy.public_url.is_https();
     let session_ttl = cookie::time::Duration::seconds(context.policy.lifetimes.session.whole_seconds());
+    let connections = settings.connections;
+    let excepted = settings.trusted_proxies.clone();
+    let on_this_machine = context.policy.public_url.is_loopback();
     let state = Data::new(AppState::new(context, settings)?);
     let shared = state.clone();
-    let server = HttpServer::new(move || {
+    let admission = Admission::new(connections, excepted, on_this_machine);
+    let builder = Server::build()
+        .workers(workers)
+        // Beyond that nothing is accepted until a connection ends: who connects waits, and the process keeps its descriptors.
+        .max_concurrent_connections((connections.total / workers).max(1))
+        .disable_signals()
+        .shutdown_timeout(30);
+    let stopping = builder.graceful_shutdown_signal();
+    let serve = move || {
         let session = SessionMiddleware::builder(CookieSessionStore::default(), key.clone())
             .cookie_name(session::cookie_name(https).to_owned())
             .cookie_secure(https)
@@ -104,24 +124,47 @@ pub fn start(context: Context, settings: HttpSettings, listener: TcpListener) ->
             .cookie_path("/".to_owned())
             .session_lifecycle(PersistentSession::default().session_ttl(session_ttl))
             .build();
-        App::new()
+        let app = App::new()
             .app_data(shared.clone())
             .wrap(from_fn(edge::guard))
-            .configure(|config| routes::configure(config, &shared, session))
-    })
-    .workers(workers)
-    .client_request_timeout(HEAD_TIMEOUT)
-    .client_disconnect_timeout(DISCONNECT_TIMEOUT)
-    .keep_alive(KEEP_ALIVE)
-    // Without it an answer in two writes waits 44 ms for a delayed acknowledgement.
-    .tcp_nodelay(true)
-    .disable_signals()
-    .shutdown_timeout(30)
-    .listen(listener)
-    .map_err(StartError::Listener)?
-    .run();
+            .configure(|config| routes::configure(config, &shared, session));
+        let app = app.into_factory().map_err(|error: actix_web::Error| error.error_response());
+        let stopping = stopping.clone();
+        let http = HttpService::build()
+            .graceful_shutdown_signal(move || {
+                let stopping = stopping.clone();
+                async move { stopping.notified().await }
+            })
+            .client_request_timeout(HEAD_TIMEOUT)
+            .client_disconnect_timeout(DISCONNECT_TIMEOUT)
+            .keep_alive(KEEP_ALIVE)
+            .h1_write_buffer_size(PIECE)
+            .local_addr(address)
+            .on_connect_ext(|stream: &GuardedStream, data| {
+                data.insert(Rc::clone(stream.connection()));
+            })
+            .h1(map_config(app, |()| AppConfig::default()));
+        let (admission, ending) = (Arc::clone(&admission), Ending::start(Arc::clone(&admission)));
+        fn_service(move |stream: TcpStream| ready(open(stream, &admission, &ending))).and_then(http)
+    };
+    let server = builder.listen("countersign", listener, serve).map_err(StartError::Listener)?.run();
     let handle = server.handle();
     Ok(Running { server, handle, state, address })
+}
+
+/// Takes a connection in, or closes it.
+fn open(
+    stream: TcpStream,
+    admission: &Arc<Admission>,
+    ending: &Ending,
+) -> Result<(GuardedStream, Option<SocketAddr>), DispatchError> {
+    let peer = stream.peer_addr().map_err(DispatchError::Io)?;
+    let refused = || DispatchError::Io(io::ErrorKind::ConnectionRefused.into());
+    let admitted = admission.admit(peer.ip()).ok_or_else(refused)?;
+    // Without it an answer in two writes waits 44 ms for a delayed acknowledgement.
+    stream.set_nodelay(true).map_err(DispatchError::Io)?;
+    let connection = ending.add(Connection::new(admitted, ending.clock()));
+    Ok((GuardedStream::new(stream, connection), Some(peer)))
 }
 
 impl Running {

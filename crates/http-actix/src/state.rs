@@ -12,6 +12,7 @@ use countersign_usecases::Context;
 
 use crate::endpoint::auth_page::SignInPage;
 use crate::endpoint::discovery::{self, Offers};
+use crate::endpoint::health::LastPing;
 use crate::error::ApiError;
 use crate::origin::require_ours;
 use crate::polls::Polls;
@@ -32,6 +33,8 @@ pub(crate) struct AppState {
     pub(crate) playground: bool,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) shows_metrics: bool,
+    /// When the store was asked last whether it can be written, and what it said.
+    pub(crate) last_ping: tokio::sync::Mutex<Option<LastPing>>,
     /// A document that never changes while the server runs.
     pub(crate) metadata: Bytes,
     /// Another, which few ask for.
@@ -71,6 +74,7 @@ impl AppState {
             playground: settings.playground,
             metrics: settings.metrics,
             shows_metrics: settings.shows_metrics,
+            last_ping: tokio::sync::Mutex::default(),
             context,
             draining: AtomicBool::new(false),
         })

@@ -53,6 +53,16 @@ pub trait Fetcher: Send + Sync {
         self.get(url).await
     }
 
+    /// Gets the keys of a client. Whoever names documents, and whoever waits for them, does not keep anybody from keys.
+    async fn get_keys(&self, url: &str) -> Result<Fetched, FetchError> {
+        self.get(url).await
+    }
+
+    /// Gets the keys of a client anew, as [`Fetcher::get_anew`] does.
+    async fn get_keys_anew(&self, url: &str) -> Result<Fetched, FetchError> {
+        self.get_anew(url).await
+    }
+
     /// Posts a form and gives the status of the answer.
     async fn post_form(&self, url: &str, form: &[(&str, &str)]) -> Result<u16, FetchError>;
 }

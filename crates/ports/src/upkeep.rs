@@ -35,6 +35,7 @@ pub trait Upkeep: Send + Sync {
     /// [`Token::forget_after`]: countersign_domain::token::Token::forget_after
     async fn purge_expired(&self, command: PurgeExpired) -> Result<Purged, StoreError>;
 
-    /// Asks whether the store answers and can be written.
+    /// Asks whether the store answers and can be written, by a small write that is durable when this returns. It changes nothing that
+    /// anybody reads. An error says that other writes would fail too: a full disk, a server that takes reads only, a file that is gone.
     async fn ping(&self) -> Result<(), StoreError>;
 }

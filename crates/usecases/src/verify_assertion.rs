@@ -73,10 +73,10 @@ async fn read(context: &Context, client: &Client, assertion: &str) -> Result<Rea
         return Ok(context.jws.read_signed(assertion, jwks)?);
     }
     let uri = display.jwks_uri.as_deref().ok_or(Unbelieved::NoKeys)?;
-    let known = context.fetcher.get(uri).await?;
+    let known = context.fetcher.get_keys(uri).await?;
     match context.jws.read_signed(assertion, text(&known)?) {
         Err(JwsRejected::KeyUnknown | JwsRejected::Signature) => {
-            let newest = context.fetcher.get_anew(uri).await?;
+            let newest = context.fetcher.get_keys_anew(uri).await?;
             Ok(context.jws.read_signed(assertion, text(&newest)?)?)
         }
         read => Ok(read?),

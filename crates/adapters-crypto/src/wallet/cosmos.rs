@@ -24,6 +24,11 @@ use chains::{CHAINS, Chain};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CosmosVerifier;
 
+/// What accounts of these chains are called.
+pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
+    CHAINS.iter().map(|chain| chain.kind)
+}
+
 #[async_trait]
 impl WalletVerifier for CosmosVerifier {
     /// Reads bech32 in lower case or in upper case, never in both, of twenty bytes after the beginning of a chain that we

@@ -35,6 +35,14 @@ impl WalletRouter {
         Self { families }
     }
 
+    /// The namespaces of chains that are no coins'.
+    pub const NAMESPACES: [&str; 4] = ["eip155", "solana", "cosmos", "tron"];
+
+    /// What accounts of those chains are called.
+    pub fn kinds() -> impl Iterator<Item = &'static str> {
+        ["Ethereum", "Solana", "Cosmos", "Tron"].into_iter().chain(super::cosmos::kinds())
+    }
+
     /// Asks all families of this build, as they are without settings.
     pub fn standard() -> Self {
         Self::configured(WalletSettings::default())

@@ -104,11 +104,23 @@ async fn only_so_many_urls_are_known_at_a_time() {
     let (counting, documents) = over(Counting::default());
     for number in 0..MAX_URLS + 10 {
         documents.get(&number.to_string()).await.unwrap();
-        assert!(documents.slots().len() <= MAX_URLS);
+        assert!(documents.slots(What::Document).len() <= MAX_URLS);
     }
     let asked = counting.asked.load(Ordering::SeqCst);
     documents.get(&(MAX_URLS + 9).to_string()).await.unwrap();
     assert_eq!(counting.asked.load(Ordering::SeqCst), asked, "the newest is known");
     documents.get("0").await.unwrap();
     assert_eq!(counting.asked.load(Ordering::SeqCst), asked + 1, "the oldest is not");
+}
+
+#[tokio::test(start_paused = true)]
+async fn f_12_many_documents_do_not_push_the_keys_of_a_client_out() {
+    let (counting, documents) = over(Counting { max_age: Some(MAX_AGE), ..Counting::default() });
+    documents.get_keys("https://client.example/jwks").await.unwrap();
+    for number in 0..2 * MAX_URLS {
+        documents.get(&format!("https://stranger.example/{number}")).await.unwrap();
+    }
+    let asked = counting.asked.load(Ordering::SeqCst);
+    documents.get_keys("https://client.example/jwks").await.unwrap();
+    assert_eq!(counting.asked.load(Ordering::SeqCst), asked, "the keys are still known");
 }

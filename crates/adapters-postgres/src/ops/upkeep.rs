@@ -75,8 +75,9 @@ statement! {
 }
 
 statement! {
-    /// Touches no row, and is refused by a server that takes reads only.
-    Touch { never: bool as Bool } = "UPDATE signing_keys SET kid = kid WHERE :never"
+    /// Writes a row as it is: refused by a server that takes reads only, and by one without room.
+    Touch { really: bool as Bool } = "\
+        UPDATE signing_keys SET kid = kid WHERE kid = (SELECT max(kid) FROM signing_keys WHERE :really)"
 }
 
 pub(crate) fn purge_expired(connection: &mut PgConnection, command: PurgeExpired) -> OpResult<Purged> {
@@ -86,6 +87,6 @@ pub(crate) fn purge_expired(connection: &mut PgConnection, command: PurgeExpired
 }
 
 pub(crate) fn ping(connection: &mut PgConnection) -> OpResult<()> {
-    Touch { never: false }.execute(connection)?;
+    Touch { really: true }.execute(connection)?;
     Ok(())
 }

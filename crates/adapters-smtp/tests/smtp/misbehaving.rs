@@ -88,6 +88,35 @@ async fn what_is_no_smtp_is_an_error_and_does_not_fill_the_memory() {
     }
 }
 
+/// Every line of a greeting that goes on costs as much as all lines before it, and none of that is paid by whoever waits.
+#[tokio::test]
+async fn a_server_that_greets_for_ever_keeps_nobody_from_anything() {
+    let lines: [&[u8]; 3] = [b"220-\r\n", b"220-hello again\r\n", b"220 hello\r\n250-\r\n"];
+    for line in lines {
+        let greeting = line.repeat(200);
+        let endless = server(move |mut connection| {
+            let greeting = greeting.clone();
+            thread::spawn(move || while connection.write_all(&greeting).is_ok() {});
+        });
+        let mails: Vec<_> = (0..8).map(|_| tokio::spawn(error_at(endless, ""))).collect();
+        let mut longest = Duration::ZERO;
+        while !mails.iter().all(tokio::task::JoinHandle::is_finished) {
+            let begun = Instant::now();
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            longest = longest.max(begun.elapsed());
+        }
+        assert!(longest < Duration::from_millis(500), "this thread was kept for {longest:?}");
+        for mail in mails {
+            let (error, took) = mail.await.unwrap();
+            assert!(
+                matches!(error, MailError::Unavailable(_)) && took.as_secs() < 12,
+                "{took:?}: {}",
+                whole(&error)
+            );
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_server_that_goes_away_in_the_middle_is_unavailable() {
     let replies: [&[u8]; 4] = [

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-use countersign_adapters_crypto::{Coin, OperatorSecret, RpcUrl};
+use countersign_adapters_crypto::{Coin, OperatorSecret, RpcUrl, WalletRouter};
 use countersign_adapters_smtp::{Sender, SmtpUrl};
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::resource::{DeclaredResource, OpenTo};
@@ -67,6 +67,11 @@ pub(super) fn key_rotation(text: &str) -> Result<Duration, String> {
 
 pub(super) fn workers(text: &str) -> Result<usize, String> {
     let count = whole_number(text, 1, 512)?;
+    usize::try_from(count).map_err(|_| "too large".to_owned())
+}
+
+pub(super) fn connections(text: &str) -> Result<usize, String> {
+    let count = whole_number(text, 1, 100_000)?;
     usize::try_from(count).map_err(|_| "too large".to_owned())
 }
 
@@ -158,9 +163,25 @@ pub(super) fn coins(text: &str) -> Result<Vec<Coin>, String> {
     let described = text.split([';', '\n']).map(str::trim).filter(|entry| !entry.is_empty());
     for (number, entry) in described.enumerate() {
         let coin = Coin::parse(entry).map_err(|rejected| format!("coin {}: {rejected}", number + 1))?;
-        let chains = Coin::standard().into_iter().chain(found.iter().cloned());
-        if chains.into_iter().any(|other: Coin| other.chain() == coin.chain()) {
-            return Err(format!("coin {}: the chain {} is known already", number + 1, coin.chain()));
+        let refused = |reason: String| Err(format!("coin {}: {reason}", number + 1));
+        let namespace = coin.chain().split_once(':').map_or("", |(namespace, _)| namespace);
+        if WalletRouter::NAMESPACES.contains(&namespace) {
+            return refused(format!("chains of {namespace} sign in another way"));
+        }
+        let known = Coin::standard().into_iter().chain(found.iter().cloned());
+        for other in known {
+            if other.chain() == coin.chain() {
+                return refused(format!("the chain {} is known already", coin.chain()));
+            }
+            if coin.shares_hrp_with(&other) {
+                return refused(format!("the hrp is {}'s", other.name()));
+            }
+            if other.is_named_like(coin.name()) {
+                return refused(format!("the name {} is taken", coin.name()));
+            }
+        }
+        if WalletRouter::kinds().any(|kind| coin.is_named_like(kind)) {
+            return refused(format!("the name {} is taken", coin.name()));
         }
         found.push(coin);
     }

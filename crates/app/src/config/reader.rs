@@ -1,6 +1,8 @@
 //! Reads single settings out of the sources and collects what to show and what is wrong.
 
 use std::fs;
+use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
 
 use super::Mistake;
 use super::settings::{self, Preset, Setting, Spec};
@@ -20,6 +22,7 @@ pub(super) struct Reader<'a> {
     sources: &'a Sources,
     shown: Vec<Shown>,
     mistakes: Vec<Mistake>,
+    warnings: Vec<String>,
 }
 
 /// A text with its place.
@@ -27,11 +30,13 @@ struct Found {
     text: String,
     /// The setting in its place, as the operator wrote it.
     place: String,
+    /// The mode of the file that it is from, where others may read or change that.
+    exposed: Option<u32>,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(sources: &'a Sources) -> Self {
-        Self { sources, shown: Vec::new(), mistakes: sources.mistakes.clone() }
+        Self { sources, shown: Vec::new(), mistakes: sources.mistakes.clone(), warnings: Vec::new() }
     }
 
     /// Reads a setting. `None`: nobody set it and it has no default, or it is mistaken, which is noted.
@@ -44,13 +49,19 @@ impl<'a> Reader<'a> {
             }
             (Ok(Some(found)), _) => found,
             (Ok(None), Preset::Text(text)) => {
-                Found { text: text.to_owned(), place: Origin::Default.of(spec.name) }
+                Found { text: text.to_owned(), place: Origin::Default.of(spec.name), exposed: None }
             }
             (Ok(None), Preset::Absent(meaning)) => {
                 self.show(spec, format!("({})", meaning.replace('`', "")), Origin::Default.of(spec.name));
                 return None;
             }
         };
+        if let Some(mode) = found.exposed.filter(|_| spec.holds_a_secret(&found.text)) {
+            let place = &found.place;
+            self.warnings.push(format!(
+                "{place}: others on this machine may read or change it, the file has mode {mode:03o}; run `chmod 600`"
+            ));
+        }
         match (setting.parse)(&found.text) {
             Ok(value) => {
                 self.show(spec, spec.mask(&found.text), found.place);
@@ -77,7 +88,7 @@ impl<'a> Reader<'a> {
     pub(super) fn mistaken<T>(&mut self, setting: &Setting<T>, reason: &str) {
         if let Ok(found) = self.find(&setting.spec) {
             let place = Origin::Default.of(setting.spec.name);
-            let found = found.unwrap_or(Found { text: String::new(), place });
+            let found = found.unwrap_or(Found { text: String::new(), place, exposed: None });
             self.mistakes.push(mistake(&setting.spec, &found, reason));
         }
     }
@@ -108,12 +119,25 @@ impl<'a> Reader<'a> {
             match (direct, path) {
                 (None, None) => {}
                 (Some(text), None) => {
-                    return Ok(Some(Found { text: text.clone(), place: layer.origin.of(spec.name) }));
+                    return Ok(Some(Found {
+                        text: text.clone(),
+                        place: layer.origin.of(spec.name),
+                        exposed: None,
+                    }));
                 }
                 (None, Some((key, path))) => {
                     let place = format!("{} ({path})", layer.origin.of(key));
-                    return match fs::read_to_string(path) {
-                        Ok(text) => Ok(Some(Found { text: text.trim().to_owned(), place })),
+                    return match read(path) {
+                        Ok((_, Some(mode))) if matches!(spec.privacy, settings::Privacy::Secret) => {
+                            Err(Mistake(format!(
+                                "{place}: the file has mode {mode:03o}, so others on this machine may read or change it; take it away from \
+                                 them (`chmod 600` or `chmod 640` for a group that is to read it), and replace what is in it if somebody \
+                                 may have seen it"
+                            )))
+                        }
+                        Ok((text, exposed)) => {
+                            Ok(Some(Found { text: text.trim().to_owned(), place, exposed }))
+                        }
                         Err(error) => Err(Mistake(format!("{place}: the file cannot be read: {error}"))),
                     };
                 }
@@ -126,9 +150,37 @@ impl<'a> Reader<'a> {
         Ok(None)
     }
 
+    /// What is no mistake and may still be wrong.
+    pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
+        self.warnings.clone().into_iter().chain(self.exposed_file())
+    }
+
+    /// What is to be said of a settings file that holds a secret and is not private.
+    fn exposed_file(&self) -> Option<String> {
+        let mode = self.sources.exposed?;
+        let layer = self.sources.layers.iter().find(|layer| matches!(layer.origin, Origin::File(_)))?;
+        let held = settings::ALL
+            .iter()
+            .find(|spec| layer.texts.get(spec.name).is_some_and(|text| spec.holds_a_secret(text)))?;
+        let place = layer.origin.of(held.name);
+        Some(format!(
+            "{place}: others on this machine may read it, the file has mode {mode:03o}; run `chmod 600`"
+        ))
+    }
+
     fn show(&mut self, spec: &Spec, value: String, origin: String) {
         self.shown.push(Shown { name: spec.name, value, origin });
     }
+}
+
+/// The text of a file, and its mode where everybody on the machine may read or change it. A group may read: that is how an
+/// orchestrator hands a secret to a process of another user.
+fn read(path: &str) -> io::Result<(String, Option<u32>)> {
+    let mut file = fs::File::open(path)?;
+    let mode = file.metadata()?.permissions().mode() & 0o777;
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    Ok((text, (mode & 0o027 != 0).then_some(mode)))
 }
 
 fn mistake(spec: &Spec, found: &Found, reason: &str) -> Mistake {

@@ -26,7 +26,7 @@ pub(crate) const CONFIG_DOC: &str =
     "The settings file; without it `countersign.toml` in the working directory, when it is there";
 
 /// All settings, in the order in which people read about them.
-pub(crate) static ALL: [&Spec; 31] = [
+pub(crate) static ALL: [&Spec; 32] = [
     &BIND.spec,
     &PUBLIC_URL.spec,
     &DATABASE_URL.spec,
@@ -43,6 +43,7 @@ pub(crate) static ALL: [&Spec; 31] = [
     &KEY_ROTATION.spec,
     &RATE_LIMIT.spec,
     &TRUSTED_PROXIES.spec,
+    &CONNECTIONS_PER_ADDRESS.spec,
     &ETHEREUM_RPC.spec,
     &ETHEREUM_RPC_PRIVATE.spec,
     &COINS.spec,
@@ -249,12 +250,28 @@ pub(crate) static TRUSTED_PROXIES: Setting<Vec<IpNet>> = Setting {
     spec: Spec {
         name: "trusted_proxies",
         file_key: None,
-        doc: "The proxies whose `X-Forwarded-For` is believed. In the settings file it may be a list.",
+        doc: "The proxies whose `X-Forwarded-For` is believed. Behind a proxy it must be set: without it all visitors are one address \
+              to the limits, and 60 sign-ins a minute stop everybody. Name the proxies alone, never everybody. In the settings file it \
+              may be a list.",
         takes: "networks such as 10.0.0.0/8, or single addresses, separated by commas",
         preset: Preset::Absent("none"),
         privacy: Privacy::Public,
     },
     parse: parse::networks,
+};
+
+pub(crate) static CONNECTIONS_PER_ADDRESS: Setting<usize> = Setting {
+    spec: Spec {
+        name: "connections_per_address",
+        file_key: None,
+        doc: "How many connections one IPv4 address, or one IPv6 /64, may have at the same time; more are closed at once. The addresses \
+              of `trusted_proxies` have no limit, nor has this machine while the public URL is loopback. Raise it for a load test from \
+              one machine.",
+        takes: "a number, 1 to 100000",
+        preset: Preset::Text("1000"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::connections,
 };
 
 pub(crate) static ETHEREUM_RPC: Setting<Vec<(u64, RpcUrl)>> = Setting {

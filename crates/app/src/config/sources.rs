@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 
 use super::Mistake;
 use super::settings::{self, Spec};
+use crate::private_file;
 
 /// The settings file that is read when nobody names one.
 const DEFAULT_FILE: &str = "countersign.toml";
@@ -50,6 +52,8 @@ pub(crate) struct Layer {
 pub(crate) struct Sources {
     pub(crate) layers: Vec<Layer>,
     pub(crate) mistakes: Vec<Mistake>,
+    /// The mode of the settings file, where others may read or change it.
+    pub(crate) exposed: Option<u32>,
 }
 
 impl Sources {
@@ -70,8 +74,12 @@ impl Sources {
         let named =
             flags.remove(settings::CONFIG).or(environment.remove(settings::CONFIG)).map(PathBuf::from);
         let path = named.clone().unwrap_or_else(|| directory.join(DEFAULT_FILE));
-        let file = match fs::read_to_string(&path) {
-            Ok(text) => file(&text, &path, &mut mistakes),
+        let mut exposed = None;
+        let file = match read(&path) {
+            Ok((text, mode)) => {
+                exposed = private_file::exposed(mode);
+                file(&text, &path, &mut mistakes)
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound && named.is_none() => BTreeMap::new(),
             Err(error) => {
                 let text = format!("settings file {} cannot be read: {error}", path.display());
@@ -84,7 +92,7 @@ impl Sources {
             Layer { origin: Origin::Environment, texts: environment },
             Layer { origin: Origin::File(path), texts: file },
         ];
-        Self { layers, mistakes }
+        Self { layers, mistakes, exposed }
     }
 
     /// For `serve --dev`: the database is here and its secret beside it, and naming others is a mistake.
@@ -101,6 +109,15 @@ impl Sources {
         let texts = Texts::from([("database_url", database_url)]);
         self.layers.push(Layer { origin: Origin::TryOut, texts });
     }
+}
+
+/// The text of a file, and its mode as it was read.
+fn read(path: &Path) -> io::Result<(String, u32)> {
+    let mut file = fs::File::open(path)?;
+    let mode = file.metadata()?.permissions().mode();
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    Ok((text, mode))
 }
 
 /// What the operator cannot decide for a server that throws everything away.

@@ -65,6 +65,15 @@ impl Spec {
         format!("COUNTERSIGN_{}", name.to_uppercase())
     }
 
+    /// Is there something in this value that others must not read?
+    pub(crate) fn holds_a_secret(&self, value: &str) -> bool {
+        match self.privacy {
+            Privacy::Public => false,
+            Privacy::Holds(shown) => shown(value) != value,
+            Privacy::Secret => true,
+        }
+    }
+
     /// A value as it may be shown.
     pub(crate) fn mask(&self, value: &str) -> String {
         match self.privacy {

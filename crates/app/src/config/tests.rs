@@ -6,6 +6,7 @@ mod values;
 
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use super::*;
 use crate::cli;
@@ -43,6 +44,7 @@ impl Start {
     fn holding(&self, value: &str) -> String {
         let path = self.folder.path().join("value");
         fs::write(&path, value).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         path.to_str().unwrap().to_owned()
     }
 
@@ -343,10 +345,104 @@ fn coins_are_read_from_a_list_in_the_file_or_from_one_line() {
 }
 
 #[test]
+fn a_coin_whose_chain_or_name_is_taken_is_refused() {
+    let refused = |coins: &str| {
+        let mistakes = start().variable("COUNTERSIGN_COINS", coins).mistakes();
+        assert_eq!(mistakes.len(), 1, "{coins}: {mistakes:?}");
+        mistakes[0].clone()
+    };
+    let taken = [
+        ("name=Mine chain=bip122:000000000019d6689c085ae165831e93 magic=M p2pkh=52", "is known already"),
+        ("name=Mine chain=eip155:1 magic=M p2pkh=52", "chains of eip155 sign in another way"),
+        ("name=Mine chain=cosmos:cosmoshub-4 magic=M p2pkh=52", "chains of cosmos sign in another way"),
+        ("name=Bitcoin chain=bip122:0123 magic=M p2pkh=52", "the name Bitcoin is taken"),
+        ("name=\"Lite coin\" chain=bip122:0123 magic=M p2pkh=52", "the name Lite coin is taken"),
+        ("name=ethereum chain=bip122:0123 magic=M p2pkh=52", "the name ethereum is taken"),
+        ("name=Osmosis chain=bip122:0123 magic=M p2pkh=52", "the name Osmosis is taken"),
+        ("name=Mine chain=bip122:0123 magic=M p2pkh=52 hrp=bc", "the hrp is Bitcoin's"),
+        (
+            "name=A chain=bip122:0123 magic=M p2pkh=52; name=a chain=bip122:0124 magic=M p2pkh=52",
+            "coin 2: the name a is taken",
+        ),
+        (
+            "name=A chain=bip122:0123 magic=M p2pkh=52; name=B chain=bip122:0123 magic=M p2pkh=52",
+            "coin 2: the chain",
+        ),
+    ];
+    for (coins, reason) in taken {
+        let mistake = refused(coins);
+        assert!(mistake.contains(reason), "{coins}: {mistake}");
+    }
+}
+
+#[test]
+fn f_04_https_without_a_trusted_proxy_is_said_aloud() {
+    let warnings = |start: Start| start.config().warnings;
+    let https = || start().variable("COUNTERSIGN_PUBLIC_URL", "https://auth.example.com");
+    assert!(warnings(start()).is_empty(), "nobody stands before a server that is tried out");
+    let forgotten = warnings(https());
+    assert!(
+        forgotten.len() == 1 && forgotten[0].contains("set trusted_proxies to the address of the proxy"),
+        "{forgotten:?}"
+    );
+    assert!(warnings(https().variable("COUNTERSIGN_TRUSTED_PROXIES", "10.0.0.1")).is_empty());
+    for everybody in ["0.0.0.0/0", "::/0", "10.0.0.1,::/0"] {
+        let warned = warnings(https().variable("COUNTERSIGN_TRUSTED_PROXIES", everybody));
+        assert!(warned.len() == 1 && warned[0].contains("everybody is trusted"), "{warned:?}");
+    }
+}
+
+#[test]
+fn metrics_are_where_everybody_asks_only_when_somebody_said_so() {
+    let https = || start().variable("COUNTERSIGN_PUBLIC_URL", "https://auth.example.com");
+    assert_eq!(https().config().metrics, MetricsPage::Nowhere);
+    assert_eq!(https().variable("COUNTERSIGN_METRICS", "on").config().metrics, MetricsPage::Beside);
+    let own = https().variable("COUNTERSIGN_METRICS_LISTEN", "127.0.0.1:9090").config().metrics;
+    assert!(matches!(own, MetricsPage::At(_)), "{own:?}");
+    assert_eq!(start().config().metrics, MetricsPage::Beside);
+}
+
+#[test]
+fn b_073_a_secret_in_a_file_that_others_may_read_is_refused() {
+    let start = start();
+    let path = start.holding("dGhpcyBpcyB0aGUgc2VjcmV0IG9mIGFsbCB0aGUgdGVzdHM\n");
+    let start = start.variable("COUNTERSIGN_SECRET_FILE", &path);
+    for (mode, is_taken) in
+        [(0o600, true), (0o400, true), (0o640, true), (0o644, false), (0o604, false), (0o660, false)]
+    {
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        let mistakes: Vec<_> =
+            start.load().err().unwrap_or_default().iter().map(ToString::to_string).collect();
+        assert_eq!(mistakes.is_empty(), is_taken, "{mode:o}: {mistakes:?}");
+        assert!(mistakes.iter().all(|mistake| mistake.contains(&format!("mode {mode:03o}"))), "{mistakes:?}");
+    }
+}
+
+#[test]
+fn b_073_a_settings_file_with_a_secret_that_others_may_read_is_told_of() {
+    let secret = start().file("secret = 'dGhpcyBpcyB0aGUgc2VjcmV0IG9mIGFsbCB0aGUgdGVzdHM'").config().warnings;
+    assert!(secret.len() == 1 && secret[0].contains("others on this machine may read it"), "{secret:?}");
+    let password = start();
+    let path = password.holding("smtp://ann:hunter2@mail.example");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    let password = password
+        .variable("COUNTERSIGN_SMTP_URL_FILE", &path)
+        .variable("COUNTERSIGN_MAIL_FROM", "a@b.example");
+    let password = password.config().warnings;
+    assert!(password.len() == 1 && !password[0].contains("hunter2"), "{password:?}");
+    let password = start()
+        .file("smtp_url = 'smtp://ann:hunter2@mail.example'\nmail_from = 'a@b.example'")
+        .config()
+        .warnings;
+    assert!(password.len() == 1 && !password[0].contains("hunter2"), "{password:?}");
+    assert!(start().file("code_ttl = 30").config().warnings.is_empty());
+}
+
+#[test]
 fn no_name_stands_twice_in_the_table() {
     let mut names: Vec<_> = settings::names().collect();
     let count = names.len();
     names.sort_unstable();
     names.dedup();
-    assert_eq!((names.len(), settings::ALL.len()), (count, 31));
+    assert_eq!((names.len(), settings::ALL.len()), (count, 32));
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::time::Duration;
 
 use socket2::{Domain, Socket, Type};
 
@@ -9,12 +10,21 @@ use socket2::{Domain, Socket, Type};
 /// (`net.core.somaxconn`) still holds.
 const BACKLOG: i32 = 4_096;
 
+/// The kernel doubles it for its own needs.
+const SEND_BUFFER: usize = 64 * 1024;
+const STALLED: Duration = Duration::from_secs(30);
+
 /// Listens on an address.
 pub(crate) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
     // As std does: connections that the last server closed must not keep the next one from starting.
     socket.set_reuse_address(true)?;
     socket.bind(&address.into())?;
+    // What is accepted inherits both. An answer that nobody takes fills this much of the kernel's memory, and a connection whose
+    // other side takes nothing, or is gone without a word, ends, also one that the process has closed already.
+    socket.set_send_buffer_size(SEND_BUFFER)?;
+    #[cfg(target_os = "linux")]
+    socket.set_tcp_user_timeout(Some(STALLED))?;
     socket.listen(BACKLOG)?;
     Ok(socket.into())
 }

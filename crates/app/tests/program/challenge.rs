@@ -63,7 +63,7 @@ fn answer(line: &str) -> (bool, String, String) {
 fn a_valid_signature_is_exit_code_0_with_its_family_and_canonical_account() {
     let place = Place::new();
     fs::write(place.path("text"), TEXT).unwrap();
-    fs::write(place.path("signature"), format!("{SIGNATURE}\r\n")).unwrap();
+    fs::write(place.path("signature"), SIGNATURE).unwrap();
     let expected = format!("valid: ethereum, eip155:1:{ADDRESS}\n");
     let lower = ADDRESS.to_lowercase();
     for (address, chain, out) in [
@@ -77,6 +77,19 @@ fn a_valid_signature_is_exit_code_0_with_its_family_and_canonical_account() {
             let ended = place.run(&[&arguments[..], &signature].concat());
             assert_eq!((ended.code, ended.out, ended.err.as_str()), (0, out.clone(), ""));
         }
+    }
+}
+
+#[test]
+fn a_signature_in_a_file_is_judged_byte_for_byte_as_a_sign_in_judges_it() {
+    let place = Place::new();
+    fs::write(place.path("text"), TEXT).unwrap();
+    for around in [format!("{SIGNATURE}\n"), format!("{SIGNATURE}\r\n"), format!(" {SIGNATURE}")] {
+        fs::write(place.path("signature"), &around).unwrap();
+        let arguments = ["--address", ADDRESS, "--text-file", "text", "--signature-file", "signature"];
+        let ended = place.run(&[&VERIFY[..], &arguments].concat());
+        assert_eq!(ended.code, 1, "{around:?}");
+        assert!(ended.out.contains("the signature has white space around it"), "{}", ended.out);
     }
 }
 

@@ -40,7 +40,7 @@ fn an_unknown_command_or_flag_is_bad_usage() {
 #[test]
 fn check_config_shows_every_value_with_its_place_and_no_secret() {
     let place = Place::new();
-    let secret = "A".repeat(43);
+    let secret = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8".to_owned();
     fs::write(place.path("countersign.toml"), "code_ttl = 45\n").unwrap();
     let Ended { code, out, err } = place.run_with(
         &["check-config", "--bind", "127.0.0.1:9"],
@@ -83,7 +83,7 @@ fn b_073_a_secret_that_others_may_read_stops_the_start() {
     let place = Place::new();
     fs::create_dir(place.path("data")).unwrap();
     let secret = place.path("data/countersign.db.secret");
-    fs::write(&secret, "A".repeat(43)).unwrap();
+    fs::write(&secret, "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8".to_owned()).unwrap();
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o644)).unwrap();
     let checked = place.run(&["check-config"]);
     assert!(checked.code == 2 && checked.err.contains("has mode 644"), "{}", checked.err);

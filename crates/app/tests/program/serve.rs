@@ -60,7 +60,7 @@ fn a_server_that_is_started_again_has_the_same_secret_and_key() {
         assert_eq!(server.end().0, Some(0));
     }
     assert!(keys[0].contains("\"kid\"") && keys[0] == keys[1], "{keys:?}");
-    let other = "E".repeat(43);
+    let other = "EAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8".to_owned();
     let ended = place.run_with(&["serve", "--bind", "127.0.0.1:0"], &[("COUNTERSIGN_SECRET", &other)]);
     assert!(ended.code == 1 && ended.err.contains("the secret differs"), "{}", ended.err);
 }
@@ -82,7 +82,7 @@ fn postgresql_that_does_not_answer_is_asked_for_half_a_minute_and_its_password_i
     let place = Place::new();
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("postgres://ann:hunter2@{closed}/auth");
-    let secret = "E".repeat(43);
+    let secret = "EAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8".to_owned();
     let begun = Instant::now();
     let ended = place.run_with(
         &["serve", "--bind", "127.0.0.1:0"],
@@ -109,7 +109,9 @@ fn a_signal_ends_the_wait_for_a_database() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("postgres://ann:hunter2@{closed}/auth");
     let mut command = place.command(&["serve", "--bind", "127.0.0.1:0"]);
-    command.env("COUNTERSIGN_DATABASE_URL", url).env("COUNTERSIGN_SECRET", "E".repeat(43));
+    command
+        .env("COUNTERSIGN_DATABASE_URL", url)
+        .env("COUNTERSIGN_SECRET", "EAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8".to_owned());
     let mut child = command.spawn().unwrap();
     let log = BufReader::new(child.stderr.take().unwrap());
     let mut server = Server { child, log, address: closed };

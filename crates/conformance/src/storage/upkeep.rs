@@ -28,9 +28,13 @@ async fn sign_in_until(store: &dyn Storage, forget_after: OffsetDateTime) -> Com
 
 /// The store can be read and written.
 pub async fn a_store_that_works_answers_a_ping(store: Arc<dyn Storage>) {
+    store.ping().await.unwrap();
+    let command = fixtures::add_signing_key();
+    assert_eq!(store.add_signing_key(command.clone()).await.unwrap(), KeyAdded::Stored);
     for _ in 0..3 {
         store.ping().await.unwrap();
     }
+    assert_eq!(store.signing_keys().await.unwrap(), [command.key], "it writes, and changes nothing");
 }
 
 /// Nothing to do is said at once.

@@ -4,7 +4,7 @@ mod notice;
 
 use actix_session::Session;
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Query};
+use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::pending::PendingAuthorization;
@@ -14,25 +14,18 @@ use countersign_ports::{SigningHint, WalletVerifier};
 use countersign_usecases::describe_sign_in::{ClientShown, Standing, describe_sign_in};
 use countersign_usecases::issue_challenge::Challenge;
 use countersign_usecases::recognize_account::NamedChain;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 pub(crate) use notice::Notice;
 
 use crate::endpoint::playground;
 use crate::error::ApiError;
+use crate::extract::query_value;
 use crate::forms::Action;
 use crate::language::Language;
 use crate::session::Pendings;
 use crate::state::AppState;
 use crate::templates::{Place, Values};
-
-/// Which of several pending requests is meant, and how the page shall look.
-#[derive(Deserialize)]
-pub(crate) struct PageQuery {
-    request: Option<String>,
-    /// The person wants another wallet than the one that is signed in.
-    another: Option<String>,
-}
 
 /// Where the person is in the way without scripts.
 #[derive(Default)]
@@ -127,11 +120,13 @@ pub(crate) async fn show(
     state: Data<AppState>,
     request: HttpRequest,
     session: Session,
-    query: Query<PageQuery>,
 ) -> Result<HttpResponse, ApiError> {
+    let once = |name| query_value(&request, name).map_err(ApiError::always_as_page);
+    // Which of several pending requests is meant; and does the person want another wallet than the one that is signed in?
+    let (label, another) = (once("request")?, once("another")?);
     let mut pendings =
         Pendings::require(&session, state.context.clock.now()).map_err(ApiError::always_as_page)?;
-    let pending = pendings.labeled_or_newest(query.request.as_deref());
+    let pending = pendings.labeled_or_newest(label.as_deref());
     let pending = pending.ok_or_else(|| ApiError::missing_session().always_as_page())?;
     // The person chose a language: what the client asked for does not count any more.
     let chose_language = Language::chosen(&request).is_some() && pending.ui_locales.take().is_some();
@@ -139,7 +134,7 @@ pub(crate) async fn show(
     if chose_language {
         pendings.save(&session).map_err(ApiError::server_error)?;
     }
-    let step = Step { another: query.another.is_some(), ..Step::default() };
+    let step = Step { another: another.is_some(), ..Step::default() };
     render(&state, (&request, &session), &pending, step, StatusCode::OK)
         .await
         .map_err(ApiError::always_as_page)

@@ -2,7 +2,7 @@
 
 use actix_session::Session;
 use actix_web::http::{StatusCode, header};
-use actix_web::web::{Data, Query};
+use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_usecases::find_device::find_device;
 use paperclip::actix::Apiv2Schema;
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::endpoint::authorize;
 use crate::error::ApiError;
 use crate::extract::body::{Body, required};
+use crate::extract::query_value;
 use crate::forms::Action;
 use crate::language::Language;
 use crate::rate_limit::Limited;
@@ -24,18 +25,6 @@ pub(crate) struct DeviceCodeForm {
     user_code: Option<String>,
     /// The secret of the page's form.
     form: Option<String>,
-}
-
-/// A code in the address of the page.
-#[derive(Deserialize)]
-pub(crate) struct DeviceCodeQuery {
-    user_code: Option<String>,
-}
-
-/// What the person did.
-#[derive(Deserialize)]
-pub(crate) struct DoneQuery {
-    done: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -58,12 +47,11 @@ pub(crate) async fn show(
     state: Data<AppState>,
     request: HttpRequest,
     session: Session,
-    query: Query<DeviceCodeQuery>,
 ) -> Result<HttpResponse, ApiError> {
+    let user_code = query_value(&request, "user_code").map_err(ApiError::always_as_page)?.unwrap_or_default();
     let forms = state.forms(&request).with_new(&session, &*state.context.entropy)?;
     let form = forms.secret(&Action::EnterDeviceCode);
-    let user_code = query.user_code.as_deref().unwrap_or_default();
-    page(&state, &request, &PageContext { user_code, wrong: false, form }, StatusCode::OK)
+    page(&state, &request, &PageContext { user_code: &user_code, wrong: false, form }, StatusCode::OK)
 }
 
 /// Takes a code, and goes on to the page that asks about what waits under it.
@@ -89,12 +77,9 @@ pub(crate) async fn enter(
 }
 
 /// Says that the person is done here.
-pub(crate) async fn done(
-    state: Data<AppState>,
-    request: HttpRequest,
-    query: Query<DoneQuery>,
-) -> Result<HttpResponse, ApiError> {
-    let context = DoneContext { denied: query.done.as_deref() == Some("denied") };
+pub(crate) async fn done(state: Data<AppState>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    let done = query_value(&request, "done").map_err(ApiError::always_as_page)?;
+    let context = DoneContext { denied: done.as_deref() == Some("denied") };
     state.page(&request, Language::of(&request, None), Name::DeviceDone, StatusCode::OK, &context)
 }
 

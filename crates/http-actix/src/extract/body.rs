@@ -17,6 +17,7 @@ use serde::de::{DeserializeOwned, Deserializer, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 use url::form_urlencoded;
 
+use crate::connection::Connection;
 use crate::error::ApiError;
 use crate::extract::header_text;
 
@@ -51,6 +52,7 @@ impl FromRequest for Body {
         let is_announced_too_long =
             announced.and_then(|length| length.parse::<usize>().ok()).is_some_and(|length| length > MAX_BODY);
         let mut payload = payload.take();
+        let reading = Connection::reading(request);
         Box::pin(async move {
             if is_announced_too_long {
                 return Err(too_long());
@@ -59,6 +61,7 @@ impl FromRequest for Body {
                 return Err(ApiError::invalid_request("a compressed body is not taken")
                     .with_status(StatusCode::UNSUPPORTED_MEDIA_TYPE));
             }
+            let _reading = reading;
             let read = async {
                 let mut first = Bytes::new();
                 let mut bytes = BytesMut::new();

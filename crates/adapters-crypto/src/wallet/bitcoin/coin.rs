@@ -206,6 +206,17 @@ impl Coin {
         &self.name
     }
 
+    /// Would people take this name for the coin's? Case and spaces do not tell two names apart.
+    pub fn is_named_like(&self, name: &str) -> bool {
+        let letters = |name: &str| name.replace(' ', "").to_lowercase();
+        letters(&self.name) == letters(name)
+    }
+
+    /// Do the segwit addresses of both look alike?
+    pub fn shares_hrp_with(&self, other: &Self) -> bool {
+        self.hrp.is_some() && self.hrp == other.hrp
+    }
+
     /// The chain by CAIP-2.
     pub fn chain(&self) -> &str {
         &self.chain

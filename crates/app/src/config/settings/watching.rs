@@ -35,9 +35,12 @@ pub(crate) static METRICS: Setting<bool> = Setting {
         name: "metrics",
         file_key: None,
         doc: "Whether `/metrics` is there, which Prometheus reads (docs/metrics.md). It names no person and no client, but tells \
-              everybody who reaches it how busy the server is: close it at the proxy, or give it a listener of its own.",
+              everybody who reaches it how busy the server is: give it a listener of its own (`metrics_listen`), or say `on` and close it \
+              at the proxy.",
         takes: "on or off",
-        preset: Preset::Text("on"),
+        preset: Preset::Absent(
+            "`on` while the public URL is loopback, or with `metrics_listen`; otherwise `off`",
+        ),
         privacy: Privacy::Public,
     },
     parse: parse::on_or_off,

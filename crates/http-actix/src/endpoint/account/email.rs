@@ -133,15 +133,16 @@ pub(crate) async fn ask(
     request: HttpRequest,
     session: Session,
 ) -> Result<HttpResponse, ApiError> {
-    let token = query_value(&request, "token").map(|token| Secret::new(token.as_ref()));
+    let token = query_value(&request, "token").map_err(ApiError::always_as_page)?;
+    let token = token.map(|token| Secret::new(token.as_ref()));
     let Some(token) = token.filter(|token| token.id().is_some()) else {
-        return match query_value(&request, Done::PARAMETER) {
+        return match query_value(&request, Done::PARAMETER).map_err(ApiError::always_as_page)? {
             Some(_) => page(&state, &request, LinkPage::of("confirmed"), StatusCode::OK),
             None => page(&state, &request, LinkPage::of("invalid"), StatusCode::BAD_REQUEST),
         };
     };
     let opened = open_link(&state.context, &state.browser(&request), &token).await?;
-    if matches!(opened, LinkOpened::ForAnother { .. }) && query_value(&request, SIGN_IN).is_some() {
+    if matches!(opened, LinkOpened::ForAnother { .. }) && query_value(&request, SIGN_IN).map_err(ApiError::always_as_page)?.is_some() {
         let here = state.context.policy.public_url.join("/account/email/confirm");
         let redirect_uri = RedirectUri::from_trusted(format!("{here}?token={}", token.expose()));
         let oldest_sign_in = Some(state.context.clock.now());

@@ -43,7 +43,7 @@ impl Done {
     /// What the query says, if our own page led here: a link on another site cannot make ours say that something was done.
     pub(super) fn of(request: &HttpRequest, public_url: &PublicUrl) -> Option<Self> {
         require_ours(request, public_url).ok()?;
-        let value = query_value(request, Self::PARAMETER)?;
+        let value = query_value(request, Self::PARAMETER).ok()??;
         Self::ALL.into_iter().find(|done| done.name() == value)
     }
 

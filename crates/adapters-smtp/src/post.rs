@@ -1,0 +1,42 @@
+//! A thread of its own for mails, so that nothing that a mail server does keeps a worker from its requests.
+
+use std::io;
+use std::thread;
+
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot;
+
+/// A thread that runs futures until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Post {
+    handle: Handle,
+    _until_dropped: oneshot::Sender<()>,
+}
+
+impl Post {
+    /// Starts the thread.
+    pub(crate) fn start() -> io::Result<Self> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let handle = runtime.handle().clone();
+        let (until_dropped, dropped) = oneshot::channel::<()>();
+        thread::Builder::new().name("mail".to_owned()).spawn(move || {
+            // An error says that the sender is gone, which is what is waited for.
+            let _ = runtime.block_on(dropped);
+            runtime.shutdown_background();
+        })?;
+        Ok(Self { handle, _until_dropped: until_dropped })
+    }
+
+    /// Does something there. Whoever stops waiting for it stops it.
+    pub(crate) async fn carry<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> io::Result<T> {
+        let mut working = tokio::task::JoinSet::new();
+        working.spawn_on(work, &self.handle);
+        match working.join_next().await {
+            Some(done) => done.map_err(io::Error::other),
+            None => Err(io::Error::other("the thread for mails is gone")),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Who ends connections that take too long: one task for each worker, once a second.
+
+use std::cell::{Cell, RefCell};
+use std::rc::{Rc, Weak};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Admission, Connection, Doing, Seconds};
+
+/// The library ends a connection that rests after 15 s; this is for those that it forgets.
+const RESTING: Seconds = 20;
+/// How long a head may take, as the first one of a connection.
+const SENDING: Seconds = 11;
+/// How long nothing may be taken of an answer.
+pub(super) const STALLED: Seconds = 28;
+/// How long a connection may rest or send while there is hardly room for another one.
+const CROWDED: Seconds = 3;
+
+/// The connections of one worker.
+pub(crate) struct Ending {
+    now: Rc<Cell<Seconds>>,
+    connections: RefCell<Vec<Weak<Connection>>>,
+    admission: Arc<Admission>,
+}
+
+impl Ending {
+    /// Begins to look after connections, on this thread.
+    pub(crate) fn start(admission: Arc<Admission>) -> Rc<Self> {
+        let ending = Rc::new(Self { now: Rc::default(), connections: RefCell::default(), admission });
+        let looked_after = Rc::downgrade(&ending);
+        actix_web::rt::spawn(async move {
+            let mut seconds = tokio::time::interval(Duration::from_secs(1));
+            seconds.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+            loop {
+                seconds.tick().await;
+                let Some(ending) = looked_after.upgrade() else { break };
+                ending.look();
+            }
+        });
+        ending
+    }
+
+    /// Looks after one more.
+    pub(crate) fn add(&self, connection: Connection) -> Rc<Connection> {
+        let connection = Rc::new(connection);
+        self.connections.borrow_mut().push(Rc::downgrade(&connection));
+        connection
+    }
+
+    /// The worker's time.
+    pub(crate) fn clock(&self) -> Rc<Cell<Seconds>> {
+        Rc::clone(&self.now)
+    }
+
+    /// A second has passed.
+    pub(super) fn look(&self) {
+        let now = self.now.get().saturating_add(1);
+        self.now.set(now);
+        let is_crowded = self.admission.is_crowded();
+        let mut connections = self.connections.borrow_mut();
+        connections.retain(|connection| {
+            let Some(connection) = connection.upgrade() else { return false };
+            let limit = match connection.doing.get() {
+                // Handlers have their own limits.
+                Doing::Answering | Doing::Reading => return true,
+                Doing::Stalling => STALLED,
+                Doing::Resting | Doing::Sending if is_crowded => CROWDED,
+                Doing::Resting => RESTING,
+                Doing::Sending => SENDING,
+            };
+            let is_overdue = now.saturating_sub(connection.since.get()) > limit;
+            if is_overdue {
+                connection.end();
+            }
+            !is_overdue
+        });
+        if connections.capacity() / 4 > connections.len() {
+            connections.shrink_to_fit();
+        }
+    }
+}
