@@ -32,6 +32,7 @@ pub mod device;
 pub mod dpop;
 pub mod email;
 pub mod error;
+pub mod forgetting;
 pub mod grant;
 pub mod grant_type;
 pub mod id;
