@@ -7,6 +7,7 @@
 
 mod account;
 mod applications;
+mod clocks;
 mod crash;
 mod devices;
 mod flow;
@@ -27,5 +28,6 @@ mod rules;
 mod scaling;
 mod secrecy;
 mod security;
+mod strangers;
 mod verify;
 mod wallets;

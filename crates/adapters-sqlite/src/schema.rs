@@ -34,6 +34,7 @@ diesel::table! {
     users (id) {
         id -> Binary,
         created_at -> BigInt,
+        untold_since -> Nullable<BigInt>,
     }
 }
 
@@ -170,6 +171,14 @@ diesel::table! {
 }
 
 diesel::table! {
+    time_mark (id) {
+        id -> BigInt,
+        trusted_at -> BigInt,
+        doubted_for -> BigInt,
+    }
+}
+
+diesel::table! {
     spent_proofs (digest) {
         digest -> Binary,
         attempt -> Binary,
@@ -191,4 +200,5 @@ diesel::allow_tables_to_appear_in_same_query!(
     device_requests,
     pushed_requests,
     spent_proofs,
+    time_mark,
 );

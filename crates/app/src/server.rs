@@ -21,13 +21,14 @@ use known::Known;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
+use crate::clock_watch::ClockWatch;
 use crate::config::{Config, MetricsPage, RegistrationMode};
 use crate::failure::Failure;
 use crate::keys::KeyKeeper;
 use crate::operator_secret;
 use crate::shutdown::Signals;
 use crate::throw_away::ThrowAway;
-use crate::upkeep;
+use crate::upkeep::Upkeeper;
 use crate::wiring::{OpenStorage, Wiring};
 
 /// How long the server goes on taking requests after its readiness turned 503, so that balancers look elsewhere first.
@@ -42,6 +43,7 @@ pub(crate) async fn serve(
     config: Config,
     wiring: Wiring,
     mut throw_away: Option<ThrowAway>,
+    clock_is_right: bool,
 ) -> Result<(), Failure> {
     let mut signals = Signals::listen().map_err(|error| Failure::because("listen for signals", &error))?;
     // Before anything else: a second server on this address must not touch the first one's database.
@@ -58,13 +60,13 @@ pub(crate) async fn serve(
         folder.make().map_err(|error| Failure::because(&format!("make {}", folder.path()), &error))?;
     }
     let started = tokio::select! {
-        started = start(&config, &wiring, listener) => started?,
+        started = start(&config, &wiring, listener, clock_is_right) => started?,
         name = signals.next() => {
             tracing::info!(signal = name, "stopped before the start was done");
             return Ok(());
         }
     };
-    let Started { context, keys, metrics, mut running, storage } = started;
+    let Started { upkeeper, keys, metrics, mut running, storage } = started;
     if let Some(listener) = metrics_listener {
         if let Ok(address) = listener.local_addr() {
             tracing::info!(%address, "metrics are at /metrics");
@@ -73,7 +75,7 @@ pub(crate) async fn serve(
             .map_err(|error| Failure::because("serve the metrics (metrics_listen)", &error))?;
         tokio::spawn(serving);
     }
-    let upkeep = [tokio::spawn(upkeep::keep(context)), tokio::spawn(keys.keep())];
+    let upkeep = [tokio::spawn(upkeeper.keep()), tokio::spawn(keys.keep())];
     say_where(&config, &running, throw_away.as_ref());
     contract_chains::introduce(&config.wallets.ethereum_rpc);
 
@@ -103,19 +105,26 @@ pub(crate) async fn serve(
 }
 
 struct Started {
-    context: Context,
+    upkeeper: Upkeeper,
     keys: KeyKeeper,
     metrics: Arc<Metrics>,
     running: Running,
     storage: OpenStorage,
 }
 
-async fn start(config: &Config, wiring: &Wiring, listener: TcpListener) -> Result<Started, Failure> {
+async fn start(
+    config: &Config,
+    wiring: &Wiring,
+    listener: TcpListener,
+    clock_is_right: bool,
+) -> Result<Started, Failure> {
     let secret = operator_secret::load_or_create(config, wiring)
         .map_err(|error| Failure::because("get the secret (secret)", &error))?;
     let mut storage = opening::with_patience(config, wiring).await?;
-    let keys =
-        load_or_create(storage.storage.as_ref(), &secret, wiring.clock.as_ref(), wiring.entropy.as_ref());
+    let watch = ClockWatch::start(Arc::clone(&wiring.clock), &*storage.storage, clock_is_right);
+    let watch = Arc::new(watch.await.map_err(|error| Failure::because("compare the clocks", &error))?);
+    let clock = watch.clock();
+    let keys = load_or_create(storage.storage.as_ref(), &secret, clock.as_ref(), wiring.entropy.as_ref());
     let signer = keys.await.map_err(|error| Failure::because("open the signing keys", &error))?;
     let signer = Arc::new(signer);
     let text_key = TextKey::new(secret.derive::<32>("challenge texts"));
@@ -124,18 +133,16 @@ async fn start(config: &Config, wiring: &Wiring, listener: TcpListener) -> Resul
         signer: Arc::clone(&signer),
         storage: Arc::clone(&storage.storage),
         secret: secret.clone(),
-        clock: Arc::clone(&wiring.clock),
+        clock: Arc::clone(&clock),
+        watch: Arc::clone(&watch),
         entropy: Arc::clone(&wiring.entropy),
         rotation: config.key_rotation,
     };
-    let known = Known {
-        signer: Arc::clone(&signer),
-        clock: Arc::clone(&wiring.clock),
-        writer: storage.writer.take(),
-    };
+    let known =
+        Known { signer: Arc::clone(&signer), clock: Arc::clone(&clock), writer: storage.writer.take() };
     let metrics = Arc::new(http::metrics(env!("CARGO_PKG_VERSION"), Box::new(known)));
     let stored = Arc::clone(&storage.storage);
-    let context = wiring.context(config, stored, signer, (text_key, dpop_nonces));
+    let context = Context { clock, ..wiring.context(config, stored, signer, (text_key, dpop_nonces)) };
     let wallets = Arc::new(MeasuredWallets::new(context.wallets, Arc::clone(&metrics)));
     let context = Context { wallets, ..context };
     let settings = HttpSettings {
@@ -149,10 +156,13 @@ async fn start(config: &Config, wiring: &Wiring, listener: TcpListener) -> Resul
         metrics: Arc::clone(&metrics),
         shows_metrics: config.metrics == MetricsPage::Beside,
         workers: config.workers,
+        own_clock: Arc::clone(&wiring.clock),
     };
     let running = http::start(context.clone(), settings, listener)
         .map_err(|error| Failure::because("start the server", &error))?;
-    Ok(Started { context, keys, metrics, running, storage })
+    let forget_unused_users = config.forget_unused_users;
+    let upkeeper = Upkeeper { context, clock: watch, forget_unused_users };
+    Ok(Started { upkeeper, keys, metrics, running, storage })
 }
 
 fn registration(config: &Config) -> Registration {

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use actix_web::HttpRequest;
 use actix_web::web::Bytes;
 use countersign_metrics::Metrics;
+use countersign_ports::Clock;
 use countersign_usecases::Context;
 
 use crate::endpoint::auth_page::SignInPage;
@@ -20,6 +21,8 @@ use crate::templates::{Asset, Features, Name, Outlines, Site, TemplateError, Tem
 
 pub(crate) struct AppState {
     pub(crate) context: Context,
+    /// This machine's clock, which may not be the one that the server goes by.
+    pub(crate) own_clock: Arc<dyn Clock>,
     pub(crate) templates: Templates,
     pub(crate) sign_in_pages: Outlines<SignInPage>,
     pub(crate) rate_limits: RateLimits,
@@ -66,6 +69,7 @@ impl AppState {
             registration: settings.registration,
             playground: settings.playground,
             metrics: settings.metrics,
+            own_clock: settings.own_clock,
             shows_metrics: settings.shows_metrics,
             context,
             draining: AtomicBool::new(false),

@@ -81,7 +81,7 @@ pub async fn link_wallet(
     let signer = proven(context, pending, Whose::Signer, signer).await?;
     let wallet = proven(context, pending, Whose::Other, other).await?;
     let IssuedChallenge { id, expires_at, .. } = pending.challenge;
-    let command = LinkWallet { id, signer, wallet, now, forget_after: expires_at };
+    let command = LinkWallet { id, signer, wallet, begun_at: id.issued_at(), now, forget_after: expires_at };
     let user = match context.storage.link_wallet(command).await? {
         WalletLinked::Linked { user } => {
             tracing::info!(user.id = %user, wallet = %pending.other.shortened(), "wallet linked");
@@ -106,7 +106,8 @@ pub async fn unlink_wallet(
     let signer = proven(context, pending, Whose::Signer, signer).await?;
     let IssuedChallenge { id, expires_at, .. } = pending.challenge;
     let wallet = pending.other.clone();
-    let mut command = UnlinkWallet { id, signer, wallet, now, forget_after: expires_at };
+    let mut command =
+        UnlinkWallet { id, signer, wallet, begun_at: id.issued_at(), now, forget_after: expires_at };
     let mut outcome = context.storage.unlink_wallet(command.clone()).await?;
     // A contract's wallet belongs to its chain; by its address alone it looks like a key's.
     if outcome == WalletUnlinked::NotTheirs && command.wallet.family != command.wallet.chain {

@@ -20,7 +20,7 @@ pub(crate) fn unlink_wallet(
     if wallets::is_spent(connection, command.id)? {
         return Ok(WalletUnlinked::ChallengeSpent);
     }
-    let Some(user_id) = wallets::owner_of(connection, &command.signer)? else {
+    let Some(user_id) = wallets::owner_since(connection, &command.signer, command.begun_at)? else {
         return Ok(WalletUnlinked::SignerUnknown);
     };
     let at = Row { table: "wallets", key: command.signer.address.as_bytes() };

@@ -5,6 +5,8 @@ use std::time::Duration;
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use countersign_domain::error::OAuthErrorCode;
+use countersign_domain::forgetting::{ClockDoubt, TOLERANCE, TimeWitness, WORRYING};
+use countersign_ports::StoreError;
 use paperclip::actix::Apiv2Schema;
 use serde::Serialize;
 
@@ -18,11 +20,29 @@ const PING_TIMEOUT: Duration = Duration::from_secs(2);
 pub(crate) struct Health {
     /// Always `ok`; anything else is an error.
     status: &'static str,
+    /// What is wrong with this server's clock, if anything is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock: Option<String>,
 }
 
 /// The process runs.
 pub(crate) async fn live() -> HttpResponse {
-    HttpResponse::Ok().json(Health { status: "ok" })
+    HttpResponse::Ok().json(Health { status: "ok", clock: None })
+}
+
+/// How far the clock is from where it should be. The server goes on: nothing is forgotten by a clock that is doubted.
+async fn clock_trouble(state: &AppState) -> Result<Option<String>, StoreError> {
+    let context = &state.context;
+    let doubt = match context.storage.time_witness().await? {
+        TimeWitness::Clock(database) => ClockDoubt::between(state.own_clock.now(), database, WORRYING)
+            .map(|doubt| (doubt, "the database's")),
+        TimeWitness::Mark(mark) => mark
+            .and_then(|mark| ClockDoubt::between(context.clock.now(), mark.trusted_at, TOLERANCE))
+            .map(|doubt| (doubt, "what was expected")),
+    };
+    Ok(doubt.map(|(doubt, other)| {
+        format!("{} s {} of {other}", doubt.difference().whole_seconds(), doubt.direction())
+    }))
 }
 
 /// The store answers, and the server is not about to stop.
@@ -30,8 +50,12 @@ pub(crate) async fn ready(state: Data<AppState>) -> Result<HttpResponse, ApiErro
     if state.is_draining() {
         return Err(ApiError::new(OAuthErrorCode::TemporarilyUnavailable, "the server is stopping"));
     }
-    match tokio::time::timeout(PING_TIMEOUT, state.context.storage.ping()).await {
-        Ok(Ok(())) => Ok(HttpResponse::Ok().json(Health { status: "ok" })),
+    let asked = async {
+        state.context.storage.ping().await?;
+        clock_trouble(&state).await
+    };
+    match tokio::time::timeout(PING_TIMEOUT, asked).await {
+        Ok(Ok(clock)) => Ok(HttpResponse::Ok().json(Health { status: "ok", clock })),
         Ok(Err(error)) => Err(error.into()),
         Err(_) => Err(ApiError::new(OAuthErrorCode::TemporarilyUnavailable, "the store does not answer")),
     }
