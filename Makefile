@@ -307,6 +307,7 @@ setup-services: setup-postgres
 	command -v npm >/dev/null || missing+=(npm)
 	command -v openssl >/dev/null || missing+=(openssl)
 	python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3 python3-venv)
+	command -v faketime >/dev/null || missing+=(faketime)
 	[[ -x /usr/sbin/pgbouncer ]] || command -v pgbouncer >/dev/null || missing+=(pgbouncer)
 	[[ -x /usr/bin/chromium ]] || grep -qs '^ID=ubuntu' /etc/os-release || missing+=(chromium)
 	$(install_missing)

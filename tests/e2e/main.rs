@@ -7,6 +7,7 @@
 
 mod account;
 mod applications;
+mod clocks;
 mod crash;
 mod devices;
 mod edge;
@@ -29,5 +30,6 @@ mod rules;
 mod scaling;
 mod secrecy;
 mod security;
+mod strangers;
 mod verify;
 mod wallets;

@@ -10,6 +10,8 @@ pub(crate) mod continue_session;
 pub(crate) mod delete_account;
 pub(crate) mod email;
 pub(crate) mod end_session;
+pub(crate) mod forget_documents;
+pub(crate) mod forget_unused;
 pub(crate) mod issue_tokens;
 pub(crate) mod keys;
 pub(crate) mod link_wallet;

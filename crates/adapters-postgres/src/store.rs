@@ -5,6 +5,7 @@ use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
+use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::Grant;
 use countersign_domain::id::{ClientId, GrantId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
@@ -15,13 +16,13 @@ use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
 use countersign_ports::{
     Account, AccountStore, AddSigningKey, BeginDevice, ClientStore, CompleteLogin, ConfirmEmail,
-    ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, EmailConfirmed, EmailPut,
-    IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore,
-    OpenSession, PurgeExpired, Purged, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered,
-    ReplayStore, RequestStore, RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated,
-    SessionClient, SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError,
-    TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet, Upkeep, WalletLinked, WalletStore,
-    WalletUnlinked,
+    ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten,
+    EmailConfirmed, EmailPut, ForgetDocuments, ForgetUnused, IssueTokens, KeyAdded, KeyStore, KnownAccess,
+    LinkWallet, LinkedWallet, LoginCompleted, LoginStore, OpenSession, PurgeExpired, Purged, PutEmail,
+    RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, RevokeConsent, RevokeGrant,
+    RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient, SessionContinued, SessionOpened,
+    SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore, TokensIssued,
+    UnlinkWallet, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
 };
 use time::OffsetDateTime;
 
@@ -30,6 +31,8 @@ use crate::ops::continue_session::continue_session;
 use crate::ops::delete_account::delete_account;
 use crate::ops::email::{confirm_email, put_email, remove_email};
 use crate::ops::end_session::{end_session, end_sessions};
+use crate::ops::forget_documents::forget_documents;
+use crate::ops::forget_unused::forget_unused;
 use crate::ops::issue_tokens::issue_tokens;
 use crate::ops::keys::{add_signing_key, remove_signing_key, signing_keys, withdraw_signing_key};
 use crate::ops::link_wallet::link_wallet;
@@ -43,7 +46,7 @@ use crate::ops::requests::{
 use crate::ops::revoke_consent::revoke_consent;
 use crate::ops::sign_out::{clients_of_sessions, sign_out};
 use crate::ops::unlink_wallet::unlink_wallet;
-use crate::ops::upkeep::{ping, purge_expired};
+use crate::ops::upkeep::{ping, purge_expired, time_witness};
 use crate::together::read::{FindAccess, FindClient, FindGrant, FindRefresh, LivesOn};
 
 #[async_trait]
@@ -255,6 +258,22 @@ impl ReplayStore for PgStorage {
 impl Upkeep for PgStorage {
     async fn purge_expired(&self, command: PurgeExpired) -> Result<Purged, StoreError> {
         self.pool.run(move |connection| purge_expired(connection, command)).await
+    }
+
+    async fn forget_unused(&self, command: ForgetUnused) -> Result<Purged, StoreError> {
+        self.pool.run(move |connection| forget_unused(connection, command)).await
+    }
+
+    async fn forget_documents(&self, command: ForgetDocuments) -> Result<DocumentsForgotten, StoreError> {
+        self.pool.run(move |connection| forget_documents(connection, command)).await
+    }
+
+    async fn time_witness(&self) -> Result<TimeWitness, StoreError> {
+        self.pool.run(time_witness).await
+    }
+
+    async fn mark_time(&self, _mark: TimeMark) -> Result<(), StoreError> {
+        Ok(())
     }
 
     async fn ping(&self) -> Result<(), StoreError> {

@@ -96,7 +96,11 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     keys::withdraw_signing_key(connection, &key.key.kid, fixtures::NOW).unwrap();
     keys::remove_signing_key(connection, &key.key.kid).unwrap();
     keys::signing_keys(connection).unwrap();
-    upkeep::purge_expired(connection, PurgeExpired { before: fixtures::NOW, limit: 5 }).unwrap();
+    upkeep::purge_expired(
+        connection,
+        PurgeExpired { before: fixtures::NOW, pushed_before: fixtures::NOW, limit: 5 },
+    )
+    .unwrap();
     upkeep::ping(connection).unwrap();
     register_client::delete_client(connection, client.id).unwrap();
 }

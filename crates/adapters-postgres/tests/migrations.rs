@@ -6,7 +6,7 @@ use std::thread;
 use countersign_adapters_postgres::{PgOptions, PgStorage, migrate, revert_all};
 use countersign_conformance::fixtures;
 use countersign_domain::id::UserId;
-use countersign_ports::{KeyStore, WalletStore, WalletUnlinked};
+use countersign_ports::{KeyStore, UnlinkWallet, WalletStore, WalletUnlinked};
 use countersign_test_postgres::Cluster;
 use uuid::Uuid;
 
@@ -50,7 +50,7 @@ fn what_an_exchange_and_a_refresh_change_in_a_grant_is_in_no_index() {
     let url = Cluster::shared().create_database();
     migrate(&url).unwrap();
     let indexes = execute(&url, "SELECT indexdef FROM pg_indexes WHERE tablename = 'grants'");
-    assert_eq!(indexes.lines().count(), 5, "{indexes}");
+    assert_eq!(indexes.lines().count(), 6, "{indexes}");
     for column in ["forget_after", "newest_token", "redeemed_at"] {
         assert!(!indexes.contains(column), "{indexes}");
     }
@@ -110,7 +110,9 @@ async fn d_16_d_30_what_the_release_before_writes_is_read_with_the_chain_of_its_
     let accounts: Vec<_> = wallets.iter().map(|wallet| wallet.account.caip10()).collect();
     assert_eq!(accounts, ["eip155:1:0xa", "solana:5eykt:b"]);
 
-    let command = fixtures::unlink_wallet(&wallets[1].account, &wallets[0].account);
+    let begun_at = wallets[1].linked_at + time::Duration::SECOND;
+    let command =
+        UnlinkWallet { begun_at, ..fixtures::unlink_wallet(&wallets[1].account, &wallets[0].account) };
     assert!(matches!(storage.unlink_wallet(command).await.unwrap(), WalletUnlinked::Unlinked { .. }));
     assert_eq!(execute(&url, "SELECT revocation_reason FROM grants"), "wallet_unlinked");
 }

@@ -1,16 +1,17 @@
 //! How a batch of commands becomes one commit.
 
 use countersign_domain::client::Client;
+use countersign_domain::forgetting::TimeMark;
 use countersign_domain::id::ClientId;
 use countersign_domain::pushed_request::PushedRequest;
 use countersign_group_commit::Executor;
 use countersign_ports::{
     AddSigningKey, BeginDevice, CompleteLogin, ConfirmEmail, ContinueSession, DeleteAccount, DenyDevice,
-    DeviceBegun, DeviceDenied, EmailConfirmed, EmailPut, IssueTokens, KeyAdded, LinkWallet, LoginCompleted,
-    OpenSession, PurgeExpired, Purged, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered,
-    RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionContinued,
-    SessionOpened, SignOut, SpendProof, TakePushedRequest, TokensIssued, UnlinkWallet, WalletLinked,
-    WalletUnlinked,
+    DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut, ForgetDocuments, ForgetUnused,
+    IssueTokens, KeyAdded, LinkWallet, LoginCompleted, OpenSession, PurgeExpired, Purged, PutEmail,
+    RedeemCode, Redeemed, RegisterClient, Registered, RevokeConsent, RevokeGrant, RevokeToken, Revoked,
+    RotateRefresh, Rotated, SessionContinued, SessionOpened, SignOut, SpendProof, TakePushedRequest,
+    TokensIssued, UnlinkWallet, WalletLinked, WalletUnlinked,
 };
 use diesel::SqliteConnection;
 use diesel::connection::SimpleConnection;
@@ -101,6 +102,9 @@ commands! {
     RemoveSigningKey: RemoveSigningKey => bool, ops::signing_keys::remove_signing_key;
     SpendProof: SpendProof => bool, ops::spend_proof::spend_proof;
     PurgeExpired: PurgeExpired => Purged, ops::purge_expired::purge_expired;
+    ForgetUnused: ForgetUnused => Purged, ops::forget_unused::forget_unused;
+    ForgetDocuments: ForgetDocuments => DocumentsForgotten, ops::forget_documents::forget_documents;
+    MarkTime: TimeMark => (), ops::time_mark::mark_time;
     Ping: Ping => (), ping;
 }
 

@@ -35,6 +35,7 @@ diesel::table! {
     users (id) {
         id -> Binary,
         created_at -> BigInt,
+        untold_since -> Nullable<BigInt>,
     }
 }
 
@@ -184,6 +185,14 @@ diesel::table! {
 }
 
 diesel::table! {
+    time_mark (id) {
+        id -> BigInt,
+        trusted_at -> BigInt,
+        doubted_for -> BigInt,
+    }
+}
+
+diesel::table! {
     spent_proofs (digest) {
         digest -> Binary,
         attempt -> Binary,
@@ -206,4 +215,5 @@ diesel::allow_tables_to_appear_in_same_query!(
     device_requests,
     pushed_requests,
     spent_proofs,
+    time_mark,
 );

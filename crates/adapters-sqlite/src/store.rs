@@ -9,6 +9,7 @@ use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
+use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::Grant;
 use countersign_domain::id::{ClientId, GrantId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
@@ -20,13 +21,13 @@ use countersign_domain::token::AccessSnapshot;
 use countersign_group_commit::{GroupCommit, Limits};
 use countersign_ports::{
     Account, AccountStore, AddSigningKey, BeginDevice, ClientStore, CompleteLogin, ConfirmEmail,
-    ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, EmailConfirmed, EmailPut,
-    IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore,
-    OpenSession, PurgeExpired, Purged, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered,
-    ReplayStore, RequestStore, RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated,
-    SessionClient, SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError,
-    TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet, Upkeep, WalletLinked, WalletStore,
-    WalletUnlinked,
+    ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten,
+    EmailConfirmed, EmailPut, ForgetDocuments, ForgetUnused, IssueTokens, KeyAdded, KeyStore, KnownAccess,
+    LinkWallet, LinkedWallet, LoginCompleted, LoginStore, OpenSession, PurgeExpired, Purged, PutEmail,
+    RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, RevokeConsent, RevokeGrant,
+    RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient, SessionContinued, SessionOpened,
+    SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore, TokensIssued,
+    UnlinkWallet, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
 };
 use diesel::SqliteConnection;
 use time::OffsetDateTime;
@@ -39,7 +40,7 @@ use crate::migrate;
 use crate::ops::end_session::{EndSession, EndSessions};
 use crate::ops::remove_email::RemoveEmail;
 use crate::ops::signing_keys::{self, RemoveSigningKey, WithdrawSigningKey};
-use crate::ops::{read, read_account, requests, sign_out};
+use crate::ops::{read, read_account, requests, sign_out, time_mark};
 use crate::options::SqliteOptions;
 use crate::pool::{self, Readers};
 
@@ -353,6 +354,22 @@ impl ReplayStore for SqliteStorage {
 impl Upkeep for SqliteStorage {
     async fn purge_expired(&self, command: PurgeExpired) -> Result<Purged, StoreError> {
         self.write(command).await
+    }
+
+    async fn forget_unused(&self, command: ForgetUnused) -> Result<Purged, StoreError> {
+        self.write(command).await
+    }
+
+    async fn forget_documents(&self, command: ForgetDocuments) -> Result<DocumentsForgotten, StoreError> {
+        self.write(command).await
+    }
+
+    async fn time_witness(&self) -> Result<TimeWitness, StoreError> {
+        self.read(time_mark::time_witness).await
+    }
+
+    async fn mark_time(&self, mark: TimeMark) -> Result<(), StoreError> {
+        self.write(mark).await
     }
 
     async fn ping(&self) -> Result<(), StoreError> {

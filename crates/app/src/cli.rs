@@ -30,6 +30,9 @@ pub(crate) enum Command {
         /// Try it out on this machine: a database and a secret that are thrown away at the end, and the playground.
         #[arg(long)]
         dev: bool,
+        /// Believe this machine's clock, although it is not where it was expected: it was wrong before, or the server was off.
+        #[arg(long)]
+        clock_is_right: bool,
     },
     /// Bring the database up to date and say what was done.
     Migrate,

@@ -47,6 +47,8 @@ pub(crate) struct Config {
     pub(crate) lifetimes: Lifetimes,
     /// How long a signing key signs; `None`: keys are rotated by hand.
     pub(crate) key_rotation: Option<Duration>,
+    /// After how long a user is forgotten that nobody was told of; `None`: nobody is.
+    pub(crate) forget_unused_users: Option<Duration>,
     pub(crate) rate_limit: bool,
     pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) wallets: WalletSettings,
@@ -149,6 +151,7 @@ impl Config {
         let login_session = reader.read(&settings::LOGIN_TTL);
         let grace = reader.read(&settings::REFRESH_GRACE);
         let key_rotation = reader.read(&settings::KEY_ROTATION);
+        let forget_unused_users = reader.read(&settings::FORGET_UNUSED_USERS);
         let rate_limit = reader.read(&settings::RATE_LIMIT);
         let trusted_proxies = reader.read(&settings::TRUSTED_PROXIES).unwrap_or_default();
         let connections_per_address = reader.read(&settings::CONNECTIONS_PER_ADDRESS);
@@ -288,6 +291,7 @@ impl Config {
                     public_grace: grace.unwrap_or(default.public_grace),
                 },
                 key_rotation: Some(key_rotation?).filter(|age| age.is_positive()),
+                forget_unused_users: Some(forget_unused_users?).filter(|time| time.is_positive()),
                 rate_limit: rate_limit?,
                 trusted_proxies,
                 wallets,

@@ -11,6 +11,7 @@ use countersign_domain::signing_key::KeyState;
 use countersign_ports::{Clock, Entropy, EntropyExt, Storage};
 use tokio::time::sleep;
 
+use crate::clock_watch::ClockWatch;
 use crate::upkeep::jittered;
 
 /// How often the keys are read again, on the average.
@@ -24,6 +25,8 @@ pub(crate) struct KeyKeeper {
     pub(crate) storage: Arc<dyn Storage>,
     pub(crate) secret: OperatorSecret,
     pub(crate) clock: Arc<dyn Clock>,
+    /// Keys are forgotten when they are past by every clock that is known.
+    pub(crate) watch: Arc<ClockWatch>,
     pub(crate) entropy: Arc<dyn Entropy>,
     /// How long a key signs; `None`: keys are rotated by hand.
     pub(crate) rotation: Option<time::Duration>,
@@ -55,7 +58,7 @@ impl KeyKeeper {
         let (store, now) = (self.storage.as_ref(), self.clock.now());
         if with_upkeep {
             make_due_keys(store, &self.secret, self.entropy.as_ref(), now, self.rotation).await?;
-            forget_old_keys(store, now).await?;
+            forget_old_keys(store, self.watch.look(store).await?).await?;
         }
         self.signer.reload(store, &self.secret, now).await
     }
@@ -94,11 +97,14 @@ mod tests {
     async fn keeper(storage: &Arc<MemoryStorage>, clock: &Arc<ManualClock>, days: i64) -> KeyKeeper {
         let secret = OperatorSecret::parse(&"c2VjcmV0".repeat(6)).unwrap();
         let signer = load_or_create(storage.as_ref(), &secret, clock.as_ref(), &OsEntropy).await.unwrap();
+        let own: Arc<dyn Clock> = Arc::<ManualClock>::clone(clock);
+        let watch = Arc::new(ClockWatch::start(own, storage.as_ref(), false).await.unwrap());
         KeyKeeper {
             signer: Arc::new(signer),
             storage: Arc::<MemoryStorage>::clone(storage),
             secret,
             clock: Arc::<ManualClock>::clone(clock),
+            watch,
             entropy: Arc::new(OsEntropy),
             rotation: Some(time::Duration::days(days)),
         }

@@ -18,6 +18,7 @@ mod check_config;
 mod cli;
 mod client_command;
 mod client_output;
+mod clock_watch;
 mod config;
 mod demo_wallet;
 mod descriptors;
@@ -74,18 +75,18 @@ pub fn run(args: impl IntoIterator<Item = OsString>, wiring: Wiring) -> ExitCode
 
 fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failure> {
     let mut out = io::stdout();
-    let command = cli.command.unwrap_or(Command::Serve { dev: false });
-    let trial = matches!(command, Command::Serve { dev: true });
+    let command = cli.command.unwrap_or(Command::Serve { dev: false, clock_is_right: false });
+    let trial = matches!(command, Command::Serve { dev: true, .. });
     let throw_away = trial.then(|| ThrowAway::name(wiring.entropy.as_ref()));
     if let Some(place) = &throw_away {
         sources.try_out(place.database_url());
     }
     let load = |purpose| Config::load(&sources, &wiring, purpose).map_err(Failure::Settings);
     match command {
-        Command::Serve { dev } => {
+        Command::Serve { dev, clock_is_right } => {
             let config = load(if dev { Purpose::TryOut } else { Purpose::Serve })?;
             let _flushed = telemetry::start(&config, Audience::Server);
-            block_on(server::serve(config, wiring, throw_away))
+            block_on(server::serve(config, wiring, throw_away, clock_is_right))
         }
         Command::Migrate => {
             let config = load(Purpose::Administer)?;

@@ -23,6 +23,7 @@ use known::Known;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
+use crate::clock_watch::ClockWatch;
 use crate::config::{Config, MetricsPage, RegistrationMode};
 use crate::descriptors;
 use crate::failure::Failure;
@@ -30,7 +31,7 @@ use crate::keys::KeyKeeper;
 use crate::operator_secret;
 use crate::shutdown::Signals;
 use crate::throw_away::ThrowAway;
-use crate::upkeep;
+use crate::upkeep::Upkeeper;
 use crate::wiring::{ContextKeys, OpenStorage, Wiring};
 
 /// How long the server goes on taking requests after its readiness turned 503, so that balancers look elsewhere first.
@@ -45,6 +46,7 @@ pub(crate) async fn serve(
     config: Config,
     wiring: Wiring,
     mut throw_away: Option<ThrowAway>,
+    clock_is_right: bool,
 ) -> Result<(), Failure> {
     for warning in config.warnings.iter().cloned().chain(descriptors::warning()) {
         tracing::warn!("{warning}");
@@ -64,13 +66,13 @@ pub(crate) async fn serve(
         folder.make().map_err(|error| Failure::because(&format!("make {}", folder.path()), &error))?;
     }
     let started = tokio::select! {
-        started = start(&config, &wiring, listener) => started?,
+        started = start(&config, &wiring, listener, clock_is_right) => started?,
         name = signals.next() => {
             tracing::info!(signal = name, "stopped before the start was done");
             return Ok(());
         }
     };
-    let Started { context, keys, metrics, mut running, storage } = started;
+    let Started { upkeeper, keys, metrics, mut running, storage } = started;
     if let Some(listener) = metrics_listener {
         if let Ok(address) = listener.local_addr() {
             tracing::info!(%address, "metrics are at /metrics");
@@ -79,7 +81,7 @@ pub(crate) async fn serve(
             .map_err(|error| Failure::because("serve the metrics (metrics_listen)", &error))?;
         tokio::spawn(serving);
     }
-    let upkeep = [tokio::spawn(upkeep::keep(context)), tokio::spawn(keys.keep())];
+    let upkeep = [tokio::spawn(upkeeper.keep()), tokio::spawn(keys.keep())];
     say_where(&config, &running, throw_away.as_ref());
     contract_chains::introduce(&config.wallets.ethereum_rpc);
 
@@ -109,22 +111,29 @@ pub(crate) async fn serve(
 }
 
 struct Started {
-    context: Context,
+    upkeeper: Upkeeper,
     keys: KeyKeeper,
     metrics: Arc<Metrics>,
     running: Running,
     storage: OpenStorage,
 }
 
-async fn start(config: &Config, wiring: &Wiring, listener: TcpListener) -> Result<Started, Failure> {
+async fn start(
+    config: &Config,
+    wiring: &Wiring,
+    listener: TcpListener,
+    clock_is_right: bool,
+) -> Result<Started, Failure> {
     let descriptors = descriptors::raise();
     let connections = descriptors::connections(config, descriptors);
     tracing::info!(descriptors, connections = connections.total, "connections are bounded");
     let secret = operator_secret::load_or_create(config, wiring)
         .map_err(|error| Failure::because("get the secret (secret)", &error))?;
     let mut storage = opening::with_patience(config, wiring).await?;
-    let keys =
-        load_or_create(storage.storage.as_ref(), &secret, wiring.clock.as_ref(), wiring.entropy.as_ref());
+    let watch = ClockWatch::start(Arc::clone(&wiring.clock), &*storage.storage, clock_is_right);
+    let watch = Arc::new(watch.await.map_err(|error| Failure::because("compare the clocks", &error))?);
+    let clock = watch.clock();
+    let keys = load_or_create(storage.storage.as_ref(), &secret, clock.as_ref(), wiring.entropy.as_ref());
     let signer = keys.await.map_err(|error| Failure::because("open the signing keys", &error))?;
     let signer = Arc::new(signer);
     let context_keys = ContextKeys {
@@ -136,18 +145,16 @@ async fn start(config: &Config, wiring: &Wiring, listener: TcpListener) -> Resul
         signer: Arc::clone(&signer),
         storage: Arc::clone(&storage.storage),
         secret: secret.clone(),
-        clock: Arc::clone(&wiring.clock),
+        clock: Arc::clone(&clock),
+        watch: Arc::clone(&watch),
         entropy: Arc::clone(&wiring.entropy),
         rotation: config.key_rotation,
     };
-    let known = Known {
-        signer: Arc::clone(&signer),
-        clock: Arc::clone(&wiring.clock),
-        writer: storage.writer.take(),
-    };
+    let known =
+        Known { signer: Arc::clone(&signer), clock: Arc::clone(&clock), writer: storage.writer.take() };
     let metrics = Arc::new(http::metrics(env!("CARGO_PKG_VERSION"), Box::new(known)));
     let stored = Arc::clone(&storage.storage);
-    let context = wiring.context(config, stored, signer, context_keys);
+    let context = Context { clock, ..wiring.context(config, stored, signer, context_keys) };
     let wallets = Arc::new(MeasuredWallets::new(context.wallets, Arc::clone(&metrics)));
     let context = Context { wallets, ..context };
     let settings = HttpSettings {
@@ -163,10 +170,13 @@ async fn start(config: &Config, wiring: &Wiring, listener: TcpListener) -> Resul
         shows_metrics: config.metrics == MetricsPage::Beside,
         workers: config.workers,
         connections,
+        own_clock: Arc::clone(&wiring.clock),
     };
     let running = http::start(context.clone(), settings, listener)
         .map_err(|error| Failure::because("start the server", &error))?;
-    Ok(Started { context, keys, metrics, running, storage })
+    let forget_unused_users = config.forget_unused_users;
+    let upkeeper = Upkeeper { context, clock: watch, forget_unused_users };
+    Ok(Started { upkeeper, keys, metrics, running, storage })
 }
 
 fn registration(config: &Config) -> Registration {

@@ -1,11 +1,17 @@
 //! Forgetting what nobody can use any more, in small steps beside the work.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use countersign_domain::id::ClientId;
 use countersign_ports::{EntropyExt, StoreError};
 use countersign_usecases::Context;
+use countersign_usecases::forget_unused::{forget_unused_documents, forget_unused_users};
 use countersign_usecases::purge_expired::purge_expired;
+use time::OffsetDateTime;
 use tokio::time::sleep;
+
+use crate::clock_watch::ClockWatch;
 
 /// How often, on the average: what expires in so short a time is gone in a few steps.
 const EVERY: Duration = Duration::from_secs(10);
@@ -13,26 +19,58 @@ const EVERY: Duration = Duration::from_secs(10);
 /// kind a second.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Purges for as long as the server runs.
-pub(crate) async fn keep(context: Context) {
-    loop {
-        sleep(jittered(EVERY, context.entropy.bytes())).await;
-        match purge_all(&context, PAUSE).await {
-            Ok(0) => {}
-            Ok(rows) => tracing::info!(rows, "expired rows forgotten"),
-            Err(error) => {
-                let error: &dyn std::error::Error = &error;
-                tracing::warn!(error, "expired rows stay for now");
+/// Who looks after the store.
+pub(crate) struct Upkeeper {
+    pub(crate) context: Context,
+    pub(crate) clock: Arc<ClockWatch>,
+    /// After how long a user is forgotten that nobody was told of; `None`: nobody is.
+    pub(crate) forget_unused_users: Option<time::Duration>,
+}
+
+impl Upkeeper {
+    /// Forgets for as long as the server runs.
+    pub(crate) async fn keep(self) {
+        let mut document = None;
+        loop {
+            sleep(jittered(EVERY, self.context.entropy.bytes())).await;
+            match self.round(&mut document).await {
+                Ok(Forgotten { rows: 0, users: 0, documents: 0 }) => {}
+                Ok(Forgotten { rows, users, documents }) => {
+                    tracing::info!(rows, users, documents, "expired rows forgotten");
+                }
+                Err(error) => {
+                    let error: &dyn std::error::Error = &error;
+                    tracing::warn!(error, "expired rows stay for now");
+                }
             }
         }
     }
+
+    async fn round(&self, document: &mut Option<ClientId>) -> Result<Forgotten, StoreError> {
+        let past = self.clock.look(&*self.context.storage).await?;
+        let rows = purge_all(&self.context, past, PAUSE).await?;
+        let users = match self.forget_unused_users {
+            Some(unused_for) => forget_users(&self.context, past, unused_for, PAUSE).await?,
+            None => 0,
+        };
+        let forgotten = forget_unused_documents(&self.context, past, *document).await?;
+        *document = forgotten.next;
+        Ok(Forgotten { rows, users, documents: forgotten.rows })
+    }
+}
+
+/// What went in one round.
+struct Forgotten {
+    rows: u64,
+    users: u64,
+    documents: u64,
 }
 
 /// Takes steps while there is more.
-async fn purge_all(context: &Context, pause: Duration) -> Result<u64, StoreError> {
+async fn purge_all(context: &Context, past: OffsetDateTime, pause: Duration) -> Result<u64, StoreError> {
     let mut rows = 0;
     loop {
-        let purged = purge_expired(context).await?;
+        let purged = purge_expired(context, past).await?;
         rows += purged.rows;
         if !purged.more {
             return Ok(rows);
@@ -41,6 +79,23 @@ async fn purge_all(context: &Context, pause: Duration) -> Result<u64, StoreError
     }
 }
 
+/// The same for users that nobody was told of.
+async fn forget_users(
+    context: &Context,
+    past: OffsetDateTime,
+    unused_for: time::Duration,
+    pause: Duration,
+) -> Result<u64, StoreError> {
+    let mut users = 0;
+    loop {
+        let forgotten = forget_unused_users(context, past, unused_for).await?;
+        users += forgotten.rows;
+        if !forgotten.more {
+            return Ok(users);
+        }
+        sleep(pause).await;
+    }
+}
 /// Up to a quarter less or more, so that replicas which started together do not work together.
 pub(crate) fn jittered(period: Duration, random: [u8; 2]) -> Duration {
     let share = f64::from(u16::from_le_bytes(random)) / f64::from(u16::MAX);
@@ -101,9 +156,10 @@ mod tests {
                 dpop_nonces: DpopNonceKey::new([8; 32]),
             },
         };
-        assert_eq!(purge_all(&context, Duration::ZERO).await.unwrap(), 0);
+        let now = || context.clock.now();
+        assert_eq!(purge_all(&context, now(), Duration::ZERO).await.unwrap(), 0);
         clock.advance(time::Duration::days(400));
-        assert_eq!(purge_all(&context, Duration::ZERO).await.unwrap(), expired);
+        assert_eq!(purge_all(&context, now(), Duration::ZERO).await.unwrap(), expired);
     }
 
     #[test]

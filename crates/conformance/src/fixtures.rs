@@ -124,7 +124,7 @@ pub fn spend_proof() -> SpendProof {
     SpendProof {
         digest: unique_bytes(),
         attempt: grant_id().as_uuid(),
-        now: NOW,
+        before: NOW,
         forget_after: NOW + Duration::minutes(5),
     }
 }
@@ -305,6 +305,7 @@ pub fn link_wallet(signer: &WalletAccount, wallet: &WalletAccount) -> LinkWallet
         id: grant_id(),
         signer: signer.clone(),
         wallet: wallet.clone(),
+        begun_at: NOW,
         now: NOW,
         forget_after: NOW + Duration::minutes(5),
     }
@@ -316,6 +317,7 @@ pub fn unlink_wallet(signer: &WalletAccount, wallet: &WalletAccount) -> UnlinkWa
         id: grant_id(),
         signer: signer.clone(),
         wallet: wallet.clone(),
+        begun_at: NOW,
         now: NOW,
         forget_after: NOW + Duration::minutes(5),
     }

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use countersign_domain::client::Client;
 use countersign_domain::consent::{Consent, ConsentTerms};
 use countersign_domain::email::UserEmail;
+use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::{Grant, RevocationReason};
 use countersign_domain::id::{ClientId, GrantId, PushedRequestId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
@@ -16,18 +17,21 @@ use countersign_domain::refresh::{NewestToken, RefreshSnapshot};
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_ports::{
-    AddSigningKey, ClientStore, IssueTokens, KeyAdded, KeyStore, PurgeExpired, Purged, RedeemCode, Redeemed,
-    RegisterClient, Registered, ReplayStore, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated,
-    SpendProof, StoreError, TokenStore, TokensIssued, Upkeep,
+    AddSigningKey, ClientStore, DocumentsForgotten, ForgetDocuments, ForgetUnused, IssueTokens, KeyAdded,
+    KeyStore, PurgeExpired, Purged, RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore,
+    RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SpendProof, StoreError, TokenStore,
+    TokensIssued, Upkeep,
 };
 use time::OffsetDateTime;
 
 mod accounts;
+mod forgetting;
 mod login;
 mod requests;
 mod sessions;
 mod wallets;
 
+use forgetting::is_told;
 use requests::DeviceRow;
 use wallets::{WalletKey, WalletRow};
 
@@ -42,6 +46,9 @@ struct Tables {
     clients: BTreeMap<ClientId, Client>,
     /// When each was born.
     users: BTreeMap<UserId, OffsetDateTime>,
+    /// The users that nobody was told of, and when that was looked at last.
+    untold: BTreeMap<UserId, OffsetDateTime>,
+    mark: Option<TimeMark>,
     wallets: BTreeMap<WalletKey, WalletRow>,
     consents: BTreeMap<(UserId, ClientId, ConsentTerms), Consent>,
     sessions: BTreeMap<SessionId, LoginSession>,
@@ -124,8 +131,8 @@ impl ClientStore for MemoryStorage {
 
     async fn delete_client(&self, id: ClientId) -> Result<bool, StoreError> {
         let mut tables = self.tables();
-        let Tables { grants, tokens, consents, .. } = &mut *tables;
-        grants.retain(|_, row| row.grant.client != id);
+        let Tables { grants, tokens, consents, untold, .. } = &mut *tables;
+        grants.retain(|_, row| row.grant.client != id || is_told(untold, row));
         tokens.retain(|_, row| grants.contains_key(&row.token.grant));
         consents.retain(|(_, client, _), _| *client != id);
         Ok(tables.clients.remove(&id).is_some())
@@ -313,7 +320,7 @@ impl ReplayStore for MemoryStorage {
     async fn spend_proof(&self, command: SpendProof) -> Result<bool, StoreError> {
         let mut tables = self.tables();
         let first = tables.spent_proofs.entry(command.digest).or_insert(command);
-        if first.forget_after < command.now {
+        if first.forget_after < command.before {
             *first = command;
         }
         Ok(first.attempt == command.attempt)
@@ -340,11 +347,12 @@ impl Upkeep for MemoryStorage {
             oldest_first(tables.sessions.values().map(|session| (session.expires_at, session.id)), command);
         let (pushed, more_pushed) = oldest_first(
             tables.pushed_requests.values().map(|request| (request.expires_at, request.id)),
-            command,
+            PurgeExpired { before: command.pushed_before, ..command },
         );
         let (devices, more_devices) =
             oldest_first(tables.device_requests.iter().map(|(id, row)| (row.forget_after, *id)), command);
-        tables.grants.retain(|id, _| !grants.contains(id));
+        let Tables { grants: rows, untold, .. } = &mut *tables;
+        rows.retain(|id, row| !grants.contains(id) || is_told(untold, row));
         tables.tokens.retain(|id, _| !tokens.contains(id));
         tables.spent_challenges.retain(|id, _| !spent.contains(id));
         tables.spent_proofs.retain(|digest, _| !proofs.contains(digest));
@@ -358,6 +366,26 @@ impl Upkeep for MemoryStorage {
             rows: count_of(of_people + pushed.len() + devices.len()),
             more: more_of_people || more_pushed || more_devices,
         })
+    }
+
+    async fn forget_unused(&self, command: ForgetUnused) -> Result<Purged, StoreError> {
+        Ok(self.tables().forget_unused(command))
+    }
+
+    async fn forget_documents(&self, command: ForgetDocuments) -> Result<DocumentsForgotten, StoreError> {
+        Ok(self.tables().forget_documents(command))
+    }
+
+    async fn time_witness(&self) -> Result<TimeWitness, StoreError> {
+        let tables = self.tables();
+        let grants = tables.grants.values().map(|row| row.grant.authenticated_at);
+        let newest = grants.chain(tables.tokens.values().map(|row| row.token.issued_at)).max();
+        Ok(TimeWitness::Mark(tables.mark.or(newest.map(TimeMark::trusting))))
+    }
+
+    async fn mark_time(&self, mark: TimeMark) -> Result<(), StoreError> {
+        self.tables().mark = Some(mark);
+        Ok(())
     }
 
     async fn ping(&self) -> Result<(), StoreError> {

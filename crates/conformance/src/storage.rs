@@ -11,6 +11,7 @@ pub mod consents;
 pub mod continuing;
 pub mod durability;
 pub mod emails;
+pub mod forgetting;
 pub mod issuing;
 pub mod keys;
 pub mod login;
@@ -156,7 +157,17 @@ macro_rules! storage_contract {
                 an_expired_session_is_purged,
                 expired_sessions_are_purged_oldest_first_up_to_the_limit,
             ],
+            forgetting: [
+                a_user_whom_nobody_was_told_of_is_forgotten_in_their_time,
+                f_07_a_user_whose_code_was_redeemed_is_never_forgotten,
+                a_user_with_any_grant_is_not_forgotten,
+                users_with_a_session_an_address_or_two_wallets_are_not_forgotten,
+                unused_users_are_forgotten_oldest_first_up_to_the_limit,
+                f_07_a_document_that_nobody_uses_is_forgotten,
+                f_18_a_store_tells_the_time_or_keeps_what_it_is_told,
+            ],
             wallets: [
+                f_18_a_text_from_before_the_signers_user_changes_nothing_of_theirs,
                 the_wallet_of_a_first_login_is_its_users,
                 nobody_has_no_wallets,
                 a_linked_wallet_signs_in_as_its_user,
@@ -313,6 +324,9 @@ macro_rules! storage_races {
             ],
             issuing: [
                 no_token_of_a_client_outlives_it,
+            ],
+            forgetting: [
+                f_07_a_login_and_the_forgetting_of_its_user_do_not_mix,
             ],
             wallet_races: [
                 one_wallet_is_linked_by_one_of_many_users,

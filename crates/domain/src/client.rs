@@ -196,6 +196,29 @@ pub struct ClientMetadata {
     pub display: DisplayMetadata,
 }
 
+impl ClientMetadata {
+    /// How many bytes its texts have together.
+    pub fn size(&self) -> usize {
+        let display = &self.display;
+        let optional = [
+            &self.backchannel_logout_uri,
+            &display.client_uri,
+            &display.logo_uri,
+            &display.tos_uri,
+            &display.policy_uri,
+            &display.jwks,
+            &display.jwks_uri,
+            &display.application_type,
+            &display.id_token_signed_response_alg,
+            &display.token_endpoint_auth_signing_alg,
+        ];
+        let optional = optional.into_iter().flatten().map(String::len);
+        let redirects = self.redirect_uris.iter().map(|uri| uri.as_str().len());
+        let lists = display.contacts.iter().chain(&display.post_logout_redirect_uris).map(String::len);
+        self.name.len() + optional.chain(redirects).chain(lists).sum::<usize>()
+    }
+}
+
 /// What is kept for the client and shown to people, without meaning for any decision of ours.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DisplayMetadata {

@@ -97,6 +97,16 @@ impl ClientId {
     }
 }
 
+impl GrantId {
+    /// The end of the millisecond in which a challenge with this id was issued.
+    pub fn issued_at(&self) -> OffsetDateTime {
+        let (high, _) = self.0.as_u64_pair();
+        let millis = i128::from(high >> 16);
+        OffsetDateTime::from_unix_timestamp_nanos(millis * 1_000_000 + 999_999)
+            .unwrap_or(OffsetDateTime::UNIX_EPOCH)
+    }
+}
+
 impl UserId {
     /// The name that we show for a person: `User_` and the first eight characters of the id.
     ///
@@ -122,6 +132,13 @@ mod tests {
         let early = GrantId::at(OffsetDateTime::UNIX_EPOCH, [255; 10]);
         let late = GrantId::at(OffsetDateTime::UNIX_EPOCH + time::Duration::milliseconds(1), [0; 10]);
         assert!(early < late);
+    }
+
+    #[test]
+    fn a_challenge_knows_when_it_was_issued() {
+        let now = time::macros::datetime!(2026-11-21 10:00:00.123456 UTC);
+        let issued_at = GrantId::at(now, [255; 10]).issued_at();
+        assert!(issued_at >= now && issued_at - now < time::Duration::milliseconds(1), "{issued_at}");
     }
 
     #[test]

@@ -35,6 +35,7 @@ pub mod device;
 pub mod dpop;
 pub mod email;
 pub mod error;
+pub mod forgetting;
 pub mod form_key;
 pub mod grant;
 pub mod grant_type;

@@ -1,5 +1,6 @@
 //! Starting and stopping the HTTP server.
 
+use std::fmt;
 use std::future::ready;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -22,6 +23,7 @@ use actix_web::{App, cookie};
 use countersign_domain::form_key::FormKey;
 use countersign_domain::secret::SecretHash;
 use countersign_metrics::Metrics;
+use countersign_ports::Clock;
 use countersign_usecases::Context;
 use ipnet::IpNet;
 use tokio::net::TcpStream;
@@ -37,7 +39,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What the operator decided about HTTP.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct HttpSettings {
     /// Who may register clients.
     pub registration: Registration,
@@ -63,6 +65,18 @@ pub struct HttpSettings {
     pub workers: usize,
     /// How many connections there may be.
     pub connections: ConnectionLimits,
+    /// This machine's clock, which may not be the one that the server goes by.
+    pub own_clock: Arc<dyn Clock>,
+}
+
+impl fmt::Debug for HttpSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpSettings")
+            .field("registration", &self.registration)
+            .field("rate_limits", &self.rate_limits)
+            .field("trusted_proxies", &self.trusted_proxies)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Who may register clients over HTTP.

@@ -8,6 +8,7 @@ use actix_web::web::Bytes;
 use countersign_domain::email::EmailAddress;
 use countersign_domain::form_key::FormKey;
 use countersign_metrics::Metrics;
+use countersign_ports::Clock;
 use countersign_usecases::Context;
 
 use crate::endpoint::auth_page::SignInPage;
@@ -24,6 +25,8 @@ use crate::templates::{Asset, Features, Name, Outlines, Site, TemplateError, Tem
 pub(crate) struct AppState {
     pub(crate) context: Context,
     pub(crate) form_key: FormKey,
+    /// This machine's clock, which may not be the one that the server goes by.
+    pub(crate) own_clock: Arc<dyn Clock>,
     pub(crate) templates: Templates,
     pub(crate) sign_in_pages: Outlines<SignInPage>,
     pub(crate) rate_limits: RateLimits,
@@ -73,6 +76,7 @@ impl AppState {
             registration: settings.registration,
             playground: settings.playground,
             metrics: settings.metrics,
+            own_clock: settings.own_clock,
             shows_metrics: settings.shows_metrics,
             last_ping: tokio::sync::Mutex::default(),
             context,

@@ -61,7 +61,7 @@ pub use token_store::{
     IssueTokens, KnownAccess, RedeemCode, Redeemed, RevokeGrant, RevokeToken, Revoked, RotateRefresh,
     Rotated, TokenStore, TokensIssued,
 };
-pub use upkeep::{PurgeExpired, Purged, Upkeep};
+pub use upkeep::{DocumentsForgotten, ForgetDocuments, ForgetUnused, PurgeExpired, Purged, Upkeep};
 pub use wallet_store::{LinkWallet, LinkedWallet, UnlinkWallet, WalletLinked, WalletStore, WalletUnlinked};
 pub use wallet_verifier::{
     AddressHint, ContractChain, PageModule, RecognizedAccount, SigningHint, Verdict, WalletVerifier,

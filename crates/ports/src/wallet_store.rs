@@ -22,6 +22,8 @@ pub struct LinkWallet {
     pub signer: WalletAccount,
     /// The wallet to link.
     pub wallet: WalletAccount,
+    /// When the text was issued that the signer signed. It was for the user whose wallet the signer was then.
+    pub begun_at: OffsetDateTime,
     /// Now.
     pub now: OffsetDateTime,
     /// When the spent id may be forgotten: the challenge is not good any more.
@@ -44,7 +46,7 @@ pub enum WalletLinked {
     },
     /// The wallet is another user's.
     BelongsToAnother,
-    /// The signer is nobody's wallet.
+    /// The signer is nobody's wallet, or became this user's after the text was issued.
     SignerUnknown,
     /// The challenge was spent before, be it by this very command.
     ChallengeSpent,
@@ -59,6 +61,8 @@ pub struct UnlinkWallet {
     pub signer: WalletAccount,
     /// The wallet to unlink.
     pub wallet: WalletAccount,
+    /// When the text was issued that the signer signed. It was for the user whose wallet the signer was then.
+    pub begun_at: OffsetDateTime,
     /// Now.
     pub now: OffsetDateTime,
     /// When the spent id may be forgotten: the challenge is not good any more.
@@ -78,7 +82,7 @@ pub enum WalletUnlinked {
     NotTheirs,
     /// The user has no other wallet, and without one could never sign in again.
     LastWallet,
-    /// The signer is nobody's wallet.
+    /// The signer is nobody's wallet, or became this user's after the text was issued.
     SignerUnknown,
     /// The challenge was spent before, be it by this very command.
     ChallengeSpent,
@@ -109,13 +113,15 @@ pub fn chain_of_old_wallet(family: &str) -> String {
 /// that it worked. [`WalletStore::wallets_of`] tells whether it did.
 #[async_trait]
 pub trait WalletStore: Send + Sync {
-    /// Spends the challenge and links a wallet. Guards: nobody has spent the challenge, the signer is a user's wallet, the new
-    /// wallet is nobody's. A refusal by the last two spends the challenge all the same. Of several who want one wallet at once, a first login of it among them, one gets it. Durable
+    /// Spends the challenge and links a wallet. Guards: nobody has spent the challenge; the signer was a user's wallet when the text
+    /// was issued and has been theirs since; the new wallet is nobody's. A refusal by the last two spends the challenge all the same. Of
+    /// several who want one wallet at once, a first login of it among them, one gets it. Durable
     /// before the answer.
     async fn link_wallet(&self, command: LinkWallet) -> Result<WalletLinked, StoreError>;
 
-    /// Spends the challenge and unlinks a wallet. Guards: nobody has spent the challenge, the signer and the wallet are one
-    /// user's, who has another wallet. A refusal by the last two spends the challenge all the same. Every grant of the user that was signed with this wallet is revoked with the reason
+    /// Spends the challenge and unlinks a wallet. Guards: nobody has spent the challenge; the signer was the user's when the text was
+    /// issued and has been theirs since; the wallet is theirs too and not their last. A refusal by the last two spends the challenge all
+    /// the same. Every grant of the user that was signed with this wallet is revoked with the reason
     /// [`WalletUnlinked`], and their sessions of this wallet end; a login of the wallet comes wholly before, and is revoked, or wholly after, and makes a new
     /// user. Durable before the answer.
     ///

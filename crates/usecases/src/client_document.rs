@@ -43,6 +43,11 @@ pub enum DocumentRejected {
     /// The client would have to have a secret.
     #[error("token_endpoint_auth_method in its document needs a secret")]
     NeedsSecret,
+    /// More would have to be kept of it than one client is worth.
+    #[error(
+        "in its document there is more than 5,000 bytes of metadata: name fewer or shorter addresses, and put keys at a jwks_uri"
+    )]
+    TooLarge,
     /// It breaks a rule of registration.
     #[error("in its document {0}")]
     Metadata(#[from] RegistrationRejected),
@@ -61,6 +66,10 @@ pub enum FindClientError {
     #[error("client could not be read")]
     Store(#[from] StoreError),
 }
+
+/// How much of a document is kept, in bytes (section 6.6 of the draft recommends as much for the whole document). Everybody can
+/// publish documents, and whoever signs makes us keep one.
+const MAX_KEPT: usize = 5_000;
 
 /// Finds a client by what it calls itself.
 pub(crate) async fn find_client(context: &Context, name: &str) -> Result<Arc<Client>, FindClientError> {
@@ -129,6 +138,20 @@ pub(crate) async fn store_pending(
     Ok(())
 }
 
+/// Stores the client of a request that was just granted once more: upkeep, which forgets clients that nobody uses, may have come
+/// between the two. Where a removal is under way, this waits for its end; a later one sees the grant.
+pub(crate) async fn keep_pending(
+    context: &Context,
+    pending: &PendingAuthorization,
+) -> Result<(), FindClientError> {
+    let Some(address) = &pending.document else { return Ok(()) };
+    let client = Arc::unwrap_or_clone(find_client(context, address).await?);
+    if !context.storage.update_client(client.clone()).await? {
+        context.storage.register_client(RegisterClient { client }).await?;
+    }
+    Ok(())
+}
+
 fn is_as_described(stored: &Client, described: &Client) -> bool {
     stored.metadata == described.metadata && stored.authentication == described.authentication
 }
@@ -149,6 +172,9 @@ async fn describe(context: &Context, url: &DocumentUrl) -> Result<Client, Docume
         AuthenticationMethod::PrivateKeyJwt => ClientAuthentication::Keys,
         AuthenticationMethod::Secret(_) => return Err(DocumentRejected::NeedsSecret),
     };
+    if judged.metadata.size() > MAX_KEPT {
+        return Err(DocumentRejected::TooLarge);
+    }
     let nobodys_token = Secret::from_random(context.entropy.bytes());
     Ok(Client {
         id: url.client(),
@@ -180,7 +206,6 @@ struct Document {
     logo_uri: Option<String>,
     tos_uri: Option<String>,
     policy_uri: Option<String>,
-    contacts: Option<Vec<String>>,
     jwks: Option<serde_json::Map<String, serde_json::Value>>,
     jwks_uri: Option<String>,
     application_type: Option<String>,
@@ -235,7 +260,8 @@ impl Document {
                 logo_uri: self.logo_uri,
                 tos_uri: self.tos_uri,
                 policy_uri: self.policy_uri,
-                contacts: self.contacts.unwrap_or_default(),
+                // We never write to them.
+                contacts: Vec::new(),
                 jwks: self.jwks.map(|keys| serde_json::Value::Object(keys).to_string()),
                 jwks_uri: self.jwks_uri,
                 application_type: self.application_type,

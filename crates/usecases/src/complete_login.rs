@@ -16,7 +16,7 @@ use countersign_ports::{
 };
 
 use crate::answer::ClientAnswer;
-use crate::client_document::{FindClientError, find_pending, store_pending};
+use crate::client_document::{FindClientError, find_pending, keep_pending, store_pending};
 use crate::file_email::{ConfirmationLink, file_first_email};
 use crate::find_device::{Answered, answered_for};
 use crate::issue_challenge::find_issued;
@@ -161,6 +161,7 @@ pub async fn complete_login(
             Ok(SignedIn { to, family, remembered, link: None })
         }
         LoginCompleted::CodeIssued { user } => {
+            keep_pending(context, pending).await?;
             tracing::info!(user.id = %user, client.id = %pending.client, grant.id = %id, "signed in");
             Ok(SignedIn { to, family, remembered, link: file_first_email(context, user, email).await })
         }

@@ -25,6 +25,7 @@ pub mod exchange_code;
 pub mod exchange_device_code;
 pub mod file_email;
 pub mod find_device;
+pub mod forget_unused;
 pub mod introspect_token;
 pub mod issue_challenge;
 pub mod issue_client_tokens;

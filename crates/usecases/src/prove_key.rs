@@ -2,6 +2,7 @@
 
 use countersign_domain::client::Client;
 use countersign_domain::dpop::{self, DpopRejected, ProvenRequest};
+use countersign_domain::forgetting::MARGIN;
 use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_ports::{EntropyExt, JwsRejected, SpendProof, StoreError};
 use time::OffsetDateTime;
@@ -65,7 +66,7 @@ pub(crate) async fn prove_key(
     let spend = SpendProof {
         digest: once.digest,
         attempt: Uuid::from_bytes(context.entropy.bytes()),
-        now,
+        before: now - MARGIN,
         forget_after: once.forget_after,
     };
     if context.storage.spend_proof(spend).await? { Ok(key) } else { Err(ProveKeyError::Replayed) }

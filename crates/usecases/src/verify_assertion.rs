@@ -3,6 +3,7 @@
 use countersign_domain::client::Client;
 use countersign_domain::client_assertion::{self, AssertionRejected, Expected};
 use countersign_domain::client_auth::ClientRejected;
+use countersign_domain::forgetting::MARGIN;
 use countersign_ports::{EntropyExt, FetchError, Fetched, JwsRejected, ReadJws, SpendProof};
 use uuid::Uuid;
 
@@ -56,7 +57,7 @@ pub(crate) async fn verify_assertion(
     let spend = SpendProof {
         digest: proof.digest,
         attempt: Uuid::from_bytes(context.entropy.bytes()),
-        now,
+        before: now - MARGIN,
         forget_after: proof.forget_after,
     };
     if context.storage.spend_proof(spend).await? {

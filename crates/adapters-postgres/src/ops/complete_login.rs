@@ -76,7 +76,7 @@ statement! {
           SELECT :family, :address, user_id, :now, :chain FROM granted WHERE NOT EXISTS (SELECT FROM known) \
           RETURNING user_id \
         ), born AS ( \
-          INSERT INTO users (id, created_at) SELECT user_id, :now FROM linked \
+          INSERT INTO users (id, created_at, untold_since) SELECT user_id, :now, :now FROM linked \
         ), consented AS ( \
           INSERT INTO signed_consents (user_id, client_id, destination, audiences, scopes, granted_at, last_used_at) \
           SELECT user_id, :client, :destination, :audiences, :scopes, :now, :now FROM granted \

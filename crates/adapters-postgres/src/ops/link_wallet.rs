@@ -31,7 +31,7 @@ pub(crate) fn link_wallet(connection: &mut PgConnection, command: &LinkWallet) -
         if !spend(connection, command.id, command.forget_after)? {
             return Err(Undone::Refused(WalletLinked::ChallengeSpent));
         }
-        let Some(user) = lock_user_of(connection, &command.signer)? else {
+        let Some(user) = lock_user_of(connection, &command.signer, command.begun_at)? else {
             return Ok(WalletLinked::SignerUnknown);
         };
         let insert = InsertWallet {

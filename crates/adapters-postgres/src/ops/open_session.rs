@@ -44,7 +44,7 @@ statement! {
           SELECT :family, :address, user_id, :now, :chain FROM signed WHERE NOT EXISTS (SELECT FROM known) \
           RETURNING user_id \
         ), born AS ( \
-          INSERT INTO users (id, created_at) SELECT user_id, :now FROM linked \
+          INSERT INTO users (id, created_at, untold_since) SELECT user_id, :now, :now FROM linked \
         ), ended AS ( \
           DELETE FROM login_sessions USING signed WHERE login_sessions.id = :replaces \
         ) \

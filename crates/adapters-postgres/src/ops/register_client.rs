@@ -31,6 +31,18 @@ statement! {
 }
 
 statement! {
+    /// Clients that go were told of these users: that outlives the grants (a trigger sees to it too, but would lock the users after
+    /// the grants).
+    TellOfUsers { client: Uuid as SqlUuid } = "\
+        WITH told AS MATERIALIZED ( \
+          SELECT id FROM users WHERE untold_since IS NOT NULL \
+          AND id IN (SELECT user_id FROM grants WHERE client_id = :client AND redeemed_at IS NOT NULL) \
+          ORDER BY id FOR NO KEY UPDATE \
+        ) \
+        UPDATE users SET untold_since = NULL FROM told WHERE users.id = told.id"
+}
+
+statement! {
     /// Grants go with their client; a token without its grant is found by nobody, and is purged in its time.
     DeleteClient { id: Uuid as SqlUuid } = "\
         WITH gone AS (DELETE FROM grants WHERE client_id = :id) \
@@ -69,6 +81,7 @@ pub(crate) fn delete_client(connection: &mut PgConnection, id: ClientId) -> OpRe
         // Whoever gives the client tokens holds it: their grants are there when this lock is given.
         let locked = clients::table.find(id.as_uuid()).select(clients::id).for_update();
         locked.first::<Uuid>(connection).optional()?;
+        TellOfUsers { client: id.as_uuid() }.execute(connection)?;
         DeleteConsents { client: id.as_uuid() }.execute(connection)?;
         DeleteOfEarlierRelease { client: id.as_uuid() }.execute(connection)?;
         // A statement of its own: it sees the grants of the logins that the one before waited for.

@@ -15,11 +15,11 @@ statement! {
         digest: &'a [u8] as Binary,
         attempt: Uuid as SqlUuid,
         forget_after: OffsetDateTime as Timestamptz,
-        now: OffsetDateTime as Timestamptz,
+        before: OffsetDateTime as Timestamptz,
     } = "\
         INSERT INTO spent_proofs (digest, attempt, forget_after) VALUES (:digest, :attempt, :forget_after) \
         ON CONFLICT (digest) DO UPDATE SET attempt = excluded.attempt, forget_after = excluded.forget_after \
-        WHERE spent_proofs.forget_after < :now"
+        WHERE spent_proofs.forget_after < :before"
 }
 
 statement! {
@@ -30,7 +30,7 @@ statement! {
 
 pub(crate) fn spend_proof(connection: &mut PgConnection, command: &SpendProof) -> OpResult<bool> {
     let (digest, attempt) = (&command.digest, command.attempt);
-    let spend = Spend { digest, attempt, forget_after: command.forget_after, now: command.now };
+    let spend = Spend { digest, attempt, forget_after: command.forget_after, before: command.before };
     if spend.execute(connection)? == 1 {
         return Ok(true);
     }

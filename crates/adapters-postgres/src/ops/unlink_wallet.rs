@@ -66,7 +66,7 @@ pub(crate) fn unlink_wallet(
         if !spend(connection, command.id, command.forget_after)? {
             return Err(Undone::Refused(WalletUnlinked::ChallengeSpent));
         }
-        let Some(user) = lock_user_of(connection, &command.signer)? else {
+        let Some(user) = lock_user_of(connection, &command.signer, command.begun_at)? else {
             return Ok(WalletUnlinked::SignerUnknown);
         };
         let (wallets, is_theirs): (i64, bool) = Holdings { user, family, address }.get_result(connection)?;

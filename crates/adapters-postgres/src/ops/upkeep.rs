@@ -1,5 +1,6 @@
 //! Forgetting, and asking whether the database can be written.
 
+use countersign_domain::forgetting::TimeWitness;
 use countersign_ports::{PurgeExpired, Purged};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Timestamptz};
@@ -11,14 +12,28 @@ use crate::statement::statement;
 statement! {
     /// Rows that somebody works with are left for the next time: whoever redeems a code keeps its grant, and two
     /// purges at once do not wait for each other. Of the grants whose time of review has come, those that live longer by
-    /// now are only given another.
+    /// now are only given another. A redeemed grant leaves behind that its user is known: the user is locked first, and where
+    /// somebody else has the lock the grant is left for the next time too.
     Purge {
         before: OffsetDateTime as Timestamptz,
+        pushed_before: OffsetDateTime as Timestamptz,
         limit: i64 as BigInt,
     } -> (BigInt, Bool) = "\
         WITH due_grants AS MATERIALIZED ( \
-          SELECT id, forget_after FROM grants WHERE review_at < :before \
+          SELECT id, user_id, redeemed_at, forget_after FROM grants WHERE review_at < :before \
           ORDER BY review_at, id LIMIT :limit FOR UPDATE SKIP LOCKED \
+        ), owners AS MATERIALIZED ( \
+          SELECT DISTINCT user_id FROM due_grants WHERE redeemed_at IS NOT NULL AND forget_after < :before \
+        ), untold AS MATERIALIZED ( \
+          SELECT owners.user_id AS id FROM owners CROSS JOIN LATERAL ( \
+            SELECT FROM users WHERE users.id = owners.user_id AND untold_since IS NOT NULL OFFSET 0 \
+          ) AS asked \
+        ), held AS MATERIALIZED ( \
+          SELECT untold.id FROM untold CROSS JOIN LATERAL ( \
+            SELECT FROM users WHERE users.id = untold.id OFFSET 0 FOR NO KEY UPDATE SKIP LOCKED \
+          ) AS locked \
+        ), told AS ( \
+          UPDATE users SET untold_since = NULL FROM held WHERE users.id = held.id \
         ), old_tokens AS MATERIALIZED ( \
           SELECT id FROM tokens WHERE forget_after < :before \
           ORDER BY forget_after, id LIMIT :limit FOR UPDATE SKIP LOCKED \
@@ -32,7 +47,7 @@ statement! {
           SELECT id FROM login_sessions WHERE expires_at < :before \
           ORDER BY expires_at, id LIMIT :limit FOR UPDATE SKIP LOCKED \
         ), old_pushed AS MATERIALIZED ( \
-          SELECT id FROM pushed_requests WHERE expires_at < :before \
+          SELECT id FROM pushed_requests WHERE expires_at < :pushed_before \
           ORDER BY expires_at, id LIMIT :limit FOR UPDATE SKIP LOCKED \
         ), old_devices AS MATERIALIZED ( \
           SELECT id FROM device_requests WHERE forget_after < :before \
@@ -42,7 +57,11 @@ statement! {
           WHERE grants.id = due_grants.id AND due_grants.forget_after >= :before \
         ), gone_grants AS ( \
           DELETE FROM grants USING due_grants \
-          WHERE grants.id = due_grants.id AND due_grants.forget_after < :before RETURNING grants.id \
+          WHERE grants.id = due_grants.id AND due_grants.forget_after < :before \
+          AND (due_grants.redeemed_at IS NULL \
+            OR due_grants.user_id NOT IN (SELECT id FROM untold) \
+            OR due_grants.user_id IN (SELECT id FROM held)) \
+          RETURNING grants.id \
         ), gone_tokens AS ( \
           DELETE FROM tokens USING old_tokens WHERE tokens.id = old_tokens.id RETURNING tokens.id \
         ), gone_spent AS ( \
@@ -70,7 +89,7 @@ statement! {
           OR EXISTS (SELECT FROM spent_challenges WHERE forget_after < :before OFFSET :limit) \
           OR EXISTS (SELECT FROM spent_proofs WHERE forget_after < :before OFFSET :limit) \
           OR EXISTS (SELECT FROM login_sessions WHERE expires_at < :before OFFSET :limit) \
-          OR EXISTS (SELECT FROM pushed_requests WHERE expires_at < :before OFFSET :limit) \
+          OR EXISTS (SELECT FROM pushed_requests WHERE expires_at < :pushed_before OFFSET :limit) \
           OR EXISTS (SELECT FROM device_requests WHERE forget_after < :before OFFSET :limit)"
 }
 
@@ -81,9 +100,21 @@ statement! {
 }
 
 pub(crate) fn purge_expired(connection: &mut PgConnection, command: PurgeExpired) -> OpResult<Purged> {
-    let statement = Purge { before: command.before, limit: command.limit.into() };
+    let statement =
+        Purge { before: command.before, pushed_before: command.pushed_before, limit: command.limit.into() };
     let (rows, more): (i64, bool) = statement.get_result(connection)?;
     Ok(Purged { rows: rows.unsigned_abs(), more })
+}
+
+statement! {
+    /// Not that of the transaction's beginning.
+    Now { never: bool as Bool } -> (Timestamptz) = "SELECT clock_timestamp() WHERE NOT :never"
+}
+
+/// What the server's clock says.
+pub(crate) fn time_witness(connection: &mut PgConnection) -> OpResult<TimeWitness> {
+    let (now,): (OffsetDateTime,) = Now { never: false }.get_result(connection)?;
+    Ok(TimeWitness::Clock(now))
 }
 
 pub(crate) fn ping(connection: &mut PgConnection) -> OpResult<()> {

@@ -44,9 +44,13 @@ statement! {
 
 statement! {
     /// Waits until nobody else changes what this user has.
-    LockUser<'a> { family: &'a str as Text, address: &'a str as Text } -> (SqlUuid) = "\
+    LockUser<'a> {
+        family: &'a str as Text,
+        address: &'a str as Text,
+        begun_at: OffsetDateTime as Timestamptz,
+    } -> (SqlUuid) = "\
         SELECT users.id FROM wallets JOIN users ON users.id = wallets.user_id \
-        WHERE family = :family AND address = :address FOR UPDATE OF users"
+        WHERE family = :family AND address = :address AND linked_at <= :begun_at FOR UPDATE OF users"
 }
 
 statement! {
@@ -73,16 +77,36 @@ pub(crate) fn lock_user(connection: &mut PgConnection, user: UserId) -> QueryRes
     Ok(lock.get_result::<(Uuid,)>(connection).optional()?.is_some())
 }
 
-/// Locks the user of the signer until the transaction ends. A statement does not see what happened while it waited, so
+/// Locks the user whose wallet the signer was when the text was issued until the transaction ends. A statement does not see what happened while it waited, so
 /// the next one asks whether the signer is still theirs; from then on it stays, because unlinking it takes the lock.
 pub(crate) fn lock_user_of(
     connection: &mut PgConnection,
     signer: &WalletAccount,
+    begun_at: OffsetDateTime,
 ) -> QueryResult<Option<Uuid>> {
-    let lock = LockUser { family: &signer.family, address: &signer.address };
+    let lock = LockUser { family: &signer.family, address: &signer.address, begun_at };
     let Some((user,)) = lock.get_result::<(Uuid,)>(connection).optional()? else { return Ok(None) };
-    let owner = owner_of(connection, signer)?;
+    let owner = owner_since(connection, signer, begun_at)?;
     Ok(owner.filter(|owner| *owner == user))
+}
+
+statement! {
+    OwnerSince<'a> {
+        family: &'a str as Text,
+        address: &'a str as Text,
+        begun_at: OffsetDateTime as Timestamptz,
+    } -> (SqlUuid) = "\
+        SELECT user_id FROM wallets WHERE family = :family AND address = :address AND linked_at <= :begun_at"
+}
+
+/// The user of a wallet that was theirs at this time and has been since.
+fn owner_since(
+    connection: &mut PgConnection,
+    signer: &WalletAccount,
+    begun_at: OffsetDateTime,
+) -> QueryResult<Option<Uuid>> {
+    let owner = OwnerSince { family: &signer.family, address: &signer.address, begun_at };
+    Ok(owner.get_result::<(Uuid,)>(connection).optional()?.map(|(user,)| user))
 }
 
 /// The user of a wallet.

@@ -105,7 +105,7 @@ statement! {
           WHERE is_first ORDER BY family, address \
           RETURNING user_id, linked_at \
         ), born AS ( \
-          INSERT INTO users (id, created_at) SELECT user_id, linked_at FROM linked \
+          INSERT INTO users (id, created_at, untold_since) SELECT user_id, linked_at, linked_at FROM linked \
         ), consented AS ( \
           INSERT INTO signed_consents (user_id, client_id, destination, audiences, scopes, granted_at, last_used_at) \
           SELECT ready.user_id, client_id, destination, audiences, scopes, now, now \

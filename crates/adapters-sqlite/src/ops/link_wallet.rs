@@ -17,7 +17,7 @@ pub(crate) fn link_wallet(
         return Ok(WalletLinked::ChallengeSpent);
     }
     wallets::spend(connection, command.id, command.forget_after)?;
-    let Some(user_id) = wallets::owner_of(connection, &command.signer)? else {
+    let Some(user_id) = wallets::owner_since(connection, &command.signer, command.begun_at)? else {
         return Ok(WalletLinked::SignerUnknown);
     };
     let at = Row { table: "wallets", key: command.signer.address.as_bytes() };

@@ -20,13 +20,14 @@ pub(crate) fn purge_expired(
     command: &PurgeExpired,
 ) -> Result<Purged, SqliteError> {
     let before = micros(command.before);
+    let pushed_before = micros(command.pushed_before);
     let limit = i64::from(command.limit);
     let rows = PurgeGrants { due_before: before, limit, before }.execute(connection)?
         + PurgeTokens { before, limit }.execute(connection)?
         + PurgeSpent { before, limit }.execute(connection)?
         + PurgeProofs { before, limit }.execute(connection)?
         + PurgeSessions { before, limit }.execute(connection)?
-        + PurgePushed { before, limit }.execute(connection)?
+        + PurgePushed { before: pushed_before, limit }.execute(connection)?
         + PurgeDevices { before, limit }.execute(connection)?;
     ReviewGrants { due_before: before, limit, before }.execute(connection)?;
     PurgeLiving { limit, before }.execute(connection)?;
@@ -35,7 +36,7 @@ pub(crate) fn purge_expired(
     let old_spent = spent_challenges::table.filter(spent_challenges::forget_after.lt(before));
     let old_proofs = spent_proofs::table.filter(spent_proofs::forget_after.lt(before));
     let old_sessions = login_sessions::table.filter(login_sessions::expires_at.lt(before));
-    let old_pushed = pushed_requests::table.filter(pushed_requests::expires_at.lt(before));
+    let old_pushed = pushed_requests::table.filter(pushed_requests::expires_at.lt(pushed_before));
     let old_devices = device_requests::table.filter(device_requests::forget_after.lt(before));
     let more = diesel::select(exists(old_grants)).get_result(connection)?
         || diesel::select(exists(old_tokens)).get_result(connection)?

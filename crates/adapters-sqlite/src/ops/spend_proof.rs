@@ -20,7 +20,7 @@ pub(crate) fn spend_proof(
         digest: &command.digest,
         attempt,
         forget_after: micros(command.forget_after),
-        now: micros(command.now),
+        before: micros(command.before),
     };
     if spend.execute(connection)? == 1 {
         return Ok(true);
@@ -38,7 +38,7 @@ statement! {
         digest: &'a [u8] as Binary,
         attempt: &'a [u8] as Binary,
         forget_after: i64 as BigInt,
-        now: i64 as BigInt,
+        before: i64 as BigInt,
     }
     "INSERT INTO spent_proofs (digest, attempt, forget_after) VALUES (?, ?, ?) \
      ON CONFLICT (digest) DO UPDATE SET attempt = excluded.attempt, forget_after = excluded.forget_after \

@@ -25,6 +25,21 @@ pub(crate) fn owner_of(
     Ok(owner)
 }
 
+/// The same of a wallet that signed a text, if it was theirs when that was issued.
+pub(crate) fn owner_since(
+    connection: &mut SqliteConnection,
+    signer: &WalletAccount,
+    begun_at: OffsetDateTime,
+) -> Result<Option<Vec<u8>>, SqliteError> {
+    let owner = wallets::table
+        .find((&signer.family, &signer.address))
+        .filter(wallets::linked_at.le(micros(begun_at)))
+        .select(wallets::user_id)
+        .get_result(connection)
+        .optional()?;
+    Ok(owner)
+}
+
 /// Gives a wallet that nobody has to a user.
 pub(crate) fn insert(
     connection: &mut SqliteConnection,
@@ -45,7 +60,7 @@ pub(crate) fn make_user(
     now: OffsetDateTime,
 ) -> Result<(), SqliteError> {
     let user = new_user.as_uuid();
-    let make = InsertUser { id: user.as_bytes(), created_at: micros(now) };
+    let make = InsertUser { id: user.as_bytes(), created_at: micros(now), untold_since: micros(now) };
     if make.execute(connection)? == 1 {
         return insert(connection, account, user.as_bytes(), now);
     }
@@ -76,8 +91,9 @@ statement! {
     struct InsertUser<'a> {
         id: &'a [u8] as Binary,
         created_at: i64 as BigInt,
+        untold_since: i64 as BigInt,
     }
-    "INSERT INTO users (id, created_at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING"
+    "INSERT INTO users (id, created_at, untold_since) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING"
 }
 
 statement! {

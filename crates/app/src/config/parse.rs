@@ -65,6 +65,11 @@ pub(super) fn key_rotation(text: &str) -> Result<Duration, String> {
     if text == "0" { Ok(Duration::ZERO) } else { seconds::<172_800, 31_536_000>(text) }
 }
 
+/// Below a day somebody could still be in the middle of a sign-in.
+pub(super) fn forget_unused_users(text: &str) -> Result<Duration, String> {
+    if text == "0" { Ok(Duration::ZERO) } else { seconds::<86_400, 31_536_000>(text) }
+}
+
 pub(super) fn workers(text: &str) -> Result<usize, String> {
     let count = whole_number(text, 1, 512)?;
     usize::try_from(count).map_err(|_| "too large".to_owned())

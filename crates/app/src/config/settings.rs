@@ -41,6 +41,7 @@ pub(crate) static ALL: [&Spec; 32] = [
     &LOGIN_TTL.spec,
     &REFRESH_GRACE.spec,
     &KEY_ROTATION.spec,
+    &FORGET_UNUSED_USERS.spec,
     &RATE_LIMIT.spec,
     &TRUSTED_PROXIES.spec,
     &CONNECTIONS_PER_ADDRESS.spec,
@@ -232,6 +233,16 @@ pub(crate) static KEY_ROTATION: Setting<Duration> = lifetime(
     "seconds, 172800 (two days) to 31536000 (a year), or 0: keys are rotated by hand only",
     "7776000",
     parse::key_rotation,
+);
+
+pub(crate) static FORGET_UNUSED_USERS: Setting<Duration> = lifetime(
+    "forget_unused_users",
+    "After how long a user is forgotten whose id no client was ever told: nobody redeemed a code, and there is no remembered \
+     sign-in, no e-mail address and no second wallet. Wallets cost nothing, so anybody can make such users. The next sign-in of \
+     the wallet makes a new one. Everybody else is kept.",
+    "seconds, 86400 (a day) to 31536000 (a year), or 0: nobody is forgotten",
+    "604800",
+    parse::forget_unused_users,
 );
 
 pub(crate) static RATE_LIMIT: Setting<bool> = Setting {

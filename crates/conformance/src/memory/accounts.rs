@@ -110,7 +110,7 @@ impl AccountStore for MemoryStorage {
     async fn delete_account(&self, command: DeleteAccount) -> Result<bool, StoreError> {
         let DeleteAccount { user, now } = command;
         let mut tables = self.tables();
-        let Tables { users, wallets, grants, consents, sessions, emails, .. } = &mut *tables;
+        let Tables { users, untold, wallets, grants, consents, sessions, emails, .. } = &mut *tables;
         wallets.retain(|_, wallet| wallet.user != user);
         let revocation = Revocation { at: now, reason: RevocationReason::AccountDeleted };
         for row in grants.values_mut().filter(|row| row.grant.user == user) {
@@ -123,6 +123,7 @@ impl AccountStore for MemoryStorage {
         consents.retain(|(of, ..), _| *of != user);
         sessions.retain(|_, session| session.user != user);
         emails.remove(&user);
+        untold.remove(&user);
         Ok(users.remove(&user).is_some())
     }
 }

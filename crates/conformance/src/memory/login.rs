@@ -49,9 +49,10 @@ impl Tables {
         new_user: UserId,
         now: OffsetDateTime,
     ) -> UserId {
-        let users = &mut self.users;
+        let (users, untold) = (&mut self.users, &mut self.untold);
         let wallet = self.wallets.entry(key_of(account)).or_insert_with(|| {
             users.insert(new_user, now);
+            untold.insert(new_user, now);
             WalletRow { user: new_user, chain: account.chain.clone(), linked_at: now }
         });
         wallet.user

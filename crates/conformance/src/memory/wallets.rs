@@ -31,6 +31,12 @@ impl Tables {
         self.wallets.get(&key_of(account)).map(|wallet| wallet.user)
     }
 
+    /// The user whose wallet the signer was when the text was issued.
+    fn owner_since(&self, signer: &WalletAccount, begun_at: OffsetDateTime) -> Option<UserId> {
+        let wallet = self.wallets.get(&key_of(signer))?;
+        (wallet.linked_at <= begun_at).then_some(wallet.user)
+    }
+
     /// The wallets of a user, the oldest link first.
     pub(super) fn wallets_of(&self, user: UserId) -> Vec<LinkedWallet> {
         let theirs = self.wallets.iter().filter(|(_, wallet)| wallet.user == user);
@@ -58,7 +64,9 @@ impl WalletStore for MemoryStorage {
             return Ok(WalletLinked::ChallengeSpent);
         }
         tables.spent_challenges.insert(command.id, command.forget_after);
-        let Some(user) = tables.owner_of(&command.signer) else { return Ok(WalletLinked::SignerUnknown) };
+        let Some(user) = tables.owner_since(&command.signer, command.begun_at) else {
+            return Ok(WalletLinked::SignerUnknown);
+        };
         match tables.owner_of(&command.wallet) {
             Some(owner) if owner == user => return Ok(WalletLinked::AlreadyTheirs { user }),
             Some(_) => return Ok(WalletLinked::BelongsToAnother),
@@ -75,7 +83,9 @@ impl WalletStore for MemoryStorage {
             return Ok(WalletUnlinked::ChallengeSpent);
         }
         tables.spent_challenges.insert(command.id, command.forget_after);
-        let Some(user) = tables.owner_of(&command.signer) else { return Ok(WalletUnlinked::SignerUnknown) };
+        let Some(user) = tables.owner_since(&command.signer, command.begun_at) else {
+            return Ok(WalletUnlinked::SignerUnknown);
+        };
         if tables.owner_of(&command.wallet) != Some(user) {
             return Ok(WalletUnlinked::NotTheirs);
         }

@@ -27,7 +27,9 @@ pub async fn e_23_a_proof_is_new_once(store: Arc<dyn Storage>) {
     let command = fixtures::spend_proof();
     assert!(spend(&*store, command).await);
     for seconds in 0..3 {
-        assert!(!spend(&*store, SpendProof { now: command.now + SECOND * seconds, ..again(command) }).await);
+        assert!(
+            !spend(&*store, SpendProof { before: command.before + SECOND * seconds, ..again(command) }).await
+        );
     }
     assert!(spend(&*store, fixtures::spend_proof()).await);
 }
@@ -57,11 +59,15 @@ pub async fn proofs_are_told_apart_by_every_bit(store: Arc<dyn Storage>) {
 pub async fn a_proof_is_forgotten_after_its_time_and_not_at_it(store: Arc<dyn Storage>) {
     let first = fixtures::spend_proof();
     assert!(spend(&*store, first).await);
-    let at = SpendProof { now: first.forget_after, ..again(first) };
+    let at = SpendProof { before: first.forget_after, ..again(first) };
     assert!(!spend(&*store, at).await);
-    let after = SpendProof { now: at.now + SECOND, forget_after: at.now + SECOND * 9, ..again(first) };
+    let after =
+        SpendProof { before: at.before + SECOND, forget_after: at.before + SECOND * 9, ..again(first) };
     assert!(spend(&*store, after).await);
-    assert!(!spend(&*store, SpendProof { now: after.now, ..first }).await, "the first one is forgotten");
+    assert!(
+        !spend(&*store, SpendProof { before: after.before, ..first }).await,
+        "the first one is forgotten"
+    );
     assert!(spend(&*store, after).await);
 }
 
@@ -77,7 +83,7 @@ pub async fn spent_proofs_are_purged_oldest_first_up_to_the_limit(store: Arc<dyn
     proofs.sort_by_key(|proof| proof.forget_after);
     let purge = |before, limit| {
         let store = Arc::clone(&store);
-        async move { store.purge_expired(PurgeExpired { before, limit }).await.unwrap() }
+        async move { store.purge_expired(PurgeExpired { before, pushed_before: before, limit }).await.unwrap() }
     };
     assert_eq!(purge(fixtures::NOW + SECOND, 9).await, Purged { rows: 0, more: false });
     let later = fixtures::NOW + SECOND * 10;

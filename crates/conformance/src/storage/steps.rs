@@ -7,9 +7,13 @@ use countersign_domain::login_session::LoginSession;
 use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    Account, CompleteLogin, ContinueSession, KnownAccess, LoginCompleted, OpenSession, Redeemed,
-    RegisterClient, Rotated, SessionContinued, SessionOpened, Storage, WalletLinked, WalletUnlinked,
+    Account, CompleteLogin, ContinueSession, KnownAccess, LinkWallet, LoginCompleted, OpenSession, Redeemed,
+    RegisterClient, Rotated, SessionContinued, SessionOpened, Storage, UnlinkWallet, WalletLinked,
+    WalletUnlinked,
 };
+
+use time::OffsetDateTime;
+use time::macros::datetime;
 
 use crate::fixtures;
 
@@ -112,16 +116,21 @@ pub(crate) async fn user_with_two_wallets(store: &dyn Storage) -> (UserId, [Wall
     (login.new_user, [login.account, second])
 }
 
+/// When every signer had been its user's for long.
+const LATER: OffsetDateTime = datetime!(2027-11-21 10:00:00 UTC);
+
 /// Links a wallet, which must succeed, and tells whose it is.
 pub(crate) async fn link(store: &dyn Storage, signer: &WalletAccount, wallet: &WalletAccount) -> UserId {
-    let outcome = store.link_wallet(fixtures::link_wallet(signer, wallet)).await.unwrap();
+    let command = LinkWallet { begun_at: LATER, ..fixtures::link_wallet(signer, wallet) };
+    let outcome = store.link_wallet(command).await.unwrap();
     let WalletLinked::Linked { user } = outcome else { panic!("{wallet:?} was not linked: {outcome:?}") };
     user
 }
 
 /// Unlinks a wallet, which must succeed, and tells whose it was.
 pub(crate) async fn unlink(store: &dyn Storage, signer: &WalletAccount, wallet: &WalletAccount) -> UserId {
-    let outcome = store.unlink_wallet(fixtures::unlink_wallet(signer, wallet)).await.unwrap();
+    let command = UnlinkWallet { begun_at: LATER, ..fixtures::unlink_wallet(signer, wallet) };
+    let outcome = store.unlink_wallet(command).await.unwrap();
     let WalletUnlinked::Unlinked { user } = outcome else {
         panic!("{wallet:?} was not unlinked: {outcome:?}")
     };

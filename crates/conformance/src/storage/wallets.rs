@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    LinkWallet, LinkedWallet, Redeemed, Revoked, Rotated, Storage, UnlinkWallet, WalletLinked, WalletUnlinked,
+    CompleteLogin, LinkWallet, LinkedWallet, Redeemed, Revoked, Rotated, Storage, UnlinkWallet, WalletLinked,
+    WalletUnlinked,
 };
 use time::Duration;
 
@@ -418,4 +419,25 @@ pub async fn a_wallet_is_linked_and_unlinked_many_times(store: Arc<dyn Storage>)
     for token in &dead {
         assert!(!steps::is_live(&*store, token).await);
     }
+}
+
+/// Somebody begins a link or an unlinking, deletes the account (or unlinks the wallet), and the wallet signs in anew: what was signed for
+/// the user before is not for this one.
+pub async fn f_18_a_text_from_before_the_signers_user_changes_nothing_of_theirs(store: Arc<dyn Storage>) {
+    let first = steps::sign_in(&*store).await;
+    let linking = fixtures::link_wallet(&first.account, &fixtures::wallet_account());
+    let unlinking = fixtures::unlink_wallet(&first.account, &first.account);
+    assert!(store.delete_account(fixtures::delete_account(first.new_user)).await.unwrap());
+    let now = fixtures::NOW + Duration::milliseconds(1);
+    let next = CompleteLogin { now, ..fixtures::complete_login_of(first.account.clone()) };
+    let user = steps::user_of(&*store, &next).await;
+    assert_eq!(user, next.new_user);
+
+    assert_eq!(link(&*store, &linking).await, WalletLinked::SignerUnknown);
+    assert_eq!(unlink(&*store, &unlinking).await, WalletUnlinked::SignerUnknown);
+    let begun_at = now;
+    let for_them = LinkWallet { begun_at, ..linking };
+    assert_eq!(link(&*store, &for_them).await, WalletLinked::Linked { user });
+    let for_them = UnlinkWallet { begun_at, ..unlinking };
+    assert_eq!(unlink(&*store, &for_them).await, WalletUnlinked::Unlinked { user });
 }

@@ -10,6 +10,7 @@ use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
+use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::Grant;
 use countersign_domain::id::{ClientId, GrantId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
@@ -20,12 +21,13 @@ use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
 use countersign_ports::{
     Account, AccountStore, AddSigningKey, BeginDevice, ClientStore, Clock, CompleteLogin, ConfirmEmail,
-    ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, EmailPut, IssueTokens, KeyAdded,
-    KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore, OpenSession, PurgeExpired,
-    Purged, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore,
-    RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient,
-    SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest,
-    TokenStore, TokensIssued, UnlinkWallet, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
+    ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailPut,
+    ForgetDocuments, ForgetUnused, IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet,
+    LoginCompleted, LoginStore, OpenSession, PurgeExpired, Purged, PutEmail, RedeemCode, Redeemed,
+    RegisterClient, Registered, ReplayStore, RequestStore, RevokeConsent, RevokeGrant, RevokeToken, Revoked,
+    RotateRefresh, Rotated, SessionClient, SessionContinued, SessionOpened, SessionStore, SignOut,
+    SpendProof, StoreError, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet, Upkeep, WalletLinked,
+    WalletStore, WalletUnlinked,
 };
 use time::OffsetDateTime;
 
@@ -143,6 +145,22 @@ impl KeyStore for Breakable {
 impl Upkeep for Breakable {
     async fn purge_expired(&self, command: PurgeExpired) -> Result<Purged, StoreError> {
         self.inner.purge_expired(command).await
+    }
+
+    async fn forget_unused(&self, command: ForgetUnused) -> Result<Purged, StoreError> {
+        self.inner.forget_unused(command).await
+    }
+
+    async fn forget_documents(&self, command: ForgetDocuments) -> Result<DocumentsForgotten, StoreError> {
+        self.inner.forget_documents(command).await
+    }
+
+    async fn time_witness(&self) -> Result<TimeWitness, StoreError> {
+        self.inner.time_witness().await
+    }
+
+    async fn mark_time(&self, mark: TimeMark) -> Result<(), StoreError> {
+        self.inner.mark_time(mark).await
     }
 
     async fn ping(&self) -> Result<(), StoreError> {

@@ -83,7 +83,11 @@ impl History {
             }
             Step::Wait { seconds } => self.world.advance(Duration::seconds(seconds)),
             Step::Purge => {
-                while crate::purge_expired::purge_expired(&self.world.context).await.unwrap().more {}
+                while crate::purge_expired::purge_expired(&self.world.context, self.world.context.clock.now())
+                    .await
+                    .unwrap()
+                    .more
+                {}
             }
         }
     }

@@ -1,0 +1,84 @@
+//! Users go that nobody was told of.
+
+use countersign_ports::{ForgetUnused, Purged};
+use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Timestamptz, Uuid as SqlUuid};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::wallets::{Undone, all_or_nothing};
+use crate::error::OpResult;
+use crate::statement::statement;
+
+statement! {
+    /// Whoever is being changed is left for the next time.
+    LockUsers { before: OffsetDateTime as Timestamptz, limit: i64 as BigInt } -> (SqlUuid) = "\
+        SELECT id FROM users WHERE untold_since < :before \
+        ORDER BY untold_since, id LIMIT :limit FOR UPDATE SKIP LOCKED"
+}
+
+statement! {
+    /// A row for each wallet that nobody signs in with just now; whoever comes later waits, and finds it gone or theirs.
+    LockWallets { users: Vec<Uuid> as Array<SqlUuid> } -> (SqlUuid) = "\
+        SELECT user_id FROM wallets WHERE user_id = ANY(:users) FOR UPDATE SKIP LOCKED"
+}
+
+statement! {
+    /// A statement of its own: it sees the grants of the logins that came before the wallets were locked. A grant whose code was
+    /// redeemed takes its user out of question when it is deleted, so whoever is left is known by what is stored now.
+    Unused { users: Vec<Uuid> as Array<SqlUuid> } -> (SqlUuid) = "\
+        SELECT id FROM users WHERE id = ANY(:users) AND untold_since IS NOT NULL \
+        AND NOT EXISTS (SELECT FROM grants WHERE user_id = users.id AND revoked_at IS NULL) \
+        AND NOT EXISTS (SELECT FROM grants WHERE user_id = users.id AND revoked_at IS NOT NULL) \
+        AND NOT EXISTS (SELECT FROM login_sessions WHERE user_id = users.id) \
+        AND NOT EXISTS (SELECT FROM emails WHERE user_id = users.id) \
+        AND (SELECT count(*) FROM wallets WHERE user_id = users.id) = 1"
+}
+
+statement! {
+    LookAgain { users: Vec<Uuid> as Array<SqlUuid>, now: OffsetDateTime as Timestamptz } = "\
+        UPDATE users SET untold_since = :now WHERE id = ANY(:users) AND untold_since IS NOT NULL"
+}
+
+statement! {
+    DeleteWallets { users: Vec<Uuid> as Array<SqlUuid> } = "DELETE FROM wallets WHERE user_id = ANY(:users)"
+}
+
+statement! {
+    /// What they agreed to, and no client heard of. Nobody else locks these rows: they sign with the wallet or have a session.
+    DeleteConsents { users: Vec<Uuid> as Array<SqlUuid> } = "DELETE FROM consents WHERE user_id = ANY(:users)"
+}
+
+statement! {
+    DeleteUsers { users: Vec<Uuid> as Array<SqlUuid> } = "DELETE FROM users WHERE id = ANY(:users)"
+}
+
+statement! {
+    More { before: OffsetDateTime as Timestamptz, limit: i64 as BigInt } -> (SqlUuid) = "\
+        SELECT id FROM users WHERE untold_since < :before ORDER BY untold_since LIMIT :limit"
+}
+
+/// Locks users and wallets in the order of all others, and waits for nobody.
+pub(crate) fn forget_unused(connection: &mut PgConnection, command: ForgetUnused) -> OpResult<Purged> {
+    let ForgetUnused { before, now, limit } = command;
+    all_or_nothing(connection, |connection| {
+        let asked = ids(LockUsers { before, limit: limit.into() }.load(connection)?);
+        let held = ids(LockWallets { users: asked.clone() }.load(connection)?);
+        let unused = ids(Unused { users: held }.load(connection)?);
+        let kept: Vec<Uuid> = asked.iter().filter(|user| !unused.contains(user)).copied().collect();
+        LookAgain { users: kept, now }.execute(connection)?;
+        DeleteWallets { users: unused.clone() }.execute(connection)?;
+        DeleteConsents { users: unused.clone() }.execute(connection)?;
+        let rows = DeleteUsers { users: unused }.execute(connection)?;
+        let others: Vec<(Uuid,)> = More { before, limit: 1 }.load(connection)?;
+        let is_full = u32::try_from(asked.len()).is_ok_and(|count| count == limit);
+        Ok::<_, Undone<Purged>>(Purged {
+            rows: u64::try_from(rows).unwrap_or(u64::MAX),
+            more: is_full && !others.is_empty(),
+        })
+    })
+}
+
+fn ids(rows: Vec<(Uuid,)>) -> Vec<Uuid> {
+    rows.into_iter().map(|(id,)| id).collect()
+}

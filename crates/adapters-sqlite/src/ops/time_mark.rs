@@ -1,0 +1,55 @@
+//! What is known of the time besides the machine's clock: a file has none of its own.
+
+use countersign_domain::forgetting::{TimeMark, TimeWitness};
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+use time::Duration;
+
+use super::statement::statement;
+use crate::error::SqliteError;
+use crate::rows::field::{Row, micros};
+use crate::schema::{grants, time_mark, tokens};
+
+/// The one row.
+const ID: i64 = 1;
+
+/// Reads the mark. Without one the newest grant and the newest token tell: their ids come in the order of time.
+pub(crate) fn time_witness(connection: &mut SqliteConnection) -> Result<TimeWitness, SqliteError> {
+    let at = Row { table: "time_mark", key: &[] };
+    let marked: Option<(i64, i64)> = time_mark::table
+        .find(ID)
+        .select((time_mark::trusted_at, time_mark::doubted_for))
+        .get_result(connection)
+        .optional()?;
+    if let Some((trusted_at, doubted_for)) = marked {
+        let trusted_at = at.time("trusted_at", trusted_at)?;
+        let mark = TimeMark { trusted_at, doubted_for: Duration::microseconds(doubted_for) };
+        return Ok(TimeWitness::Mark(Some(mark)));
+    }
+    let grant: Option<i64> = grants::table
+        .order(grants::id.desc())
+        .select(grants::authenticated_at)
+        .first(connection)
+        .optional()?;
+    let token: Option<i64> =
+        tokens::table.order(tokens::id.desc()).select(tokens::issued_at).first(connection).optional()?;
+    let newest = grant.max(token).map(|newest| at.time("trusted_at", newest)).transpose()?;
+    Ok(TimeWitness::Mark(newest.map(TimeMark::trusting)))
+}
+
+/// Takes the place of what was written before.
+pub(crate) fn mark_time(connection: &mut SqliteConnection, mark: &TimeMark) -> Result<(), SqliteError> {
+    let doubted_for = i64::try_from(mark.doubted_for.whole_microseconds()).unwrap_or(i64::MAX);
+    WriteMark { id: ID, trusted_at: micros(mark.trusted_at), doubted_for }.execute(connection)?;
+    Ok(())
+}
+
+statement! {
+    struct WriteMark {
+        id: i64 as BigInt,
+        trusted_at: i64 as BigInt,
+        doubted_for: i64 as BigInt,
+    }
+    "INSERT INTO time_mark (id, trusted_at, doubted_for) VALUES (?, ?, ?) \
+     ON CONFLICT (id) DO UPDATE SET trusted_at = excluded.trusted_at, doubted_for = excluded.doubted_for"
+}

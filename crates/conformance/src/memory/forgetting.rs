@@ -1,0 +1,62 @@
+//! Users and clients that nobody uses.
+
+use std::collections::BTreeMap;
+
+use countersign_domain::id::{ClientId, UserId};
+use countersign_ports::{DocumentsForgotten, ForgetDocuments, ForgetUnused, Purged};
+use time::OffsetDateTime;
+
+use super::{GrantRow, Tables, count, count_of};
+
+/// Writes down that the user of a grant that goes is known, if its code was redeemed. The answer is always no: for `retain`.
+pub(super) fn is_told(untold: &mut BTreeMap<UserId, OffsetDateTime>, row: &GrantRow) -> bool {
+    if row.grant.redeemed {
+        untold.remove(&row.grant.user);
+    }
+    false
+}
+
+impl Tables {
+    pub(super) fn forget_unused(&mut self, command: ForgetUnused) -> Purged {
+        let due = |(_, since): &(&UserId, &OffsetDateTime)| **since < command.before;
+        let mut asked: Vec<_> = self.untold.iter().filter(due).map(|(user, since)| (*since, *user)).collect();
+        asked.sort_unstable();
+        let more = asked.len() > count(command.limit);
+        asked.truncate(count(command.limit));
+        let mut rows = 0;
+        for (_, user) in asked {
+            let is_kept = self.grants.values().any(|row| row.grant.user == user)
+                || self.sessions.values().any(|session| session.user == user)
+                || self.emails.contains_key(&user)
+                || self.wallets.values().filter(|wallet| wallet.user == user).count() > 1;
+            if is_kept {
+                self.untold.insert(user, command.now);
+                continue;
+            }
+            self.consents.retain(|(of, _), _| *of != user);
+            self.wallets.retain(|_, wallet| wallet.user != user);
+            self.untold.remove(&user);
+            self.users.remove(&user);
+            rows += 1;
+        }
+        Purged { rows: count_of(rows), more }
+    }
+
+    pub(super) fn forget_documents(&mut self, command: ForgetDocuments) -> DocumentsForgotten {
+        let is_asked = |id: ClientId| command.after.is_none_or(|after| id > after);
+        let described = self.clients.values().filter(|client| {
+            client.document.is_some() && client.created_at < command.before && is_asked(client.id)
+        });
+        let asked: Vec<ClientId> = described.take(count(command.limit)).map(|client| client.id).collect();
+        let before = self.clients.len();
+        for id in &asked {
+            let is_used = self.consents.keys().any(|(_, client)| client == id)
+                || self.grants.values().any(|row| row.grant.client == *id);
+            if !is_used {
+                self.clients.remove(id);
+            }
+        }
+        let next = asked.last().copied().filter(|_| asked.len() == count(command.limit));
+        DocumentsForgotten { rows: count_of(before - self.clients.len()), next }
+    }
+}

@@ -1,0 +1,211 @@
+//! Servers whose clocks are wrong (libfaketime, Debian's package `faketime`): F-18, D-10, B-001.
+//!
+//! No signature, code or refresh token works twice, and nothing that lives is lost: a clock that is a minute, two hours or forty days
+//! off, to both sides, from the start or from a moment while the server runs; on SQLite, where the machine's clock is the only
+//! one, and as one of two servers on PostgreSQL.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use countersign_tests::server::Settings;
+use countersign_tests::{Browser, Client, Database, Parameters, Request, Response, Server, Tokens, Wallet};
+
+const MINUTE: i64 = 60;
+const TWO_HOURS: i64 = 7_200;
+const FORTY_DAYS: i64 = 40 * 86_400;
+const OFFSETS: [i64; 6] = [MINUTE, -MINUTE, TWO_HOURS, -TWO_HOURS, FORTY_DAYS, -FORTY_DAYS];
+/// Upkeep comes every ten seconds on the average.
+const TWO_ROUNDS: Duration = Duration::from_secs(26);
+
+/// A server's clock, as far from the machine's as a file says.
+struct Clock(PathBuf);
+
+impl Clock {
+    fn of(database: &Database, name: &str) -> Self {
+        let clock = Self(database.folder().join(name));
+        clock.is_off_by(0);
+        clock
+    }
+
+    fn is_off_by(&self, seconds: i64) {
+        fs::write(&self.0, format!("{seconds:+}\n")).unwrap();
+    }
+
+    fn on(&self, settings: Settings) -> Settings {
+        settings
+            .with_env("LD_PRELOAD", library())
+            .with_env("FAKETIME_TIMESTAMP_FILE", &self.0.display().to_string())
+            .with_env("FAKETIME_CACHE_DURATION", "1")
+            .with_env("FAKETIME_DONT_FAKE_MONOTONIC", "1")
+            .with_env("DONT_FAKE_MONOTONIC", "1")
+            .with_env("NO_FAKE_STAT", "1")
+    }
+}
+
+fn library() -> &'static str {
+    let places = ["x86_64", "aarch64"].map(|machine| match machine {
+        "x86_64" => "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
+        _ => "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1",
+    });
+    let found = places.into_iter().find(|place| Path::new(place).is_file());
+    found.expect("Debian's package faketime is installed (make setup-test)")
+}
+
+/// What somebody who listened could present again, and what must not be lost.
+struct Before {
+    client: Client,
+    browser: Browser,
+    login: Parameters,
+    redeemed: String,
+    rotated: String,
+    unused: String,
+    living: Tokens,
+}
+
+/// Sign-ins of every kind.
+fn before(server: &Server) -> Before {
+    let client = server.register();
+    let (mut browser, wallet) = (server.browser(), Wallet::fresh());
+    let login = browser.prepare(&client, &wallet);
+    let mut copy = browser.clone();
+    let redeemed = copy.login(&login).expect(303).answer("code").unwrap();
+    Tokens::of(server.exchange(&client, &redeemed));
+    let rotated = server.tokens(&client);
+    server.refresh(&client, &rotated.refresh).expect(200);
+    let unused = server.sign_in(&client);
+    let living = server.tokens(&client);
+    Before { client, browser, login, redeemed, rotated: rotated.refresh, unused, living }
+}
+
+impl Before {
+    /// The signature that was used does not work, however the clock stands.
+    fn signature_is_spent(&self, server: &Server) {
+        let request = Request::json("/oauth/login", &self.login.json());
+        let answer: Response = server.send(&self.browser.with_cookies(request));
+        assert!(
+            ["401 access_denied", "400 invalid_request"].contains(&answer.verdict().as_str()),
+            "B-001: {answer:?}"
+        );
+    }
+
+    /// With the right clock: what lives works, and what was used does not.
+    fn nothing_is_lost_and_nothing_works_twice(&self, server: &Server, what: &str) {
+        self.signature_is_spent(server);
+        assert_eq!(server.userinfo(&self.living.access).status, 200, "{what}: a living access token");
+        Tokens::of(server.refresh(&self.client, &self.living.refresh));
+        for code in [&self.redeemed] {
+            assert_eq!(server.exchange(&self.client, code).verdict(), "400 invalid_grant", "{what}: a code");
+        }
+        let again = server.refresh(&self.client, &self.rotated);
+        assert_eq!(again.verdict(), "400 invalid_grant", "{what}: a rotated refresh token");
+    }
+}
+
+fn each(offsets: &[i64], run: impl Fn(i64) + Sync) {
+    thread::scope(|scope| {
+        let threads: Vec<_> = offsets.iter().map(|offset| scope.spawn(|| run(*offset))).collect();
+        for (thread, offset) in threads.into_iter().zip(offsets) {
+            assert!(thread.join().is_ok(), "with a clock that is off by {offset} s");
+        }
+    });
+}
+
+fn log_of(server: &Server) -> String {
+    String::from_utf8_lossy(&server.log()).into_owned()
+}
+
+/// F-18, B-001: and the server says so, and forgets on as usual when the clock is back.
+#[test]
+fn a_clock_that_jumps_while_the_server_runs_forgets_nothing_that_counts() {
+    each(&OFFSETS, |offset| {
+        let database = Database::sqlite();
+        let clock = Clock::of(&database, "clock");
+        let server = clock.on(database.server()).start();
+        let before = before(&server);
+        let grants = database.number("SELECT count(*) FROM grants");
+        clock.is_off_by(offset);
+        thread::sleep(TWO_ROUNDS);
+        before.signature_is_spent(&server);
+        assert_eq!(database.number("SELECT count(*) FROM grants"), grants, "{offset}");
+        let ready = server.get("/health/ready").expect(200).json();
+        assert_eq!(ready.get("clock").is_some(), offset.abs() > MINUTE, "{ready}");
+        clock.is_off_by(0);
+        thread::sleep(Duration::from_millis(2_500));
+        before.nothing_is_lost_and_nothing_works_twice(&server, &offset.to_string());
+        assert_eq!(log_of(&server).contains("--clock-is-right"), offset.abs() > MINUTE, "{offset}");
+        assert_eq!(server.get("/health/ready").expect(200).json().get("clock"), None);
+    });
+}
+
+/// F-18: the machine came up with a wrong clock, and got a right one later.
+#[test]
+fn a_start_with_another_clock_forgets_nothing_that_counts() {
+    each(&[TWO_HOURS, -TWO_HOURS, FORTY_DAYS, -FORTY_DAYS], |offset| {
+        let database = Database::sqlite();
+        let clock = Clock::of(&database, "clock");
+        let mut server = clock.on(database.server()).start();
+        let before = before(&server);
+        let rows = database.number("SELECT (SELECT count(*) FROM grants) + (SELECT count(*) FROM tokens)");
+        server.kill9();
+        clock.is_off_by(offset);
+        server.restart();
+        assert!(log_of(&server).contains("--clock-is-right"), "{offset}");
+        thread::sleep(TWO_ROUNDS);
+        before.signature_is_spent(&server);
+        assert_eq!(
+            database.number("SELECT (SELECT count(*) FROM grants) + (SELECT count(*) FROM tokens)"),
+            rows,
+            "{offset}"
+        );
+        server.kill9();
+        clock.is_off_by(0);
+        server.restart();
+        before.nothing_is_lost_and_nothing_works_twice(&server, &offset.to_string());
+        assert_eq!(server.get("/health/ready").expect(200).json().get("clock"), None, "{offset}");
+    });
+}
+
+/// F-18, D-10: one of two servers on PostgreSQL, from its start and from a moment while it runs. Both go by the database's clock, so
+/// what one issued the other takes, and what ended has ended at both.
+#[test]
+fn one_of_two_servers_with_another_clock_forgets_nothing_and_refuses_nothing() {
+    each(&OFFSETS, |offset| {
+        let database = Database::postgres();
+        let right = database.start();
+        let clock = Clock::of(&database, "clock");
+        let settings = clock.on(database.server()).with_public_url(&right.public_url);
+        clock.is_off_by(offset);
+        let wrong = settings.start();
+        let before = before(&right);
+        let rows = || database.number("SELECT (SELECT count(*) FROM grants) + (SELECT count(*) FROM tokens)");
+        let stored = rows();
+        thread::sleep(TWO_ROUNDS);
+        assert!(rows() >= stored, "{offset}");
+        before.signature_is_spent(&right);
+        before.signature_is_spent(&wrong);
+        assert_eq!(wrong.userinfo(&before.living.access).status, 200, "{offset}");
+        let ready = wrong.get("/health/ready").expect(200).json();
+        assert!(ready["clock"].as_str().is_some_and(|clock| clock.ends_with("the database's")), "{ready}");
+        assert_eq!(right.get("/health/ready").expect(200).json().get("clock"), None);
+        // D-10: what either issues the other takes, at once.
+        for (issuer, taker) in [(&right, &wrong), (&wrong, &right)] {
+            for _ in 0..5 {
+                let tokens = Tokens::of(taker.exchange(&before.client, &issuer.sign_in(&before.client)));
+                assert_eq!(issuer.userinfo(&tokens.access).status, 200, "{offset}");
+                let tokens = Tokens::of(issuer.refresh(&before.client, &tokens.refresh));
+                assert_eq!(taker.userinfo(&tokens.access).status, 200, "{offset}");
+            }
+        }
+        // The code that nobody redeemed is a minute old or nearly; one that is older is refused by both.
+        thread::sleep(Duration::from_secs(62).saturating_sub(TWO_ROUNDS));
+        for server in [&wrong, &right] {
+            assert_eq!(server.exchange(&before.client, &before.unused).verdict(), "400 invalid_grant");
+        }
+        clock.is_off_by(-offset);
+        thread::sleep(Duration::from_millis(2_500));
+        before.nothing_is_lost_and_nothing_works_twice(&wrong, &offset.to_string());
+        assert!(log_of(&wrong).contains("differs from the database's"), "{offset}");
+    });
+}

@@ -1,0 +1,187 @@
+//! What strangers can make grow: wallets and documents cost nothing (F-07). Both go again, and nobody who is known does.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use countersign_tests::site::CODE_CHALLENGE;
+use countersign_tests::{Client, Database, Parameters, Server, Tokens, Wallet, on_both};
+use serde_json::{Value, json};
+
+const CALLBACK: &str = "http://127.0.0.1:33418/callback";
+/// How many sign-ins are thrown away.
+const WALLETS: usize = 300;
+
+/// A web server of others: a document at each path, with so much in it.
+fn documents(change: Value) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let origin = format!("http://127.0.0.1:{}", listener.local_addr().unwrap().port());
+    let base = origin.clone();
+    thread::spawn(move || {
+        for mut connection in listener.incoming().flatten() {
+            let mut head = [0; 4096];
+            let read = connection.read(&mut head).unwrap_or(0);
+            let head = String::from_utf8_lossy(&head[..read]).into_owned();
+            let path = head.split(' ').nth(1).unwrap_or("/").to_owned();
+            let mut document = json!({
+                "client_id": format!("{base}{path}"),
+                "client_name": "Throw-away",
+                "redirect_uris": [CALLBACK],
+                "token_endpoint_auth_method": "none",
+                "application_type": "native",
+            });
+            for (name, value) in change.as_object().unwrap() {
+                document[name] = value.clone();
+            }
+            let body = document.to_string();
+            let answer = format!(
+                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+                body.len()
+            );
+            let _ = connection.write_all(answer.as_bytes());
+        }
+    });
+    origin
+}
+
+fn client_of(origin: &str, place: usize) -> Client {
+    let id = format!("{origin}/client-{place}.json");
+    Client { id, secret: None, redirect_uri: CALLBACK.to_owned(), registration_token: String::new() }
+}
+
+fn authorization(client: &Client) -> Parameters {
+    Parameters::of(&[
+        ("client_id", &client.id),
+        ("redirect_uri", &client.redirect_uri),
+        ("response_type", "code"),
+        ("code_challenge", CODE_CHALLENGE),
+        ("code_challenge_method", "S256"),
+    ])
+}
+
+/// What took weeks: grants are past, users and documents are old. The server's own upkeep does the rest.
+fn weeks_pass(database: &Database) {
+    let past = if database.is_postgres() { "'2020-01-01'" } else { "1577836800000000" };
+    for sql in [
+        format!("UPDATE grants SET forget_after = {past}, review_at = {past}"),
+        format!("UPDATE tokens SET forget_after = {past}"),
+        format!("UPDATE users SET untold_since = {past} WHERE untold_since IS NOT NULL"),
+        format!("UPDATE clients SET created_at = {past} WHERE document IS NOT NULL"),
+    ] {
+        database.change(&sql);
+    }
+}
+
+fn wait_for(database: &Database, sql: &str, expected: i64) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while database.number(sql) != expected {
+        assert!(Instant::now() < deadline, "{sql} is {}", database.number(sql));
+        thread::sleep(Duration::from_millis(250));
+    }
+}
+
+/// What the rows take. Of a file only what is in use counts: the rest is used again.
+fn bytes(database: &Database) -> i64 {
+    if database.is_postgres() {
+        for table in ["users", "wallets", "consents", "grants", "tokens", "clients"] {
+            database.change(&format!("VACUUM {table}"));
+        }
+        return database.number(
+            "SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relkind = 'r' \
+             AND relname IN ('users', 'wallets', 'consents', 'grants', 'tokens', 'clients')",
+        );
+    }
+    database.number(
+        "SELECT (p.page_count - f.freelist_count) * s.page_size \
+         FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s",
+    )
+}
+
+fn server(database: &Database) -> Server {
+    database.server().with_env("COUNTERSIGN_CLIENT_DOCUMENTS", "on").start()
+}
+
+on_both! {
+    /// F-07: somebody signs in with many wallets and never redeems a code; whoever did stays, though the grant is long gone.
+    fn sign_ins_that_nobody_asked_about_are_forgotten_and_everybody_else_is_kept(database) {
+        let server = server(database);
+        let client = server.register();
+        let (known, mut browser) = (Wallet::fresh(), server.browser());
+        let sub = |browser: &mut countersign_tests::Browser| {
+            let tokens = Tokens::of(server.exchange(&client, &browser.sign_in(&client, &known)));
+            server.userinfo(&tokens.access).field("sub")
+        };
+        let told = sub(&mut browser);
+        let (rows, at_rest) = (database.rows(), bytes(database));
+        for _ in 0..WALLETS {
+            server.sign_in(&client);
+        }
+        let held = bytes(database);
+        let users = i64::try_from(WALLETS).unwrap() + 1;
+        assert_eq!(database.number("SELECT count(*) FROM users"), users);
+        weeks_pass(database);
+        wait_for(database, "SELECT count(*) FROM users", 1);
+        wait_for(database, "SELECT count(*) FROM grants", 0);
+        for table in ["users", "wallets", "consents", "clients"] {
+            assert_eq!(database.rows()[table], rows[table], "{table}");
+        }
+        assert_eq!(sub(&mut browser), told, "clients key on it");
+        let (left, each) = (bytes(database) - at_rest, (held - at_rest) / users);
+        println!("{database:?}: {each} bytes for each sign-in that is thrown away, {left} left of all {WALLETS} after upkeep");
+        assert!(each < 4_000, "{each}");
+    }
+
+    /// F-07: 60 documents that nobody comes back to. 5 MB before.
+    fn sixty_documents_that_are_thrown_away_are_small_and_are_forgotten(database) {
+        let server = server(database);
+        // Close to what is kept at the most.
+        let uris: Vec<String> = (0..18).map(|place| format!("https://client.example/{place}/{}", "a".repeat(200))).collect();
+        let mut redirects = vec![CALLBACK.to_owned()];
+        redirects.extend(uris);
+        let origin = documents(json!({"redirect_uris": redirects, "contacts": vec!["a@client.example"; 900]}));
+        let at_rest = bytes(database);
+        for place in 0..60 {
+            let client = client_of(&origin, place);
+            let (mut browser, wallet) = (server.browser(), Wallet::fresh());
+            let body = browser.prepare_with(&authorization(&client), &wallet);
+            assert_eq!(database.number("SELECT count(*) FROM clients WHERE document IS NOT NULL"), i64::try_from(place).unwrap(), "nothing is stored before somebody signed");
+            browser.login(&body).expect(303);
+        }
+        let held = bytes(database) - at_rest;
+        println!("{database:?}: {held} bytes for 60 documents and their sign-ins");
+        assert!(held < 1_000_000, "{held}");
+        weeks_pass(database);
+        wait_for(database, "SELECT count(*) FROM clients WHERE document IS NOT NULL", 0);
+        assert_eq!(database.number("SELECT count(*) FROM users"), 0);
+    }
+
+    /// F-07: a document with more than is kept of one is refused, and says why.
+    fn a_document_with_too_much_in_it_is_refused(database) {
+        let server = server(database);
+        let uris: Vec<String> = (0..20).map(|place| format!("https://client.example/{place}/{}", "a".repeat(300))).collect();
+        let client = client_of(&documents(json!({"redirect_uris": uris})), 0);
+        let client = Client { redirect_uri: format!("https://client.example/0/{}", "a".repeat(300)), ..client };
+        let refused = server.browser().authorize(&authorization(&client));
+        assert_eq!(refused.status, 400);
+        assert!(refused.text().contains("5,000 bytes"), "{refused:?}");
+        assert_eq!(database.number("SELECT count(*) FROM clients"), 0);
+    }
+
+    /// A person who comes back to a client of a document is not lost to upkeep that comes between.
+    fn a_document_that_somebody_uses_is_kept(database) {
+        let server = server(database);
+        let client = client_of(&documents(json!({})), 1);
+        let (mut browser, wallet) = (server.browser(), Wallet::fresh());
+        let body = browser.prepare_with(&authorization(&client), &wallet);
+        let code = browser.login(&body).expect(303).answer("code").unwrap();
+        Tokens::of(server.exchange(&client, &code));
+        weeks_pass(database);
+        wait_for(database, "SELECT count(*) FROM grants", 0);
+        thread::sleep(Duration::from_secs(13));
+        assert_eq!(database.number("SELECT count(*) FROM clients"), 1);
+        let body = browser.prepare_with(&authorization(&client), &wallet);
+        let code = browser.login(&body).expect(303).answer("code").unwrap();
+        Tokens::of(server.exchange(&client, &code));
+    }
+}
