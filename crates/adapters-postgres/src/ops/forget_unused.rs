@@ -46,7 +46,14 @@ statement! {
 
 statement! {
     /// What they agreed to, and no client heard of. Nobody else locks these rows: they sign with the wallet or have a session.
-    DeleteConsents { users: Vec<Uuid> as Array<SqlUuid> } = "DELETE FROM consents WHERE user_id = ANY(:users)"
+    DeleteConsents { users: Vec<Uuid> as Array<SqlUuid> } = "\
+        DELETE FROM signed_consents WHERE user_id = ANY(:users)"
+}
+
+statement! {
+    /// The same as the release before kept it.
+    DeleteConsentsOfEarlierRelease { users: Vec<Uuid> as Array<SqlUuid> } = "\
+        DELETE FROM consents WHERE user_id = ANY(:users)"
 }
 
 statement! {
@@ -69,6 +76,7 @@ pub(crate) fn forget_unused(connection: &mut PgConnection, command: ForgetUnused
         LookAgain { users: kept, now }.execute(connection)?;
         DeleteWallets { users: unused.clone() }.execute(connection)?;
         DeleteConsents { users: unused.clone() }.execute(connection)?;
+        DeleteConsentsOfEarlierRelease { users: unused.clone() }.execute(connection)?;
         let rows = DeleteUsers { users: unused }.execute(connection)?;
         let others: Vec<(Uuid,)> = More { before, limit: 1 }.load(connection)?;
         let is_full = u32::try_from(asked.len()).is_ok_and(|count| count == limit);

@@ -28,7 +28,7 @@ pub(crate) fn forget_documents(
     let mut rows = 0;
     for client in &asked {
         let client = client.as_slice();
-        let forget = ForgetUnlessUsed { id: client, of_consents: client, of_grants: client };
+        let forget = ForgetUnlessUsed { id: client, of_consents: client, of_earlier_consents: client, of_grants: client };
         rows += u64::from(forget.execute(connection)? == 1);
     }
     let is_full = u32::try_from(asked.len()).is_ok_and(|count| count == command.limit);
@@ -41,9 +41,11 @@ statement! {
     struct ForgetUnlessUsed<'a> {
         id: &'a [u8] as Binary,
         of_consents: &'a [u8] as Binary,
+        of_earlier_consents: &'a [u8] as Binary,
         of_grants: &'a [u8] as Binary,
     }
     "DELETE FROM clients WHERE id = ? \
+     AND NOT EXISTS (SELECT 1 FROM signed_consents WHERE client_id = ?) \
      AND NOT EXISTS (SELECT 1 FROM consents WHERE client_id = ?) \
      AND NOT EXISTS (SELECT 1 FROM grants WHERE client_id = ?)"
 }

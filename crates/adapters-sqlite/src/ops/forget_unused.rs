@@ -9,7 +9,7 @@ use diesel::sql_types::{BigInt, Binary, Bool};
 use super::statement::statement;
 use crate::error::SqliteError;
 use crate::rows::field::micros;
-use crate::schema::{consents, users, wallets};
+use crate::schema::{consents, signed_consents, users, wallets};
 
 /// A grant whose code was redeemed takes its user out of question when it is deleted (a trigger, whoever deletes it), so whoever is left
 /// is known by what is stored now. The one writer keeps that true until the commit.
@@ -44,6 +44,8 @@ pub(crate) fn forget_unused(
 
 /// What the user agreed to, and no client heard of.
 fn forget_consents(connection: &mut SqliteConnection, user: &[u8]) -> Result<(), SqliteError> {
+    diesel::delete(signed_consents::table.filter(signed_consents::user_id.eq(user))).execute(connection)?;
+    // As the release before kept it.
     diesel::delete(consents::table.filter(consents::user_id.eq(user))).execute(connection)?;
     Ok(())
 }

@@ -33,7 +33,7 @@ impl Tables {
                 self.untold.insert(user, command.now);
                 continue;
             }
-            self.consents.retain(|(of, _), _| *of != user);
+            self.consents.retain(|(of, ..), _| *of != user);
             self.wallets.retain(|_, wallet| wallet.user != user);
             self.untold.remove(&user);
             self.users.remove(&user);
@@ -50,7 +50,7 @@ impl Tables {
         let asked: Vec<ClientId> = described.take(count(command.limit)).map(|client| client.id).collect();
         let before = self.clients.len();
         for id in &asked {
-            let is_used = self.consents.keys().any(|(_, client)| client == id)
+            let is_used = self.consents.keys().any(|(_, client, _)| client == id)
                 || self.grants.values().any(|row| row.grant.client == *id);
             if !is_used {
                 self.clients.remove(id);
