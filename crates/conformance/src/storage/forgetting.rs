@@ -49,7 +49,7 @@ pub async fn a_user_whom_nobody_was_told_of_is_forgotten_in_their_time(store: Ar
     assert!(is_there(&*store, login.new_user).await);
     assert_eq!(forget(&*store, NOW + SECOND, 10).await, Purged { rows: 1, more: false });
     assert!(!is_there(&*store, login.new_user).await);
-    assert_eq!(store.find_consent(login.new_user, login.client).await.unwrap(), None);
+    assert!(store.consents_at(login.new_user, login.client).await.unwrap().is_empty());
     let again = fixtures::complete_login_of(login.account);
     assert_eq!(steps::user_of(&*store, &again).await, again.new_user);
 }
