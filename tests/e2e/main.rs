@@ -27,5 +27,6 @@ mod rules;
 mod scaling;
 mod secrecy;
 mod security;
+mod trusting;
 mod verify;
 mod wallets;

@@ -134,6 +134,7 @@ fn requested(client: NewClient) -> Result<RequestedMetadata, Failure> {
         display: DisplayMetadata {
             jwks: jwks.transpose()?,
             jwks_uri: client.jwks_uri,
+            client_uri: client.client_uri,
             ..DisplayMetadata::default()
         },
         ..RequestedMetadata::default()

@@ -20,6 +20,7 @@ use std::thread;
 
 use countersign_adapters_crypto::{OperatorSecret, RpcEndpoint, WalletSettings};
 use countersign_adapters_smtp::SmtpSettings;
+use countersign_domain::client_assertion::AssertionAudience;
 use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::secret::Secret;
@@ -53,6 +54,7 @@ pub(crate) struct Config {
     pub(crate) mail: Option<SmtpSettings>,
     pub(crate) resources: Option<Vec<String>>,
     pub(crate) client_documents: bool,
+    pub(crate) assertion_audience: AssertionAudience,
     pub(crate) synthetic_email: bool,
     pub(crate) playground: bool,
     /// Is the server for trying out, and everything thrown away at the end?
@@ -152,6 +154,7 @@ impl Config {
         let mail = mail(&mut reader);
         let resources = reader.read(&settings::RESOURCES);
         let client_documents = reader.read(&settings::CLIENT_DOCUMENTS);
+        let assertion_audience = reader.read(&settings::ASSERTION_AUDIENCE);
         let synthetic_email = reader.read(&settings::SYNTHETIC_EMAIL);
         let playground = reader.read(&settings::PLAYGROUND);
         let template_directory = reader.read(&settings::TEMPLATE_DIRECTORY);
@@ -269,6 +272,7 @@ impl Config {
                 mail,
                 resources,
                 client_documents,
+                assertion_audience: assertion_audience?,
                 synthetic_email: synthetic_email?,
                 playground,
                 dev: purpose == Purpose::TryOut,

@@ -56,6 +56,7 @@ mod tests {
     use countersign_conformance::fixtures;
     use countersign_conformance::memory::MemoryStorage;
     use countersign_domain::challenge::TextKey;
+    use countersign_domain::client_assertion::AssertionAudience;
     use countersign_domain::dpop::DpopNonceKey;
     use countersign_domain::lifetimes::Lifetimes;
     use countersign_domain::public_url::PublicUrl;
@@ -92,6 +93,7 @@ mod tests {
                 resources: None,
                 client_documents: false,
                 synthetic_email: false,
+                assertion_audience: AssertionAudience::default(),
                 text_key: TextKey::new([7; 32]),
                 dpop_nonces: DpopNonceKey::new([8; 32]),
             },

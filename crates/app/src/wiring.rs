@@ -160,6 +160,7 @@ impl Wiring {
                 resources: config.resources.clone(),
                 client_documents: config.client_documents,
                 synthetic_email: config.synthetic_email,
+                assertion_audience: config.assertion_audience,
                 text_key,
                 dpop_nonces,
             },

@@ -5,7 +5,7 @@ use time::OffsetDateTime;
 
 use crate::challenge::{ChallengeDigest, IssuedChallenge};
 use crate::client::Client;
-use crate::device::{DEVICE_DONE, DeviceRequest, UserCode};
+use crate::device::{DeviceRequest, UserCode};
 use crate::id::{ClientId, GrantId, SessionId, UserId};
 use crate::key_thumbprint::KeyThumbprint;
 use crate::lifetimes::Lifetimes;
@@ -103,7 +103,7 @@ impl PendingAuthorization {
         client: &Client,
         public_url: &PublicUrl,
     ) -> Self {
-        let redirect_uri = RedirectUri::from_trusted(public_url.join(DEVICE_DONE));
+        let redirect_uri = RedirectUri::of_device(public_url);
         Self {
             state: Some(code.to_string()),
             resources: device.resources.clone(),

@@ -130,11 +130,11 @@ async fn find_client(
     Ok(found)
 }
 
-/// Compared as redirect URIs are.
+/// Compared as redirect URIs are, and judged as they are: an older release took more.
 fn registered(client: &Client, requested: &str) -> Option<RedirectUri> {
     let uris = client.metadata.display.post_logout_redirect_uris.iter();
     let admitted = uris.map(|uri| RedirectUri::from_trusted(uri.clone())).any(|uri| uri.admits(requested));
-    admitted.then(|| RedirectUri::from_trusted(requested.to_owned()))
+    if admitted { RedirectUri::parse(requested).ok() } else { None }
 }
 
 /// Signs out whoever is signed in at this browser, and ends what was granted in the session for the time that they are there. The

@@ -23,5 +23,6 @@ mod requests;
 mod revoking;
 mod signing_in;
 mod signing_out;
+mod trusting;
 mod verifying_texts;
 mod world;

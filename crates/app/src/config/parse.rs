@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use countersign_adapters_crypto::{Coin, OperatorSecret, RpcUrl};
 use countersign_adapters_smtp::{Sender, SmtpUrl};
+use countersign_domain::client_assertion::AssertionAudience;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::resource::is_absolute;
 use countersign_domain::secret::Secret;
@@ -87,6 +88,11 @@ pub(super) fn on_or_off(text: &str) -> Result<bool, String> {
         "off" => Ok(false),
         _ => Err("neither on nor off".to_owned()),
     }
+}
+
+pub(super) fn assertion_audience(text: &str) -> Result<AssertionAudience, String> {
+    let mut all = AssertionAudience::ALL.into_iter();
+    all.find(|audience| audience.name() == text).ok_or_else(|| "neither issuer nor endpoint".to_owned())
 }
 
 pub(super) fn resources(text: &str) -> Result<Vec<String>, String> {

@@ -67,8 +67,12 @@ async fn answer(
         judged.map_err(|error: SignOutError| ApiError::from(error).always_as_page())?;
     match step {
         SignOutStep::Ask(session) if !confirmed => {
-            let client = client.as_ref().map(|client| client.metadata.name.as_str());
-            let page = LogoutPage { account: session.account.shortened(), client, fields: fields(&sent) };
+            let client = client.as_ref().map(|client| client.shown_name());
+            let page = LogoutPage {
+                account: session.account.shortened(),
+                client: client.as_deref(),
+                fields: fields(&sent),
+            };
             state.page(request, language, Name::Logout, StatusCode::OK, &page)
         }
         SignOutStep::Nobody => signed_out(state, request, language, Farewell::linked(back.as_ref())),

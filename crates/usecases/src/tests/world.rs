@@ -7,6 +7,7 @@ use countersign_conformance::fakes::{FakeFetcher, FakeReader, FakeSigner, Manual
 use countersign_conformance::memory::MemoryStorage;
 use countersign_domain::challenge::TextKey;
 use countersign_domain::client::ClientOrigin;
+use countersign_domain::client_assertion::AssertionAudience;
 use countersign_domain::client_auth::ClientCredentials;
 use countersign_domain::dpop::DpopNonceKey;
 use countersign_domain::lifetimes::Lifetimes;
@@ -115,6 +116,7 @@ impl World {
                 resources: None,
                 client_documents: true,
                 synthetic_email: false,
+                assertion_audience: AssertionAudience::default(),
                 text_key: TextKey::new([7; 32]),
                 dpop_nonces: DpopNonceKey::new([8; 32]),
             },
@@ -147,7 +149,11 @@ impl World {
         self.register_by(requested, ClientOrigin::SelfRegistered).await
     }
 
-    async fn register_by(&self, mut requested: RequestedMetadata, origin: ClientOrigin) -> TestClient {
+    pub(super) async fn register_by(
+        &self,
+        mut requested: RequestedMetadata,
+        origin: ClientOrigin,
+    ) -> TestClient {
         requested.client_name.get_or_insert_with(|| "Photo Album".to_owned());
         requested.redirect_uris.get_or_insert_with(|| vec![REDIRECT_URI.to_owned()]);
         requested.scopes.get_or_insert_with(|| vec!["profile".to_owned(), "email".to_owned()]);
