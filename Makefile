@@ -17,6 +17,8 @@ CLIENTS := tests/clients
 APPS := $(CLIENTS)/apps
 ORACLE := $(CLIENTS)/oracle
 SECONDS_EACH ?= 60
+SEQUENCES ?= 100000
+SEED ?= 1
 OLDEST_NODE := 20
 NODE := 20.20.2
 OLDEST_PYTHON := 3.11
@@ -112,6 +114,11 @@ test-clients: setup-build setup-clients setup-browser ## Log in with every stock
 	cargo build --locked -p countersign-app
 	$(say) "Logging in with every client library (a minute or two once built)"
 	cargo test --locked -p countersign-tests --test clients -- --nocapture
+
+.PHONY: invariants
+invariants: setup-build ## Hold the two sentences about tokens and cookies over random requests (SEQUENCES=100000, SEED=1)
+	@$(say) "Running $(SEQUENCES) random sequences of requests"
+	SEQUENCES=$(SEQUENCES) SEED=$(SEED) cargo test --locked -p countersign-http-actix --lib invariants -- --nocapture
 
 .PHONY: bench
 bench: bench-build ## Measure every step beside a floor, and how cost grows, and write docs/performance.md (about an hour)

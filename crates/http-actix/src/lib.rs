@@ -12,6 +12,8 @@ mod error;
 mod error_page;
 mod extract;
 mod headers;
+#[cfg(test)]
+mod invariants;
 mod language;
 mod login_cookie;
 mod mail;
