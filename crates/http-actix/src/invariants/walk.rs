@@ -656,9 +656,10 @@ impl<'a> Walk<'a> {
         };
         let grant_type = if dice.happens(92) { "authorization_code" } else { DEVICE_GRANT };
         let resources = self.narrowed(dice, &code.given);
-        let key = match self.client(by).kind {
-            Kind::Bound => dice.happens(90).then_some("key-1"),
-            _ => dice.happens(12).then_some("key-2"),
+        let key = if self.client(by).kind == Kind::Bound {
+            dice.happens(90).then_some("key-1")
+        } else {
+            dice.happens(12).then_some("key-2")
         };
         let mut form: Pairs = vec![("grant_type".to_owned(), grant_type.to_owned())];
         let name = if grant_type == DEVICE_GRANT { "device_code" } else { "code" };

@@ -173,7 +173,7 @@ async fn stored_long_ago(world: &World) -> TestClient {
             ClientAuthentication::Secret { method, .. } => {
                 ClientAuthentication::Secret { method, hash: SecretHash::of(&secret) }
             }
-            other => other,
+            other @ (ClientAuthentication::Keys | ClientAuthentication::Public) => other,
         },
         ..found
     };
