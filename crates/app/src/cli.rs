@@ -65,7 +65,7 @@ pub(crate) enum ClientCommand {
     #[command(after_help = CREATE_EXAMPLES)]
     Create {
         #[command(flatten)]
-        client: NewClient,
+        client: Box<NewClient>,
         #[command(flatten)]
         output: OutputChoice,
     },

@@ -51,7 +51,7 @@ async fn carry_out(command: ClientCommand, context: &Context, out: &mut dyn Writ
             let known = known(&client)?;
             let requested = match &known {
                 Some((application, app)) => application.requested(client.name, app),
-                None => requested(client)?,
+                None => requested(*client)?,
             };
             let created = register_client(context, requested, ClientOrigin::Operator).await;
             let created = created.map_err(|error| match error {
