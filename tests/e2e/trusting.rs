@@ -104,7 +104,7 @@ fn f_08_the_form_of_an_answer_may_go_to_the_parsed_origin_and_nowhere_else() {
             "https://photos.example:8443/cb;script-src%20x?x=,%3B'!$()",
             "form-action https://photos.example:8443",
         ),
-        ("com.example.app:/cb;x", "form-action com.example.app:"),
+        ("http://[::1]:7777/cb;x", "form-action http:"),
     ] {
         let client = server.register_with(&json!({"redirect_uris": [uri]}));
         let authorization =
