@@ -17,6 +17,8 @@ CLIENTS := tests/clients
 APPS := $(CLIENTS)/apps
 ORACLE := $(CLIENTS)/oracle
 SECONDS_EACH ?= 60
+SEQUENCES ?= 100000
+SEED ?= 1
 OLDEST_NODE := 20
 NODE := 20.20.2
 OLDEST_PYTHON := 3.11
@@ -123,6 +125,11 @@ storm: setup-build ## Hold 16,000 connections in nine bad ways beside honest sig
 	cargo test --release --locked -p countersign-tests --test e2e --no-run
 	$(say) "Holding connections: about ten minutes. Leave the machine alone meanwhile"
 	COUNTERSIGN_STORM=full cargo test --release --locked -p countersign-tests --test e2e -- --nocapture --test-threads 1 f_05_honest_people
+
+.PHONY: invariants
+invariants: setup-build ## Hold the two sentences about tokens and cookies over random requests (SEQUENCES=100000, SEED=1)
+	@$(say) "Running $(SEQUENCES) random sequences of requests"
+	SEQUENCES=$(SEQUENCES) SEED=$(SEED) cargo test --locked -p countersign-http-actix --lib invariants -- --nocapture
 
 .PHONY: bench
 bench: bench-build ## Measure every step beside a floor, and how cost grows, and write docs/performance.md (about an hour)

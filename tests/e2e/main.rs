@@ -31,5 +31,6 @@ mod scaling;
 mod secrecy;
 mod security;
 mod strangers;
+mod trusting;
 mod verify;
 mod wallets;

@@ -170,11 +170,15 @@ on_both! {
     fn a_094_a_resource_is_told_about_the_tokens_that_are_for_it(database) {
         let server = database.start();
         let client = server.register();
-        let resource = server.register_with(&json!({"client_uri": "https://api.example"}));
+        let resource = Client::of(&database.create_client(&[
+            "--grant-type", "client_credentials", "--client-uri", "https://api.example",
+        ]));
+        let impostor = server.register_with(&json!({"client_uri": "https://api.example"}));
         for (named, is_told) in [("https://api.example", true), ("https://api.example/v1", false)] {
             let code = server.browser().sign_in_with(&client.authorization().with("resource", named), &Wallet::fresh());
             let tokens = Tokens::of(server.exchange(&client, &code));
             let facts = introspect(&server, &resource, &tokens.access);
+            assert_eq!(introspect(&server, &impostor, &tokens.access), nothing(), "it only says that it is the resource");
             assert_eq!(facts["active"], json!(is_told), "{named}: {facts}");
             assert_eq!(introspect(&server, &resource, &tokens.refresh), nothing(), "a refresh token is nobody else's business");
             if is_told {

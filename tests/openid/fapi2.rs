@@ -106,7 +106,6 @@ fn client(suite: &Suite, key: SigningKey) -> Party {
     });
     let mut party = suite.register_with_key(key, &metadata);
     party.dpop = Some(SigningKey::es256());
-    party.names_issuer = true;
     party
 }
 

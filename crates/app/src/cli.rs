@@ -68,7 +68,7 @@ pub(crate) enum ClientCommand {
     #[command(after_help = CREATE_EXAMPLES)]
     Create {
         #[command(flatten)]
-        client: NewClient,
+        client: Box<NewClient>,
         #[command(flatten)]
         output: OutputChoice,
     },
@@ -166,7 +166,7 @@ pub(crate) struct NewClient {
     pub(crate) name: String,
     /// Register this application as it was tested (docs/clients.md), and print its settings with everything filled in.
     #[arg(long = "for", value_name = "APPLICATION", value_parser = applications(), requires = "url")]
-    #[arg(conflicts_with_all = ["redirect_uri", "grant_type", "scope", "public", "auth_method", "jwks_file", "jwks_uri"])]
+    #[arg(conflicts_with_all = ["redirect_uri", "grant_type", "scope", "public", "auth_method", "jwks_file", "jwks_uri", "client_uri"])]
     pub(crate) application: Option<String>,
     /// Where that application is.
     #[arg(long, requires = "application")]
@@ -174,6 +174,9 @@ pub(crate) struct NewClient {
     /// Where people may be sent back to (repeatable); needed unless the grant types leave `authorization_code` out.
     #[arg(long, value_name = "URI", required_unless_present_any = ["grant_type", "application"])]
     pub(crate) redirect_uri: Vec<String>,
+    /// The client's home page. For a resource server, the resource that it is: it may introspect the tokens that are for it.
+    #[arg(long, value_name = "URI")]
+    pub(crate) client_uri: Option<String>,
     /// How the client gets tokens (repeatable); `authorization_code` and `refresh_token` when left out.
     #[arg(long, value_parser = grant_types())]
     pub(crate) grant_type: Vec<String>,

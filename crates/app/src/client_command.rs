@@ -59,7 +59,7 @@ async fn carry_out(command: ClientCommand, context: &Context, out: &mut dyn Writ
             judge_opened(&context.policy.resources, &resources).map_err(refused)?;
             let requested = match &known {
                 Some((application, app)) => application.requested(client.name, app),
-                None => requested(client)?,
+                None => requested(*client)?,
             };
             let created = register_with_resources(context, requested, resources).await;
             let created = created.map_err(|error| match error {
@@ -150,6 +150,7 @@ fn requested(client: NewClient) -> Result<RequestedMetadata, Failure> {
         display: DisplayMetadata {
             jwks: jwks.transpose()?,
             jwks_uri: client.jwks_uri,
+            client_uri: client.client_uri,
             ..DisplayMetadata::default()
         },
         ..RequestedMetadata::default()

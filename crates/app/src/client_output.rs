@@ -82,7 +82,7 @@ pub(crate) fn list(clients: &[Client], output: Output, out: &mut dyn Write) -> i
 fn row(client: &Client) -> [String; 5] {
     [
         client.id.to_string(),
-        client.metadata.name.clone(),
+        client.shown_name().into_owned(),
         client.authentication.method().to_owned(),
         client.origin.name().to_owned(),
         created_at(client),
@@ -104,14 +104,11 @@ fn fields(client: &Client) -> Map<String, Value> {
         ("created_at", json!(created_at(client))),
     ];
     let document = client.document.iter().map(|document| ("document", json!(document)));
+    let address = metadata.display.client_uri.iter().map(|address| ("client_uri", json!(address)));
     let resources = Some(&client.resources).filter(|open| !open.is_empty());
     let resources = resources.map(|open| ("resources", json!(open)));
-    fields
-        .into_iter()
-        .chain(document)
-        .chain(resources)
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect()
+    let more = address.chain(document).chain(resources);
+    fields.into_iter().chain(more).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 fn show(fields: &Map<String, Value>, output: Output, out: &mut dyn Write) -> io::Result<()> {

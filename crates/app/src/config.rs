@@ -20,6 +20,7 @@ use std::thread;
 
 use countersign_adapters_crypto::{OperatorSecret, RpcEndpoint, WalletSettings};
 use countersign_adapters_smtp::SmtpSettings;
+use countersign_domain::client_assertion::AssertionAudience;
 use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::resource::ResourceRules;
@@ -56,6 +57,7 @@ pub(crate) struct Config {
     pub(crate) mail: Option<SmtpSettings>,
     pub(crate) resources: ResourceRules,
     pub(crate) client_documents: bool,
+    pub(crate) assertion_audience: AssertionAudience,
     pub(crate) synthetic_email: bool,
     pub(crate) playground: bool,
     /// Is the server for trying out, and everything thrown away at the end?
@@ -161,6 +163,7 @@ impl Config {
         let mail = mail(&mut reader);
         let resources = reader.read(&settings::RESOURCES);
         let client_documents = reader.read(&settings::CLIENT_DOCUMENTS);
+        let assertion_audience = reader.read(&settings::ASSERTION_AUDIENCE);
         let synthetic_email = reader.read(&settings::SYNTHETIC_EMAIL);
         let playground = reader.read(&settings::PLAYGROUND);
         let template_directory = reader.read(&settings::TEMPLATE_DIRECTORY);
@@ -298,6 +301,7 @@ impl Config {
                 mail,
                 resources: resources?,
                 client_documents,
+                assertion_audience: assertion_audience?,
                 synthetic_email: synthetic_email?,
                 playground,
                 dev: purpose == Purpose::TryOut,

@@ -111,6 +111,7 @@ mod tests {
     use countersign_conformance::fixtures;
     use countersign_conformance::memory::MemoryStorage;
     use countersign_domain::challenge::TextKey;
+    use countersign_domain::client_assertion::AssertionAudience;
     use countersign_domain::dpop::DpopNonceKey;
     use countersign_domain::lifetimes::Lifetimes;
     use countersign_domain::picture::PictureKey;
@@ -150,6 +151,7 @@ mod tests {
                     .unwrap(),
                 client_documents: false,
                 synthetic_email: false,
+                assertion_audience: AssertionAudience::default(),
                 playground: false,
                 picture_key: PictureKey::new([9; 32]),
                 text_key: TextKey::new([7; 32]),

@@ -161,6 +161,7 @@ impl Wiring {
                 resources: config.resources.clone(),
                 client_documents: config.client_documents,
                 synthetic_email: config.synthetic_email,
+                assertion_audience: config.assertion_audience,
                 playground: config.playground,
                 picture_key: keys.pictures,
                 text_key: keys.texts,

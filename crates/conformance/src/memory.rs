@@ -41,7 +41,11 @@ pub struct MemoryStorage {
     tables: Mutex<Tables>,
 }
 
-#[derive(Debug, Default)]
+/// Everything that a store in memory held at one moment.
+#[derive(Clone, Debug)]
+pub struct MemorySnapshot(Tables);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Tables {
     clients: BTreeMap<ClientId, Client>,
     /// When each was born.
@@ -64,7 +68,7 @@ struct Tables {
     keys: BTreeMap<String, SealedKey>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct GrantRow {
     grant: Grant,
     newest_token: Option<TokenId>,
@@ -91,7 +95,7 @@ pub struct Revocation {
     pub reason: RevocationReason,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct TokenRow {
     token: Token,
     access_revoked_at: Option<OffsetDateTime>,
@@ -101,6 +105,21 @@ impl MemoryStorage {
     /// When and why a grant was revoked; no port tells, operators read it in the database.
     pub fn revocation(&self, id: GrantId) -> Option<Revocation> {
         self.tables().grants.get(&id)?.revocation
+    }
+
+    /// Everything that is stored, to be compared and to go back to.
+    pub fn snapshot(&self) -> MemorySnapshot {
+        MemorySnapshot(self.tables().clone())
+    }
+
+    /// Is everything stored as it was then?
+    pub fn is_as(&self, snapshot: &MemorySnapshot) -> bool {
+        *self.tables() == snapshot.0
+    }
+
+    /// Goes back to what was stored then.
+    pub fn restore(&self, snapshot: &MemorySnapshot) {
+        self.tables().clone_from(&snapshot.0);
     }
 
     /// A panic while the lock is held can only come from a test that fails anyway.

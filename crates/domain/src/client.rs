@@ -1,9 +1,12 @@
 //! Clients: the applications that send people to us (RFC 7591).
 
+use std::borrow::Cow;
+
 use time::OffsetDateTime;
 
 use crate::grant_type::GrantType;
 use crate::id::ClientId;
+use crate::readable;
 use crate::redirect_uri::RedirectUri;
 use crate::scope::ScopeSet;
 use crate::secret::SecretHash;
@@ -31,10 +34,16 @@ pub struct Client {
 }
 
 impl Client {
-    /// The registered redirect URI that admits the requested one, with the port that was requested.
+    /// The registered redirect URI that admits the requested one, with the port that was requested. One that was registered under
+    /// laxer rules than today's admits nothing (F-08).
     pub fn redirect_uri(&self, requested: &str) -> Option<RedirectUri> {
         let admitted = self.metadata.redirect_uris.iter().any(|registered| registered.admits(requested));
-        admitted.then(|| RedirectUri::from_trusted(requested.to_owned()))
+        if admitted { RedirectUri::parse(requested).ok() } else { None }
+    }
+
+    /// Its name for people; its id, where the name is one that was stored under laxer rules and that nobody could read.
+    pub fn shown_name(&self) -> Cow<'_, str> {
+        readable::shown_name(&self.metadata.name, || self.wire_id())
     }
 
     /// Its id as it writes it itself.

@@ -10,6 +10,32 @@ pub const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jw
 /// How long before its end an assertion may come.
 pub const MAX_LIFETIME: Duration = Duration::minutes(5);
 
+/// Whom an assertion is for.
+///
+/// Only its issuer names a server for certain: the addresses of its endpoints are what the server itself says of them, so a server
+/// that lies can name another one's token endpoint as its own, and use there what its clients sign for it (ADR 0037).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AssertionAudience {
+    /// The issuer and nothing else.
+    #[default]
+    Issuer,
+    /// The issuer, or the address of the token endpoint: for clients that cannot be told.
+    Endpoint,
+}
+
+impl AssertionAudience {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Issuer, Self::Endpoint];
+
+    /// The word for the settings.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Issuer => "issuer",
+            Self::Endpoint => "endpoint",
+        }
+    }
+}
+
 /// Who must have written an assertion, and for whom.
 #[derive(Clone, Copy, Debug)]
 pub struct Expected<'a> {
@@ -17,8 +43,8 @@ pub struct Expected<'a> {
     pub client_id: &'a str,
     /// This server.
     pub issuer: &'a str,
-    /// The address of its token endpoint, which older libraries take for its name.
-    pub token_endpoint: &'a str,
+    /// The address of its token endpoint, where the operator lets old clients take that for its name.
+    pub token_endpoint: Option<&'a str>,
     /// Does the client keep the FAPI 2.0 Security Profile? Its `aud` is then the issuer, and one string (section 5.3.3).
     pub keeps_fapi: bool,
 }
@@ -62,7 +88,7 @@ pub fn judge(
     let is_for_us = if expected.keeps_fapi {
         claims.text("aud") == Some(expected.issuer)
     } else {
-        claims.single("aud").is_some_and(|aud| aud == expected.issuer || aud == expected.token_endpoint)
+        claims.single("aud").is_some_and(|aud| aud == expected.issuer || Some(aud) == expected.token_endpoint)
     };
     if !is_for_us {
         return Err(AssertionRejected::OtherAudience);

@@ -34,6 +34,9 @@ pub enum CodeRejected {
     /// The code was redeemed before; its tokens must die.
     #[error("code was redeemed before")]
     Replayed,
+    /// The code is a device's, which comes by another grant type; it stays good there.
+    #[error("code is a device's")]
+    OfDevice,
     /// The grant was revoked.
     #[error("grant was revoked")]
     Revoked,

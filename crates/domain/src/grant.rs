@@ -5,6 +5,7 @@ use time::OffsetDateTime;
 use crate::id::{ClientId, GrantId, SessionId, UserId};
 use crate::particulars::Particulars;
 use crate::pkce::CodeChallenge;
+use crate::public_url::PublicUrl;
 use crate::redirect_uri::RedirectUri;
 use crate::scope::ScopeSet;
 use crate::secret::SecretHash;
@@ -72,6 +73,11 @@ impl Grant {
             redeemed: true,
             revoked: false,
         }
+    }
+
+    /// Does the grant answer a device? Its code is the device's, and no client's redirect URI is a page of ours.
+    pub fn is_of_device(&self, public_url: &PublicUrl) -> bool {
+        self.redirect_uri == RedirectUri::of_device(public_url)
     }
 
     /// Did the client get it for itself?

@@ -7,7 +7,7 @@ use crate::audience::SignedAudiences;
 use crate::challenge::{ChallengeDigest, IssuedChallenge, Purpose};
 use crate::client::Client;
 use crate::consent::{ConsentDestination, ConsentTerms};
-use crate::device::{DEVICE_DONE, DeviceRequest, UserCode};
+use crate::device::{DeviceRequest, UserCode};
 use crate::id::{ClientId, GrantId, SessionId, UserId};
 use crate::key_thumbprint::KeyThumbprint;
 use crate::lifetimes::Lifetimes;
@@ -105,7 +105,7 @@ impl PendingAuthorization {
         client: &Client,
         public_url: &PublicUrl,
     ) -> Self {
-        let redirect_uri = RedirectUri::from_trusted(public_url.join(DEVICE_DONE));
+        let redirect_uri = RedirectUri::of_device(public_url);
         Self {
             state: Some(code.to_string()),
             resources: device.resources.clone(),

@@ -5,7 +5,9 @@ use std::fmt;
 
 use url::{Host, Position, Url, form_urlencoded};
 
-use crate::public_url::is_loopback;
+use crate::device::DEVICE_DONE;
+use crate::host::{self, HostRejected};
+use crate::public_url::{PublicUrl, is_loopback};
 
 /// The longest redirect URI that may be registered, in bytes.
 pub const MAX_LENGTH: usize = 2048;
@@ -36,6 +38,9 @@ pub enum RedirectUriRejected {
     /// Plain http to a host that others can reach, or a scheme that is not one application's own.
     #[error("must be https, http on a loopback host, or a private-use scheme with a dot in it")]
     Scheme,
+    /// A host that DNS cannot have.
+    #[error("its host is neither a name that DNS can have nor an IP address")]
+    Host,
     /// A host or a path that a browser would write in another way.
     #[error("host, port or path is not in its canonical form")]
     NotCanonical,
@@ -68,14 +73,19 @@ impl RedirectUri {
             return Err(RedirectUriRejected::UserInfo);
         }
         match url.scheme() {
-            "https" => judge_host(text, &url, "https://")?,
+            "https" => judge_spelling(text, &url)?,
             "http" => {
-                judge_host(text, &url, "http://")?;
+                judge_spelling(text, &url)?;
                 if !url.host().is_some_and(|host| is_loopback(&host)) {
                     return Err(RedirectUriRejected::Scheme);
                 }
             }
-            private_use if private_use.contains('.') && text.starts_with(private_use) => {}
+            private_use if private_use.contains('.') && text.starts_with(private_use) => {
+                // `com.example.app:/cb` and `com.example.app:///cb` have no host; one that is there is judged like any other.
+                if url.host().is_some() {
+                    judge_host(text, &url)?;
+                }
+            }
             _ => return Err(RedirectUriRejected::Scheme),
         }
         if url.query_pairs().any(|(name, _)| RESERVED.contains(&name.as_ref())) {
@@ -87,6 +97,11 @@ impl RedirectUri {
     /// Takes a URI that storage or the session kept; it was judged before.
     pub fn from_trusted(text: String) -> Self {
         Self(text)
+    }
+
+    /// Where a person comes to who answered for a device: a page of ours, and the mark of a device's grant.
+    pub fn of_device(public_url: &PublicUrl) -> Self {
+        Self(public_url.join(DEVICE_DONE))
     }
 
     /// Is the requested URI this one? Byte for byte, but for the port of a loopback IP literal (RFC 8252 section
@@ -132,6 +147,25 @@ impl RedirectUri {
             Destination::App(scheme) => format!("{scheme}:/"),
             Destination::Device(code) => format!("urn:countersign:device:{code}"),
         }
+    }
+
+    /// What a policy of ours (`form-action`) calls the place: scheme, host and port, each as it was parsed and none as it was
+    /// written. Literal IPv6 addresses have no place in a policy, so of those, as of an application, the scheme stands there.
+    /// `None` for what no policy can name.
+    pub fn policy_source(&self) -> Option<String> {
+        let url = Url::parse(&self.0).ok()?;
+        let scheme = url.scheme();
+        if !matches!(scheme, "http" | "https") {
+            return Some(format!("{scheme}:"));
+        }
+        let host = match url.host()? {
+            Host::Domain(name) if host::is_name(name) => name.to_owned(),
+            Host::Domain(_) => return None,
+            Host::Ipv4(address) => address.to_string(),
+            Host::Ipv6(_) => return Some(format!("{scheme}:")),
+        };
+        let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+        Some(format!("{scheme}://{host}{port}"))
     }
 
     /// The URI with our answer added to the query that it already had.
@@ -203,34 +237,21 @@ fn names_a_user(text: &str) -> bool {
     })
 }
 
-/// The `url` crate forgives much (`https:host`, `https:///host`, `http://0x7f.1`, `/a/../b`); a registered URI is
-/// compared as text, so it must be written as a browser would write it.
-fn judge_host(text: &str, url: &Url, prefix: &str) -> Result<(), RedirectUriRejected> {
-    let rest = text.strip_prefix(prefix).ok_or(RedirectUriRejected::NotAbsolute)?;
-    let end = rest.find(['/', '?']).unwrap_or(rest.len());
-    let (authority, path_and_query) = rest.split_at(end);
-    let (host, port) = match authority.rsplit_once(':') {
-        Some((host, port)) if !port.contains(']') => (host, Some(port)),
-        _ => (authority, None),
-    };
-    let canonical_host = match url.host() {
-        Some(Host::Domain(name)) => name.to_owned(),
-        Some(Host::Ipv4(address)) => address.to_string(),
-        Some(Host::Ipv6(address)) => format!("[{address}]"),
-        None => return Err(RedirectUriRejected::NotAbsolute),
-    };
-    if host.is_empty() {
-        return Err(RedirectUriRejected::NotAbsolute);
-    }
-    let port_is_plain = port
-        .is_none_or(|port| port.parse::<u16>().is_ok_and(|number| number != 0 && number.to_string() == port));
+/// A registered URI is compared as text, so host, port and path must be written as a browser would write them.
+fn judge_spelling(text: &str, url: &Url) -> Result<(), RedirectUriRejected> {
+    judge_host(text, url)?;
+    let (_, rest) = text.split_once("://").ok_or(RedirectUriRejected::NotAbsolute)?;
+    let path_and_query = rest.find(['/', '?']).map_or("", |end| &rest[end..]);
     let path = path_and_query.split('?').next().unwrap_or_default();
-    let path_is_plain = path.is_empty() || path == url.path();
-    if host.eq_ignore_ascii_case(&canonical_host) && port_is_plain && path_is_plain {
-        Ok(())
-    } else {
-        Err(RedirectUriRejected::NotCanonical)
-    }
+    if path.is_empty() || path == url.path() { Ok(()) } else { Err(RedirectUriRejected::NotCanonical) }
+}
+
+fn judge_host(text: &str, url: &Url) -> Result<(), RedirectUriRejected> {
+    host::judge(text, url).map_err(|rejected| match rejected {
+        HostRejected::Missing => RedirectUriRejected::NotAbsolute,
+        HostRejected::Name => RedirectUriRejected::Host,
+        HostRejected::NotCanonical => RedirectUriRejected::NotCanonical,
+    })
 }
 
 /// What follows host and port; `None` if what stands there is not a port.
@@ -302,6 +323,64 @@ mod tests {
         }
         assert!(RedirectUri::parse("com.example.app:/cb/@name").is_ok());
         assert!(RedirectUri::parse("https://a.example/@name?mail=a@b.example").is_ok());
+    }
+
+    /// F-08: a URI that an older release took is told nothing either.
+    #[test]
+    fn f_08_a_policy_names_what_was_parsed_and_nothing_else() {
+        let source = |text: &str| RedirectUri::from_trusted(text.to_owned()).policy_source();
+        for (text, expected) in [
+            ("https://photos.example/cb?x=1", "https://photos.example"),
+            ("https://photos.example:8443/cb", "https://photos.example:8443"),
+            ("http://127.0.0.1:7777/cb", "http://127.0.0.1:7777"),
+            ("http://localhost/cb", "http://localhost"),
+            ("http://[::1]:7777/cb", "http:"),
+            ("com.example.app:/cb", "com.example.app:"),
+            ("com.example.app://a;b/cb", "com.example.app:"),
+        ] {
+            assert_eq!(source(text).as_deref(), Some(expected), "{text}");
+        }
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-+.:/".contains(&byte);
+        for byte in (0..=0x7F_u8).filter(|byte| !byte.is_ascii_alphanumeric()) {
+            let raw = char::from(byte);
+            for text in [
+                format!("https://a{raw}b.example/cb"),
+                format!("https://{raw}a.example/cb"),
+                format!("https://a.example{raw}/cb"),
+                format!("https://a.example:{raw}443/cb"),
+                format!("https://a%{byte:02x}b.example/cb"),
+                format!("https://a%25{byte:02x}b.example/cb"),
+                format!("http{raw}://a.example/cb"),
+            ] {
+                let source = source(&text).unwrap_or_default();
+                assert!(source.bytes().all(is_plain), "{text:?}: {source}");
+                assert!(source.matches("://").count() <= 1, "{text:?}: {source}");
+            }
+        }
+        assert_eq!(source(&format!("https://{}.example/cb", "a".repeat(64))), None);
+        assert_eq!(source(&format!("https://{}a/cb", "a.".repeat(127))), None);
+    }
+
+    #[test]
+    fn f_08_a_host_that_no_dns_has_is_registered_nowhere() {
+        for host in [
+            "a;b.example",
+            "a,b.example",
+            "a(b).example",
+            "a'b.example",
+            "a!b.example",
+            "a$b.example",
+            "a_b.example",
+        ] {
+            for text in [format!("https://{host}/cb"), format!("com.example.app://{host}/cb")] {
+                assert_eq!(RedirectUri::parse(&text), Err(RedirectUriRejected::Host), "{text}");
+            }
+        }
+        for length in [64, 300] {
+            let text = format!("https://{}.example/cb", "a".repeat(length));
+            assert_eq!(RedirectUri::parse(&text), Err(RedirectUriRejected::Host));
+        }
+        assert!(RedirectUri::parse("https://a.example/cb;x,(y)'!$").is_ok(), "a path may hold what it wants");
     }
 
     #[test]

@@ -4,7 +4,9 @@ use url::Url;
 
 use crate::client::{AuthenticationMethod, ClientMetadata, DisplayMetadata, SecretMethod};
 use crate::grant_type::{GrantType, RESPONSE_TYPE_CODE};
+use crate::host;
 use crate::public_url::is_loopback;
+use crate::readable::{self, NameRejected, is_hidden};
 use crate::redirect_uri::{
     MAX_LENGTH, RedirectUri, RedirectUriRejected, is_plain_uri_byte, percent_escapes_are_whole,
 };
@@ -13,8 +15,6 @@ use crate::signing_algorithm::SigningAlgorithm;
 
 /// How many redirect URIs a client may register.
 pub const MAX_REDIRECT_URIS: usize = 20;
-/// How long a client's name may be, in characters.
-pub const MAX_NAME_LENGTH: usize = 100;
 const MAX_CONTACTS: usize = 10;
 const MAX_CONTACT_LENGTH: usize = 254;
 const MAX_JWKS_LENGTH: usize = 16 * 1024;
@@ -75,6 +75,9 @@ pub enum RegistrationRejected {
         /// The rule that it breaks.
         reason: RedirectUriRejected,
     },
+    /// A name that people cannot read.
+    #[error("client_name {0}")]
+    Name(NameRejected),
     /// Keys that cannot be used.
     #[error("jwks: {0}")]
     Keys(&'static str),
@@ -90,7 +93,8 @@ pub enum RegistrationRejected {
 
 /// Judges what somebody wants to register.
 pub fn judge(requested: RequestedMetadata) -> Result<JudgedMetadata, RegistrationRejected> {
-    let name = judge_name(requested.client_name.ok_or(RegistrationRejected::Missing("client_name"))?)?;
+    let name = requested.client_name.ok_or(RegistrationRejected::Missing("client_name"))?;
+    let name = readable::judge_name(&name).map_err(RegistrationRejected::Name)?.to_owned();
     let code_flow = GrantType::AuthorizationCode.name();
     let is_redirected =
         requested.grant_types.as_ref().is_none_or(|names| names.iter().any(|name| name == code_flow));
@@ -125,7 +129,7 @@ pub fn judge(requested: RequestedMetadata) -> Result<JudgedMetadata, Registratio
         );
     }
     let backchannel_logout_uri = requested.backchannel_logout_uri;
-    if backchannel_logout_uri.as_deref().is_some_and(|uri| !is_display_uri(uri)) {
+    if backchannel_logout_uri.as_deref().is_some_and(|uri| !is_web_address(uri)) {
         return field("backchannel_logout_uri", URI_RULE);
     }
     let display = judge_display(requested.display)?;
@@ -143,26 +147,6 @@ pub fn judge(requested: RequestedMetadata) -> Result<JudgedMetadata, Registratio
         display,
     };
     Ok(JudgedMetadata { metadata, method })
-}
-
-fn judge_name(name: String) -> Result<String, RegistrationRejected> {
-    if name.chars().any(is_deceptive) {
-        return field("client_name", "must not hold control, invisible or bidirectional characters");
-    }
-    let name = name.trim();
-    if (1..=MAX_NAME_LENGTH).contains(&name.chars().count()) {
-        Ok(name.to_owned())
-    } else {
-        field("client_name", "takes 1 to 100 characters")
-    }
-}
-
-/// Characters that are not seen, or that change how their neighbours are read.
-fn is_deceptive(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
-            '\u{061C}' | '\u{200B}' | '\u{200E}' | '\u{200F}' | '\u{2028}' | '\u{2029}' | '\u{2060}' | '\u{FEFF}'
-            | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{E0000}'..='\u{E007F}')
 }
 
 fn judge_redirect_uris(uris: Vec<String>, needed: bool) -> Result<Vec<RedirectUri>, RegistrationRejected> {
@@ -219,7 +203,7 @@ fn judge_display(display: DisplayMetadata) -> Result<DisplayMetadata, Registrati
         ("jwks_uri", &display.jwks_uri),
     ];
     for (name, uri) in uris {
-        if uri.as_deref().is_some_and(|uri| !is_display_uri(uri)) {
+        if uri.as_deref().is_some_and(|uri| !is_web_address(uri)) {
             return field(name, URI_RULE);
         }
     }
@@ -230,9 +214,7 @@ fn judge_display(display: DisplayMetadata) -> Result<DisplayMetadata, Registrati
         return field("jwks", "takes 16 KiB at most");
     }
     let contact_is_plain = |contact: &String| {
-        !contact.trim().is_empty()
-            && contact.len() <= MAX_CONTACT_LENGTH
-            && !contact.chars().any(is_deceptive)
+        !contact.trim().is_empty() && contact.len() <= MAX_CONTACT_LENGTH && !contact.chars().any(is_hidden)
     };
     if display.contacts.len() > MAX_CONTACTS || !display.contacts.iter().all(contact_is_plain) {
         return field("contacts", "takes up to 10 addresses of up to 254 characters");
@@ -255,15 +237,17 @@ fn judge_display(display: DisplayMetadata) -> Result<DisplayMetadata, Registrati
     Ok(display)
 }
 
-fn is_display_uri(text: &str) -> bool {
+/// Is this an address that a client may name for people, for its keys, or for us to call? It is asked again whenever one that was
+/// stored is used.
+pub fn is_web_address(text: &str) -> bool {
     if text.len() > MAX_LENGTH || !text.bytes().all(is_plain_uri_byte) || !percent_escapes_are_whole(text) {
         return false;
     }
     let Ok(url) = Url::parse(text) else { return false };
     let Some(host) = url.host() else { return false };
     let bare = url.username().is_empty() && url.password().is_none();
-    let written_out = text.starts_with("https://") || text.starts_with("http://");
-    bare && written_out && (url.scheme() == "https" || (url.scheme() == "http" && is_loopback(&host)))
+    let is_of_dns = host::judge(text, &url).is_ok();
+    bare && is_of_dns && (url.scheme() == "https" || (url.scheme() == "http" && is_loopback(&host)))
 }
 
 fn field<T>(field: &'static str, rule: &'static str) -> Result<T, RegistrationRejected> {

@@ -14,6 +14,8 @@ mod error_page;
 mod extract;
 mod forms;
 mod headers;
+#[cfg(test)]
+mod invariants;
 mod language;
 mod login_cookie;
 mod mail;

@@ -109,6 +109,22 @@ pub struct Running {
     address: SocketAddr,
 }
 
+/// What opens and seals the session cookie.
+pub(crate) fn sealed_session(
+    key: Key,
+    https: bool,
+    ttl: cookie::time::Duration,
+) -> SessionMiddleware<CookieSessionStore> {
+    SessionMiddleware::builder(CookieSessionStore::default(), key)
+        .cookie_name(session::cookie_name(https).to_owned())
+        .cookie_secure(https)
+        .cookie_http_only(true)
+        .cookie_same_site(SameSite::Lax)
+        .cookie_path("/".to_owned())
+        .session_lifecycle(PersistentSession::default().session_ttl(ttl))
+        .build()
+}
+
 /// Serves all endpoints on a bound listener. Signals are the caller's business.
 pub fn start(context: Context, settings: HttpSettings, listener: TcpListener) -> Result<Running, StartError> {
     let address = listener.local_addr().map_err(StartError::Listener)?;
@@ -130,14 +146,7 @@ pub fn start(context: Context, settings: HttpSettings, listener: TcpListener) ->
         .shutdown_timeout(30);
     let stopping = builder.graceful_shutdown_signal();
     let serve = move || {
-        let session = SessionMiddleware::builder(CookieSessionStore::default(), key.clone())
-            .cookie_name(session::cookie_name(https).to_owned())
-            .cookie_secure(https)
-            .cookie_http_only(true)
-            .cookie_same_site(SameSite::Lax)
-            .cookie_path("/".to_owned())
-            .session_lifecycle(PersistentSession::default().session_ttl(session_ttl))
-            .build();
+        let session = sealed_session(key.clone(), https, session_ttl);
         let app = App::new()
             .app_data(shared.clone())
             .wrap(from_fn(edge::guard))

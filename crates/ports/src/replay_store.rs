@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::StoreError;
 
 /// Remembers a proof.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpendProof {
     /// What the proof is known by.
     pub digest: [u8; 32],

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use countersign_domain::challenge::TextKey;
+use countersign_domain::client_assertion::AssertionAudience;
 use countersign_domain::dpop::DpopNonceKey;
 use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::own_origin::{OwnOrigin, PLAYGROUND};
@@ -53,6 +54,8 @@ pub struct Policy {
     pub resources: ResourceRules,
     /// May a client be one that nobody registered, and that a document of its own describes?
     pub client_documents: bool,
+    /// Whom the assertions of clients must be for.
+    pub assertion_audience: AssertionAudience,
     /// Do clients that ask for an e-mail address get a made-up one where none is on file?
     pub synthetic_email: bool,
     /// Is there a playground, whose page is the one address of ours that a client may have?

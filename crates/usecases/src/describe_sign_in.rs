@@ -6,6 +6,7 @@ use countersign_domain::consent::Consent;
 use countersign_domain::email::UserEmail;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::redirect_uri::Destination;
+use countersign_domain::registration::is_web_address;
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::StoreError;
@@ -47,11 +48,13 @@ pub struct ClientShown {
 impl From<&Client> for ClientShown {
     fn from(client: &Client) -> Self {
         let Client { metadata, origin, document, .. } = client;
+        // An older release stored what today's rules refuse.
+        let address = |uri: &Option<String>| uri.clone().filter(|uri| is_web_address(uri));
         Self {
-            name: metadata.name.clone(),
-            uri: metadata.display.client_uri.clone(),
-            policy_uri: metadata.display.policy_uri.clone(),
-            tos_uri: metadata.display.tos_uri.clone(),
+            name: client.shown_name().into_owned(),
+            uri: address(&metadata.display.client_uri),
+            policy_uri: address(&metadata.display.policy_uri),
+            tos_uri: address(&metadata.display.tos_uri),
             self_registered: *origin == ClientOrigin::SelfRegistered,
             described_at: document.as_deref().map(|document| host_of(document).to_owned()),
         }

@@ -73,6 +73,10 @@ pub async fn exchange_code(
     }
     let id = exchange.code.id().map(GrantId::from_uuid).ok_or(CodeRejected::Unknown)?;
     let grant = context.storage.find_grant(id).await?.ok_or(CodeRejected::Unknown)?;
+    if grant.is_of_device(&context.policy.public_url) {
+        // Before anything that could burn it: a device has no verifier, so here everybody would do without one.
+        return Err(CodeRejected::OfDevice.into());
+    }
     let presented = PresentedCode {
         code: &exchange.code,
         client: client.id,
@@ -110,6 +114,7 @@ pub(crate) async fn redeem_presented(
         CodeRejected::VerifierMismatch => Some(RevocationReason::VerifierMismatch),
         CodeRejected::Unknown
         | CodeRejected::OtherClient
+        | CodeRejected::OfDevice
         | CodeRejected::Revoked
         | CodeRejected::RedirectMismatch
         | CodeRejected::Expired

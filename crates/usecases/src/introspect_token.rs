@@ -1,6 +1,6 @@
 //! A client asks what a token is worth (RFC 7662): one read.
 
-use countersign_domain::client::Client;
+use countersign_domain::client::{Client, ClientOrigin};
 use countersign_domain::client_auth::ClientCredentials;
 use countersign_domain::id::{TokenId, UserId};
 use countersign_domain::key_thumbprint::KeyThumbprint;
@@ -47,7 +47,8 @@ pub enum IntrospectTokenError {
     Store(#[from] StoreError),
 }
 
-/// Tells about a token that is good and the caller's business: its own, or an access token that is for it. Of every other one
+/// Tells about a token that is good and the caller's business: its own, or an access token that is for a resource which the
+/// operator says it is. Of every other one
 /// it learns the same nothing.
 pub async fn introspect_token(
     context: &Context,
@@ -80,10 +81,13 @@ pub async fn introspect_token(
     }))
 }
 
-/// Is one of the resources the caller itself, by its id or by its address?
+/// Is one of the resources the caller itself? Only the operator says so, by the address that it registered a client with: what
+/// clients say of themselves, anybody could say to read the tokens of others (F-08).
 fn is_for(audience: &[String], client: &Client) -> bool {
-    let (id, address) = (client.wire_id(), client.metadata.display.client_uri.as_deref());
-    audience.iter().any(|resource| *resource == id || Some(resource.as_str()) == address)
+    match (client.origin, &client.metadata.display.client_uri) {
+        (ClientOrigin::Operator, Some(address)) => audience.contains(address),
+        (ClientOrigin::Operator, None) | (ClientOrigin::SelfRegistered | ClientOrigin::Document, _) => false,
+    }
 }
 
 /// A refresh token that was rotated is good no more, whatever grace its client has.

@@ -2,6 +2,7 @@
 
 use countersign_domain::id::{ClientId, SessionId, TokenId, UserId};
 use countersign_domain::id_token::LogoutClaims;
+use countersign_domain::registration::is_web_address;
 use countersign_ports::{EntropyExt, FetchError, SignerError, StoreError};
 use time::Duration;
 
@@ -42,6 +43,10 @@ pub enum NotifyLogoutError {
 pub async fn notify_logout(context: &Context, notice: LogoutNotice) -> Result<(), NotifyLogoutError> {
     let Some(client) = context.find_client(notice.client).await? else { return Ok(()) };
     let Some(uri) = &client.metadata.backchannel_logout_uri else { return Ok(()) };
+    if !is_web_address(uri) {
+        // An older release stored hosts that no DNS has (F-08): nobody is there to be told.
+        return Ok(());
+    }
     let now = context.clock.now();
     let claims = LogoutClaims {
         issuer: context.policy.public_url.as_str().to_owned(),

@@ -130,14 +130,14 @@ async fn find_client(
     Ok(found)
 }
 
-/// Compared as redirect URIs are. An address of ours is none, whatever an older build let a client register.
+/// Compared as redirect URIs are, and judged as they are: an older build took more, addresses of ours among them.
 fn registered(context: &Context, client: &Client, requested: &str) -> Option<RedirectUri> {
     if context.policy.own_origin().is_reached_by(requested) {
         return None;
     }
     let uris = client.metadata.display.post_logout_redirect_uris.iter();
     let admitted = uris.map(|uri| RedirectUri::from_trusted(uri.clone())).any(|uri| uri.admits(requested));
-    admitted.then(|| RedirectUri::from_trusted(requested.to_owned()))
+    if admitted { RedirectUri::parse(requested).ok() } else { None }
 }
 
 /// Signs out whoever is signed in at this browser, and ends what was granted in the session for the time that they are there. The

@@ -24,5 +24,6 @@ mod requests;
 mod revoking;
 mod signing_in;
 mod signing_out;
+mod trusting;
 mod verifying_texts;
 mod world;

@@ -1,6 +1,6 @@
 //! A client replaces its configuration (RFC 7592 section 2.2).
 
-use countersign_domain::client::{AuthenticationMethod, Client, ClientAuthentication};
+use countersign_domain::client::{AuthenticationMethod, Client, ClientAuthentication, ClientOrigin};
 use countersign_domain::registration::{RegistrationRejected, RequestedMetadata};
 use countersign_domain::secret::Secret;
 use countersign_ports::StoreError;
@@ -43,6 +43,14 @@ pub async fn update_client(
         return Err(UpdateClientError::OtherSecret);
     }
     let judged = judge(context, requested)?;
+    let own_address = judged.metadata.display.client_uri.as_ref();
+    if client.origin == ClientOrigin::Operator
+        && own_address.is_some_and(|address| client.metadata.display.client_uri.as_ref() != Some(address))
+    {
+        // It says whose tokens the client may introspect.
+        let rule = "is for the operator to say, for a client that the operator registered";
+        return Err(RegistrationRejected::Field { field: "client_uri", rule }.into());
+    }
     let authentication = match (client.authentication, judged.method) {
         (ClientAuthentication::Public, AuthenticationMethod::None) => ClientAuthentication::Public,
         (ClientAuthentication::Secret { hash, .. }, AuthenticationMethod::Secret(method)) => {

@@ -1,9 +1,10 @@
 //! Shared step: a client proves who it is by something that it signed.
 
 use countersign_domain::client::Client;
-use countersign_domain::client_assertion::{self, AssertionRejected, Expected};
+use countersign_domain::client_assertion::{self, AssertionAudience, AssertionRejected, Expected};
 use countersign_domain::client_auth::ClientRejected;
 use countersign_domain::forgetting::MARGIN;
+use countersign_domain::registration::is_web_address;
 use countersign_ports::{EntropyExt, FetchError, Fetched, JwsRejected, ReadJws, SpendProof};
 use uuid::Uuid;
 
@@ -37,11 +38,14 @@ pub(crate) async fn verify_assertion(
 ) -> Result<(), AuthenticateClientError> {
     let now = context.clock.now();
     let public_url = &context.policy.public_url;
-    let token_endpoint = public_url.join("/oauth/token");
+    let token_endpoint = match context.policy.assertion_audience {
+        AssertionAudience::Issuer => None,
+        AssertionAudience::Endpoint => Some(public_url.join("/oauth/token")),
+    };
     let expected = Expected {
         client_id,
         issuer: public_url.as_str(),
-        token_endpoint: &token_endpoint,
+        token_endpoint: token_endpoint.as_deref(),
         keeps_fapi: client.keeps_fapi(),
     };
     let judged = async {
@@ -73,7 +77,7 @@ async fn read(context: &Context, client: &Client, assertion: &str) -> Result<Rea
     if let Some(jwks) = &display.jwks {
         return Ok(context.jws.read_signed(assertion, jwks)?);
     }
-    let uri = display.jwks_uri.as_deref().ok_or(Unbelieved::NoKeys)?;
+    let uri = display.jwks_uri.as_deref().filter(|uri| is_web_address(uri)).ok_or(Unbelieved::NoKeys)?;
     let known = context.fetcher.get_keys(uri).await?;
     match context.jws.read_signed(assertion, text(&known)?) {
         Err(JwsRejected::KeyUnknown | JwsRejected::Signature) => {

@@ -65,6 +65,8 @@ it was told is the issuer's address and the client that it was registered as. \`
 
 Where an application has addresses and settings of its own, \`countersign client create --for\` registers it as it was here and prints these settings, filled in.
 
+Whatever you use, know people by \`sub\` and never by the wallet's address alone: they have several wallets and move them, so that one address may be another person next year.
+
 - A step counts when the server says so too: the tokens are the person's who signed, a refreshed token is another one and works, a revoked
   one does not, and after the logout the server asks for a signature again.
 - **yes**: works. **–**: the library, or its application below, does not do that. **fails**: see the note.

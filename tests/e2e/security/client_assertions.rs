@@ -196,8 +196,11 @@ on_both! {
             assert_eq!(server.send(&Request::form("/oauth/revoke", &form)).verdict(), "401 invalid_client");
         }
         prove(&server, &key.sign(&good)).expect(200);
-        let token_endpoint = json!([format!("{}/oauth/token", server.public_url)]);
-        prove(&server, &own("aud", token_endpoint)).expect(200);
+        let token_endpoint = format!("{}/oauth/token", server.public_url);
+        for audience in [json!(token_endpoint), json!([token_endpoint])] {
+            prove(&server, &own("aud", audience)).expect(401);
+        }
+        prove(&server, &own("aud", json!([server.public_url]))).expect(200);
     }
 }
 
@@ -260,7 +263,7 @@ fn b_048_a_public_server_asks_nobody_on_its_machine() {
     let keys = KeyServer::new(document(&key.jwks()));
     let port = keys.url.rsplit_once(':').unwrap().1.to_owned();
     for uri in
-        [keys.url.clone(), format!("https://localhost:{port}"), format!("https://[::ffff:127.0.0.1]:{port}")]
+        [keys.url.clone(), format!("https://localhost:{port}"), format!("https://[::ffff:7f00:1]:{port}")]
     {
         let client = register(&server, &json!({ "jwks_uri": uri }));
         let refused = prove(&server, &key.sign(&claims(&server, &client)));

@@ -35,8 +35,6 @@ pub struct Party {
     pub method: Method,
     /// The key that its tokens are bound to, if it uses one.
     pub dpop: Option<SigningKey>,
-    /// Do its assertions name the issuer, as FAPI 2.0 wants it, or the token endpoint?
-    pub names_issuer: bool,
 }
 
 impl Party {
@@ -57,7 +55,6 @@ impl Party {
             redirect_uri: text(&registration["redirect_uris"][0]).unwrap(),
             method,
             dpop: None,
-            names_issuer: false,
             registration,
         }
     }
@@ -107,10 +104,8 @@ impl Party {
 
     /// The claims of its assertion (RFC 7523 section 3), good for a minute.
     pub fn assertion(&self, provider: &Provider) -> Value {
-        let token_endpoint = provider.url("token_endpoint");
-        let audience = if self.names_issuer { provider.issuer() } else { &token_endpoint };
         json!({
-            "iss": self.id, "sub": self.id, "aud": audience,
+            "iss": self.id, "sub": self.id, "aud": provider.issuer(),
             "jti": random_text(), "iat": now(), "exp": now() + 60,
         })
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use countersign_adapters_crypto::{Coin, OperatorSecret, RpcUrl, WalletRouter};
 use countersign_adapters_smtp::{Sender, SmtpUrl};
+use countersign_domain::client_assertion::AssertionAudience;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::resource::{DeclaredResource, OpenTo};
 use countersign_domain::secret::Secret;
@@ -97,6 +98,11 @@ pub(super) fn on_or_off(text: &str) -> Result<bool, String> {
         "off" => Ok(false),
         _ => Err("neither on nor off".to_owned()),
     }
+}
+
+pub(super) fn assertion_audience(text: &str) -> Result<AssertionAudience, String> {
+    let mut all = AssertionAudience::ALL.into_iter();
+    all.find(|audience| audience.name() == text).ok_or_else(|| "neither issuer nor endpoint".to_owned())
 }
 
 /// Whether each can be a resource is judged together with the public URL.

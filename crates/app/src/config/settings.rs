@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use countersign_adapters_crypto::{Coin, OperatorSecret, RpcUrl};
 use countersign_adapters_smtp::{Sender, SmtpUrl};
+use countersign_domain::client_assertion::AssertionAudience;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::resource::DeclaredResource;
 use countersign_domain::secret::Secret;
@@ -26,7 +27,7 @@ pub(crate) const CONFIG_DOC: &str =
     "The settings file; without it `countersign.toml` in the working directory, when it is there";
 
 /// All settings, in the order in which people read about them.
-pub(crate) static ALL: [&Spec; 32] = [
+pub(crate) static ALL: [&Spec; 34] = [
     &BIND.spec,
     &PUBLIC_URL.spec,
     &DATABASE_URL.spec,
@@ -51,6 +52,7 @@ pub(crate) static ALL: [&Spec; 32] = [
     &SMTP_URL.spec,
     &MAIL_FROM.spec,
     &CLIENT_DOCUMENTS.spec,
+    &ASSERTION_AUDIENCE.spec,
     &SYNTHETIC_EMAIL.spec,
     &RESOURCES.spec,
     &PLAYGROUND.spec,
@@ -387,6 +389,21 @@ pub(crate) static CLIENT_DOCUMENTS: Setting<bool> = Setting {
         privacy: Privacy::Public,
     },
     parse: parse::on_or_off,
+};
+
+pub(crate) static ASSERTION_AUDIENCE: Setting<AssertionAudience> = Setting {
+    spec: Spec {
+        name: "assertion_audience",
+        file_key: None,
+        doc: "What clients that sign instead of telling a secret (`private_key_jwt`) must write into `aud`: this server's issuer, or, \
+              with `endpoint`, the address of its token endpoint as well. Only the issuer keeps a server that lies about its endpoints \
+              from using here what was signed for it (docs/adr/0037-assertions-are-for-the-issuer.md): take `endpoint` for clients \
+              that cannot be told, and until they can.",
+        takes: "issuer or endpoint",
+        preset: Preset::Text("issuer"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::assertion_audience,
 };
 
 pub(crate) static SYNTHETIC_EMAIL: Setting<bool> = Setting {

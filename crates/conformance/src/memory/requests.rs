@@ -12,7 +12,7 @@ use time::OffsetDateTime;
 
 use super::MemoryStorage;
 
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct DeviceRow {
     request: DeviceRequest,
     pub(super) forget_after: OffsetDateTime,

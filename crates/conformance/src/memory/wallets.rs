@@ -14,7 +14,7 @@ use super::{MemoryStorage, Revocation, Tables};
 /// Family and address: what makes a wallet one.
 pub(super) type WalletKey = (String, String);
 
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct WalletRow {
     pub(super) user: UserId,
     pub(super) chain: String,

@@ -9,12 +9,9 @@ use crate::claims::Claim;
 
 const NOW: i64 = 1_800_000_000;
 const ISSUER: &str = "https://auth.example.com";
-const EXPECTED: Expected<'_> = Expected {
-    client_id: "the-client",
-    issuer: ISSUER,
-    token_endpoint: "https://auth.example.com/oauth/token",
-    keeps_fapi: false,
-};
+const TOKEN_ENDPOINT: &str = "https://auth.example.com/oauth/token";
+const EXPECTED: Expected<'_> =
+    Expected { client_id: "the-client", issuer: ISSUER, token_endpoint: None, keeps_fapi: false };
 
 fn now() -> OffsetDateTime {
     OffsetDateTime::from_unix_timestamp(NOW).unwrap()
@@ -59,9 +56,7 @@ fn a_111_a_good_assertion_is_remembered_until_it_is_too_old() {
 
 #[test]
 fn a_111_the_audience_is_this_server_and_nobody_else() {
-    for audience in
-        [text(ISSUER), text(EXPECTED.token_endpoint), texts(&[ISSUER]), texts(&[EXPECTED.token_endpoint])]
-    {
+    for audience in [text(ISSUER), texts(&[ISSUER])] {
         assert!(judged(&with("aud", audience)).is_ok());
     }
     for audience in [
@@ -72,6 +67,9 @@ fn a_111_the_audience_is_this_server_and_nobody_else() {
         texts(&[]),
         texts(&[ISSUER, ISSUER]),
         texts(&[ISSUER, "https://other.example"]),
+        text(TOKEN_ENDPOINT),
+        texts(&[TOKEN_ENDPOINT]),
+        texts(&[ISSUER, TOKEN_ENDPOINT]),
         Some(Claim::Number(1)),
         Some(Claim::Other),
     ] {
@@ -79,13 +77,26 @@ fn a_111_the_audience_is_this_server_and_nobody_else() {
     }
 }
 
+/// An operator who has clients that cannot be told lets them name the token endpoint, and that alone.
+#[test]
+fn a_111_old_clients_may_name_the_token_endpoint_where_the_operator_lets_them() {
+    let expected = Expected { token_endpoint: Some(TOKEN_ENDPOINT), ..EXPECTED };
+    let judged = |audience| judge(None, &with("aud", audience), expected, now()).map(|_| ());
+    for audience in [text(ISSUER), text(TOKEN_ENDPOINT), texts(&[ISSUER]), texts(&[TOKEN_ENDPOINT])] {
+        assert_eq!(judged(audience), Ok(()));
+    }
+    for audience in [texts(&[ISSUER, TOKEN_ENDPOINT]), text("https://auth.example.com/oauth/par"), None] {
+        assert_eq!(judged(audience), Err(AssertionRejected::OtherAudience));
+    }
+}
+
 /// FAPI 2.0 Security Profile, section 5.3.3.
 #[test]
 fn a_112_a_client_that_keeps_the_profile_names_the_issuer_as_one_string() {
-    let expected = Expected { keeps_fapi: true, ..EXPECTED };
+    let expected = Expected { keeps_fapi: true, token_endpoint: Some(TOKEN_ENDPOINT), ..EXPECTED };
     let judged = |audience| judge(None, &with("aud", audience), expected, now()).map(|_| ());
     assert_eq!(judged(text(ISSUER)), Ok(()));
-    for audience in [text(EXPECTED.token_endpoint), texts(&[ISSUER]), None] {
+    for audience in [text(TOKEN_ENDPOINT), texts(&[ISSUER]), None] {
         assert_eq!(judged(audience), Err(AssertionRejected::OtherAudience));
     }
 }

@@ -73,10 +73,11 @@ async fn answer(
         judged.map_err(|error: SignOutError| ApiError::from(error).always_as_page())?;
     match step {
         SignOutStep::Ask(session) if !confirmed => {
-            let client = client.as_ref().map(|client| client.metadata.name.as_str());
+            let client = client.as_ref().map(|client| client.shown_name());
             let fields = fields(&sent);
             let form = state.forms(request).secret(&Action::SignOut { fields: &fields });
-            let page = LogoutPage { account: session.account.shortened(), client, fields, form };
+            let page =
+                LogoutPage { account: session.account.shortened(), client: client.as_deref(), fields, form };
             state.page(request, language, Name::Logout, StatusCode::OK, &page)
         }
         SignOutStep::Nobody => signed_out(state, request, language, Farewell::linked(back.as_ref())),

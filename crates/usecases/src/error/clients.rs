@@ -75,7 +75,9 @@ fn rejected_metadata(rejected: &RegistrationRejected) -> OAuthError {
         RegistrationRejected::RedirectUriCount | RegistrationRejected::RedirectUri { .. } => {
             Code::InvalidRedirectUri
         }
-        RegistrationRejected::Keys(_) | RegistrationRejected::Field { .. } => Code::InvalidClientMetadata,
+        RegistrationRejected::Name(_)
+        | RegistrationRejected::Keys(_)
+        | RegistrationRejected::Field { .. } => Code::InvalidClientMetadata,
     };
     OAuthError::new(code, rejected.to_string())
 }

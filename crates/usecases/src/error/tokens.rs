@@ -55,6 +55,7 @@ impl Refuse for ExchangeCodeError {
             Self::Rejected(
                 CodeRejected::Unknown
                 | CodeRejected::OtherClient
+                | CodeRejected::OfDevice
                 | CodeRejected::Replayed
                 | CodeRejected::Revoked
                 | CodeRejected::RedirectMismatch

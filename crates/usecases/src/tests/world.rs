@@ -7,6 +7,7 @@ use countersign_conformance::fakes::{FakeFetcher, FakeReader, FakeSigner, Manual
 use countersign_conformance::memory::MemoryStorage;
 use countersign_domain::challenge::TextKey;
 use countersign_domain::client::ClientOrigin;
+use countersign_domain::client_assertion::AssertionAudience;
 use countersign_domain::client_auth::ClientCredentials;
 use countersign_domain::dpop::DpopNonceKey;
 use countersign_domain::id::ClientId;
@@ -126,6 +127,7 @@ impl World {
                 resources,
                 client_documents: true,
                 synthetic_email: false,
+                assertion_audience: AssertionAudience::default(),
                 playground: false,
                 picture_key: PictureKey::new([9; 32]),
                 text_key: TextKey::new([7; 32]),
@@ -166,7 +168,11 @@ impl World {
         self.register_by(requested, ClientOrigin::SelfRegistered).await
     }
 
-    async fn register_by(&self, mut requested: RequestedMetadata, origin: ClientOrigin) -> TestClient {
+    pub(super) async fn register_by(
+        &self,
+        mut requested: RequestedMetadata,
+        origin: ClientOrigin,
+    ) -> TestClient {
         requested.client_name.get_or_insert_with(|| "Photo Album".to_owned());
         requested.redirect_uris.get_or_insert_with(|| vec![REDIRECT_URI.to_owned()]);
         requested.scopes.get_or_insert_with(|| vec!["profile".to_owned(), "email".to_owned()]);

@@ -11,8 +11,13 @@ use crate::endpoint::clients;
 const WEB_ADDRESS: &str = r"(https://([a-z0-9]+(-[a-z0-9]+)*\.)*[a-z]([a-z0-9]|-[a-z0-9])*|http://(localhost|127\.0\.0\.1|\[::1\]))(:([1-9][0-9]{0,3}|[1-5][0-9]{4}))?(/[A-Za-z0-9_~-][A-Za-z0-9._~!$&'()+,;=:@-]*)*/?(\?[A-Za-z0-9._~-]+=[A-Za-z0-9._~-]*)?";
 /// A scheme that belongs to one application.
 const APP_ADDRESS: &str = r"[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+";
+/// Characters that are not seen; the server knows a few more of them, beyond U+FFFF.
+const HIDDEN: &str = r"\u0000-\u001F\u007F-\u00A0\u00AD\u034F\u061C\u115F\u1160\u1680\u17B4\u17B5\u180B-\u180F\u2000-\u200F\u2028-\u202F\u205F-\u206F\u2800\u3000\u3164\uFDD0-\uFDEF\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFC\uFFFE\uFFFF";
+
 /// Text that people can read: no control, invisible or bidirectional characters, and not only spaces.
-const READABLE: &str = r"^[^\u0000-\u001F\u007F-\u009F\u061C\u200B\u200E\u200F\u2028-\u202E\u2060\u2066-\u2069\uFEFF]*[^\s\u0000-\u001F\u007F-\u009F\u061C\u200B\u200E\u200F\u2028-\u202E\u2060\u2066-\u2069\uFEFF][^\u0000-\u001F\u007F-\u009F\u061C\u200B\u200E\u200F\u2028-\u202E\u2060\u2066-\u2069\uFEFF]*$";
+fn readable() -> String {
+    format!("^[^{HIDDEN}]*[^\\s{HIDDEN}][^{HIDDEN}]*$")
+}
 
 pub(super) fn client_request() -> Value {
     let web_address = json!({"maxLength": 2048, "pattern": format!("^{WEB_ADDRESS}$")});
@@ -20,7 +25,7 @@ pub(super) fn client_request() -> Value {
     let mut schema = request::<clients::ClientRequest>(
         &["client_name", "redirect_uris"],
         &[
-            ("client_name", json!({"minLength": 1, "maxLength": 100, "pattern": READABLE})),
+            ("client_name", json!({"minLength": 1, "maxLength": 100, "pattern": readable()})),
             ("redirect_uris", json!({"minItems": 1, "maxItems": 20, "items": redirect_uri()})),
             ("client_uri", web_address.clone()),
             ("logo_uri", web_address.clone()),
@@ -37,7 +42,7 @@ pub(super) fn client_request() -> Value {
             ),
             (
                 "contacts",
-                json!({"maxItems": 10, "items": {"type": "string", "maxLength": 254, "pattern": READABLE}}),
+                json!({"maxItems": 10, "items": {"type": "string", "maxLength": 254, "pattern": readable()}}),
             ),
             ("tos_uri", web_address.clone()),
             ("policy_uri", web_address.clone()),

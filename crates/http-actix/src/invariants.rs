@@ -1,0 +1,98 @@
+//! Two sentences, held over random sequences of requests to the real handlers (`docs/testing.md`):
+//!
+//! 1. *Every value of every token can be led back to a text that the person signed.*
+//! 2. *Nothing changes on a cookie alone.*
+//!
+//! What must be so is said in [`model`], from the contract (`docs/http-api.md`) and not from the code: it knows what wallets
+//! signed, what was asked, and what came back over HTTP. The store is the reference store, the clock is moved by hand, and a
+//! sequence is known by the number that it was thrown with.
+//!
+//! `SEQUENCES` says how many are run and `SEED` with which number they begin; without them it is as many as fit into a short
+//! run. A failure prints its number and the shortest sequence that still fails.
+
+mod dice;
+mod model;
+mod site;
+mod walk;
+
+use std::time::{Duration, Instant};
+
+use dice::{Step, sequence};
+use site::Site;
+use walk::{Tally, Walk};
+
+/// How long a run takes that nobody gave a length.
+const SHORT: Duration = Duration::from_secs(30);
+/// How many sequences such a run has at most, so that it is the same on a fast machine.
+const AT_MOST: u64 = 10_000;
+/// How many it has at least.
+const AT_LEAST: u64 = 300;
+
+#[actix_web::test]
+async fn f_01_f_02_f_03_tokens_say_what_was_signed_and_nothing_changes_on_a_cookie_alone() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let (wanted, first) = (number("SEQUENCES"), number("SEED").unwrap_or(1));
+    let started = Instant::now();
+    let site = Site::new().await;
+    let mut tally = Tally::default();
+    let mut done = 0;
+    while done < wanted.unwrap_or(AT_MOST) {
+        if wanted.is_none() && done >= AT_LEAST && started.elapsed() > SHORT {
+            break;
+        }
+        let seed = first + done;
+        let steps = sequence(seed);
+        if let Err(failure) = run(&site, &steps, &mut tally).await {
+            let (shortest, failure) = shrink(&site, steps, failure).await;
+            panic!(
+                "sequence {seed} (SEED={seed} SEQUENCES=1) after {done} good ones: {}\n\n{} steps:\n{}\n\nwhat happened:\n{}",
+                failure.what,
+                shortest.len(),
+                shortest.iter().map(|step| format!("  {step:?}\n")).collect::<String>(),
+                failure.trace.join("\n"),
+            );
+        }
+        done += 1;
+    }
+    println!("{done} sequences from seed {first} in {:.1} s: {tally}", started.elapsed().as_secs_f64());
+    // A walk on which nothing succeeds would hold any promise.
+    tally.assert_lively(done);
+}
+
+/// What was found, and on which way.
+struct Failure {
+    what: String,
+    trace: Vec<String>,
+}
+
+async fn run(site: &Site, steps: &[Step], tally: &mut Tally) -> Result<(), Failure> {
+    let mut walk = Walk::new(site);
+    for step in steps {
+        if let Err(what) = walk.take(*step).await {
+            return Err(Failure { what, trace: walk.trace });
+        }
+    }
+    tally.add(&walk.tally);
+    Ok(())
+}
+
+/// Leaves out what the failure does not need: halves first, then single steps.
+async fn shrink(site: &Site, mut steps: Vec<Step>, mut failure: Failure) -> (Vec<Step>, Failure) {
+    let mut length = (steps.len() / 2).max(1);
+    loop {
+        let mut place = 0;
+        let mut is_shorter = false;
+        while place < steps.len() {
+            let mut fewer = steps.clone();
+            fewer.drain(place..(place + length).min(steps.len()));
+            match run(site, &fewer, &mut Tally::default()).await {
+                Err(still) => (steps, failure, is_shorter) = (fewer, still, true),
+                Ok(()) => place += length,
+            }
+        }
+        if length == 1 && !is_shorter {
+            return (steps, failure);
+        }
+        length = (length / 2).max(1);
+    }
+}

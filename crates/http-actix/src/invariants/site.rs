@@ -1,0 +1,485 @@
+//! The server in this process: all its handlers and middleware over the reference store, clients of every kind, and browsers
+//! that keep cookies.
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::body::to_bytes;
+use actix_web::cookie::Key;
+use actix_web::dev::Service;
+use actix_web::http::Method;
+use actix_web::middleware::from_fn;
+use actix_web::test::{TestRequest, init_service};
+use actix_web::web::Data;
+use actix_web::{App, HttpResponse, cookie};
+use async_trait::async_trait;
+use countersign_conformance::fakes::{FakeFetcher, FakeReader, FakeSigner, ManualClock, SeededEntropy};
+use countersign_conformance::memory::{MemorySnapshot, MemoryStorage};
+use countersign_domain::challenge::TextKey;
+use countersign_domain::client::{ClientOrigin, DisplayMetadata};
+use countersign_domain::client_assertion::AssertionAudience;
+use countersign_domain::dpop::DpopNonceKey;
+use countersign_domain::id::ClientId;
+use countersign_domain::lifetimes::Lifetimes;
+use countersign_domain::public_url::PublicUrl;
+use countersign_domain::registration::RequestedMetadata;
+use countersign_domain::wallet::{WalletAccount, WalletProof};
+use countersign_metrics::{Source, WriterFigures};
+use countersign_ports::{Clock, RecognizedAccount, Storage, Verdict, VerifierError, WalletVerifier};
+use countersign_usecases::register_client::register_client;
+use countersign_usecases::{Context, Policy};
+use serde_json::{Value, json};
+
+use crate::server::sealed_session;
+use crate::state::AppState;
+use crate::{HttpSettings, Registration, edge, routes};
+
+pub(super) const ISSUER: &str = "https://auth.example.com";
+/// A resource that is open to everybody.
+pub(super) const OPEN: &str = "https://api.example/open";
+/// One that the operator opened to [`Kind::Operator`] and [`Kind::Headless`] only.
+pub(super) const NAMED: &str = "https://api.example/named";
+pub(super) const DEVICE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
+pub(super) const WALLET_GRANT: &str = "urn:countersign:params:oauth:grant-type:wallet-signature";
+const DOCUMENT: &str = "https://app.example/client.json";
+
+/// A family whose address is `toy-name` and whose signature is a sentence.
+struct ToyWallets;
+
+#[async_trait]
+impl WalletVerifier for ToyWallets {
+    fn recognize(&self, address: &str, chain: Option<&str>) -> Vec<RecognizedAccount> {
+        let is_toy = address.strip_prefix("toy-").is_some_and(|name| !name.is_empty());
+        if !is_toy || chain.is_some_and(|chain| chain != "toy:1") {
+            return Vec::new();
+        }
+        let (family, chain, address) = ("toy".to_owned(), "toy:1".to_owned(), address.to_owned());
+        let account = WalletAccount { family, chain, address };
+        vec![RecognizedAccount { account, kind: "Toy".into(), chain_id: "1".to_owned() }]
+    }
+
+    async fn verify(&self, proof: &WalletProof) -> Result<Verdict, VerifierError> {
+        let good = proof.signature == sign(&proof.account.address, &proof.text);
+        Ok(if good { Verdict::Valid(proof.account.clone()) } else { Verdict::Invalid("another sentence") })
+    }
+}
+
+/// What the toy wallet of an address signs.
+pub(super) fn sign(address: &str, text: &str) -> String {
+    format!("{address} signs {text}")
+}
+
+struct Nothing;
+
+impl Source for Nothing {
+    fn signing_key_ages(&self) -> Vec<(&'static str, Duration)> {
+        Vec::new()
+    }
+
+    fn writer(&self) -> Option<WriterFigures> {
+        None
+    }
+}
+
+/// What a client is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The operator let it in; it has a secret.
+    Operator,
+    /// It registered itself; it has a secret.
+    Confidential,
+    /// It registered itself and has none: loopback and a scheme of its own.
+    Public,
+    /// A document describes it.
+    Document,
+    /// It pushes its requests.
+    Pushing,
+    /// Its tokens are bound to a key.
+    Bound,
+    /// It runs on devices, and in browsers too.
+    Device,
+    /// It signs wallets in without a browser, and asks for itself.
+    Headless,
+    /// A resource server that the operator appointed for [`OPEN`].
+    Resource,
+    /// One that calls itself that resource.
+    Impostor,
+}
+
+impl Kind {
+    pub(super) const ALL: [Self; 10] = [
+        Self::Operator,
+        Self::Confidential,
+        Self::Public,
+        Self::Document,
+        Self::Pushing,
+        Self::Bound,
+        Self::Device,
+        Self::Headless,
+        Self::Resource,
+        Self::Impostor,
+    ];
+}
+
+/// A client as its developer has it.
+#[derive(Clone, Debug)]
+pub(super) struct TestClient {
+    pub(super) kind: Kind,
+    /// As it calls itself.
+    pub(super) id: String,
+    /// As a text calls it.
+    pub(super) in_texts: String,
+    pub(super) secret: Option<String>,
+    pub(super) uris: Vec<String>,
+    pub(super) scopes: Vec<String>,
+}
+
+impl TestClient {
+    /// May the client have tokens for this audience, whoever signs?
+    pub(super) fn may_be_for(&self, audience: &str) -> bool {
+        match audience {
+            ISSUER | OPEN => true,
+            NAMED => matches!(self.kind, Kind::Operator | Kind::Headless),
+            _ => false,
+        }
+    }
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) location: Option<String>,
+    /// Names and values; the value is empty where the cookie is taken away.
+    pub(super) cookies: Vec<(String, String)>,
+    pub(super) dpop_nonce: Option<String>,
+    pub(super) body: String,
+}
+
+impl Answer {
+    pub(super) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_default()
+    }
+}
+
+type Answering = Pin<Box<dyn Future<Output = Answer>>>;
+
+pub(super) struct Site {
+    call: Box<dyn Fn(TestRequest) -> Answering>,
+    pub(super) context: Context,
+    pub(super) clock: Arc<ManualClock>,
+    pub(super) storage: Arc<MemoryStorage>,
+    /// What is stored before a sequence begins: the clients.
+    pub(super) base: MemorySnapshot,
+    pub(super) clients: Vec<TestClient>,
+}
+
+impl Site {
+    pub(super) async fn new() -> Self {
+        let (storage, clock, outside) =
+            (Arc::<MemoryStorage>::default(), Arc::<ManualClock>::default(), Arc::<FakeFetcher>::default());
+        let shared: Arc<dyn Storage> = Arc::<MemoryStorage>::clone(&storage);
+        let context = Context {
+            storage: shared,
+            clients: Arc::default(),
+            access: Arc::default(),
+            wallets: Arc::new(ToyWallets),
+            signer: Arc::new(FakeSigner),
+            jws: Arc::new(FakeReader),
+            fetcher: Arc::<FakeFetcher>::clone(&outside),
+            clock: Arc::<ManualClock>::clone(&clock),
+            entropy: Arc::new(SeededEntropy::new(1)),
+            mailer: None,
+            policy: policy(),
+        };
+        let mut clients = Vec::new();
+        for kind in Kind::ALL {
+            clients.push(register(&context, &outside, kind).await);
+        }
+        let settings = HttpSettings {
+            registration: Registration::Open,
+            rate_limits: false,
+            trusted_proxies: Vec::new(),
+            session_key: [9; 64],
+            template_directory: None,
+            playground: false,
+            dev: false,
+            metrics: Arc::new(crate::metrics("0", Box::new(Nothing))),
+            shows_metrics: false,
+            workers: 1,
+        };
+        let key = Key::from(&settings.session_key);
+        let ttl = cookie::time::Duration::seconds(context.policy.lifetimes.session.whole_seconds());
+        let state = Data::new(AppState::new(context.clone(), settings).unwrap());
+        let session = sealed_session(key, true, ttl);
+        let app = App::new()
+            .app_data(state.clone())
+            .wrap(from_fn(edge::guard))
+            .configure(|config| routes::configure(config, &state, session));
+        let app = Rc::new(init_service(app).await);
+        let call = Box::new(move |request: TestRequest| -> Answering {
+            let app = Rc::clone(&app);
+            Box::pin(async move {
+                match app.call(request.to_request()).await {
+                    Ok(response) => read(response.into_parts().1).await,
+                    Err(error) => read(error.error_response()).await,
+                }
+            })
+        });
+        let base = storage.snapshot();
+        Self { call, context, clock, storage, base, clients }
+    }
+
+    pub(super) async fn send(&self, request: TestRequest) -> Answer {
+        (self.call)(request).await
+    }
+
+    /// A form of a client, which proves itself as it registered; with a key, also by DPoP.
+    pub(super) async fn post_as(
+        &self,
+        client: &TestClient,
+        path: &str,
+        mut form: Vec<(String, String)>,
+        key: Option<&str>,
+    ) -> Answer {
+        form.push(("client_id".to_owned(), client.id.clone()));
+        form.extend(client.secret.clone().map(|secret| ("client_secret".to_owned(), secret)));
+        let mut nonce: Option<String> = None;
+        loop {
+            let mut request = TestRequest::post().uri(path).set_form(&form);
+            if let Some(key) = key {
+                let id: [u8; 8] = countersign_ports::EntropyExt::bytes(&*self.context.entropy);
+                let claims = json!({
+                    "jti": format!("{}", u64::from_be_bytes(id)), "htm": "POST", "htu": format!("{ISSUER}{path}"),
+                    "iat": self.clock.now().unix_timestamp(), "nonce": nonce.as_deref().unwrap_or("none"),
+                });
+                request = request.insert_header(("DPoP", FakeReader::sign_as(key, "dpop+jwt", &claims)));
+            }
+            let answer = self.send(request).await;
+            let asks_again = answer.json()["error"] == "use_dpop_nonce" && nonce.is_none();
+            match answer.dpop_nonce.clone().filter(|_| asks_again) {
+                Some(given) => nonce = Some(given),
+                None => return answer,
+            }
+        }
+    }
+}
+
+fn policy() -> Policy {
+    Policy {
+        public_url: PublicUrl::parse(ISSUER).unwrap(),
+        lifetimes: Lifetimes::default(),
+        resources: Some(vec![OPEN.to_owned(), NAMED.to_owned()]),
+        client_documents: true,
+        assertion_audience: AssertionAudience::Issuer,
+        synthetic_email: false,
+        text_key: TextKey::new([7; 32]),
+        dpop_nonces: DpopNonceKey::new([8; 32]),
+    }
+}
+
+async fn read(response: HttpResponse) -> Answer {
+    let header = |name: &str| {
+        response.headers().get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+    };
+    let (location, dpop_nonce) = (header("location"), header("dpop-nonce"));
+    let cookies =
+        response.cookies().map(|cookie| (cookie.name().to_owned(), cookie.value().to_owned())).collect();
+    let status = response.status().as_u16();
+    let body = to_bytes(response.into_body()).await.unwrap_or_default();
+    let body = String::from_utf8_lossy(&body).into_owned();
+    Answer { status, location, cookies, dpop_nonce, body }
+}
+
+/// Registers a client of a kind, or publishes its document.
+async fn register(context: &Context, outside: &FakeFetcher, kind: Kind) -> TestClient {
+    let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    let code = ["authorization_code", "refresh_token"];
+    let (uris, scopes, method, grant_types): (&[&str], &[&str], &str, Vec<&str>) = match kind {
+        Kind::Operator => (
+            &["https://op.example/cb", "https://op.example/other", "https://op2.example/cb"],
+            &["openid", "profile", "email", "offline_access", "wallets"],
+            "client_secret_post",
+            code.to_vec(),
+        ),
+        Kind::Confidential => (
+            &["https://self.example/cb", "https://self.example:8443/cb"],
+            &["openid", "profile", "email", "offline_access"],
+            "client_secret_post",
+            code.to_vec(),
+        ),
+        Kind::Public => (
+            &["http://127.0.0.1/cb", "http://[::1]/cb", "com.example.app:/cb"],
+            &["openid", "profile", "offline_access"],
+            "none",
+            code.to_vec(),
+        ),
+        Kind::Document => (
+            &["https://app.example/cb", "http://127.0.0.1:9999/cb"],
+            &["openid", "profile", "email", "offline_access"],
+            "none",
+            code.to_vec(),
+        ),
+        Kind::Pushing => (
+            &["https://push.example/cb"],
+            &["openid", "profile", "email"],
+            "client_secret_post",
+            code.to_vec(),
+        ),
+        Kind::Bound => {
+            (&["https://bound.example/cb"], &["openid", "profile", "offline_access"], "none", code.to_vec())
+        }
+        Kind::Device => (
+            &["https://device.example/cb"],
+            &["openid", "profile", "email", "offline_access"],
+            "client_secret_post",
+            vec!["authorization_code", "refresh_token", DEVICE_GRANT],
+        ),
+        Kind::Headless => (
+            &[],
+            &["openid", "profile", "wallets"],
+            "client_secret_post",
+            vec![WALLET_GRANT, "client_credentials", "refresh_token"],
+        ),
+        Kind::Resource => (&[], &["profile"], "client_secret_post", vec!["client_credentials"]),
+        Kind::Impostor => (
+            &["https://impostor.example/cb"],
+            &["profile"],
+            "client_secret_post",
+            vec!["authorization_code", "client_credentials"],
+        ),
+    };
+    let (uris, scopes) = (texts(uris), texts(scopes));
+    if kind == Kind::Document {
+        let document = json!({
+            "client_id": DOCUMENT, "client_name": "App", "redirect_uris": uris, "scope": scopes.join(" "),
+            "token_endpoint_auth_method": method,
+        });
+        outside.put(DOCUMENT, &document.to_string());
+        let in_texts = ClientId::of_document(DOCUMENT).to_string();
+        return TestClient { kind, id: DOCUMENT.to_owned(), in_texts, secret: None, uris, scopes };
+    }
+    let origin = match kind {
+        Kind::Operator | Kind::Pushing | Kind::Headless | Kind::Resource => ClientOrigin::Operator,
+        Kind::Confidential | Kind::Public | Kind::Document | Kind::Bound | Kind::Device | Kind::Impostor => {
+            ClientOrigin::SelfRegistered
+        }
+    };
+    let address = matches!(kind, Kind::Resource | Kind::Impostor).then(|| OPEN.to_owned());
+    let requested = RequestedMetadata {
+        client_name: Some(format!("{kind:?}")),
+        redirect_uris: Some(uris.clone()).filter(|uris| !uris.is_empty()),
+        scopes: Some(scopes.clone()),
+        grant_types: Some(texts(&grant_types)),
+        token_endpoint_auth_method: Some(method.to_owned()),
+        require_pushed_authorization_requests: Some(kind == Kind::Pushing),
+        dpop_bound_access_tokens: Some(kind == Kind::Bound),
+        display: DisplayMetadata { client_uri: address, ..DisplayMetadata::default() },
+        ..RequestedMetadata::default()
+    };
+    let registered = register_client(context, requested, origin).await.unwrap();
+    let id = registered.client.id.to_string();
+    let secret = registered.secret.map(|secret| secret.expose().to_owned());
+    TestClient { kind, in_texts: id.clone(), id, secret, uris, scopes }
+}
+
+/// What another page, or none, has a browser say about where a request comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum From {
+    /// Our own page.
+    Ours,
+    /// The address bar.
+    Nowhere,
+    /// Another site.
+    Elsewhere,
+    /// A frame without an origin.
+    Null,
+}
+
+/// A browser: its cookies.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Browser {
+    pub(super) cookies: BTreeMap<String, String>,
+}
+
+impl Browser {
+    pub(super) async fn send(&mut self, site: &Site, request: TestRequest, from: From) -> Answer {
+        let request = match from {
+            From::Ours => {
+                request.insert_header(("Origin", ISSUER)).insert_header(("Sec-Fetch-Site", "same-origin"))
+            }
+            From::Nowhere => request,
+            From::Elsewhere => request
+                .insert_header(("Origin", "https://evil.example"))
+                .insert_header(("Sec-Fetch-Site", "cross-site")),
+            From::Null => request.insert_header(("Origin", "null")),
+        };
+        let cookies: Vec<String> =
+            self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let answer = site.send(request.insert_header(("Cookie", cookies.join("; ")))).await;
+        for (name, value) in &answer.cookies {
+            if value.is_empty() {
+                self.cookies.remove(name);
+            } else {
+                self.cookies.insert(name.clone(), value.clone());
+            }
+        }
+        answer
+    }
+
+    /// Opens a page of ours.
+    pub(super) async fn open(&mut self, site: &Site, target: &str) -> Answer {
+        let request =
+            TestRequest::default().method(Method::GET).uri(target).insert_header(("Accept", "text/html"));
+        self.send(site, request, From::Nowhere).await
+    }
+
+    /// Sends a form of a page of ours.
+    pub(super) async fn submit(&mut self, site: &Site, path: &str, fields: &[(String, String)]) -> Answer {
+        let request = TestRequest::post().uri(path).set_form(fields);
+        self.send(site, request, From::Ours).await
+    }
+}
+
+/// A form in a page.
+#[derive(Clone, Debug)]
+pub(super) struct Form {
+    pub(super) action: String,
+    pub(super) fields: Vec<(String, String)>,
+}
+
+/// The forms of a page with their hidden fields.
+pub(super) fn forms(html: &str) -> Vec<Form> {
+    let parts = html.split("<form").skip(1).map(|part| part.split("</form>").next().unwrap_or(part));
+    parts
+        .map(|part| {
+            let (head, rest) = part.split_once('>').unwrap_or((part, ""));
+            let inputs = rest.split("<input").skip(1).map(|input| input.split('>').next().unwrap_or(input));
+            let hidden = inputs.filter(|input| attribute(input, "type").as_deref() == Some("hidden"));
+            Form {
+                action: attribute(head, "action").unwrap_or_default(),
+                fields: hidden
+                    .filter_map(|input| Some((attribute(input, "name")?, attribute(input, "value")?)))
+                    .collect(),
+            }
+        })
+        .collect()
+}
+
+fn attribute(tag: &str, name: &str) -> Option<String> {
+    let (_, rest) = tag.split_once(&format!(" {name}=\""))?;
+    let value = rest.split('"').next()?;
+    let pairs = [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&#39;", "'"),
+        ("&#x27;", "'"),
+        ("&#x2F;", "/"),
+        ("&amp;", "&"),
+    ];
+    Some(pairs.iter().fold(value.to_owned(), |text, (escaped, plain)| text.replace(escaped, plain)))
+}
