@@ -106,7 +106,8 @@ pub async fn unlink_wallet(
     let signer = proven(context, pending, Whose::Signer, signer).await?;
     let IssuedChallenge { id, expires_at, .. } = pending.challenge;
     let wallet = pending.other.clone();
-    let command = UnlinkWallet { id, signer, wallet, begun_at: id.issued_at(), now, forget_after: expires_at };
+    let command =
+        UnlinkWallet { id, signer, wallet, begun_at: id.issued_at(), now, forget_after: expires_at };
     let user = match context.storage.unlink_wallet(command).await? {
         WalletUnlinked::Unlinked { user } => {
             tracing::info!(user.id = %user, wallet = %pending.other.shortened(), "wallet unlinked");

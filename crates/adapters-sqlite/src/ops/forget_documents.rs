@@ -28,7 +28,12 @@ pub(crate) fn forget_documents(
     let mut rows = 0;
     for client in &asked {
         let client = client.as_slice();
-        let forget = ForgetUnlessUsed { id: client, of_consents: client, of_earlier_consents: client, of_grants: client };
+        let forget = ForgetUnlessUsed {
+            id: client,
+            of_consents: client,
+            of_earlier_consents: client,
+            of_grants: client,
+        };
         rows += u64::from(forget.execute(connection)? == 1);
     }
     let is_full = u32::try_from(asked.len()).is_ok_and(|count| count == command.limit);

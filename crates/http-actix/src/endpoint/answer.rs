@@ -8,6 +8,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::error::{OAuthError, message};
 use countersign_domain::own_origin::OwnOrigin;
 use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::response_mode::ResponseMode;
 use countersign_usecases::answer::ClientAnswer;
 use paperclip::actix::Apiv2Schema;

@@ -22,17 +22,22 @@ use countersign_domain::challenge::TextKey;
 use countersign_domain::client::{ClientOrigin, DisplayMetadata};
 use countersign_domain::client_assertion::AssertionAudience;
 use countersign_domain::dpop::DpopNonceKey;
+use countersign_domain::form_key::FormKey;
 use countersign_domain::id::ClientId;
 use countersign_domain::lifetimes::Lifetimes;
+use countersign_domain::picture::PictureKey;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::registration::RequestedMetadata;
+use countersign_domain::resource::{DeclaredResource, OpenTo, ResourceRules};
 use countersign_domain::wallet::{WalletAccount, WalletProof};
 use countersign_metrics::{Source, WriterFigures};
 use countersign_ports::{Clock, RecognizedAccount, Storage, Verdict, VerifierError, WalletVerifier};
+use countersign_usecases::open_resource::open_resources;
 use countersign_usecases::register_client::register_client;
 use countersign_usecases::{Context, Policy};
 use serde_json::{Value, json};
 
+use crate::connection::ConnectionLimits;
 use crate::server::sealed_session;
 use crate::state::AppState;
 use crate::{HttpSettings, Registration, edge, routes};
@@ -204,12 +209,15 @@ impl Site {
             rate_limits: false,
             trusted_proxies: Vec::new(),
             session_key: [9; 64],
+            form_key: FormKey::new([4; 32]),
             template_directory: None,
             playground: false,
             dev: false,
             metrics: Arc::new(crate::metrics("0", Box::new(Nothing))),
             shows_metrics: false,
             workers: 1,
+            connections: ConnectionLimits { total: 1, of_one_address: 1 },
+            own_clock: Arc::<ManualClock>::clone(&clock),
         };
         let key = Key::from(&settings.session_key);
         let ttl = cookie::time::Duration::seconds(context.policy.lifetimes.session.whole_seconds());
@@ -269,13 +277,19 @@ impl Site {
 }
 
 fn policy() -> Policy {
+    let declared = vec![
+        DeclaredResource { uri: OPEN.to_owned(), open_to: OpenTo::Everyone },
+        DeclaredResource { uri: NAMED.to_owned(), open_to: OpenTo::Named },
+    ];
     Policy {
         public_url: PublicUrl::parse(ISSUER).unwrap(),
         lifetimes: Lifetimes::default(),
-        resources: Some(vec![OPEN.to_owned(), NAMED.to_owned()]),
+        resources: ResourceRules::new(PublicUrl::parse(ISSUER).unwrap(), declared).unwrap(),
         client_documents: true,
         assertion_audience: AssertionAudience::Issuer,
         synthetic_email: false,
+        playground: false,
+        picture_key: PictureKey::new([9; 32]),
         text_key: TextKey::new([7; 32]),
         dpop_nonces: DpopNonceKey::new([8; 32]),
     }
@@ -381,6 +395,9 @@ async fn register(context: &Context, outside: &FakeFetcher, kind: Kind) -> TestC
         ..RequestedMetadata::default()
     };
     let registered = register_client(context, requested, origin).await.unwrap();
+    if matches!(kind, Kind::Operator | Kind::Headless) {
+        open_resources(context, registered.client.id, &[NAMED.to_owned()]).await.unwrap();
+    }
     let id = registered.client.id.to_string();
     let secret = registered.secret.map(|secret| secret.expose().to_owned());
     TestClient { kind, in_texts: id.clone(), id, secret, uris, scopes }

@@ -5,6 +5,9 @@ use std::fmt;
 
 use actix_web::http::Method;
 use actix_web::test::TestRequest;
+use countersign_domain::forgetting::MARGIN;
+use countersign_ports::{Clock, StoreError};
+use countersign_usecases::forget_unused::{forget_unused_documents, forget_unused_users};
 use countersign_usecases::purge_expired::purge_expired;
 use serde_json::{Value, json};
 use time::Duration;
@@ -1148,7 +1151,11 @@ impl<'a> Walk<'a> {
         let seconds = *dice.one(&[1, 10, 59, 61, 299, 301, 1_801, 3_601, 90_000, 2_600_000]);
         self.site.clock.advance(Duration::seconds(seconds));
         if dice.happens(50) {
-            purge_expired(&self.site.context).await.map_err(|error| error.to_string())?;
+            let (context, past) = (&self.site.context, self.site.clock.now() - MARGIN);
+            let told = |error: StoreError| error.to_string();
+            purge_expired(context, past).await.map_err(told)?;
+            forget_unused_users(context, past, Duration::days(7)).await.map_err(told)?;
+            forget_unused_documents(context, past, None).await.map_err(told)?;
         }
         self.log(format!("{seconds} seconds go by"));
         Ok(())

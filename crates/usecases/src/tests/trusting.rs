@@ -47,6 +47,7 @@ async fn for_resource(world: &World) -> TokenAnswer {
             ClientOrigin::Operator,
         )
         .await;
+    world.open(&client, RESOURCE).await;
     let asks = IssueClientTokens {
         credentials: client.credentials(),
         scope: None,

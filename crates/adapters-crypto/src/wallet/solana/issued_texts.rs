@@ -34,6 +34,7 @@ fn issued(public_url: &str) -> String {
             redirect_uri: &RedirectUri::parse("https://app.example/callback").unwrap(),
             client: ClientId::parse("0197a2b4-dd20-7a41-b6f2-90c1e3d5a784").unwrap(),
             scope: ScopeSet::parse("profile email").unwrap(),
+            resources: &[],
         },
         key: &TextKey::new([7; 32]),
         random: *b"twelve bytes",

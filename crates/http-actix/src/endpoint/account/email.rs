@@ -142,7 +142,9 @@ pub(crate) async fn ask(
         };
     };
     let opened = open_link(&state.context, &state.browser(&request), &token).await?;
-    if matches!(opened, LinkOpened::ForAnother { .. }) && query_value(&request, SIGN_IN).map_err(ApiError::always_as_page)?.is_some() {
+    if matches!(opened, LinkOpened::ForAnother { .. })
+        && query_value(&request, SIGN_IN).map_err(ApiError::always_as_page)?.is_some()
+    {
         let here = state.context.policy.public_url.join("/account/email/confirm");
         let redirect_uri = RedirectUri::from_trusted(format!("{here}?token={}", token.expose()));
         let oldest_sign_in = Some(state.context.clock.now());

@@ -284,12 +284,7 @@ impl WalletContext {
 
 impl AppContext {
     /// Each app once, where it was last used.
-    fn list(
-        state: &AppState,
-        language: Language,
-        consents: &[ConsentShown],
-        forms: &Forms<'_>,
-    ) -> Vec<Self> {
+    fn list(state: &AppState, language: Language, consents: &[ConsentShown], forms: &Forms<'_>) -> Vec<Self> {
         let mut apps: Vec<Self> = Vec::new();
         for shown in consents {
             let agreement = AgreementContext::of(state, language, shown);

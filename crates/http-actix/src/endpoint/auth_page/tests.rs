@@ -25,6 +25,7 @@ fn everything(values: &mut Values<'static>, say: fn(&str) -> String) -> SignInPa
             ScopeContext { name: "profile", is_new: false },
             ScopeContext { name: "email", is_new: true },
         ],
+        resources: vec![value("resource")],
         client_id: value("client_id"),
         redirect_uri: value("redirect_uri"),
         state: Some(value("state")),
