@@ -436,8 +436,8 @@ pub async fn f_18_a_text_from_before_the_signers_user_changes_nothing_of_theirs(
     assert_eq!(link(&*store, &linking).await, WalletLinked::SignerUnknown);
     assert_eq!(unlink(&*store, &unlinking).await, WalletUnlinked::SignerUnknown);
     let begun_at = now;
-    let for_them = LinkWallet { begun_at, ..linking };
+    let for_them = LinkWallet { begun_at, ..fixtures::link_wallet(&first.account, &linking.wallet) };
     assert_eq!(link(&*store, &for_them).await, WalletLinked::Linked { user });
-    let for_them = UnlinkWallet { begun_at, ..unlinking };
+    let for_them = UnlinkWallet { begun_at, ..fixtures::unlink_wallet(&first.account, &first.account) };
     assert_eq!(unlink(&*store, &for_them).await, WalletUnlinked::Unlinked { user });
 }
