@@ -126,10 +126,10 @@ async fn start(
 ) -> Result<Started, Failure> {
     let descriptors = descriptors::raise();
     let connections = descriptors::connections(config, descriptors);
-    tracing::info!(descriptors, connections = connections.total, "connections are bounded");
     let secret = operator_secret::load_or_create(config, wiring)
         .map_err(|error| Failure::because("get the secret (secret)", &error))?;
     let mut storage = opening::with_patience(config, wiring).await?;
+    tracing::info!(descriptors, connections = connections.total, "connections are bounded");
     let watch = ClockWatch::start(Arc::clone(&wiring.clock), &*storage.storage, clock_is_right);
     let watch = Arc::new(watch.await.map_err(|error| Failure::because("compare the clocks", &error))?);
     let clock = watch.clock();

@@ -35,6 +35,12 @@ const MAX_KIND: usize = 40;
 /// How long a chain is at most by CAIP-2.
 const MAX_CHAIN: usize = 41;
 
+/// How long a text to sign in is at most without our own address, the redirect URI and the resources: with every scope, and the
+/// longest account.
+const MAX_REST: usize = 1_000;
+/// What stands before and behind each of the resources.
+const LINE: usize = "\n- ".len();
+
 /// How often a challenge may be answered with a signature that fails (P-09).
 pub const MAX_FAILURES: u8 = 5;
 
@@ -251,6 +257,14 @@ impl ChallengeText<'_> {
 /// Does a text for this purpose keep to [`MAX_OWN_TEXT`], whoever signs it? It is asked when a request is judged: a text that
 /// is too long later could only be cut, and then somebody would sign for what they cannot read.
 pub fn fits(public_url: &PublicUrl, purpose: Purpose<'_>) -> bool {
+    // Requests are mostly far from the limit, and each of them asks: what is surely short is not written out.
+    if let Purpose::SignIn { redirect_uri, resources, .. } = &purpose {
+        let resources: usize = resources.iter().map(|uri| uri.len() + LINE).sum();
+        let named = 2 * public_url.as_str().len() + 2 * redirect_uri.as_str().len() + resources;
+        if named + MAX_REST <= MAX_OWN_TEXT {
+            return true;
+        }
+    }
     let longest =
         WalletAccount { family: String::new(), chain: String::new(), address: "x".repeat(MAX_ADDRESS) };
     let (kind, chain_id) = ("x".repeat(MAX_KIND), "x".repeat(MAX_CHAIN));

@@ -82,6 +82,17 @@ mod lengths {
         assert!(fits(&url, Purpose::SignIn { redirect_uri: &redirect_uri, client, scope, resources: &[] }));
     }
 
+    #[test]
+    fn a_055_what_is_surely_short_is_short() {
+        let url = PublicUrl::parse("https://a.example").unwrap();
+        let redirect_uri = RedirectUri::parse("https://b.example/cb").unwrap();
+        let (client, scope) = (ClientId::from_uuid(Uuid::from_u128(1)), ScopeSet::of(&Scope::ALL));
+        let purpose = Purpose::SignIn { redirect_uri: &redirect_uri, client, scope, resources: &[] };
+        let text = rendered(&url, &longest_account(), purpose);
+        let named = 2 * "a.example".len() + 2 * "b.example".len();
+        assert!(text.len() - named <= MAX_REST, "{} {text}", text.len() - named);
+    }
+
     proptest! {
         #[test]
         fn a_055_no_text_is_longer_than_1500_bytes(
