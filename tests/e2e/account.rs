@@ -258,8 +258,12 @@ on_both! {
             let nobody = Request::json("/account/email/confirm", &json!({"token": wrong}));
             assert_eq!(server.send(&nobody).verdict(), "400 invalid_request", "without a cookie it is judged as it is");
         }
-        for path in ["/account/email/confirm", "/account/email/confirm?token=x", "/account/email/confirm?token=x&token=y"] {
-            assert!(browser.send(Request::get(path)).expect(400).text().contains("not valid any more"), "{path}");
+        for (path, why) in [
+            ("/account/email/confirm", "not valid any more"),
+            ("/account/email/confirm?token=x", "not valid any more"),
+            ("/account/email/confirm?token=x&token=y", "more than once"),
+        ] {
+            assert!(browser.send(Request::get(path)).expect(400).text().contains(why), "{path}");
         }
         assert_eq!(database.number("SELECT count(*) FROM emails WHERE verified_at IS NOT NULL"), 0);
     }

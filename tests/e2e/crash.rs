@@ -113,6 +113,8 @@ fn a_postgresql_that_hangs_costs_503s_in_time_and_leaves_the_rest_alone() {
     let mut browser = server.browser();
     let login = browser.prepare(&client, &Wallet::fresh());
     cluster.pause();
+    // The database is asked for the readiness probe once a second at most.
+    thread::sleep(Duration::from_millis(1_100));
     let outcome = std::panic::catch_unwind(|| {
         let requests = [
             Request::query("/oauth/authorize", &unasked.authorization()),

@@ -60,6 +60,8 @@ fn data() -> Operation {
             "client_name": "Photo Album",
             "client_uri": "https://photos.example",
             "self_registered": false,
+            "destination": "https://photos.example",
+            "audiences": ["https://auth.example.com"],
             "scope": "profile email",
             "granted_at": then,
             "last_used_at": now,
