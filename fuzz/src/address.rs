@@ -67,7 +67,7 @@ fn hold_for(one: &RecognizedAccount, name: &AccountName<'_>) {
         .any(|other| other.account.family == account.family && other.account.address == account.address);
     assert!(same, "{one:?} is not found without its chain");
     let caip10 = account.caip10();
-    let written = AccountName { address: &account.address, chain: Some(&account.chain) };
+    let written = AccountName { address: &account.address, chain: Some(&account.chain), kind: None };
     assert_eq!(AccountName::read(&caip10, None), Ok(written));
 
     challenge_is_plain(one);
@@ -87,10 +87,12 @@ fn challenge_is_plain(one: &RecognizedAccount) {
         account: &one.account,
         account_kind: &one.kind,
         chain_id: &one.chain_id,
+        signer_kind: one.account.kind(),
         purpose: Purpose::SignIn {
             redirect_uri: &REDIRECT_URI,
             client: ClientId::from_uuid(Uuid::nil()),
             scope: ScopeSet::of(&Scope::ALL),
+            resources: &[],
         },
         key: &TextKey::new([0; 32]),
         random: [0xa5; 12],

@@ -87,7 +87,8 @@ pub fn public_url(input: &str) {
             PublicUrlRejected::NotAbsolute
             | PublicUrlRejected::Scheme
             | PublicUrlRejected::PlainHttp
-            | PublicUrlRejected::Extras,
+            | PublicUrlRejected::Extras
+            | PublicUrlRejected::TooLong,
         ) => return,
     };
     assert_eq!(PublicUrl::parse(url.as_str()), Ok(url.clone()), "the issuer is a fixed point");

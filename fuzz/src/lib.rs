@@ -28,8 +28,12 @@ pub(crate) fn verdict(
     text: &str,
     signature: &str,
 ) -> Result<Verdict, VerifierError> {
-    let proof =
-        WalletProof { account: account.clone(), kind: None, text: text.to_owned(), signature: signature.to_owned() };
+    let proof = WalletProof {
+        account: account.clone(),
+        kind: None,
+        text: text.to_owned(),
+        signature: signature.to_owned(),
+    };
     let answer = pin!(ROUTER.verify(&proof));
     let Poll::Ready(verdict) = answer.poll(&mut Context::from_waker(Waker::noop())) else {
         panic!("the verdict waits for something");

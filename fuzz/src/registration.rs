@@ -1,8 +1,9 @@
 //! What holds for metadata that is registered.
 
 use countersign_domain::client::DisplayMetadata;
+use countersign_domain::readable::MAX_NAME_LENGTH;
 use countersign_domain::registration::{
-    JudgedMetadata, MAX_NAME_LENGTH, MAX_REDIRECT_URIS, RequestedMetadata, judge as judge_metadata,
+    JudgedMetadata, MAX_REDIRECT_URIS, RequestedMetadata, judge as judge_metadata,
 };
 
 /// Reads one field from each line, `name=value`; a field with a list takes one value from each of its lines. A name and a

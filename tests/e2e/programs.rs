@@ -24,7 +24,9 @@ on_both! {
         let claims = claims(&access);
         assert_eq!((claims["sub"].as_str(), claims["client_id"].as_str()), (Some(&*client.id), Some(&*client.id)));
         assert_eq!(claims["aud"], json!("https://api.example"));
-        assert_eq!(server.userinfo(&access).verdict(), "403 insufficient_scope");
+        assert_eq!(server.userinfo(&access).verdict(), "401 invalid_token", "F-09: it is for the resource alone");
+        let for_us = ask(&server, &client, &[]).expect(200).field("access_token");
+        assert_eq!(server.userinfo(&for_us).verdict(), "403 insufficient_scope");
         server.revoke(&client, &access).expect(200);
         assert_eq!(server.userinfo(&access).verdict(), "401 invalid_token");
     }

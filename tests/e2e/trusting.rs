@@ -23,7 +23,7 @@ on_both! {
             let (code, user_code) = (device.field("device_code"), device.field("user_code"));
             let (mut browser, wallet) = (server.browser(), Wallet::fresh());
             let typed = Parameters::of(&[("user_code", &user_code)]);
-            browser.send(Request::form("/device", &typed)).expect(303);
+            browser.press(Request::form("/device", &typed)).expect(303);
             let pending = Parameters::of(&[("client_id", &client.id), ("redirect_uri", &done), ("state", &user_code)]);
             let challenge = browser.challenge(&pending, &wallet);
             browser.login(&Browser::login_body(&pending, &wallet, &challenge));

@@ -162,7 +162,7 @@ fn leaves_by_the_page(names: &[&str]) {
     let mut leaving = leaving.assert_signed_in();
     let confirmed =
         Request::form(&leaving.suite.path("end_session_endpoint"), &request.and("confirm", "yes"));
-    let page = leaving.person.browser.send(confirmed.header("Accept", "text/html")).expect(200);
+    let page = leaving.person.browser.press(confirmed.header("Accept", "text/html")).expect(200);
     assert!(!page.text().contains(BACK), "{page:?}");
     leaving.assert_signed_out();
 }

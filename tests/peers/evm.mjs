@@ -68,7 +68,7 @@ async function change(what, { key, contract, kinds: [kind, otherKind] }, signFor
   assert.match(json.challenge, new RegExp(`the ${said(otherKind)} eip155:${CHAIN}:${contract} `));
   assert.match(json.challenge, new RegExp(`^- urn:countersign:other-kind:${otherKind}$`, "m"));
   assert.match(json.challenge, new RegExp(`^- urn:countersign:kind:${kind}$`, "m"));
-  const body = { challenge: json.challenge, signature: await signFor(json.challenge) };
+  const body = { form: json.form, challenge: json.challenge, signature: await signFor(json.challenge) };
   if (what === "link") {
     assert.match(json.other_challenge, new RegExp(`the ${said(kind)} eip155:${CHAIN}:${key} `));
     Object.assign(body, { other_challenge: json.other_challenge, other_signature: await signOther(json.other_challenge) });

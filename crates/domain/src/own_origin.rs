@@ -35,6 +35,9 @@ impl<'a> OwnOrigin<'a> {
     /// Would a browser that goes to this address come to us? Scheme, letter case and a dot at the end of the host do not matter, and
     /// all loopback hosts are one: whoever listens there on our port is us.
     pub fn is_reached_by(&self, address: &str) -> bool {
+        if self.is_plainly_elsewhere(address) {
+            return false;
+        }
         let (Ok(ours), Ok(theirs)) = (Url::parse(self.public_url.as_str()), Url::parse(address)) else {
             return false;
         };
@@ -45,6 +48,26 @@ impl<'a> OwnOrigin<'a> {
         let same_host = name_of(&our_host) == name_of(&their_host)
             || (names_this_machine(&our_host) && names_this_machine(&their_host));
         same_host && ours.port_or_known_default() == theirs.port_or_known_default()
+    }
+}
+
+impl OwnOrigin<'_> {
+    /// Is it an https address of another named host, in the one spelling that browsers write? Almost every redirect URI is, and each
+    /// authorization request asks. What is not plain is parsed.
+    fn is_plainly_elsewhere(&self, address: &str) -> bool {
+        let Some(rest) = address.strip_prefix("https://") else { return false };
+        let end =
+            rest.find(|next: char| !matches!(next, 'a'..='z' | '0'..='9' | '-' | '.')).unwrap_or(rest.len());
+        let (host, behind) = rest.split_at(end);
+        let is_whole = behind.is_empty() || behind.starts_with(['/', ':', '?']);
+        // Whatever ends in a number is an IP address to browsers; what ends in a dot is another spelling.
+        let is_name = host
+            .rsplit('.')
+            .next()
+            .is_some_and(|label| label.starts_with(|first: char| first.is_ascii_lowercase()));
+        let is_loopback = host == "localhost" || host.ends_with(".localhost");
+        let our_host = self.public_url.authority().split(':').next().unwrap_or_default();
+        is_whole && is_name && !is_loopback && host != our_host
     }
 }
 

@@ -63,6 +63,9 @@ impl PublicUrl {
             return Err(PublicUrlRejected::PlainHttp);
         }
         let canonical = url.as_str().trim_end_matches('/');
+        if canonical.len() > MAX_LENGTH {
+            return Err(PublicUrlRejected::TooLong);
+        }
         if canonical != text.trim_end_matches('/') {
             return Err(PublicUrlRejected::NotCanonical(canonical.to_owned()));
         }

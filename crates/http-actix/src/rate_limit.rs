@@ -27,11 +27,13 @@ pub(crate) enum Limited {
     UserCode,
     FailedClientAuthentication,
     Document,
+    /// A refresh of a client that proves nothing. Each leaves a row for a month.
+    PublicRefresh,
 }
 
 impl Limited {
     /// The names, in the order of the variants.
-    pub(crate) const NAMES: [&str; 8] = [
+    pub(crate) const NAMES: [&str; 9] = [
         "registration",
         "challenge",
         "login",
@@ -40,6 +42,7 @@ impl Limited {
         "user_code",
         "failed_client_authentication",
         "document",
+        "public_refresh",
     ];
 }
 
@@ -70,6 +73,7 @@ struct Counters {
     user_codes: DefaultDirectRateLimiter,
     failed_client_authentication: DefaultKeyedRateLimiter<IpAddr>,
     document: DefaultKeyedRateLimiter<IpAddr>,
+    public_refresh: DefaultKeyedRateLimiter<IpAddr>,
     clock: DefaultClock,
 }
 
@@ -87,6 +91,7 @@ impl RateLimits {
             user_codes: DefaultDirectRateLimiter::direct(Quota::per_minute(per_minute(1_200))),
             failed_client_authentication: a_minute(per_minute(60)),
             document: a_minute(per_minute(60)),
+            public_refresh: a_minute(per_minute(120)),
             clock: DefaultClock::default(),
         });
         Self {
@@ -110,6 +115,7 @@ impl RateLimits {
             Limited::UserCode => &counters.user_code,
             Limited::FailedClientAuthentication => &counters.failed_client_authentication,
             Limited::Document => &counters.document,
+            Limited::PublicRefresh => &counters.public_refresh,
         };
         if self.checks.fetch_add(1, Ordering::Relaxed) % FORGET_EVERY == FORGET_EVERY - 1 {
             limiter.retain_recent();
@@ -129,7 +135,8 @@ impl RateLimits {
             | Limited::Mail
             | Limited::PublicRequest
             | Limited::FailedClientAuthentication
-            | Limited::Document => Ok(()),
+            | Limited::Document
+            | Limited::PublicRefresh => Ok(()),
         }
     }
 

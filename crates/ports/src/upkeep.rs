@@ -80,7 +80,7 @@ pub trait Upkeep: Send + Sync {
     /// or wholly after, and makes a new user.
     async fn forget_unused(&self, command: ForgetUnused) -> Result<Purged, StoreError>;
 
-    /// Removes clients that a document describes and that have neither a consent nor a grant, in the order of their ids. Whoever
+    /// Removes clients that a document describes and that have neither a consent nor a grant nor a resource that the operator opened, in the order of their ids. Whoever
     /// stores a grant for such a client stores the client again afterwards, if it is gone.
     async fn forget_documents(&self, command: ForgetDocuments) -> Result<DocumentsForgotten, StoreError>;
 

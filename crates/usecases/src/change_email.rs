@@ -35,6 +35,12 @@ pub struct EmailChanged {
     pub link: Option<ConfirmationLink>,
 }
 
+/// May whoever asks put an address on file? It is asked before a mail to the address is counted: a stranger must not use up the mails of
+/// somebody else's mailbox (F-11).
+pub async fn admit_email_change(context: &Context, browser: &Browser) -> Result<(), AccountError> {
+    require_recent_login(context, browser).await.map(drop)
+}
+
 /// Puts an address on file, in place of another one. The same one again is mailed a new link.
 pub async fn put_email(
     context: &Context,

@@ -109,18 +109,23 @@ pub(crate) async fn find_pending(
     }
 }
 
-/// Has storage know the client of a request that is about to be granted as its document is now, if it has one. It gets no answer
-/// at an address that the document does not name any more, and is first stored when somebody signs.
+/// Has storage know the client of a request that is about to be granted as its document is now, if it has one, which is first stored when
+/// somebody signs. No client gets an answer at an address that it took back while the request waited.
 pub(crate) async fn store_pending(
     context: &Context,
     pending: &PendingAuthorization,
     is_signed: bool,
 ) -> Result<(), FindClientError> {
-    let Some(address) = &pending.document else { return Ok(()) };
-    let client = find_client(context, address).await?;
+    let client = find_pending(context, pending).await?;
     let redirect_uri = pending.redirect_uri.as_str();
-    if client.redirect_uri(redirect_uri).is_none() || context.policy.own_origin().forbids(redirect_uri) {
+    // The page to which a device's request leads is ours.
+    let is_taken_back = pending.device.is_none()
+        && (client.redirect_uri(redirect_uri).is_none() || context.policy.own_origin().forbids(redirect_uri));
+    if is_taken_back {
         return Err(FindClientError::Unknown);
+    }
+    if pending.document.is_none() {
+        return Ok(());
     }
     match context.storage.find_client(client.id).await? {
         None if !is_signed => {}
@@ -145,7 +150,11 @@ pub(crate) async fn keep_pending(
     pending: &PendingAuthorization,
 ) -> Result<(), FindClientError> {
     let Some(address) = &pending.document else { return Ok(()) };
-    let client = Arc::unwrap_or_clone(find_client(context, address).await?);
+    let mut client = Arc::unwrap_or_clone(find_client(context, address).await?);
+    // What the operator opened to it is as it is stored: what is remembered may be older, and no document says anything about that.
+    if let Some(stored) = context.storage.find_client(client.id).await? {
+        client.resources = stored.resources;
+    }
     if !context.storage.update_client(client.clone()).await? {
         context.storage.register_client(RegisterClient { client }).await?;
     }

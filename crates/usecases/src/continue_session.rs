@@ -12,6 +12,7 @@ use crate::file_email::{ConfirmationLink, file_first_email};
 use crate::find_device::{Answered, answered_for};
 use crate::login::{Browser, find_login};
 use crate::new_grant::{Grantee, NewGrant, new_grant};
+use crate::read_account::is_recent;
 
 /// Why a signature is needed after all.
 #[derive(Debug, thiserror::Error)]
@@ -66,6 +67,8 @@ pub async fn continue_session(
     let session = session
         .filter(|session| wishes.account.is_none_or(|named| session.account.caip10() == named))
         .ok_or(ContinueSessionError::SessionEnded)?;
+    // A browser that remembers somebody is not enough to put an address on file, as on the account page.
+    let email = email.filter(|_| is_recent(&session, context.clock.now()));
     let user = session.user;
     let to = grant(context, pending, session).await?;
     Ok(Continued { to, link: file_first_email(context, user, email).await })

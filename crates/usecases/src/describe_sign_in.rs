@@ -48,8 +48,10 @@ pub struct ClientShown {
 impl From<&Client> for ClientShown {
     fn from(client: &Client) -> Self {
         let Client { metadata, origin, document, .. } = client;
-        // An older release stored what today's rules refuse.
-        let address = |uri: &Option<String>| uri.clone().filter(|uri| is_web_address(uri));
+        // Where nobody looked at the client, its addresses are not offered to people, on the page or to its script. An older release
+        // stored what today's rules refuse.
+        let is_vetted = *origin == ClientOrigin::Operator;
+        let address = |uri: &Option<String>| uri.clone().filter(|uri| is_vetted && is_web_address(uri));
         Self {
             name: client.shown_name().into_owned(),
             uri: address(&metadata.display.client_uri),

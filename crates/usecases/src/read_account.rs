@@ -131,6 +131,6 @@ pub(crate) async fn require_recent_login(
 }
 
 /// Did the wallet sign lately?
-fn is_recent(session: &LoginSession, now: OffsetDateTime) -> bool {
+pub(crate) fn is_recent(session: &LoginSession, now: OffsetDateTime) -> bool {
     now < session.authenticated_at + Lifetimes::RECENT
 }

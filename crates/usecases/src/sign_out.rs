@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use countersign_domain::client::Client;
+use countersign_domain::client::{Client, ClientOrigin};
 use countersign_domain::id_token::IdTokenRead;
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::redirect_uri::RedirectUri;
@@ -103,6 +103,10 @@ pub async fn judge_sign_out(
     let session = find_login(context, browser.login.as_ref()).await?;
     let step = match (hint, session) {
         (Some(hint), Some(session)) if hint.subject != session.user => SignOutStep::Ask(Box::new(session)),
+        // Anybody can publish a document and get an ID token for it: a hint about somebody who is not here sends nobody anywhere.
+        (Some(_), None) if client.as_ref().is_some_and(|client| client.origin == ClientOrigin::Document) => {
+            SignOutStep::Nobody
+        }
         (Some(_), _) => SignOutStep::AtOnce,
         (None, Some(session)) => SignOutStep::Ask(Box::new(session)),
         (None, None) => SignOutStep::Nobody,

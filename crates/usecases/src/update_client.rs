@@ -1,6 +1,9 @@
 //! A client replaces its configuration (RFC 7592 section 2.2).
 
-use countersign_domain::client::{AuthenticationMethod, Client, ClientAuthentication, ClientOrigin};
+use countersign_domain::client::{
+    AuthenticationMethod, Client, ClientAuthentication, ClientMetadata, ClientOrigin,
+};
+use countersign_domain::grant_type::GrantType;
 use countersign_domain::registration::{RegistrationRejected, RequestedMetadata};
 use countersign_domain::secret::Secret;
 use countersign_ports::StoreError;
@@ -43,13 +46,11 @@ pub async fn update_client(
         return Err(UpdateClientError::OtherSecret);
     }
     let judged = judge(context, requested)?;
-    let own_address = judged.metadata.display.client_uri.as_ref();
     if client.origin == ClientOrigin::Operator
-        && own_address.is_some_and(|address| client.metadata.display.client_uri.as_ref() != Some(address))
+        && let Some(field) = beyond_the_operator(&client.metadata, &judged.metadata)
     {
-        // It says whose tokens the client may introspect.
         let rule = "is for the operator to say, for a client that the operator registered";
-        return Err(RegistrationRejected::Field { field: "client_uri", rule }.into());
+        return Err(RegistrationRejected::Field { field, rule }.into());
     }
     let authentication = match (client.authentication, judged.method) {
         (ClientAuthentication::Public, AuthenticationMethod::None) => ClientAuthentication::Public,
@@ -72,6 +73,17 @@ pub async fn update_client(
     let client = Client { authentication, metadata: judged.metadata, ..client };
     let is_there = context.update_client(client.clone()).await?;
     if is_there { Ok(client) } else { Err(UpdateClientError::TokenInvalid) }
+}
+
+/// What only the operator says of a client that they registered: by its `client_uri` it introspects, and by `client_credentials` it gets
+/// tokens that nobody signs for.
+fn beyond_the_operator(known: &ClientMetadata, said: &ClientMetadata) -> Option<&'static str> {
+    let address = said.display.client_uri.as_ref();
+    if address.is_some_and(|address| known.display.client_uri.as_ref() != Some(address)) {
+        return Some("client_uri");
+    }
+    let for_itself = |metadata: &ClientMetadata| metadata.grant_types.contains(&GrantType::ClientCredentials);
+    (for_itself(said) && !for_itself(known)).then_some("grant_types")
 }
 
 fn is_own(client: &Client, secret: &Secret) -> bool {

@@ -25,7 +25,7 @@ statement! {
 statement! {
     /// A statement of its own: it sees the grants of those who stored the client again before it was locked.
     DeleteUnused { clients: Vec<Uuid> as Array<SqlUuid> } = "\
-        DELETE FROM clients WHERE id = ANY(:clients) \
+        DELETE FROM clients WHERE id = ANY(:clients) AND resources = '' \
         AND NOT EXISTS (SELECT FROM signed_consents WHERE client_id = clients.id) \
         AND NOT EXISTS (SELECT FROM consents WHERE client_id = clients.id) \
         AND NOT EXISTS (SELECT FROM grants WHERE client_id = clients.id)"

@@ -49,7 +49,7 @@ statement! {
         of_earlier_consents: &'a [u8] as Binary,
         of_grants: &'a [u8] as Binary,
     }
-    "DELETE FROM clients WHERE id = ? \
+    "DELETE FROM clients WHERE id = ? AND resources = '' \
      AND NOT EXISTS (SELECT 1 FROM signed_consents WHERE client_id = ?) \
      AND NOT EXISTS (SELECT 1 FROM consents WHERE client_id = ?) \
      AND NOT EXISTS (SELECT 1 FROM grants WHERE client_id = ?)"

@@ -83,7 +83,7 @@ fn b_073_a_secret_that_others_may_read_stops_the_start() {
     let place = Place::new();
     fs::create_dir(place.path("data")).unwrap();
     let secret = place.path("data/countersign.db.secret");
-    fs::write(&secret, "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8".to_owned()).unwrap();
+    fs::write(&secret, "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8").unwrap();
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o644)).unwrap();
     let checked = place.run(&["check-config"]);
     assert!(checked.code == 2 && checked.err.contains("has mode 644"), "{}", checked.err);

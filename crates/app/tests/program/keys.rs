@@ -106,7 +106,7 @@ fn another_secret_makes_no_key_that_no_server_could_open() {
     let place = place_with_keys();
     let keys = list(&place);
     let secret = place.path("data/countersign.db.secret");
-    fs::write(&secret, "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8".to_owned()).unwrap();
+    fs::write(&secret, "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8").unwrap();
     for command in [["key", "rotate"].as_slice(), &["key", "rotate", "--now"]] {
         let refused = place.run(command);
         assert_eq!(refused.code, 1);

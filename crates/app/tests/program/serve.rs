@@ -111,7 +111,7 @@ fn a_signal_ends_the_wait_for_a_database() {
     let mut command = place.command(&["serve", "--bind", "127.0.0.1:0"]);
     command
         .env("COUNTERSIGN_DATABASE_URL", url)
-        .env("COUNTERSIGN_SECRET", "EAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8".to_owned());
+        .env("COUNTERSIGN_SECRET", "EAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8");
     let mut child = command.spawn().unwrap();
     let log = BufReader::new(child.stderr.take().unwrap());
     let mut server = Server { child, log, address: closed };

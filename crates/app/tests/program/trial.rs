@@ -84,7 +84,7 @@ fn a_trial_with_a_database_a_secret_or_a_public_address_is_refused_and_makes_not
     let given = [
         ("COUNTERSIGN_DATABASE_URL", "sqlite://mine.db"),
         ("COUNTERSIGN_SECRET_FILE", "mine.secret"),
-        ("COUNTERSIGN_SECRET", &"EAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8".to_owned()),
+        ("COUNTERSIGN_SECRET", "EAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"),
         ("COUNTERSIGN_PUBLIC_URL", "https://auth.example.com"),
     ];
     for (variable, value) in given {

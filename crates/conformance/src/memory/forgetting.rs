@@ -50,7 +50,9 @@ impl Tables {
         let asked: Vec<ClientId> = described.take(count(command.limit)).map(|client| client.id).collect();
         let before = self.clients.len();
         for id in &asked {
-            let is_used = self.consents.keys().any(|(_, client, _)| client == id)
+            let is_opened = self.clients.get(id).is_some_and(|client| !client.resources.is_empty());
+            let is_used = is_opened
+                || self.consents.keys().any(|(_, client, _)| client == id)
                 || self.grants.values().any(|row| row.grant.client == *id);
             if !is_used {
                 self.clients.remove(id);

@@ -13,6 +13,8 @@ const RESTING: Seconds = 20;
 const SENDING: Seconds = 11;
 /// How long nothing may be taken of an answer.
 pub(super) const STALLED: Seconds = 28;
+/// The same while hardly a place is left.
+const STALLED_IN_A_CROWD: Seconds = 10;
 /// How long a connection may rest or send while there is hardly room for another one.
 const CROWDED: Seconds = 3;
 
@@ -63,6 +65,7 @@ impl Ending {
             let limit = match connection.doing.get() {
                 // Handlers have their own limits.
                 Doing::Answering | Doing::Reading => return true,
+                Doing::Stalling if is_crowded => STALLED_IN_A_CROWD,
                 Doing::Stalling => STALLED,
                 Doing::Resting | Doing::Sending if is_crowded => CROWDED,
                 Doing::Resting => RESTING,

@@ -2,6 +2,7 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::client_auth::ClientProof;
 use countersign_domain::code::CodeRejected;
 use countersign_domain::error::OAuthErrorCode;
 use countersign_domain::grant_type::GrantType;
@@ -129,6 +130,9 @@ async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<
         GrantType::RefreshToken => {
             let refresh_token = required_in_form(form.refresh_token.map(Secret::new), "refresh_token")?;
             let credentials = credentials()?;
+            if matches!(credentials.proof, ClientProof::None) {
+                state.rate_limits.check(Limited::PublicRefresh, request)?;
+            }
             let refresh = RefreshTokens { credentials, refresh_token, scope: form.scope, resources, proof };
             refresh_tokens(&state.context, refresh).await.inspect_err(|error| {
                 if matches!(error, RefreshTokensError::Rejected(RefreshRejected::Reused)) {

@@ -84,6 +84,7 @@ fn data() -> Operation {
         "Everything that the server knows of the person, for programs. It needs a signature that is not older than ten minutes.",
     )
     .takes(&[FORM, JSON], "PlainForm", vec![plain()])
+    .refuses(400, &[NO_BODY])
     .answers(200, "The file.", "Account", body)
     .answers_nothing(
         303,
@@ -101,6 +102,10 @@ fn plain() -> Example {
     Example { name: "form", summary: "The form of the page", value: json!({"form": PAGE_FORM}) }
 }
 
+/// How a form without a body is refused.
+const NO_BODY: (&str, &str) =
+    ("invalid_request", "Content-Type must be application/json or application/x-www-form-urlencoded");
+
 fn sign_in() -> Operation {
     Operation::new(
         "POST",
@@ -109,6 +114,7 @@ fn sign_in() -> Operation {
         "What cannot be undone needs a signature that is not older than ten minutes.",
     )
     .takes(&[FORM, JSON], "PlainForm", vec![plain()])
+    .refuses(400, &[NO_BODY])
     .answers_nothing(303, "To the sign-in page.", &["Location", "SetCookie"])
     .kept_to_page_forms()
 }
@@ -166,6 +172,7 @@ fn remove_email() -> Operation {
         "Applications that ask for it get none from then on.",
     )
     .takes(&[FORM, JSON], "PlainForm", vec![plain()])
+    .refuses(400, &[NO_BODY])
     .answers_nothing(303, BACK, &["Location"])
     .refuses(401, &[NOT_SIGNED_IN, TOO_OLD])
     .kept_to_page_forms()

@@ -127,7 +127,7 @@ pub(super) fn all() -> Map<String, Value> {
             request::<email::ConfirmEmailRequest>(&["token", "form"], &[("token", json!({"minLength": 1}))]),
         ),
         ("DenyRequest", request::<deny::DenyRequest>(&["client_id", "redirect_uri", "form"], &[])),
-        ("PlainForm", request::<crate::endpoint::account::PlainForm>(&["form"], &[])),
+        ("PlainForm", request::<crate::endpoint::account::PlainForm>(&[], &[])),
         ("TokenRequest", tokens::token_request()),
         (
             "Tokens",

@@ -12,7 +12,8 @@ use crate::begin_authorization::{BeginAuthorizationError, Begun, begin_authoriza
 use crate::continue_session::{ContinueWishes, continue_session};
 use crate::describe_sign_in::describe_sign_in;
 use crate::login::Browser;
-use crate::sign_out::{SignOutError, SignOutRequest, judge_sign_out};
+use crate::open_resource::close_resources;
+use crate::sign_out::{SignOutError, SignOutRequest, SignOutStep, judge_sign_out};
 
 const ADDRESS: &str = "https://app.example/client.json";
 const PKCE: [(&str, &str); 2] = [("code_challenge", CHALLENGE), ("code_challenge_method", "S256")];
@@ -227,4 +228,36 @@ async fn such_a_client_gets_people_back_after_signing_them_out() {
     assert_eq!(back(ADDRESS.to_owned()).await.unwrap(), bye);
     let by_its_made_id = back(ClientId::of_document(ADDRESS).to_string()).await;
     assert!(matches!(by_its_made_id, Err(SignOutError::ClientUnknown)));
+}
+
+#[tokio::test]
+async fn what_the_operator_opened_or_closed_to_such_a_client_stays_so_whoever_signs_in() {
+    let world = world_with(&json!({}));
+    let id = ClientId::of_document(ADDRESS);
+    let opened = async || world.context.storage.find_client(id).await.unwrap().unwrap().resources;
+    world.sign_in(&mut world.pending(&client(), &PKCE).await, "toy-ann").await.unwrap();
+    let mut waiting = world.pending(&client(), &PKCE).await;
+    world.open(&client(), "https://named.example").await;
+    world.sign_in(&mut waiting, "toy-bob").await.unwrap();
+    assert_eq!(opened().await, ["https://named.example"]);
+    let mut waiting = world.pending(&client(), &PKCE).await;
+    close_resources(&world.context, id, &["https://named.example".to_owned()]).await.unwrap();
+    world.sign_in(&mut waiting, "toy-eve").await.unwrap();
+    assert!(opened().await.is_empty());
+}
+
+#[tokio::test]
+async fn f_02_such_a_client_moves_no_browser_by_signing_out_somebody_who_is_not_there() {
+    let bye = "https://app.example/bye";
+    let world = world_with(&json!({"post_logout_redirect_uris": [bye]}));
+    let mut pending = world.pending(&client(), &[PKCE[0], PKCE[1], ("scope", "openid")]).await;
+    let code = code_of(&world.sign_in(&mut pending, "toy-ann").await.unwrap());
+    let tokens = world.exchange_with(&client(), &code, Some(VERIFIER)).await.unwrap();
+    let request = SignOutRequest {
+        id_token_hint: tokens.id_token,
+        post_logout_redirect_uri: Some(bye.to_owned()),
+        ..SignOutRequest::default()
+    };
+    let judged = judge_sign_out(&world.context, &request, &Browser::default()).await.unwrap();
+    assert!(matches!(judged.step, SignOutStep::Nobody), "a page with a link");
 }

@@ -2,6 +2,7 @@
 
 use countersign_domain::client::ClientOrigin;
 use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::secret::Secret;
 use time::Duration;
@@ -12,6 +13,7 @@ use crate::begin_authorization::{BeginAuthorizationError, Begun, begin_authoriza
 use crate::continue_session::{ContinueSessionError, ContinueWishes, continue_session};
 use crate::describe_sign_in::{Standing, describe_sign_in};
 use crate::login::{Browser, find_login};
+use crate::update_client::update_client;
 
 /// A world in which Ann's browser remembers her at a client.
 async fn remembered(origin: ClientOrigin) -> (World, TestClient, Browser) {
@@ -187,4 +189,29 @@ async fn b_062_a_new_sign_in_takes_the_place_of_the_session_that_the_browser_had
     world.remember(&mut browser, &mut world.pending(&client, &[]).await, "toy-bob").await;
     assert!(find_login(&world.context, before.login.as_ref()).await.unwrap().is_none());
     assert!(find_login(&world.context, browser.login.as_ref()).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn f_10_a_browser_that_remembers_somebody_files_no_address_without_a_fresh_signature() {
+    let (world, client, browser) = remembered(ClientOrigin::SelfRegistered).await;
+    let user = find_login(&world.context, browser.login.as_ref()).await.unwrap().unwrap().user;
+    let wishes = ContinueWishes { account: None, email: Some("ann@example.com") };
+    world.advance(Duration::minutes(10));
+    let pending = world.pending(&client, &[("state", "late")]).await;
+    continue_session(&world.context, &pending, &browser, wishes).await.unwrap();
+    assert_eq!(world.context.storage.find_email(user).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_redirect_uri_that_was_taken_back_gets_no_code_for_a_request_that_waits() {
+    let (world, client, browser) = remembered(ClientOrigin::SelfRegistered).await;
+    let mut waiting = world.pending(&client, &[("state", "waiting")]).await;
+    let elsewhere = RequestedMetadata {
+        client_name: Some("Photo Album".to_owned()),
+        redirect_uris: Some(vec!["https://two.example/cb".to_owned()]),
+        ..RequestedMetadata::default()
+    };
+    update_client(&world.context, &client.id, &client.registration_token, None, elsewhere).await.unwrap();
+    assert!(matches!(go_on(&world, &waiting, &browser).await, Err(ContinueSessionError::Client(_))));
+    assert!(world.sign_in(&mut waiting, "toy-ann").await.is_err());
 }

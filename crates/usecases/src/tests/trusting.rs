@@ -91,6 +91,24 @@ async fn f_08_a_client_of_the_operator_cannot_move_to_another_resource() {
     );
 }
 
+#[tokio::test]
+async fn f_01_a_client_of_the_operator_does_not_let_itself_get_tokens_for_itself() {
+    let world = World::new();
+    let client = world.client_by(ClientOrigin::Operator).await;
+    let with = |grant_types: &[&str]| RequestedMetadata {
+        client_name: Some("Photo Album".to_owned()),
+        redirect_uris: Some(vec!["https://photos.example/cb".to_owned()]),
+        grant_types: Some(grant_types.iter().map(|name| (*name).to_owned()).collect()),
+        ..RequestedMetadata::default()
+    };
+    let token = &client.registration_token;
+    let more = with(&["authorization_code", "client_credentials"]);
+    let refused = update_client(&world.context, &client.id, token, None, more).await;
+    assert!(matches!(refused, Err(UpdateClientError::Rejected(_))), "{refused:?}");
+    let same = with(&["authorization_code"]);
+    update_client(&world.context, &client.id, token, None, same).await.unwrap();
+}
+
 /// A client that may do both, with and without a secret.
 async fn of_both_kinds(world: &World, method: &str) -> TestClient {
     let grant_types = ["urn:ietf:params:oauth:grant-type:device_code", "refresh_token", "authorization_code"];
@@ -164,7 +182,7 @@ async fn f_08_a_browsers_code_is_no_code_of_a_device_and_is_not_burnt() {
 
 /// A client as an older release stored it, when fewer things were refused.
 async fn stored_long_ago(world: &World) -> TestClient {
-    let good = world.client().await;
+    let good = world.client_by(ClientOrigin::Operator).await;
     let id = ClientId::parse(&good.id).unwrap();
     let found = world.context.storage.find_client(id).await.unwrap().unwrap();
     let secret = Secret::new("s");

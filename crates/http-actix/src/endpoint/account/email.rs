@@ -11,7 +11,7 @@ use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::secret::Secret;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::SharedAddress;
-use countersign_usecases::change_email::{ChangeEmailError, put_email, remove_email};
+use countersign_usecases::change_email::{ChangeEmailError, admit_email_change, put_email, remove_email};
 use countersign_usecases::confirm_email::{ConfirmEmailError, LinkOpened, confirm_email, open_link};
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
@@ -86,6 +86,9 @@ pub(crate) async fn put(
     state.admit(&request, Limited::Mail)?;
     let sent: EmailRequest = body.either()?;
     state.forms(&request).require(&Action::PutEmail, sent.form.as_deref())?;
+    if let Err(error) = admit_email_change(&state.context, &state.browser(&request)).await {
+        return refuse_change(&state, &request, error).await;
+    }
     let address = sent.email.unwrap_or_default();
     let again = |trouble| Step { email: Some(&address), ..Step::trouble(trouble) };
     if let Ok(mailbox) = EmailAddress::parse(&address)
