@@ -9,7 +9,7 @@ use std::thread;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use countersign_tests::site::{CODE_CHALLENGE, VERIFIER};
+use countersign_tests::site::VERIFIER;
 use countersign_tests::{
     Client, Database, Parameters, Request, Response, Server, Site, Tokens, Wallet, on_both,
 };
@@ -65,20 +65,13 @@ impl Elsewhere {
             document[name] = value.clone();
         }
         self.answers("200 OK", "application/json", &document.to_string());
-        Client { id, secret: None, redirect_uri: CALLBACK.to_owned(), registration_token: String::new() }
+        Client::described_at(id, CALLBACK)
     }
 }
 
 /// What an MCP client sends a person with: a resource and PKCE, no scope and no state.
 fn authorization(client: &Client) -> Parameters {
-    Parameters::of(&[
-        ("client_id", &client.id),
-        ("redirect_uri", &client.redirect_uri),
-        ("response_type", "code"),
-        ("code_challenge", CODE_CHALLENGE),
-        ("code_challenge_method", "S256"),
-        ("resource", MCP_SERVER),
-    ])
+    client.shortest_authorization().with("resource", MCP_SERVER)
 }
 
 /// The rest of the walk, which is the same however the client is known.

@@ -5,8 +5,7 @@ use std::net::TcpListener;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use countersign_tests::site::CODE_CHALLENGE;
-use countersign_tests::{Client, Database, Parameters, Server, Tokens, Wallet, on_both};
+use countersign_tests::{Client, Database, Server, Tokens, Wallet, on_both};
 use serde_json::{Value, json};
 
 const CALLBACK: &str = "http://127.0.0.1:33418/callback";
@@ -47,17 +46,7 @@ fn documents(change: Value) -> String {
 
 fn client_of(origin: &str, place: usize) -> Client {
     let id = format!("{origin}/client-{place}.json");
-    Client { id, secret: None, redirect_uri: CALLBACK.to_owned(), registration_token: String::new() }
-}
-
-fn authorization(client: &Client) -> Parameters {
-    Parameters::of(&[
-        ("client_id", &client.id),
-        ("redirect_uri", &client.redirect_uri),
-        ("response_type", "code"),
-        ("code_challenge", CODE_CHALLENGE),
-        ("code_challenge_method", "S256"),
-    ])
+    Client::described_at(id, CALLBACK)
 }
 
 /// What took weeks: grants are past, users and documents are old. The server's own upkeep does the rest.
@@ -144,7 +133,7 @@ on_both! {
         for place in 0..60 {
             let client = client_of(&origin, place);
             let (mut browser, wallet) = (server.browser(), Wallet::fresh());
-            let body = browser.prepare_with(&authorization(&client), &wallet);
+            let body = browser.prepare_with(&client.shortest_authorization(), &wallet);
             assert_eq!(database.number("SELECT count(*) FROM clients WHERE document IS NOT NULL"), i64::try_from(place).unwrap(), "nothing is stored before somebody signed");
             browser.login(&body).expect(303);
         }
@@ -162,7 +151,7 @@ on_both! {
         let uris: Vec<String> = (0..20).map(|place| format!("https://client.example/{place}/{}", "a".repeat(300))).collect();
         let client = client_of(&documents(json!({"redirect_uris": uris})), 0);
         let client = Client { redirect_uri: format!("https://client.example/0/{}", "a".repeat(300)), ..client };
-        let refused = server.browser().authorize(&authorization(&client));
+        let refused = server.browser().authorize(&client.shortest_authorization());
         assert_eq!(refused.status, 400);
         assert!(refused.text().contains("5,000 bytes"), "{refused:?}");
         assert_eq!(database.number("SELECT count(*) FROM clients"), 0);
@@ -173,14 +162,14 @@ on_both! {
         let server = server(database);
         let client = client_of(&documents(json!({})), 1);
         let (mut browser, wallet) = (server.browser(), Wallet::fresh());
-        let body = browser.prepare_with(&authorization(&client), &wallet);
+        let body = browser.prepare_with(&client.shortest_authorization(), &wallet);
         let code = browser.login(&body).expect(303).answer("code").unwrap();
         Tokens::of(server.exchange(&client, &code));
         weeks_pass(database);
         wait_for(database, "SELECT count(*) FROM grants", 0);
         thread::sleep(Duration::from_secs(13));
         assert_eq!(database.number("SELECT count(*) FROM clients"), 1);
-        let body = browser.prepare_with(&authorization(&client), &wallet);
+        let body = browser.prepare_with(&client.shortest_authorization(), &wallet);
         let code = browser.login(&body).expect(303).answer("code").unwrap();
         Tokens::of(server.exchange(&client, &code));
     }

@@ -80,6 +80,22 @@ impl Tokens {
 }
 
 impl Client {
+    /// A public client that a document at this address describes.
+    pub fn described_at(id: String, redirect_uri: &str) -> Self {
+        Self { id, secret: None, redirect_uri: redirect_uri.to_owned(), registration_token: String::new() }
+    }
+
+    /// The shortest good authorization request: PKCE, no scope and no state.
+    pub fn shortest_authorization(&self) -> Parameters {
+        Parameters::of(&[
+            ("client_id", &self.id),
+            ("redirect_uri", &self.redirect_uri),
+            ("response_type", "code"),
+            ("code_challenge", CODE_CHALLENGE),
+            ("code_challenge_method", "S256"),
+        ])
+    }
+
     /// The parameters of a good authorization request with a state of its own.
     pub fn authorization(&self) -> Parameters {
         let state = format!("state-{}", NEXT_STATE.fetch_add(1, Ordering::Relaxed));

@@ -18,6 +18,12 @@ async fn revoke(store: &dyn Storage, user: UserId, client: ClientId) -> bool {
     store.revoke_consent(fixtures::revoke_consent(user, client)).await.unwrap()
 }
 
+/// The consent that a first login at its terms makes.
+fn made_by(login: &CompleteLogin) -> Consent {
+    let CompleteLogin { client, ref terms, scope, now, .. } = *login;
+    Consent { client, terms: terms.clone(), scope, granted_at: now, last_used_at: now }
+}
+
 /// The next login of the same wallet at the same client.
 fn again(login: &CompleteLogin, now: OffsetDateTime, scope: ScopeSet) -> CompleteLogin {
     let client = login.client;
@@ -30,13 +36,7 @@ pub async fn a_login_is_a_consent(store: Arc<dyn Storage>) {
         let now = fixtures::NOW + Duration::days(40_000);
         let login = CompleteLogin { scope, now, ..fixtures::complete_login() };
         let user = steps::user_of(&*store, &login).await;
-        let expected = Consent {
-            client: login.client,
-            terms: login.terms.clone(),
-            scope,
-            granted_at: now,
-            last_used_at: now,
-        };
+        let expected = made_by(&login);
         assert_eq!(consent(&*store, user, login.client).await, Some(expected.clone()));
         assert_eq!(steps::account(&*store, user).await.consents, [expected]);
     }
@@ -193,14 +193,7 @@ pub async fn whoever_agrees_again_begins_anew(store: Arc<dyn Storage>) {
     let scope = ScopeSet::of(&[Scope::OpenId]);
     let back = again(&login, now, scope);
     steps::user_of(&*store, &back).await;
-    let expected = Consent {
-        client: login.client,
-        terms: login.terms.clone(),
-        scope,
-        granted_at: now,
-        last_used_at: now,
-    };
-    assert_eq!(consent(&*store, login.new_user, login.client).await, Some(expected));
+    assert_eq!(consent(&*store, login.new_user, login.client).await, Some(made_by(&back)));
     assert!(!steps::is_live(&*store, &redemption.token).await);
     let redemption = fixtures::redeem_code(back.id);
     assert_eq!(store.redeem_code(redemption).await.unwrap(), Redeemed::Stored);
