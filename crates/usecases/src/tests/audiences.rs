@@ -148,7 +148,8 @@ async fn f_01_what_nobody_declared_is_refused_where_people_would_sign() {
 async fn f_01_a_code_and_a_refresh_token_give_nothing_that_was_not_signed_for() {
     let world = World::new();
     let client = client(&world).await;
-    let more: [(&[(&str, &str)], &[&str]); 4] = [
+    type Parameters = &'static [(&'static str, &'static str)];
+    let more: [(Parameters, &[&str]); 4] = [
         (&[], &[ISSUER]),
         (&[("resource", A)], &[A]),
         (&[("resource", A), ("scope", "openid")], &[A, ISSUER]),
