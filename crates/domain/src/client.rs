@@ -34,11 +34,9 @@ pub struct Client {
 }
 
 impl Client {
-    /// The registered redirect URI that admits the requested one, with the port that was requested. One that was registered under
-    /// laxer rules than today's admits nothing (F-08).
+    /// The requested redirect URI, if a registered one admits it.
     pub fn redirect_uri(&self, requested: &str) -> Option<RedirectUri> {
-        let admitted = self.metadata.redirect_uris.iter().any(|registered| registered.admits(requested));
-        if admitted { RedirectUri::parse(requested).ok() } else { None }
+        self.metadata.redirect_uris.iter().find_map(|registered| registered.admitted(requested))
     }
 
     /// Its name for people; its id, where the name is one that was stored under laxer rules and that nobody could read.

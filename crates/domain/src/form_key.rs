@@ -1,5 +1,5 @@
-//! The secret of a form on one of our pages: a MAC that no other site can know, over the cookie of the browser that was shown the page
-//! and over what the form does (ADR 0032). The server keeps none.
+//! The secret of a form on one of our pages (ADR 0032): a MAC over the secret of the browser's cookie and over what the form does. No
+//! other site can know it, and the server stores none.
 
 use std::fmt;
 
@@ -9,37 +9,23 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
-/// Keeps this use of the key apart from any other.
-const LABEL: &[u8] = b"countersign page form, version 1\0";
-/// How much of the MAC a form holds: 128 bits, which nobody hits by guessing at a server.
+/// How much of the MAC a form holds: 128 bits, which nobody guesses by asking a server.
 const MAC_BYTES: usize = 16;
 
-/// The key of the MAC in forms. All replicas have the same, so that a page of one is good at the others.
-#[derive(Clone, PartialEq, Eq)]
-pub struct FormKey([u8; 32]);
+/// The key of the MAC in forms. All replicas have the same key, so a page that one of them wrote is good at the others.
+#[derive(Clone)]
+pub struct FormKey(Hmac<Sha256>);
 
 impl FormKey {
-    /// Takes a key that was derived for this and nothing else.
-    pub const fn new(bytes: [u8; 32]) -> Self {
-        Self(bytes)
-    }
-
-    /// The secret of a form. `binding` is the secret of the browser's cookie; `says` is what the form does, its name first. Lengths keep
-    /// the parts apart.
-    pub fn secret(&self, binding: &str, says: &[&str]) -> String {
+    /// Takes a key that was derived for this use and no other.
+    pub fn new(bytes: [u8; 32]) -> Self {
         #[expect(clippy::expect_used, reason = "HMAC takes keys of every length")]
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("32 bytes are a key");
-        mac.update(LABEL);
-        for part in [binding].iter().chain(says) {
-            mac.update(&(part.len() as u64).to_be_bytes());
-            mac.update(part.as_bytes());
-        }
-        URL_SAFE_NO_PAD.encode(&mac.finalize().into_bytes()[..MAC_BYTES])
+        Self(Hmac::new_from_slice(&bytes).expect("32 bytes are a key"))
     }
 
-    /// Is this the secret of that form?
-    pub fn admits(&self, binding: &str, says: &[&str], presented: &str) -> bool {
-        self.secret(binding, says).as_bytes().ct_eq(presented.as_bytes()).into()
+    /// Begins the secret of a form for the browser whose cookie has this secret.
+    pub fn form(&self, binding: &str) -> FormSecret {
+        FormSecret(self.0.clone()).that_says(binding)
     }
 }
 
@@ -49,30 +35,61 @@ impl fmt::Debug for FormKey {
     }
 }
 
+/// The secret of a form, which is told part by part what the form does: its name first, then everything that it names.
+#[derive(Clone)]
+pub struct FormSecret(Hmac<Sha256>);
+
+impl FormSecret {
+    /// Adds a part. Its length goes before it, so that no byte can move from one part to the next.
+    #[must_use]
+    pub fn that_says(mut self, part: impl AsRef<[u8]>) -> Self {
+        let part = part.as_ref();
+        self.0.update(&u32::try_from(part.len()).unwrap_or(u32::MAX).to_be_bytes());
+        self.0.update(part);
+        self
+    }
+
+    /// What the form holds.
+    pub fn text(self) -> String {
+        URL_SAFE_NO_PAD.encode(&self.0.finalize().into_bytes()[..MAC_BYTES])
+    }
+
+    /// Does the form hold this secret?
+    pub fn is(self, presented: &str) -> bool {
+        self.text().as_bytes().ct_eq(presented.as_bytes()).into()
+    }
+}
+
+impl fmt::Debug for FormSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FormSecret(..)")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
+    fn form(key: [u8; 32], parts: &[String]) -> FormSecret {
+        parts[1..].iter().fold(FormKey::new(key).form(&parts[0]), FormSecret::that_says)
+    }
+
     proptest! {
-        /// F-02: whoever moves a byte from one part to another, or to another session, has no secret.
+        /// F-02: a byte that moved from one part to another, or another session, makes another secret.
         #[test]
         fn f_02_a_secret_is_good_for_its_own_parts_and_no_others(
             parts in proptest::collection::vec("[a-c]{0,3}", 1..4),
             other in proptest::collection::vec("[a-c]{0,3}", 1..4),
         ) {
-            let key = FormKey::new([7; 32]);
-            let split = |parts: &[String]| -> (String, Vec<String>) { (parts[0].clone(), parts[1..].to_vec()) };
-            let ((binding, says), (wrong, others)) = (split(&parts), split(&other));
-            let says: Vec<&str> = says.iter().map(String::as_str).collect();
-            let others: Vec<&str> = others.iter().map(String::as_str).collect();
-            let secret = key.secret(&binding, &says);
-            prop_assert!(key.admits(&binding, &says, &secret));
-            prop_assert_eq!(key.admits(&wrong, &others, &secret), parts == other);
-            prop_assert!(!FormKey::new([8; 32]).admits(&binding, &says, &secret));
-            prop_assert!(!key.admits(&binding, &says, &secret[1..]));
-            prop_assert!(!key.admits(&binding, &says, ""));
+            let key = [7; 32];
+            let secret = form(key, &parts).text();
+            prop_assert!(form(key, &parts).is(&secret));
+            prop_assert_eq!(form(key, &other).is(&secret), parts == other);
+            prop_assert!(!form([8; 32], &parts).is(&secret));
+            prop_assert!(!form(key, &parts).is(&secret[1..]));
+            prop_assert!(!form(key, &parts).is(""));
         }
     }
 }

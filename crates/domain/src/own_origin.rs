@@ -35,9 +35,12 @@ impl<'a> OwnOrigin<'a> {
     /// Would a browser that goes to this address come to us? Scheme, letter case and a dot at the end of the host do not matter, and
     /// all loopback hosts are one: whoever listens there on our port is us.
     pub fn is_reached_by(&self, address: &str) -> bool {
-        if self.is_plainly_elsewhere(address) {
-            return false;
-        }
+        !self.is_plainly_elsewhere(address) && self.is_reached_by_parsed(address)
+    }
+}
+
+impl OwnOrigin<'_> {
+    fn is_reached_by_parsed(&self, address: &str) -> bool {
         let (Ok(ours), Ok(theirs)) = (Url::parse(self.public_url.as_str()), Url::parse(address)) else {
             return false;
         };
@@ -49,25 +52,36 @@ impl<'a> OwnOrigin<'a> {
             || (names_this_machine(&our_host) && names_this_machine(&their_host));
         same_host && ours.port_or_known_default() == theirs.port_or_known_default()
     }
-}
 
-impl OwnOrigin<'_> {
-    /// Is it an https address of another named host, in the one spelling that browsers write? Almost every redirect URI is, and each
-    /// authorization request asks. What is not plain is parsed.
+    /// Does the text alone show that the address is elsewhere? Almost every redirect URI does, and each authorization request asks, so
+    /// only the others are parsed. A port that differs from ours is enough. With our own port, the host must be another name in the one
+    /// spelling that browsers write.
     fn is_plainly_elsewhere(&self, address: &str) -> bool {
-        let Some(rest) = address.strip_prefix("https://") else { return false };
-        let end =
-            rest.find(|next: char| !matches!(next, 'a'..='z' | '0'..='9' | '-' | '.')).unwrap_or(rest.len());
-        let (host, behind) = rest.split_at(end);
-        let is_whole = behind.is_empty() || behind.starts_with(['/', ':', '?']);
-        // Whatever ends in a number is an IP address to browsers; what ends in a dot is another spelling.
+        let Some((port_of_scheme, rest)) = ["https://", "http://"]
+            .into_iter()
+            .zip([443, 80])
+            .find_map(|(scheme, port)| Some((port, address.strip_prefix(scheme)?)))
+        else {
+            return false;
+        };
+        let is_of_host = |next: char| matches!(next, 'a'..='z' | '0'..='9' | '-' | '.');
+        let (host, behind) = rest.split_at(rest.find(|next| !is_of_host(next)).unwrap_or(rest.len()));
+        let (port, behind) = match behind.strip_prefix(':') {
+            None => (Some(port_of_scheme), behind),
+            Some(behind) => {
+                let end = behind.find(|next: char| !next.is_ascii_digit()).unwrap_or(behind.len());
+                (behind[..end].parse().ok(), &behind[end..])
+            }
+        };
+        let is_whole = !host.is_empty() && (behind.is_empty() || behind.starts_with(['/', '?']));
+        let Some(port) = port.filter(|_| is_whole) else { return false };
+        // Browsers take whatever ends in a number for an IP address; a dot at the end is another spelling of a name.
         let is_name = host
             .rsplit('.')
             .next()
             .is_some_and(|label| label.starts_with(|first: char| first.is_ascii_lowercase()));
         let is_loopback = host == "localhost" || host.ends_with(".localhost");
-        let our_host = self.public_url.authority().split(':').next().unwrap_or_default();
-        is_whole && is_name && !is_loopback && host != our_host
+        port != self.public_url.port() || (is_name && !is_loopback && host != self.public_url.host())
     }
 }
 
@@ -147,6 +161,20 @@ mod tests {
             for address in ["http://127.0.0.1/cb", "http://localhost:8081/cb", "https://localhost/cb"] {
                 assert!(!forbids(issuer, address), "{issuer} {address}");
             }
+        }
+    }
+
+    proptest::proptest! {
+        /// F-02: what the text alone shows is what a browser's parser would find.
+        #[test]
+        fn f_02_no_address_of_ours_is_plainly_elsewhere(
+            ours in "(https://(a|b)\\.example|http://(localhost|127\\.0\\.0\\.1|\\[::1\\]))(:(80|443|8080))?",
+            theirs in "(https?|HTTP)://(a|b|A|1|%61)?\\.?(example|localhost|127\\.0\\.0\\.1|1|0x7f\\.1)?\\.?(@|:|:0?80|:443|:0*8080|:x)?(@a\\.example)?[/?#\\\\]?",
+        ) {
+            let Ok(public_url) = PublicUrl::parse(&ours) else { return Ok(()) };
+            let own = OwnOrigin::new(&public_url, None);
+            let plainly_elsewhere = own.is_plainly_elsewhere(&theirs);
+            proptest::prop_assert!(!(plainly_elsewhere && own.is_reached_by_parsed(&theirs)), "{} {}", ours, theirs);
         }
     }
 

@@ -8,6 +8,7 @@ use crate::challenge::{ChallengeDigest, IssuedChallenge, Purpose};
 use crate::client::Client;
 use crate::consent::{ConsentDestination, ConsentTerms};
 use crate::device::{DeviceRequest, UserCode};
+use crate::form_key::FormSecret;
 use crate::id::{ClientId, GrantId, SessionId, UserId};
 use crate::key_thumbprint::KeyThumbprint;
 use crate::lifetimes::Lifetimes;
@@ -208,32 +209,23 @@ impl PendingAuthorization {
         hex::encode(&hash.finalize()[..4])
     }
 
-    /// What a page shows of this request, as one value: a form of that page is for no other request, also not for one that has the same
-    /// label and asks for more.
-    pub fn fingerprint(&self) -> String {
-        let mut hash = Sha256::new();
-        let text = |text: &Option<String>| text.clone().unwrap_or_default();
-        let device = self.device.map(|device| device.to_string()).unwrap_or_default();
-        let challenge =
-            self.code_challenge.map(|challenge| hex::encode(challenge.as_bytes())).unwrap_or_default();
-        let parts = [
-            self.client.to_string(),
-            self.redirect_uri.as_str().to_owned(),
-            text(&self.state),
-            self.scope.to_string(),
-            text(&self.nonce),
-            challenge,
-            self.resources.join(" "),
-            self.key.map(|key| key.to_string()).unwrap_or_default(),
-            self.required_user.map(|user| user.to_string()).unwrap_or_default(),
-            device,
-            text(&self.document),
-        ];
-        for part in parts {
-            hash.update((part.len() as u64).to_be_bytes());
-            hash.update(part);
-        }
-        hex::encode(&hash.finalize()[..16])
+    /// Tells a form what its page shows of this request: the form is good for no other request, not even for one that has the same label
+    /// and asks for more.
+    pub fn bind(&self, form: FormSecret) -> FormSecret {
+        let required_user = self.required_user.map(|user| user.as_uuid());
+        let device = self.device.map(|device| device.as_uuid());
+        let bound = form
+            .that_says(self.client.as_uuid())
+            .that_says(self.redirect_uri.as_str())
+            .that_says(self.state.as_deref().unwrap_or_default())
+            .that_says([self.scope.bits()])
+            .that_says(self.nonce.as_deref().unwrap_or_default())
+            .that_says(self.code_challenge.as_ref().map_or(&[][..], |challenge| challenge.as_bytes()))
+            .that_says(self.key.as_ref().map_or(&[][..], |key| key.as_bytes()))
+            .that_says(required_user.as_ref().map_or(&[][..], |user| user.as_bytes()))
+            .that_says(device.as_ref().map_or(&[][..], |device| device.as_bytes()))
+            .that_says(self.document.as_deref().unwrap_or_default());
+        self.resources.iter().fold(bound, FormSecret::that_says)
     }
 
     /// Remembers a challenge; beyond [`MAX_CHALLENGES`] the oldest is forgotten.

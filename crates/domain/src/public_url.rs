@@ -35,6 +35,8 @@ const MAX_LENGTH: usize = 255;
 pub struct PublicUrl {
     text: String,
     authority: String,
+    host: String,
+    port: u16,
     path: String,
     https: bool,
     loopback: bool,
@@ -76,6 +78,8 @@ impl PublicUrl {
         Ok(Self {
             text: canonical.to_owned(),
             authority,
+            host: host.to_string(),
+            port: url.port_or_known_default().ok_or(PublicUrlRejected::Scheme)?,
             path: url.path().trim_end_matches('/').to_owned(),
             https: url.scheme() == "https",
             loopback,
@@ -90,6 +94,16 @@ impl PublicUrl {
     /// Host and port: the `domain` of a challenge.
     pub fn authority(&self) -> &str {
         &self.authority
+    }
+
+    /// The host as a URL writes it, without the port.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// The port, also where it is the one that the scheme implies.
+    pub const fn port(&self) -> u16 {
+        self.port
     }
 
     /// The path before all of ours; empty for most.

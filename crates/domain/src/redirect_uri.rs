@@ -2,6 +2,7 @@
 //! RFC 9700 section 2.1).
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use url::{Host, Position, Url, form_urlencoded};
 
@@ -53,78 +54,59 @@ pub enum RedirectUriRejected {
 }
 
 /// A redirect URI that a client may register, kept exactly as it was written.
-#[derive(Clone, PartialEq, Eq)]
-pub struct RedirectUri(String);
+#[derive(Clone)]
+pub struct RedirectUri {
+    text: String,
+    /// Do today's rules allow it? Empty until somebody asks about a URI that was stored.
+    is_allowed: OnceLock<bool>,
+}
 
 impl RedirectUri {
     /// Judges a URI that somebody wants to register.
     pub fn parse(text: &str) -> Result<Self, RedirectUriRejected> {
-        if text.len() > MAX_LENGTH {
-            return Err(RedirectUriRejected::TooLong);
-        }
-        if !text.bytes().all(is_plain_uri_byte) || !percent_escapes_are_whole(text) {
-            return Err(RedirectUriRejected::Character);
-        }
-        if text.contains('#') {
-            return Err(RedirectUriRejected::Fragment);
-        }
-        let url = Url::parse(text).map_err(|_| RedirectUriRejected::NotAbsolute)?;
-        if !url.username().is_empty() || url.password().is_some() || names_a_user(text) {
-            return Err(RedirectUriRejected::UserInfo);
-        }
-        match url.scheme() {
-            "https" => judge_spelling(text, &url)?,
-            "http" => {
-                judge_spelling(text, &url)?;
-                if !url.host().is_some_and(|host| is_loopback(&host)) {
-                    return Err(RedirectUriRejected::Scheme);
-                }
-            }
-            private_use if private_use.contains('.') && text.starts_with(private_use) => {
-                // `com.example.app:/cb` and `com.example.app:///cb` have no host; one that is there is judged like any other.
-                if url.host().is_some() {
-                    judge_host(text, &url)?;
-                }
-            }
-            _ => return Err(RedirectUriRejected::Scheme),
-        }
-        if url.query_pairs().any(|(name, _)| RESERVED.contains(&name.as_ref())) {
-            return Err(RedirectUriRejected::ReservedParameter);
-        }
-        Ok(Self(text.to_owned()))
+        judge(text)?;
+        Ok(Self { text: text.to_owned(), is_allowed: OnceLock::from(true) })
     }
 
-    /// Takes a URI that storage or the session kept; it was judged before.
-    pub fn from_trusted(text: String) -> Self {
-        Self(text)
+    /// Takes a URI from storage or from the session. An older release judged it, perhaps by laxer rules.
+    pub const fn from_trusted(text: String) -> Self {
+        Self { text, is_allowed: OnceLock::new() }
     }
 
     /// Where a person comes to who answered for a device: a page of ours, and the mark of a device's grant.
     pub fn of_device(public_url: &PublicUrl) -> Self {
-        Self(public_url.join(DEVICE_DONE))
+        Self::from_trusted(public_url.join(DEVICE_DONE))
     }
 
     /// Is the requested URI this one? Byte for byte, but for the port of a loopback IP literal (RFC 8252 section
     /// 7.3): an application on a desktop cannot know which port will be free.
     pub fn admits(&self, requested: &str) -> bool {
-        if self.0 == requested {
+        if self.text == requested {
             return true;
         }
         ["http://127.0.0.1", "http://[::1]"].into_iter().any(|origin| {
-            let registered = self.0.strip_prefix(origin).and_then(without_port);
+            let registered = self.text.strip_prefix(origin).and_then(without_port);
             let requested = requested.strip_prefix(origin).and_then(without_port);
             registered.is_some() && registered == requested
         })
     }
 
+    /// The requested URI, if this registered one admits it and today's rules still allow it (F-08). The rules are asked once for each
+    /// client that was read: the port of a loopback address, in which the two may differ, changes nothing about them.
+    pub fn admitted(&self, requested: &str) -> Option<Self> {
+        let is_admitted =
+            self.admits(requested) && *self.is_allowed.get_or_init(|| judge(&self.text).is_ok());
+        is_admitted.then(|| Self { text: requested.to_owned(), is_allowed: OnceLock::from(true) })
+    }
+
     /// As it was registered or requested.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
     }
 
     /// What a person should read before signing: the host and port, or the application's own scheme.
     pub fn destination(&self) -> Destination {
-        let Ok(url) = Url::parse(&self.0) else { return Destination::App(self.0.clone()) };
+        let Ok(url) = Url::parse(&self.text) else { return Destination::App(self.text.clone()) };
         let Some(host) = url.host().filter(|_| matches!(url.scheme(), "http" | "https")) else {
             return Destination::App(url.scheme().to_owned());
         };
@@ -141,7 +123,7 @@ impl RedirectUri {
     pub(crate) fn origin_at(&self, destination: Destination) -> String {
         match destination {
             Destination::Host(authority) | Destination::ThisComputer(authority) => {
-                let scheme = self.0.split(':').next().unwrap_or("https");
+                let scheme = self.text.split(':').next().unwrap_or("https");
                 format!("{scheme}://{authority}")
             }
             Destination::App(scheme) => format!("{scheme}:/"),
@@ -153,7 +135,7 @@ impl RedirectUri {
     /// written. Literal IPv6 addresses have no place in a policy, so of those, as of an application, the scheme stands there.
     /// `None` for what no policy can name.
     pub fn policy_source(&self) -> Option<String> {
-        let url = Url::parse(&self.0).ok()?;
+        let url = Url::parse(&self.text).ok()?;
         let scheme = url.scheme();
         if !matches!(scheme, "http" | "https") {
             return Some(format!("{scheme}:"));
@@ -170,7 +152,7 @@ impl RedirectUri {
 
     /// The URI with our answer added to the query that it already had.
     pub fn with_answer(&self, answer: &[(&str, &str)]) -> String {
-        let mut target = self.0.clone();
+        let mut target = self.text.clone();
         let query_starts = match target.find('?') {
             Some(position) => position + 1,
             None => {
@@ -182,15 +164,23 @@ impl RedirectUri {
     }
 }
 
+impl PartialEq for RedirectUri {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for RedirectUri {}
+
 impl fmt::Display for RedirectUri {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
 impl fmt::Debug for RedirectUri {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RedirectUri({})", self.0)
+        write!(f, "RedirectUri({})", self.text)
     }
 }
 
@@ -216,6 +206,43 @@ impl fmt::Display for Destination {
             Self::Device(code) => write!(f, "the device that shows {code}"),
         }
     }
+}
+
+/// Judges a URI that somebody wants to register.
+fn judge(text: &str) -> Result<(), RedirectUriRejected> {
+    if text.len() > MAX_LENGTH {
+        return Err(RedirectUriRejected::TooLong);
+    }
+    if !text.bytes().all(is_plain_uri_byte) || !percent_escapes_are_whole(text) {
+        return Err(RedirectUriRejected::Character);
+    }
+    if text.contains('#') {
+        return Err(RedirectUriRejected::Fragment);
+    }
+    let url = Url::parse(text).map_err(|_| RedirectUriRejected::NotAbsolute)?;
+    if !url.username().is_empty() || url.password().is_some() || names_a_user(text) {
+        return Err(RedirectUriRejected::UserInfo);
+    }
+    match url.scheme() {
+        "https" => judge_spelling(text, &url)?,
+        "http" => {
+            judge_spelling(text, &url)?;
+            if !url.host().is_some_and(|host| is_loopback(&host)) {
+                return Err(RedirectUriRejected::Scheme);
+            }
+        }
+        private_use if private_use.contains('.') && text.starts_with(private_use) => {
+            // `com.example.app:/cb` and `com.example.app:///cb` have no host; one that is there is judged like any other.
+            if url.host().is_some() {
+                judge_host(text, &url)?;
+            }
+        }
+        _ => return Err(RedirectUriRejected::Scheme),
+    }
+    if url.query_pairs().any(|(name, _)| RESERVED.contains(&name.as_ref())) {
+        return Err(RedirectUriRejected::ReservedParameter);
+    }
+    Ok(())
 }
 
 /// The bytes of RFC 3986 without the ones that only cause trouble: quotes, angle brackets, backslash, wildcard.

@@ -7,7 +7,7 @@
 use actix_session::Session;
 use actix_web::HttpRequest;
 use countersign_domain::error::{OAuthErrorCode, message};
-use countersign_domain::form_key::FormKey;
+use countersign_domain::form_key::{FormKey, FormSecret};
 use countersign_domain::id::GrantId;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_ports::{Entropy, EntropyExt};
@@ -77,27 +77,32 @@ impl Action<'_> {
         }
     }
 
-    /// Its name, and all that it names.
-    fn says(&self) -> Vec<String> {
-        let owned = |parts: &[&str]| parts.iter().map(|part| (*part).to_owned()).collect();
+    /// Tells a form's secret the name of the action, and everything that the action names.
+    fn bind(&self, form: FormSecret) -> FormSecret {
         match self {
-            Self::Continue { request, account } => owned(&["continue", &request.fingerprint(), account]),
-            Self::Deny { request } => owned(&["deny", &request.fingerprint()]),
-            Self::EnterDeviceCode => owned(&["device"]),
+            Self::Continue { request, account } => {
+                request.bind(form.that_says("continue").that_says(account))
+            }
+            Self::Deny { request } => request.bind(form.that_says("deny")),
+            Self::EnterDeviceCode => form.that_says("device"),
             Self::SignOut { fields } => {
                 let fields = fields.iter().flat_map(|(name, value)| [*name, *value]);
-                ["sign out"].into_iter().chain(fields).map(str::to_owned).collect()
+                fields.fold(form.that_says("sign out"), FormSecret::that_says)
             }
-            Self::SignInAgain => owned(&["sign in again"]),
-            Self::RevokeAccess { client } => owned(&["revoke", client]),
-            Self::EndSessions { which } => owned(&["end sessions", which]),
-            Self::PutEmail => owned(&["put email"]),
-            Self::RemoveEmail => owned(&["remove email"]),
-            Self::ConfirmEmail { token, shared } => owned(&["confirm email", token, shared]),
-            Self::DeleteAccount => owned(&["delete account"]),
-            Self::DownloadData => owned(&["download data"]),
-            Self::BeginWalletChange => owned(&["begin wallet change"]),
-            Self::ChangeWallets { challenge } => owned(&["change wallets", &challenge.to_string()]),
+            Self::SignInAgain => form.that_says("sign in again"),
+            Self::RevokeAccess { client } => form.that_says("revoke").that_says(client),
+            Self::EndSessions { which } => form.that_says("end sessions").that_says(which),
+            Self::PutEmail => form.that_says("put email"),
+            Self::RemoveEmail => form.that_says("remove email"),
+            Self::ConfirmEmail { token, shared } => {
+                form.that_says("confirm email").that_says(token).that_says(shared)
+            }
+            Self::DeleteAccount => form.that_says("delete account"),
+            Self::DownloadData => form.that_says("download data"),
+            Self::BeginWalletChange => form.that_says("begin wallet change"),
+            Self::ChangeWallets { challenge } => {
+                form.that_says("change wallets").that_says(challenge.as_uuid())
+            }
         }
     }
 }
@@ -130,20 +135,17 @@ impl Forms<'_> {
         Ok(self)
     }
 
-    /// What stands in the field `form` of a page's form. A browser without the cookie has nothing that the form could act on.
+    /// What stands in the field `form` of a page's form. It is empty for a browser without the cookie, which has nothing that the form
+    /// could act on.
     pub(crate) fn secret(&self, action: &Action<'_>) -> String {
-        let says = action.says();
-        let says: Vec<&str> = says.iter().map(String::as_str).collect();
-        self.binding(action).map(|binding| self.key.secret(binding, &says)).unwrap_or_default()
+        self.form(action).map(FormSecret::text).unwrap_or_default()
     }
 
-    /// Refuses a form that does not come from a page of ours that this browser was shown. What a remembered sign-in would carry, and
-    /// comes without one, is let through: there is nobody whom it could act for, and the use-case says so.
+    /// Refuses a form that does not come from a page of ours that this browser was shown. A form that a remembered sign-in would carry
+    /// passes when there is none: nobody is signed in for whom it could act, and the use-case says so.
     pub(crate) fn require(&self, action: &Action<'_>, presented: Option<&str>) -> Result<(), ApiError> {
-        let says = action.says();
-        let says: Vec<&str> = says.iter().map(String::as_str).collect();
-        let is_good = match (self.binding(action), action.carrier()) {
-            (Some(binding), _) => self.key.admits(binding, &says, presented.unwrap_or_default()),
+        let is_good = match (self.form(action), action.carrier()) {
+            (Some(form), _) => form.is(presented.unwrap_or_default()),
             (None, Carrier::Login) => true,
             (None, Carrier::Session) => false,
         };
@@ -154,11 +156,12 @@ impl Forms<'_> {
         }
     }
 
-    fn binding(&self, action: &Action<'_>) -> Option<&str> {
-        match action.carrier() {
+    fn form(&self, action: &Action<'_>) -> Option<FormSecret> {
+        let binding = match action.carrier() {
             Carrier::Session => self.session.as_deref(),
             Carrier::Login => self.login.as_deref(),
-        }
+        };
+        binding.map(|binding| action.bind(self.key.form(binding)))
     }
 }
 

@@ -140,8 +140,7 @@ fn registered(context: &Context, client: &Client, requested: &str) -> Option<Red
         return None;
     }
     let uris = client.metadata.display.post_logout_redirect_uris.iter();
-    let admitted = uris.map(|uri| RedirectUri::from_trusted(uri.clone())).any(|uri| uri.admits(requested));
-    if admitted { RedirectUri::parse(requested).ok() } else { None }
+    uris.map(|uri| RedirectUri::from_trusted(uri.clone())).find_map(|uri| uri.admitted(requested))
 }
 
 /// Signs out whoever is signed in at this browser, and ends what was granted in the session for the time that they are there. The

@@ -120,12 +120,14 @@ pub(crate) fn wait(
     pending: PendingAuthorization,
 ) -> Result<String, TooLarge> {
     let mut pendings = Pendings::load(session, state.context.clock.now());
-    let label = pending.label();
     // The forms of the page that asks are bound to it.
     mark_or_new(session, || state.context.entropy.bytes()).map_err(|_| TooLarge)?;
     pendings.add(pending);
-    let several = pendings.len() > 1;
+    let label = if pendings.len() > 1 { pendings.newest().map(|newest| newest.label()) } else { None };
     pendings.save(session)?;
     let page = format!("{}/auth", state.context.policy.public_url.path());
-    Ok(if several { format!("{page}?request={label}") } else { page })
+    Ok(match label {
+        Some(label) => format!("{page}?request={label}"),
+        None => page,
+    })
 }
