@@ -88,7 +88,7 @@ impl Reach {
 
 /// A name leads to no address that may be asked.
 #[derive(Debug, thiserror::Error)]
-#[error("its name leads to an address that may not be asked")]
+#[error("its name resolves to an address that must not be contacted")]
 pub struct OutOfReach;
 
 /// Looks names up and keeps the addresses within reach.

@@ -1,4 +1,5 @@
-//! What a person sees and changes of what is theirs: clients they agreed to, sessions, an e-mail address, the account itself.
+//! What people see and change about their own data: consents, sessions, an e-mail address, and the account
+//! itself.
 
 use async_trait::async_trait;
 use countersign_domain::consent::Consent;
@@ -10,56 +11,56 @@ use time::OffsetDateTime;
 
 use crate::{LinkedWallet, StoreError};
 
-/// Everything that is a user's.
+/// Everything that belongs to a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
-    /// When the user was born.
+    /// When the user was created.
     pub created_at: OffsetDateTime,
-    /// As [`WalletStore::wallets_of`](crate::WalletStore::wallets_of) gives them.
+    /// The wallets, in the order of [`WalletStore::wallets_of`](crate::WalletStore::wallets_of).
     pub wallets: Vec<LinkedWallet>,
-    /// What the user agreed to, the last used first, those of one moment by client and terms.
+    /// The user's consents, most recently used first, then by client and terms.
     pub consents: Vec<Consent>,
-    /// The sessions, expired ones too while they are kept, the last used first, those of one moment by id.
+    /// The sessions, including expired ones that are still stored, most recently used first, then by id.
     pub sessions: Vec<LoginSession>,
-    /// The e-mail address.
+    /// The e-mail address, if there is one.
     pub email: Option<UserEmail>,
 }
 
-/// Takes away all that a user agreed to at one client, at whichever terms, and revokes what was granted.
+/// Revokes everything that a user agreed to at one client, at any terms, and the grants that came from it.
 #[derive(Clone, Copy, Debug)]
 pub struct RevokeConsent {
-    /// Whose.
+    /// The user.
     pub user: UserId,
-    /// Which client's.
+    /// The client.
     pub client: ClientId,
-    /// Now.
+    /// The time of the revocation.
     pub now: OffsetDateTime,
 }
 
-/// Puts an e-mail address on file.
+/// Stores a user's e-mail address.
 #[derive(Clone, Debug)]
 pub struct PutEmail {
-    /// Whose.
+    /// The user.
     pub user: UserId,
-    /// The address, not verified.
+    /// The address, not yet verified.
     pub address: EmailAddress,
-    /// The link that will be mailed, if one will.
+    /// The confirmation link to be mailed, if any.
     pub confirmation: Option<EmailConfirmation>,
-    /// May it take the place of an address that is on file? The same address again always may: it stays as verified as it
-    /// was, and gets the new link if it was not.
+    /// Can it replace another stored address? The same address can always be stored again: it stays verified
+    /// if it was, and otherwise gets the new link.
     pub replace: bool,
-    /// Now.
+    /// The caller's time.
     pub now: OffsetDateTime,
 }
 
-/// What became of [`PutEmail`].
+/// The outcome of [`PutEmail`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmailPut {
-    /// The address is on file, and is not verified.
+    /// The address is stored and not verified.
     Stored,
-    /// The address was on file and verified; nothing changed.
+    /// The address was already stored and verified. Nothing changed.
     AlreadyVerified,
-    /// Another address is on file; nothing changed.
+    /// Another address is stored. Nothing changed.
     OtherOnFile,
     /// There is no such user.
     UserUnknown,
@@ -68,79 +69,84 @@ pub enum EmailPut {
 /// Confirms an e-mail address.
 #[derive(Clone, Copy, Debug)]
 pub struct ConfirmEmail {
-    /// Whose.
+    /// The user.
     pub user: UserId,
-    /// The hash of the link's secret, which must be the one on file: a link for an earlier address confirms nothing.
+    /// The hash of the link's secret. It must be the stored one: a link for an earlier address confirms
+    /// nothing.
     pub hash: SecretHash,
-    /// What if another user confirmed the same address?
+    /// What to do if another user has confirmed the same address.
     pub shared: SharedAddress,
-    /// Now.
+    /// The caller's time, which decides whether the link has expired.
     pub now: OffsetDateTime,
 }
 
-/// What happens to an address that another user confirmed.
+/// What happens if another user has confirmed the same address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedAddress {
-    /// It is not confirmed.
+    /// The address is not confirmed.
     Refused,
-    /// It is: the person was told and wants it. The other one keeps it.
+    /// The address is confirmed: the person was told and wants it anyway. The other user keeps it too.
     Agreed,
 }
 
-/// What became of [`ConfirmEmail`].
+/// The outcome of [`ConfirmEmail`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmailConfirmed {
     /// The address is confirmed, and the link is used up.
     Confirmed,
-    /// The link is not the one on file, or has expired; nothing changed.
+    /// The link is not the stored one, or has expired. Nothing changed.
     LinkInvalid,
-    /// Another user confirmed the same address, in whatever letter case; nothing changed, and the link stays good.
+    /// Another user has confirmed the same address, in any letter case. Nothing changed, and the link stays
+    /// valid.
     SharedAddress,
 }
 
 /// Deletes a user.
 #[derive(Clone, Copy, Debug)]
 pub struct DeleteAccount {
-    /// Whom.
+    /// The user to delete.
     pub user: UserId,
-    /// Now.
+    /// The time of the deletion.
     pub now: OffsetDateTime,
 }
 
-/// What a person sees and changes of what is theirs. Every write is durable before the answer.
+/// What people see and change about their own data. Every write is durable before the answer.
 #[async_trait]
 pub trait AccountStore: Send + Sync {
-    /// Reads what a user agreed to at one client: one consent for each of its terms, in their order.
+    /// Reads a user's consents for one client, one for each set of terms, in the order of the terms.
     async fn consents_at(&self, user: UserId, client: ClientId) -> Result<Vec<Consent>, StoreError>;
 
-    /// Reads everything that is a user's.
+    /// Reads everything that belongs to a user.
     async fn find_account(&self, user: UserId) -> Result<Option<Account>, StoreError>;
 
-    /// Revokes all consents and every live grant of the user for this client, all or nothing, with the reason
-    /// [`ConsentRevoked`]. The answer says whether there was a consent; grants without one are revoked too.
+    /// Revokes all consents and every live grant of the user for this client, atomically and with the reason
+    /// [`ConsentRevoked`]. The answer says whether there was a consent. Grants without a consent are revoked
+    /// too.
     ///
     /// [`ConsentRevoked`]: countersign_domain::grant::RevocationReason::ConsentRevoked
     async fn revoke_consent(&self, command: RevokeConsent) -> Result<bool, StoreError>;
 
-    /// Reads the e-mail address of a user.
+    /// Reads a user's e-mail address.
     async fn find_email(&self, user: UserId) -> Result<Option<UserEmail>, StoreError>;
 
-    /// Puts an e-mail address on file.
+    /// Stores a user's e-mail address.
     async fn put_email(&self, command: PutEmail) -> Result<EmailPut, StoreError>;
 
-    /// Confirms the address on file. Guards: the hash is that of the link on file, which has not expired; and no other user has confirmed the
-    /// same address, unless that is agreed to. Of two users who confirm one address at the same time, one is told of the other. The link is
-    /// used up. Repeated after a lost answer, `find_email` tells.
+    /// Confirms the stored address. Guards: the hash is that of the stored link, which has not expired; and
+    /// no other user has confirmed the same address, unless `shared` allows it. If two users confirm the same
+    /// address at the same time, one of them is told about the other. The link is used up. After a lost
+    /// answer, `find_email` tells what happened.
     async fn confirm_email(&self, command: ConfirmEmail) -> Result<EmailConfirmed, StoreError>;
 
-    /// Takes the e-mail address off file; the answer says whether one was there.
+    /// Deletes a user's e-mail address. The answer says whether there was one.
     async fn remove_email(&self, user: UserId) -> Result<bool, StoreError>;
 
-    /// Deletes a user: wallets, consents, sessions and e-mail address, all or nothing; their wallets are nobody's then. Every live
-    /// grant of theirs is revoked with the reason [`AccountDeleted`]. Its row stays until its time, because it is what makes its
-    /// challenge a used one, but its wallet (family, chain and address) becomes empty texts and its nonce none. A login of one of
-    /// the wallets comes wholly before, and goes too, or wholly after, and makes a new user. The answer says whether the user was
-    /// there.
+    /// Deletes a user with their wallets, consents, sessions and e-mail address, atomically. The wallets then
+    /// belong to no one. Every live grant of the user is revoked with the reason [`AccountDeleted`]. A
+    /// grant's row stays until it can be forgotten, because it marks the challenge as used, but its wallet
+    /// (family, chain and address) becomes empty texts and its nonce is removed. A login of one of the
+    /// wallets at the same time happens entirely before, and is deleted too, or entirely after, and creates a
+    /// new user. The answer says whether the user existed.
     ///
     /// [`AccountDeleted`]: countersign_domain::grant::RevocationReason::AccountDeleted
     async fn delete_account(&self, command: DeleteAccount) -> Result<bool, StoreError>;

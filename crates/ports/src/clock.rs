@@ -1,19 +1,19 @@
-//! The time.
+//! The clock.
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use time::OffsetDateTime;
 
-/// Where the time comes from; the time of day is read once for each request.
+/// Tells the time of day and the time that has passed. The time of day is read once per request.
 #[async_trait]
 pub trait Clock: Send + Sync {
-    /// The time in UTC.
+    /// The current time in UTC.
     fn now(&self) -> OffsetDateTime;
 
-    /// What passed since some moment. It never goes back, whoever sets the time of day.
+    /// The time since an arbitrary moment. It never goes back, even when the time of day is set.
     fn elapsed(&self) -> Duration;
 
-    /// Comes back when so much has passed.
+    /// Returns after this time.
     async fn wait(&self, duration: Duration);
 }

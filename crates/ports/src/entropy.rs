@@ -1,6 +1,6 @@
 //! Randomness.
 
-/// Where randomness comes from: fit for keys and secrets.
+/// A source of random bytes that are good enough for keys and secrets.
 pub trait Entropy: Send + Sync {
     /// Fills the buffer with random bytes.
     fn fill(&self, buffer: &mut [u8]);

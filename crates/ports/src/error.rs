@@ -1,8 +1,8 @@
-//! What can fail in an adapter. A refusal is not among it: refusals are outcomes.
+//! What can fail in an adapter. Refusals are not errors, they are outcomes.
 
 use std::error::Error;
 
-/// The cause, for the operator's log.
+/// The cause of an error, for the operator's log.
 pub type Source = Box<dyn Error + Send + Sync>;
 
 /// Storage could not carry out an operation.
@@ -11,10 +11,10 @@ pub enum StoreError {
     /// The database does not answer. The operation may or may not have happened; it can be repeated.
     #[error("storage is unavailable")]
     Unavailable(#[source] Source),
-    /// Too much waits already; the operation did not happen.
+    /// Too many operations are waiting. This one did not happen.
     #[error("storage is overloaded")]
     Overloaded,
-    /// A row that cannot be: somebody else wrote it.
+    /// A row holds a value that we never write: something else wrote it.
     #[error("stored {table} {row} has an impossible {column}")]
     Corrupt {
         /// The table.
@@ -37,10 +37,10 @@ pub enum SignerError {
     Failed(#[source] Source),
 }
 
-/// No verdict on a signature could be found.
+/// No verdict on a signature was possible.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifierError {
-    /// What must be asked does not answer.
+    /// A service that must be asked does not answer.
     #[error("wallet verifier is unavailable")]
     Unavailable(#[source] Source),
 }

@@ -1,68 +1,70 @@
-//! Fetching what clients point at.
+//! Fetching documents from URLs that clients name.
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 
-/// A document.
+/// A document that was fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fetched {
-    /// Its media type, as it was sent.
+    /// Its media type, as sent.
     pub content_type: Option<String>,
-    /// How long it may be kept, if the server says so.
+    /// How long it can be kept, if the server says.
     pub max_age: Option<Duration>,
-    /// The document.
+    /// The bytes of the body.
     pub body: Vec<u8>,
 }
 
-/// Why there is no document, or nobody was told.
+/// Why a document was not fetched, or a form not posted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
-    /// The URL is not one that is fetched.
+    /// The URL is not of a kind that we fetch.
     #[error("not an https URL that may be fetched")]
     Url,
-    /// Its name leads to an address that is nobody's on the internet.
-    #[error("its name leads to an address that may not be asked")]
+    /// The host name resolves to an address that is not on the public internet.
+    #[error("its name resolves to an address that must not be contacted")]
     Address,
-    /// Too many are fetched already.
-    #[error("too many wait for documents of others")]
+    /// Too many requests are already running.
+    #[error("too many requests to other servers are waiting")]
     Busy,
-    /// It took too long.
+    /// It took too long to answer.
     #[error("it did not answer in time")]
     Late,
-    /// It answered with something else than success; redirects are not followed.
+    /// The status is not a success. Redirects are not followed.
     #[error("it answered with HTTP status {0}")]
     Status(u16),
-    /// More than anything that makes sense.
+    /// The answer is longer than any sensible document.
     #[error("its answer is too long")]
     TooLong,
-    /// It cannot be connected to, or does not speak HTTP.
+    /// We cannot connect to it, or it does not speak HTTP.
     #[error("it cannot be reached")]
     Unreachable,
 }
 
-/// Asks servers that somebody else named. Only https and only addresses on the internet, judged at the address that is connected
-/// to; no redirects, no proxies; little time, few bytes, few at once (B-048, E-31, E-35).
+/// Sends requests to servers that someone else named. Only https, and only addresses on the public internet,
+/// checked on the address that is connected to. No redirects and no proxies; tight limits on time, size and
+/// concurrency (B-048, E-31, E-35).
 #[async_trait]
 pub trait Fetcher: Send + Sync {
-    /// Gets a document. It may be one that was fetched a while ago.
+    /// Gets a document. It can be a cached one.
     async fn get(&self, url: &str) -> Result<Fetched, FetchError>;
 
-    /// Gets a document anew, because what [`Fetcher::get`] gave lacks something. Who asks again and again gets the old one.
+    /// Gets a fresh document, because the one from [`Fetcher::get`] lacks something. A caller that asks too
+    /// often gets the old one.
     async fn get_anew(&self, url: &str) -> Result<Fetched, FetchError> {
         self.get(url).await
     }
 
-    /// Gets the keys of a client. Whoever names documents, and whoever waits for them, does not keep anybody from keys.
+    /// Gets a client's keys. Fetching documents, or waiting for them, never delays fetching keys.
     async fn get_keys(&self, url: &str) -> Result<Fetched, FetchError> {
         self.get(url).await
     }
 
-    /// Gets the keys of a client anew, as [`Fetcher::get_anew`] does.
+    /// Gets a fresh copy of a client's keys, as [`Fetcher::get_anew`] does for documents.
     async fn get_keys_anew(&self, url: &str) -> Result<Fetched, FetchError> {
         self.get_anew(url).await
     }
 
-    /// Posts a form and gives the status of the answer.
+    /// Posts a form and returns the status of the answer.
     async fn post_form(&self, url: &str, form: &[(&str, &str)]) -> Result<u16, FetchError>;
 }

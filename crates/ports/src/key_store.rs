@@ -1,4 +1,4 @@
-//! Signing keys, sealed, shared by all replicas.
+//! Signing keys: encrypted, and shared by all replicas.
 
 use async_trait::async_trait;
 use countersign_domain::signing_key::SealedKey;
@@ -9,32 +9,34 @@ use crate::StoreError;
 /// Stores a signing key.
 #[derive(Clone, Debug)]
 pub struct AddSigningKey {
-    /// The key.
+    /// The key, sealed.
     pub key: SealedKey,
-    /// A key that begins later than this makes the new one unnecessary.
+    /// If there is a key that becomes active later than this, the new key is not needed.
     pub unless_after: OffsetDateTime,
 }
 
-/// What became of [`AddSigningKey`].
+/// The outcome of [`AddSigningKey`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyAdded {
-    /// The key is stored; also when this very command was carried out before.
+    /// The key is stored. A repeat of the same command gives this too.
     Stored,
-    /// There is a later key for this algorithm already: another replica was faster. Read again.
+    /// This algorithm already has a later key, because another replica was faster. Read the keys again.
     NotNeeded,
 }
 
-/// The signing keys.
+/// The server's signing keys.
 #[async_trait]
 pub trait KeyStore: Send + Sync {
-    /// Stores a key. Guard: no key of its algorithm that is not withdrawn has `active_from` later than `unless_after`. Of
-    /// several that add one at once, whatever their keys, one succeeds. Durable before the answer.
+    /// Stores a key. Guard: no key of its algorithm that is not withdrawn has an `active_from` later than
+    /// `unless_after`. If several keys are added at once, exactly one is stored, whatever the keys are.
+    /// Durable before the answer.
     async fn add_signing_key(&self, command: AddSigningKey) -> Result<KeyAdded, StoreError>;
 
-    /// Gives a key up for ever. The answer says whether it was there and not withdrawn before. Durable before the answer.
+    /// Withdraws a key for good. The answer says whether it existed and was not withdrawn before. Durable
+    /// before the answer.
     async fn withdraw_signing_key(&self, kid: &str, now: OffsetDateTime) -> Result<bool, StoreError>;
 
-    /// Forgets a key. The answer says whether it was there.
+    /// Deletes a key. The answer says whether it existed.
     async fn remove_signing_key(&self, kid: &str) -> Result<bool, StoreError>;
 
     /// Reads all keys, oldest first.

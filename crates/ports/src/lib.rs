@@ -1,18 +1,20 @@
-//! The traits that adapters implement. This documentation is the contract; `countersign-conformance` tests it.
+//! The traits that adapters implement. This documentation is the contract, and `countersign-conformance`
+//! tests it.
 //!
 //! # The seven rules of storage
 //!
 //! 1. An operation is atomic, and it **answers only after it is durable**.
 //! 2. A refusal is an outcome, never an error: a batch of commands is never rolled back for a business reason.
-//! 3. Commands own their data and carry every id and hash that they create, and the caller's `now`. A command that is
-//!    repeated after a lost answer is recognized by those ids and gives the same outcome ([`WalletStore`] and [`RequestStore::take_pushed_request`] are the exceptions).
+//! 3. Commands own their data. They carry every id and hash that they create, and the caller's `now`. A
+//!    command that is repeated after a lost answer is recognized by those ids and gives the same outcome. The
+//!    exceptions are [`WalletStore`] and [`RequestStore::take_pushed_request`].
 //! 4. Dropping the future of a submitted operation does not cancel it.
 //! 5. A full queue is [`StoreError::Overloaded`], never an unbounded wait.
 //! 6. Secrets arrive hashed.
-//! 7. There is no clock, no randomness and no policy inside an adapter.
+//! 7. An adapter has no clock, no randomness and no policy.
 //!
-//! Everything about a record that can never change is judged in `countersign-domain` on a snapshot; an operation
-//! re-checks only the one thing that can. An adapter needs no knowledge of OAuth.
+//! Everything about a record that can never change is checked in `countersign-domain` on a snapshot. An
+//! operation re-checks only what can change in between. An adapter needs no knowledge of OAuth.
 
 pub mod account_store;
 pub mod client_store;

@@ -15,48 +15,49 @@ use countersign_domain::id::ClientId;
 
 use crate::{NewSession, StoreError};
 
-/// Spends a challenge, finds or makes the user of the wallet, stores the grant with its code, and adds its scopes to what the
-/// user agreed to at this client and these terms.
+/// Spends a challenge, finds or creates the wallet's user, stores the grant with its code, and adds the
+/// scopes to the user's consent for this client and these terms.
 #[derive(Clone, Debug)]
 pub struct CompleteLogin {
     /// The challenge's id, which becomes the grant's.
     pub id: GrantId,
-    /// To whom the grant is given.
+    /// The client that gets the grant.
     pub client: ClientId,
     /// The wallet that signed.
     pub account: WalletAccount,
-    /// The user to make if nobody has this wallet yet.
+    /// The user to create if the wallet belongs to no one yet.
     pub new_user: UserId,
-    /// Where the code goes.
+    /// Where the code is sent.
     pub redirect_uri: RedirectUri,
-    /// What is granted.
+    /// The scopes that are granted.
     pub scope: ScopeSet,
-    /// Where it leads and for whom its tokens are, as it stood in the text.
+    /// Where the sign-in leads and which audiences its tokens are for, as stated in the signed text.
     pub terms: ConsentTerms,
-    /// OpenID Connect's nonce.
+    /// The `nonce` parameter of OpenID Connect.
     pub nonce: Option<String>,
-    /// PKCE.
+    /// The PKCE challenge.
     pub code_challenge: Option<CodeChallenge>,
-    /// What few grants have.
+    /// Details that few grants have.
     pub particulars: Particulars,
     /// The hash of the code.
     pub code_hash: SecretHash,
-    /// Now.
+    /// The time of the login.
     pub now: OffsetDateTime,
-    /// When the code stops being good.
+    /// When the code expires.
     pub code_expires_at: OffsetDateTime,
-    /// When the row may be forgotten: neither challenge nor code is good any more.
+    /// When the row can be forgotten, because challenge and code have both expired.
     pub forget_after: OffsetDateTime,
-    /// What the browser shall remember, if anything.
+    /// The session for the browser to remember, if any.
     pub session: Option<NewSession>,
 }
 
-/// What became of [`CompleteLogin`].
+/// The outcome of [`CompleteLogin`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoginCompleted {
-    /// The grant is stored; also when this very command (same id, same code hash, same account) was carried out before.
+    /// The grant is stored. A repeat of the same command (same id, same code hash, same account) gives this
+    /// too.
     CodeIssued {
-        /// Whose wallet it is.
+        /// The wallet's user.
         user: UserId,
     },
     /// A grant with this id exists: the challenge was used before. Nothing changed.
@@ -66,8 +67,9 @@ pub enum LoginCompleted {
 /// Signing in.
 #[async_trait]
 pub trait LoginStore: Send + Sync {
-    /// Completes a login, all or nothing. Guard: no grant has this id. A wallet (family and address) belongs to
-    /// one user: of two first logins at once both get the same. The consent of user, client and terms gets the scopes, and `now`
-    /// as its last use; a first one is granted now. Consents at other terms stay as they are. Durable before the answer.
+    /// Completes a login atomically. Guard: no grant has this id. A wallet (family and address) belongs to
+    /// one user: if two first logins run at once, both get the same user. The consent of this user, client
+    /// and terms gets the scopes, and `now` as its last use; if it is new, it is granted now. Consents at
+    /// other terms stay as they are. Durable before the answer.
     async fn complete_login(&self, command: CompleteLogin) -> Result<LoginCompleted, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! Requests that wait for a person: those that clients pushed, and those of devices.
+//! Requests that wait for a person: pushed by clients, or made by devices.
 
 use async_trait::async_trait;
 use countersign_domain::device::DeviceRequest;
@@ -9,68 +9,69 @@ use time::OffsetDateTime;
 
 use crate::StoreError;
 
-/// Takes a pushed request away, to be answered.
+/// Takes a pushed request out of the store, so that it can be answered.
 #[derive(Clone, Copy, Debug)]
 pub struct TakePushedRequest {
-    /// Which.
+    /// The request's id.
     pub id: PushedRequestId,
-    /// Who must have pushed it.
+    /// The client that must have pushed it.
     pub client: ClientId,
     /// The hash of the secret that was presented.
     pub secret_hash: SecretHash,
-    /// Now.
+    /// The caller's time, which decides whether the request has expired.
     pub now: OffsetDateTime,
 }
 
-/// Has a device wait.
+/// Stores a device's request, which then waits for a person.
 #[derive(Clone, Debug)]
 pub struct BeginDevice {
-    /// The request; it is not denied.
+    /// The request, not denied.
     pub request: DeviceRequest,
-    /// When the row may be forgotten.
+    /// When the row can be forgotten.
     pub forget_after: OffsetDateTime,
 }
 
-/// What became of [`BeginDevice`].
+/// The outcome of [`BeginDevice`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceBegun {
-    /// The device waits; also when this very command was carried out before.
+    /// The request is stored. A repeat of the same command gives this too.
     Stored,
-    /// Another device shows this code. Nothing changed.
+    /// Another device shows this user code. Nothing changed.
     UserCodeTaken,
 }
 
-/// Tells a device no.
+/// Denies a device's request.
 #[derive(Clone, Copy, Debug)]
 pub struct DenyDevice {
-    /// Which.
+    /// The request's id.
     pub id: GrantId,
-    /// Now.
+    /// The time of the denial.
     pub now: OffsetDateTime,
 }
 
-/// What became of [`DenyDevice`].
+/// The outcome of [`DenyDevice`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceDenied {
-    /// It was told no, now or before.
+    /// The request is denied, now or before.
     Denied,
-    /// A grant has its id: somebody signed before. Nothing changed.
+    /// A grant has the request's id: someone signed before. Nothing changed.
     Answered,
     /// There is no such request.
     Unknown,
 }
 
-/// Requests that wait. Every write is durable before the answer.
+/// Requests that wait for a person. Every write is durable before the answer.
 #[async_trait]
 pub trait RequestStore: Send + Sync {
-    /// Stores a pushed request. The same id again changes nothing.
+    /// Stores a pushed request. A second request with the same id changes nothing.
     async fn push_request(&self, request: PushedRequest) -> Result<(), StoreError>;
 
-    /// Takes a pushed request: of all who ask, one gets its parameters, and then it is gone. Guard: id, client and secret are
-    /// its own, and it has not expired; otherwise it stays. What a lost answer carried is lost: nobody can take it twice.
+    /// Takes a pushed request: of all callers, one gets its parameters, and then it is gone. Guard: id,
+    /// client and secret match, and it has not expired; otherwise it stays. If the answer is lost, so are the
+    /// parameters, because nobody can take a request twice.
     async fn take_pushed_request(&self, command: TakePushedRequest) -> Result<Option<String>, StoreError>;
 
-    /// Has a device wait. Guard: no other request has its user code, live or not.
+    /// Stores a device's request. Guard: no other request, live or not, has its user code.
     async fn begin_device(&self, command: BeginDevice) -> Result<DeviceBegun, StoreError>;
 
     /// Reads a device's request by its id.
@@ -79,7 +80,7 @@ pub trait RequestStore: Send + Sync {
     /// Reads a device's request by the hash of the code that the device shows.
     async fn find_device_by_user_code(&self, hash: SecretHash) -> Result<Option<DeviceRequest>, StoreError>;
 
-    /// Denies a device's request. Idempotent. Guard: no grant has its id. A signature at the same moment may still make one; the
-    /// denial counts then, because whoever redeems looks at both.
+    /// Denies a device's request. Idempotent. Guard: no grant has its id. A signature at the same moment can
+    /// still create a grant. The denial wins then, because redemption checks both.
     async fn deny_device(&self, command: DenyDevice) -> Result<DeviceDenied, StoreError>;
 }

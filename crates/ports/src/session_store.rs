@@ -11,92 +11,95 @@ use time::OffsetDateTime;
 
 use crate::{CompleteLogin, StoreError};
 
-/// A sign-in that a browser shall remember; who signed, with which wallet and when is the login's.
+/// A sign-in for the browser to remember. Who signed, with which wallet and when comes from the login.
 #[derive(Clone, Debug)]
 pub struct NewSession {
-    /// Its id.
+    /// The session's id.
     pub id: SessionId,
-    /// The hash of the secret that the browser gets.
+    /// The hash of the secret that the browser is given.
     pub secret_hash: SecretHash,
-    /// What people call the browser.
+    /// A name that people recognize the browser by.
     pub browser: String,
-    /// When it ends.
+    /// When the session expires.
     pub expires_at: OffsetDateTime,
-    /// The session that the browser had before; it ends.
+    /// The browser's previous session, which ends.
     pub replaces: Option<SessionId>,
 }
 
-/// Spends a challenge, finds or makes the user of the wallet, and remembers the sign-in; no client gets anything.
+/// Spends a challenge, finds or creates the wallet's user, and remembers the sign-in. No client gets
+/// anything.
 #[derive(Clone, Debug)]
 pub struct OpenSession {
-    /// The challenge's id. It never becomes a grant's.
+    /// The challenge's id. No grant ever gets it.
     pub id: GrantId,
     /// The wallet that signed.
     pub account: WalletAccount,
-    /// The user to make if nobody has this wallet yet.
+    /// The user to create if the wallet belongs to no one yet.
     pub new_user: UserId,
-    /// The session.
+    /// The session to open.
     pub session: NewSession,
-    /// Now.
+    /// The time of the sign-in.
     pub now: OffsetDateTime,
-    /// When the spent id may be forgotten: the challenge is not good any more.
+    /// When the spent id can be forgotten, because the challenge has expired.
     pub forget_after: OffsetDateTime,
 }
 
-/// What became of [`OpenSession`].
+/// The outcome of [`OpenSession`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionOpened {
-    /// The session is there; also when this very command (same challenge, same session) was carried out before and the session
-    /// still lives.
+    /// The session is open. A repeat of the same command (same challenge, same session) gives this too, as
+    /// long as the session lasts.
     Opened {
-        /// Whose wallet it is.
+        /// The wallet's user.
         user: UserId,
     },
     /// The challenge was used before. Nothing changed.
     ChallengeSpent,
 }
 
-/// Gives a client a grant without a new signature, because a session lives and its user agreed before.
+/// Grants a client access without a new signature, because a session is live and its user agreed before.
 #[derive(Clone, Debug)]
 pub struct ContinueSession {
-    /// The session.
+    /// The session to continue.
     pub session: SessionId,
-    /// When its wallet signed. The grant says so too.
+    /// When the session's wallet signed. The grant records the same time.
     pub authenticated_at: OffsetDateTime,
-    /// The grant, as the session's wallet would have got it by signing: `account` is the session's, `new_user` its user,
-    /// `session` is none.
+    /// The grant as the session's wallet would have got it by signing: `account` is the session's, `new_user`
+    /// is its user, and there is no `session`.
     pub login: CompleteLogin,
-    /// The audiences of the consent that is repeated: those of `login.terms`, or more. Its destination is that of `login.terms`.
+    /// The audiences of the consent that is repeated: those of `login.terms`, or more. Its destination is
+    /// that of `login.terms`.
     pub agreed: SignedAudiences,
 }
 
-/// What became of [`ContinueSession`]. Every answer but the first means that nothing changed.
+/// The outcome of [`ContinueSession`]. Every outcome but the first means that nothing changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionContinued {
-    /// The grant is stored; also when this very command (same id, same code hash, same account) was carried out before.
+    /// The grant is stored. A repeat of the same command (same id, same code hash, same account) gives this
+    /// too.
     CodeIssued,
-    /// A grant with this id exists: the request was answered before.
+    /// A grant with this id exists: the request was already answered.
     RequestSpent,
     /// There is no such session, or it has expired.
     SessionEnded,
-    /// The user did not agree to all of these scopes at these terms, or took it back.
+    /// The user did not agree to all these scopes at these terms, or withdrew the consent.
     ConsentMissing,
 }
 
-/// Ends a session, and what was granted in it for the time that the person is there.
+/// Ends a session and revokes the grants made in it, except those meant to outlast it.
 #[derive(Clone, Copy, Debug)]
 pub struct SignOut {
-    /// Whose.
+    /// The session's user.
     pub user: UserId,
-    /// Which session.
+    /// The session to end.
     pub session: SessionId,
-    /// Grants with this scope are left alone.
+    /// Grants with this scope are kept.
     pub keeps: Scope,
-    /// Now.
+    /// The time of the sign-out.
     pub now: OffsetDateTime,
 }
 
-/// A client that was granted something in a session.
+/// A client that was granted access in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SessionClient {
     /// The session.
@@ -105,35 +108,38 @@ pub struct SessionClient {
     pub client: ClientId,
 }
 
-/// Remembered sign-ins. Every write is durable before the answer. Where several refusals are true, the answer is the first in
-/// the order of the enum.
+/// Remembered sign-ins. Every write is durable before the answer. If several refusals apply, the outcome is
+/// the first in the order of the enum.
 #[async_trait]
 pub trait SessionStore: Send + Sync {
-    /// Opens a session, all or nothing. Guard: nobody has spent the challenge, and no grant has its id. The wallet is treated as
-    /// at a login ([`LoginStore`](crate::LoginStore)).
+    /// Opens a session atomically. Guard: the challenge is unspent, and no grant has its id. The wallet is
+    /// treated as at a login ([`LoginStore`](crate::LoginStore)).
     async fn open_session(&self, command: OpenSession) -> Result<SessionOpened, StoreError>;
 
-    /// Reads one session, ended by time or not.
+    /// Reads one session, expired or not.
     async fn find_session(&self, id: SessionId) -> Result<Option<LoginSession>, StoreError>;
 
-    /// Continues a session, all or nothing. Guards: no grant has this id, the session is there and has not expired, and one consent
-    /// of the user for the client, with the destination of the login's terms and the audiences that are named as agreed to, covers
-    /// the scopes. Several consents are never put together, and none is made. Session and consent remember `now` as their last use. A consent that is
-    /// revoked at the same time is either revoked first, and nothing is granted, or after, and the grant with it.
+    /// Continues a session atomically. Guards: no grant has this id; the session exists and has not expired;
+    /// and one consent of the user for the client, with the destination of the login's terms and the
+    /// audiences in `agreed`, covers the scopes. Consents are never combined, and none is created. The
+    /// session and the consent record `now` as their last use. If the consent is revoked at the same time,
+    /// either it is revoked first and nothing is granted, or it is revoked afterwards and the grant with it.
     async fn continue_session(&self, command: ContinueSession) -> Result<SessionContinued, StoreError>;
 
-    /// Ends a session of this user, and revokes the live grants that belong to it and lack the scope, all or nothing, with the reason
-    /// [`SignedOut`]. The answer says whether the session was there; grants of one that was not are revoked too.
+    /// Ends a session of this user, and revokes the live grants that belong to it and lack the scope,
+    /// atomically and with the reason [`SignedOut`]. The answer says whether the session existed. Grants of a
+    /// session that does not exist are revoked too.
     ///
     /// [`SignedOut`]: countersign_domain::grant::RevocationReason::SignedOut
     async fn sign_out(&self, command: SignOut) -> Result<bool, StoreError>;
 
-    /// The clients that have live grants of the user's sessions, each once for each session that is there, by session and client.
+    /// The clients with live grants in the user's sessions: each client once per existing session, ordered by
+    /// session and client.
     async fn clients_of_sessions(&self, user: UserId) -> Result<Vec<SessionClient>, StoreError>;
 
-    /// Ends a session of this user; the answer says whether it was there. From then on it leads nowhere, on no replica.
+    /// Ends a session of this user. The answer says whether it existed. From then on no replica accepts it.
     async fn end_session(&self, user: UserId, id: SessionId) -> Result<bool, StoreError>;
 
-    /// Ends all sessions of a user; the answer says how many.
+    /// Ends all sessions of a user. The answer says how many.
     async fn end_sessions(&self, user: UserId) -> Result<u64, StoreError>;
 }

@@ -5,7 +5,7 @@ use crate::{
     Upkeep, WalletStore,
 };
 
-/// Everything that a storage adapter offers. Implement those traits; this one follows.
+/// The whole storage port: implement its traits, and this one follows.
 pub trait Storage:
     ClientStore
     + LoginStore

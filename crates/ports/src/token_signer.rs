@@ -7,43 +7,45 @@ use countersign_domain::token::{AccessClaims, AccessTokenRead};
 
 use crate::SignerError;
 
-/// The public keys as clients read them.
+/// The public keys in the form that clients read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicKeys {
-    /// A JSON Web Key Set (RFC 7517) with public members only.
+    /// A JSON Web Key Set (RFC 7517) that holds only public members.
     pub jwks: String,
     /// The algorithms that tokens are signed with.
     pub algorithms: Vec<String>,
 }
 
-/// Signs tokens, and reads back those that it signed. Async, because the key may live in another machine.
+/// Signs tokens, and reads back the ones that it signed. Async, because the key can be on another machine.
 #[async_trait]
 pub trait TokenSigner: Send + Sync {
-    /// Signs an access token as RFC 9068 wants it: header `typ: at+jwt`, `alg`, `kid`. Always with ES256.
+    /// Signs an access token as RFC 9068 requires: with the header members `typ: at+jwt`, `alg` and `kid`.
+    /// Always with ES256.
     async fn sign_access_token(&self, claims: &AccessClaims) -> Result<String, SignerError>;
 
-    /// Signs an ID token (OpenID Connect Core section 2): header `typ: JWT`, `alg`, `kid`.
+    /// Signs an ID token (OpenID Connect Core section 2) with the header members `typ: JWT`, `alg` and `kid`.
     async fn sign_id_token(
         &self,
         algorithm: SigningAlgorithm,
         claims: &IdTokenClaims,
     ) -> Result<String, SignerError>;
 
-    /// Signs a logout token (OpenID Connect Back-Channel Logout section 2.4): header `typ: logout+jwt`, `alg`, `kid`.
+    /// Signs a logout token (OpenID Connect Back-Channel Logout section 2.4) with the header members `typ:
+    /// logout+jwt`, `alg` and `kid`.
     async fn sign_logout_token(
         &self,
         algorithm: SigningAlgorithm,
         claims: &LogoutClaims,
     ) -> Result<String, SignerError>;
 
-    /// Reads what looks like an access token of ours. This proves nothing: the caller compares the hash of the whole token
-    /// with the one that was stored when it was issued.
+    /// Reads what looks like one of our access tokens. This proves nothing: the caller compares the hash of
+    /// the whole token with the one stored when it was issued.
     fn read_access_token(&self, token: &str) -> Option<AccessTokenRead>;
 
-    /// Reads an ID token of ours, and verifies its signature with the key that its header names, in the algorithm of that
-    /// key. Whether the token has expired is the caller's business.
+    /// Reads one of our ID tokens, and verifies its signature with the key that its header names, in that
+    /// key's algorithm. The caller checks whether the token has expired.
     fn read_id_token(&self, token: &str) -> Option<IdTokenRead>;
 
-    /// The keys that clients verify with.
+    /// The keys that clients verify tokens with.
     fn public_keys(&self) -> PublicKeys;
 }

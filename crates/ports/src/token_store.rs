@@ -1,7 +1,7 @@
-//! Codes, tokens and their families.
+//! Codes, tokens and token families.
 //!
-//! A grant knows the newest token of its family. That one field is the guard of redeeming and of rotating, and it is
-//! why a family can never have two live branches.
+//! A grant knows the newest token of its family. That one field guards redemption and rotation, so a family
+//! can never have two live branches.
 
 use async_trait::async_trait;
 use countersign_domain::grant::{Grant, RevocationReason};
@@ -16,20 +16,20 @@ use crate::StoreError;
 /// Marks a grant's code as redeemed and stores the first token.
 #[derive(Clone, Debug)]
 pub struct RedeemCode {
-    /// The first token of the family; its `grant` is the grant to redeem, its `parent` is none.
+    /// The first token of the family. Its `grant` is the grant to redeem, and it has no `parent`.
     pub token: Token,
-    /// Now.
+    /// The time of the redemption.
     pub now: OffsetDateTime,
-    /// When the family may be forgotten, if nothing is refreshed.
+    /// When the family can be forgotten if nothing is refreshed.
     pub forget_after: OffsetDateTime,
 }
 
-/// What became of [`RedeemCode`].
+/// The outcome of [`RedeemCode`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Redeemed {
-    /// The token is stored and is the family's newest; also when this very command was carried out before.
+    /// The token is stored and is the family's newest. A repeat of the same command gives this too.
     Stored,
-    /// The code was redeemed before, with another token. Nothing changed.
+    /// The code was already redeemed for another token. Nothing changed.
     Replayed,
     /// The grant was revoked. Nothing changed.
     Revoked,
@@ -37,27 +37,27 @@ pub enum Redeemed {
     Unknown,
 }
 
-/// Stores a grant that no code leads to, with its first token.
+/// Stores a grant that no code leads to, together with its first token.
 #[derive(Clone, Debug)]
 pub struct IssueTokens {
-    /// The grant, redeemed already.
+    /// The grant, already redeemed.
     pub grant: Grant,
-    /// Its first token; its `grant` is this grant, its `parent` is none.
+    /// The first token. Its `grant` is this grant, and it has no `parent`.
     pub token: Token,
-    /// Now.
+    /// The time of issue.
     pub now: OffsetDateTime,
-    /// When the family may be forgotten.
+    /// When the family can be forgotten.
     pub forget_after: OffsetDateTime,
 }
 
-/// What became of [`IssueTokens`].
+/// The outcome of [`IssueTokens`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokensIssued {
-    /// Grant and token are stored; also when this very command was carried out before.
+    /// The grant and the token are stored. A repeat of the same command gives this too.
     Stored,
     /// Another grant has this id. Nothing changed.
     IdTaken,
-    /// The client is not registered any more. Nothing changed.
+    /// The client is no longer registered. Nothing changed.
     ClientUnknown,
 }
 
@@ -66,19 +66,21 @@ pub enum TokensIssued {
 pub struct RotateRefresh {
     /// The new token; its `parent` is the token that was presented.
     pub token: Token,
-    /// The token that must be the family's newest: the presented one, or within the grace its unused successor. In
-    /// that second case (it differs from `token.parent`) its access token is revoked with the rotation.
+    /// The token that must be the family's newest: the presented token or, within the grace period, its
+    /// unused successor. If it is the successor (it differs from `token.parent`), its access token is revoked
+    /// with the rotation.
     pub expected_newest: TokenId,
-    /// Now.
+    /// The time of the rotation.
     pub now: OffsetDateTime,
-    /// When the family may be forgotten, if nothing is refreshed again; not before what was said of it earlier.
+    /// When the family can be forgotten if nothing is refreshed again. Never earlier than a time stored
+    /// before.
     pub forget_after: OffsetDateTime,
 }
 
-/// What became of [`RotateRefresh`].
+/// The outcome of [`RotateRefresh`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rotated {
-    /// The token is stored and is the family's newest; also when this very command was carried out before.
+    /// The token is stored and is the family's newest. A repeat of the same command gives this too.
     Stored,
     /// The family has another newest token by now. Nothing changed.
     Reused,
@@ -91,44 +93,44 @@ pub enum Rotated {
 /// Revokes one access token.
 #[derive(Clone, Copy, Debug)]
 pub struct RevokeToken {
-    /// Which.
+    /// The token's id.
     pub id: TokenId,
-    /// What we keep of the one that was presented.
+    /// The stored hash of the token that was presented.
     pub access_hash: SecretHash,
-    /// Now.
+    /// The time of the revocation.
     pub now: OffsetDateTime,
 }
 
-/// Revokes a grant with all its tokens.
+/// Revokes a grant and all its tokens.
 #[derive(Clone, Copy, Debug)]
 pub struct RevokeGrant {
-    /// Which.
+    /// The grant's id.
     pub id: GrantId,
-    /// Why.
+    /// Why it is revoked; stored with the grant.
     pub reason: RevocationReason,
-    /// Now.
+    /// The time of the revocation.
     pub now: OffsetDateTime,
 }
 
-/// What became of [`RevokeToken`] or [`RevokeGrant`].
+/// The outcome of [`RevokeToken`] or [`RevokeGrant`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Revoked {
-    /// It was alive; it is dead now.
+    /// It was live and is now revoked.
     Revoked,
-    /// It was revoked before; when and why stay as they were.
+    /// It was revoked before. The stored time and reason stay as they were.
     AlreadyRevoked,
-    /// There is no such thing.
+    /// There is no such token or grant.
     Unknown,
 }
 
-/// An access token that was found before, by all that can end it before its time.
+/// An access token that was found before: the ids of everything that can end it before it expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnownAccess {
     /// Its `jti`.
     pub id: TokenId,
-    /// Its family.
+    /// The grant whose family it belongs to.
     pub grant: GrantId,
-    /// Whose token it is.
+    /// The client that it was issued to.
     pub client: ClientId,
 }
 
@@ -138,38 +140,40 @@ impl From<&AccessSnapshot> for KnownAccess {
     }
 }
 
-/// Codes, tokens and their families. Every write is durable before the answer.
+/// Codes, tokens and token families. Every write is durable before the answer.
 #[async_trait]
 pub trait TokenStore: Send + Sync {
-    /// Reads a grant, for judging its code.
+    /// Reads a grant, to check its code.
     async fn find_grant(&self, id: GrantId) -> Result<Option<Grant>, StoreError>;
 
-    /// Redeems a code, all or nothing. Guard: the grant is neither redeemed nor revoked.
+    /// Redeems a code atomically. Guard: the grant is neither redeemed nor revoked.
     async fn redeem_code(&self, command: RedeemCode) -> Result<Redeemed, StoreError>;
 
-    /// Stores a grant with its first token, all or nothing. Guards: the client is registered, and no grant has this id. A client
-    /// that is removed takes the grant along, however close the two come to each other.
+    /// Stores a grant with its first token, atomically. Guards: the client is registered, and no grant has
+    /// this id. If the client is deleted at the same time, the grant is deleted too, or is never stored.
     async fn issue_tokens(&self, command: IssueTokens) -> Result<TokensIssued, StoreError>;
 
-    /// Reads a token with its grant and the family's newest token, for judging a refresh token.
+    /// Reads a token with its grant and the family's newest token, to check a refresh token.
     async fn find_refresh(&self, id: TokenId) -> Result<Option<RefreshSnapshot>, StoreError>;
 
-    /// Rotates a refresh token, all or nothing. Guard: the family's newest token is the expected one, and the grant is not
-    /// revoked.
+    /// Rotates a refresh token atomically. Guard: the family's newest token is the expected one, and the
+    /// grant is not revoked.
     async fn rotate_refresh(&self, command: RotateRefresh) -> Result<Rotated, StoreError>;
 
-    /// Reads what an access token means. A revocation that was answered is seen by every later read, on every replica.
+    /// Reads what an access token stands for. Once a revocation has been answered, every later read sees it,
+    /// on every replica.
     async fn find_access(&self, id: TokenId) -> Result<Option<AccessSnapshot>, StoreError>;
 
-    /// Does an access token that was found before live on: is its client registered, and neither the token nor its grant revoked?
-    /// A revocation that was answered is seen, as by [`find_access`](Self::find_access). What was found of the token does not
-    /// change, so a store that can tell this without reading it again should.
+    /// Is an access token that was found before still good: its client is registered, and neither the token
+    /// nor its grant is revoked? Once a revocation has been answered, this sees it, as
+    /// [`find_access`](Self::find_access) does. The rest of the token does not change, so a store that can
+    /// answer without reading it again should do so.
     async fn lives_on(&self, access: KnownAccess) -> Result<bool, StoreError> {
         let found = self.find_access(access.id).await?;
         Ok(found.is_some_and(|found| !found.was_revoked()))
     }
 
-    /// Revokes one access token. Idempotent. The family goes on.
+    /// Revokes one access token. Idempotent. The rest of the family is unaffected.
     async fn revoke_token(&self, command: RevokeToken) -> Result<Revoked, StoreError>;
 
     /// Revokes a grant: its code, its refresh tokens and its access tokens. Idempotent.

@@ -1,4 +1,4 @@
-//! Keeping the store small, and asking whether it is there.
+//! Keeping the store small, and checking that it works.
 
 use async_trait::async_trait;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
@@ -7,92 +7,99 @@ use time::OffsetDateTime;
 
 use crate::StoreError;
 
-/// Forgets what nothing can need any more.
+/// Deletes what nobody can need any more.
 #[derive(Clone, Copy, Debug)]
 pub struct PurgeExpired {
-    /// Whatever may be forgotten before this time goes.
+    /// Rows whose time to be forgotten is before this are deleted.
     pub before: OffsetDateTime,
-    /// Pushed requests that expired before this time go. One that was used is gone already, so that nothing depends on their being
-    /// remembered, and strangers can make large ones.
+    /// Pushed requests that expired before this time are deleted. They have a time of their own because a
+    /// used one is already gone, so nothing depends on remembering them, and because strangers can make large
+    /// ones.
     pub pushed_before: OffsetDateTime,
-    /// How many rows at the most.
+    /// The most rows to delete.
     pub limit: u32,
 }
 
-/// Forgets users that nobody was told of.
+/// Deletes users that no client was ever told about.
 #[derive(Clone, Copy, Debug)]
 pub struct ForgetUnused {
-    /// Who was born, or looked at last, before this time.
+    /// Users who were created, or last looked at, before this time.
     pub before: OffsetDateTime,
-    /// Now: whoever stays is looked at again when so much has passed again.
+    /// The time of this look. A user who stays is looked at again when the same time has passed.
     pub now: OffsetDateTime,
-    /// How many are looked at at the most.
+    /// The most users to look at.
     pub limit: u32,
 }
 
-/// Forgets clients that a document describes and that nobody uses.
+/// Deletes clients that come from a metadata document and that nobody uses.
 #[derive(Clone, Copy, Debug)]
 pub struct ForgetDocuments {
-    /// Those that were stored before this time.
+    /// Clients that were stored before this time.
     pub before: OffsetDateTime,
-    /// Those that come after this one.
+    /// Only clients with ids after this one.
     pub after: Option<ClientId>,
-    /// How many are looked at at the most.
+    /// The most clients to look at.
     pub limit: u32,
 }
 
-/// What became of [`PurgeExpired`] or [`ForgetUnused`].
+/// The outcome of [`PurgeExpired`] or [`ForgetUnused`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Purged {
-    /// How many rows went.
+    /// How many rows were deleted.
     pub rows: u64,
     /// Is there more to do?
     pub more: bool,
 }
 
-/// What became of [`ForgetDocuments`].
+/// The outcome of [`ForgetDocuments`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DocumentsForgotten {
-    /// How many clients went.
+    /// How many clients were deleted.
     pub rows: u64,
-    /// The last one that was looked at, if there may be more after it.
+    /// The last client that was looked at, if there may be more after it.
     pub next: Option<ClientId>,
 }
 
-/// Upkeep.
+/// Upkeep of the store.
 #[async_trait]
 pub trait Upkeep: Send + Sync {
-    /// Removes grants, spent challenges, spent proofs and requests of devices whose `forget_after`, tokens whose
-    /// [`Token::forget_after`], login sessions and pushed requests whose `expires_at` has passed, oldest first, each of the seven up
-    /// to the limit. Grants are taken in the order in which they could have gone when they were last looked at: what a
-    /// refresh adds to their time is found out when that comes. What could still be presented and mean something stays: a used challenge
-    /// while its text is good, a rotated refresh token while it has not expired.
+    /// Deletes grants, spent challenges, spent proofs and device requests whose `forget_after` has passed,
+    /// tokens whose [`Token::forget_after`] has passed, and login sessions and pushed requests whose
+    /// `expires_at` has passed. Deletes the oldest first, up to the limit for each of the seven. Grants are
+    /// taken in the order of the times known when they were last looked at. Whether a refresh has extended a
+    /// grant's time is checked when that time comes. What could still be presented and mean something stays:
+    /// a used challenge while its text is valid, and a rotated refresh token until it expires.
     ///
-    /// A grant whose code was redeemed leaves behind that its user is known ([`forget_unused`](Self::forget_unused)).
+    /// If the code of a deleted grant was redeemed, its user is recorded as known
+    /// ([`forget_unused`](Self::forget_unused)).
     ///
     /// [`Token::forget_after`]: countersign_domain::token::Token::forget_after
     async fn purge_expired(&self, command: PurgeExpired) -> Result<Purged, StoreError>;
 
-    /// Removes users of whom no client was ever told, with their wallet and their consents, all or nothing for each. A user is known
-    /// for good when a code of theirs was redeemed, whatever became of its grant and its client. Of the others, those stay who have
-    /// a grant (of any kind, while it is stored), a login session, an e-mail address or a second wallet, and are looked at again
-    /// later. Users from before this was written down count as known. A login of the wallet comes wholly before, and the user stays,
-    /// or wholly after, and makes a new user.
+    /// Deletes users that no client was ever told about, with their wallet and their consents, atomically for
+    /// each user. A user is known for good once a code of theirs was redeemed, whatever becomes of its grant
+    /// and its client. Of the others, users stay, and are looked at again later, if they have a stored grant
+    /// of any kind, a login session, an e-mail address or a second wallet. Users from before this was
+    /// recorded count as known. A login of the wallet at the same time happens entirely before, and the user
+    /// stays, or entirely after, and creates a new user.
     async fn forget_unused(&self, command: ForgetUnused) -> Result<Purged, StoreError>;
 
-    /// Removes clients that a document describes and that have neither a consent nor a grant nor a resource that the operator opened, in the order of their ids. Whoever
-    /// stores a grant for such a client stores the client again afterwards, if it is gone.
+    /// Deletes clients that come from a metadata document and have neither a consent nor a grant nor a
+    /// resource that the operator opened to them, in the order of their ids. A caller that stores a grant for
+    /// such a client stores the client again afterwards if it is gone.
     async fn forget_documents(&self, command: ForgetDocuments) -> Result<DocumentsForgotten, StoreError>;
 
-    /// Asks who else knows the time: the database's clock where it is on a server, and otherwise what
-    /// [`mark_time`](Self::mark_time) wrote. Where nothing was written yet, the newest grant or token tells the least that it can be.
+    /// Asks for a second source of the time: the database server's clock or, without a server, what
+    /// [`mark_time`](Self::mark_time) wrote. If nothing was written yet, the newest grant or token gives a
+    /// lower bound.
     async fn time_witness(&self) -> Result<TimeWitness, StoreError>;
 
-    /// Writes down what is known of the time, in the place of what was written before. A database with a clock of its own keeps
-    /// nothing.
+    /// Stores what is known about the time, replacing what was stored before. A database with a clock of its
+    /// own stores nothing.
     async fn mark_time(&self, mark: TimeMark) -> Result<(), StoreError>;
 
-    /// Asks whether the store answers and can be written, by a small write that is durable when this returns. It changes nothing that
-    /// anybody reads. An error says that other writes would fail too: a full disk, a server that takes reads only, a file that is gone.
+    /// Checks that the store answers and accepts writes, by a small write that is durable when this returns.
+    /// It changes nothing that anyone reads. An error means that other writes would fail too: the disk is
+    /// full, the server is read-only, or the file is gone.
     async fn ping(&self) -> Result<(), StoreError>;
 }

@@ -1,10 +1,12 @@
 //! One user, many wallets.
 //!
-//! A user is born with the first login of a wallet. Afterwards further wallets may be linked, and all but the last
-//! unlinked; the user's id never changes. At any time a wallet (family and address) belongs to one user at the most.
+//! A user is created by the first login of a wallet. Later, more wallets can be linked, and all but the last
+//! can be unlinked. The user's id never changes. At any time a wallet (family and address) belongs to at most
+//! one user.
 //!
-//! Both commands name the user by the signer, a wallet of theirs that signed just now, and spend a challenge. The ids of
-//! spent challenges are kept until nobody can present their texts any more; [`Upkeep`](crate::Upkeep) forgets them.
+//! Both commands name the user by the signer, a wallet of theirs that has just signed, and spend a challenge.
+//! The ids of spent challenges are kept until their texts have expired; then [`Upkeep`](crate::Upkeep)
+//! forgets them.
 
 use async_trait::async_trait;
 use countersign_domain::id::{GrantId, UserId};
@@ -13,123 +15,127 @@ use time::OffsetDateTime;
 
 use crate::StoreError;
 
-/// Spends a challenge and gives a wallet to the signer's user.
+/// Spends a challenge and links a wallet to the signer's user.
 #[derive(Clone, Debug)]
 pub struct LinkWallet {
-    /// The challenge's id. It never becomes a grant's.
+    /// The challenge's id. No grant ever gets it.
     pub id: GrantId,
     /// A wallet of the user who asks.
     pub signer: WalletAccount,
     /// The wallet to link.
     pub wallet: WalletAccount,
-    /// When the text was issued that the signer signed. It was for the user whose wallet the signer was then.
+    /// When the text that the signer signed was issued. It was issued for the user who owned the signer at
+    /// that time.
     pub begun_at: OffsetDateTime,
-    /// Now.
+    /// The time of the link.
     pub now: OffsetDateTime,
-    /// When the spent id may be forgotten: the challenge is not good any more.
+    /// When the spent id can be forgotten, because the challenge has expired.
     pub forget_after: OffsetDateTime,
 }
 
-/// What became of [`LinkWallet`]. Every answer but the first means that no wallet changed hands. Whatever the answer, the challenge
-/// is spent now: it was judged, and the same texts again must not be judged in another state (F-17).
+/// The outcome of [`LinkWallet`]. Every outcome but the first means that no wallet changed hands. The
+/// challenge is spent in every case: it was judged, and the same texts must not be judged again in another
+/// state (F-17).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WalletLinked {
-    /// The wallet is the user's.
+    /// The wallet now belongs to the user.
     Linked {
-        /// Whose.
+        /// The user.
         user: UserId,
     },
-    /// The wallet was the user's before.
+    /// The wallet already belonged to the user.
     AlreadyTheirs {
-        /// Whose.
+        /// The user.
         user: UserId,
     },
-    /// The wallet is another user's.
+    /// The wallet belongs to another user.
     BelongsToAnother,
-    /// The signer is nobody's wallet, or became this user's after the text was issued.
+    /// The signer belongs to no one, or came to this user after the text was issued.
     SignerUnknown,
-    /// The challenge was spent before, be it by this very command.
+    /// The challenge was already spent, possibly by this same command.
     ChallengeSpent,
 }
 
-/// Spends a challenge, takes a wallet from the signer's user, and revokes what was granted with it.
+/// Spends a challenge, unlinks a wallet from the signer's user, and revokes the grants made with it.
 #[derive(Clone, Debug)]
 pub struct UnlinkWallet {
-    /// The challenge's id. It never becomes a grant's.
+    /// The challenge's id. No grant ever gets it.
     pub id: GrantId,
-    /// A wallet of the user who asks; it may be the one that goes.
+    /// A wallet of the user who asks. It can be the wallet to unlink.
     pub signer: WalletAccount,
     /// The wallet to unlink.
     pub wallet: WalletAccount,
-    /// When the text was issued that the signer signed. It was for the user whose wallet the signer was then.
+    /// When the text that the signer signed was issued. It was issued for the user who owned the signer at
+    /// that time.
     pub begun_at: OffsetDateTime,
-    /// Now.
+    /// The time of the unlinking.
     pub now: OffsetDateTime,
-    /// When the spent id may be forgotten: the challenge is not good any more.
+    /// When the spent id can be forgotten, because the challenge has expired.
     pub forget_after: OffsetDateTime,
 }
 
-/// What became of [`UnlinkWallet`]. Every answer but the first means that no wallet changed hands. As with [`WalletLinked`], the
-/// challenge is spent whatever the answer is.
+/// The outcome of [`UnlinkWallet`]. Every outcome but the first means that no wallet changed hands. As with
+/// [`WalletLinked`], the challenge is spent in every case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WalletUnlinked {
-    /// The wallet is nobody's, and its grants are revoked.
+    /// The wallet belongs to no one now, and its grants are revoked.
     Unlinked {
-        /// Whose it was.
+        /// The user who had it.
         user: UserId,
     },
-    /// The wallet is not the user's.
+    /// The wallet does not belong to the user.
     NotTheirs,
-    /// The user has no other wallet, and without one could never sign in again.
+    /// The user has no other wallet, and could never sign in again without this one.
     LastWallet,
-    /// The signer is nobody's wallet, or became this user's after the text was issued.
+    /// The signer belongs to no one, or came to this user after the text was issued.
     SignerUnknown,
-    /// The challenge was spent before, be it by this very command.
+    /// The challenge was already spent, possibly by this same command.
     ChallengeSpent,
 }
 
-/// A wallet of a user.
+/// A wallet that belongs to a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkedWallet {
-    /// The account, with the chain of its first login or of the command that linked it.
+    /// The account. Its chain is that of the wallet's first login, or of the command that linked it.
     pub account: WalletAccount,
-    /// Since when it is this user's.
+    /// Since when it belongs to this user.
     pub linked_at: OffsetDateTime,
 }
 
-/// The chain of a wallet that was stored before chains were: Ethereum's main network, and elsewhere the family, which
-/// names a chain in all of them.
+/// The chain of a wallet that was stored before chains were stored: Ethereum's main network for Ethereum. In
+/// every other family the family's name is also the name of a chain.
 pub fn chain_of_old_wallet(family: &str) -> String {
     if family == "eip155" { "eip155:1".to_owned() } else { family.to_owned() }
 }
 
 /// One user, many wallets.
 ///
-/// Where several refusals are true, the answer is the first in this order: the challenge is spent, the signer is unknown,
-/// and then what is said of the wallet.
+/// If several refusals apply, the outcome is the first in this order: the challenge is spent, the signer is
+/// unknown, then those about the wallet.
 ///
-/// These commands are the exception to the third rule of storage: repeated after a lost answer they say
-/// `ChallengeSpent`, because their effect can be undone in between, and whoever presents a used challenge must not hear
-/// that it worked. [`WalletStore::wallets_of`] tells whether it did.
+/// These commands are an exception to the third rule of storage. Repeated after a lost answer they give
+/// `ChallengeSpent`, because their effect can be undone in between, and a caller who presents a used
+/// challenge must not be told that it worked. [`WalletStore::wallets_of`] tells whether it did.
 #[async_trait]
 pub trait WalletStore: Send + Sync {
-    /// Spends the challenge and links a wallet. Guards: nobody has spent the challenge; the signer was a user's wallet when the text
-    /// was issued and has been theirs since; the new wallet is nobody's. A refusal by the last two spends the challenge all the same. Of
-    /// several who want one wallet at once, a first login of it among them, one gets it. Durable
-    /// before the answer.
+    /// Spends the challenge and links a wallet. Guards: the challenge is unspent; the signer was a user's
+    /// wallet when the text was issued and has been theirs since; the new wallet belongs to no one. A refusal
+    /// by the last two still spends the challenge. If several commands want the same wallet at once,
+    /// including its first login, one of them gets it. Durable before the answer.
     async fn link_wallet(&self, command: LinkWallet) -> Result<WalletLinked, StoreError>;
 
-    /// Spends the challenge and unlinks a wallet. Guards: nobody has spent the challenge; the signer was the user's when the text was
-    /// issued and has been theirs since; the wallet is theirs too and not their last. A refusal by the last two spends the challenge all
-    /// the same. Every grant of the user that was signed with this wallet is revoked with the reason
-    /// [`WalletUnlinked`], and their sessions of this wallet end; a login of the wallet comes wholly before, and is revoked, or wholly after, and makes a new
-    /// user. Durable before the answer.
+    /// Spends the challenge and unlinks a wallet. Guards: the challenge is unspent; the signer was the user's
+    /// when the text was issued and has been theirs since; the wallet is also theirs and not their last. A
+    /// refusal by the last two still spends the challenge. Every grant of the user that was signed with this
+    /// wallet is revoked with the reason [`WalletUnlinked`], and their sessions with this wallet end. A login
+    /// of the wallet at the same time happens entirely before, and is revoked, or entirely after, and creates
+    /// a new user. Durable before the answer.
     ///
     /// [`WalletUnlinked`]: countersign_domain::grant::RevocationReason::WalletUnlinked
     async fn unlink_wallet(&self, command: UnlinkWallet) -> Result<WalletUnlinked, StoreError>;
 
-    /// Reads the wallets of a user, the oldest link first, those of one moment by family and address, byte for byte. A
-    /// user whom nobody knows has none.
+    /// Reads a user's wallets, oldest link first, then by family and address in byte order. A user who does
+    /// not exist has none.
     async fn wallets_of(&self, user: UserId) -> Result<Vec<LinkedWallet>, StoreError>;
 }
 

@@ -1,4 +1,4 @@
-//! Checking that the holder of a wallet signed a text, and what a wallet family brings with it.
+//! Verifies that a wallet's holder signed a text, and describes what is special about each wallet family.
 
 use std::borrow::Cow;
 
@@ -7,30 +7,33 @@ use countersign_domain::wallet::{AccountKind, WalletAccount, WalletProof};
 
 use crate::VerifierError;
 
-/// An account that an address may mean, and how a challenge speaks of it.
+/// An account that an address can mean, and what a challenge calls it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecognizedAccount {
     /// The account with its canonical address.
     pub account: WalletAccount,
     /// What the challenge calls such accounts, for example `Ethereum`.
     pub kind: Cow<'static, str>,
-    /// How the challenge's line `Chain ID` names the chain: as the family's wallets expect it, for example `1`.
+    /// What goes into the challenge's `Chain ID` line, in the form that the family's wallets expect, for
+    /// example `1`.
     pub chain_id: String,
 }
 
-/// The judgement on a signature. The reason is for logs and terminals; the outside hears one answer for all.
+/// The verdict on a signature. The reason is for logs and terminals. Clients get the same answer whatever it
+/// is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The holder of this account signed exactly the proof's text. It is the account of the proof; only where the proof names no
-    /// kind, and its account turns out to be another kind of wallet at the same address (a contract, whose owner may differ on
-    /// every chain), is its family the chain's own.
+    /// The holder of this account signed exactly the proof's text. The account is the proof's own, with one
+    /// exception: if the proof names no kind and the account turns out to be another kind of wallet at the
+    /// same address, the account's family is the chain's own. Such a wallet is a contract, whose owner can
+    /// differ from chain to chain.
     Valid(WalletAccount),
-    /// Something else; in words after "signature is not valid: ".
+    /// The signature is not valid. The text reads after "signature is not valid: ".
     Invalid(&'static str),
 }
 
 impl Verdict {
-    /// The judgement of a family whose accounts are what they were asked for.
+    /// The verdict of a family whose accounts are always exactly what the proof names.
     pub fn of(proof: &WalletProof, judged: Result<(), &'static str>) -> Self {
         match judged {
             Ok(()) => Self::Valid(proof.account.clone()),
@@ -39,52 +42,54 @@ impl Verdict {
     }
 }
 
-/// A script for the sign-in page that finds the family's wallets in the browser and speaks to them.
+/// A script for the sign-in page that finds the family's wallets in the browser and talks to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageModule {
-    /// A short name in lower case, for example `ethereum`.
+    /// A short lower-case name, for example `ethereum`.
     pub name: &'static str,
-    /// An ECMAScript module; docs/adding-a-wallet-scheme.md says what it exports.
+    /// An ECMAScript module. `docs/adding-a-wallet-scheme.md` says what it must export.
     pub source: &'static str,
 }
 
-/// What addresses of a family look like, for people.
+/// What a family's addresses look like, described for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddressHint {
     /// The kind of account, for example `Ethereum`.
     pub kind: Cow<'static, str>,
-    /// The look, for example `0x and 40 characters`.
+    /// The form, for example `0x and 40 characters`.
     pub look: Cow<'static, str>,
 }
 
-/// How a person signs the text by hand, with a tool that the family's people have.
+/// How a person signs the text by hand, with a tool that is common in the family.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SigningHint {
     /// The tool, for example `Foundry`.
     pub tool: &'static str,
-    /// The command or the way through its menus. The text is in the file `sign-in.txt`.
+    /// The command, or the path through the menus. The text is in the file `sign-in.txt`.
     pub how: String,
 }
 
-/// A chain whose contract wallets can be asked about.
+/// A chain on which we can check the signatures of contract wallets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContractChain {
-    /// The chain by CAIP-2.
+    /// The chain's CAIP-2 id.
     pub chain: String,
-    /// What people call it.
+    /// What people call the chain.
     pub name: Cow<'static, str>,
 }
 
-/// Knows one wallet family, or several. Total: no input makes it panic, and every input gets the one right verdict.
+/// Handles one wallet family, or several. Total: no input makes it panic, and every input gets one correct
+/// verdict.
 #[async_trait]
 pub trait WalletVerifier: Send + Sync {
-    /// Reads an address as people write it, on the chain that they name by CAIP-2, or on any when they name none. Gives
-    /// every account that it may mean: nothing for what is no address of this family, and more than one where several chains
-    /// write their addresses alike. Two spellings of one account give equal accounts.
+    /// Reads an address as people write it, on the chain that they name by its CAIP-2 id, or on any chain if
+    /// they name none. Returns every account that it can mean: none if this family has no such address, and
+    /// several if several chains write their addresses alike. Two spellings of one account give equal
+    /// accounts.
     fn recognize(&self, address: &str, chain: Option<&str>) -> Vec<RecognizedAccount>;
 
-    /// The same for an account of this kind, which was named: a key's, or a contract's on its chain. Families without contracts
-    /// have keys only.
+    /// The same for an account whose kind is known: a key, or a contract on its chain. Families without
+    /// contracts have only keys.
     fn recognize_as(&self, kind: AccountKind, address: &str, chain: Option<&str>) -> Vec<RecognizedAccount> {
         match kind {
             AccountKind::Key => self.recognize(address, chain),
@@ -92,28 +97,29 @@ pub trait WalletVerifier: Send + Sync {
         }
     }
 
-    /// Checks a signature. Async, because some wallets are contracts that a chain must be asked about. An error means that
-    /// no verdict could be found, never that the signature is bad. Where the proof names a kind, nothing else is tried: a key's
-    /// account is never judged by the code at its address, nor a contract's by a key (F-15).
+    /// Verifies a signature. Async, because some wallets are contracts and a chain must be asked about them.
+    /// An error means that no verdict was possible, never that the signature is bad. If the proof names a
+    /// kind, nothing else is tried: a key's account is never checked by the code at its address, nor a
+    /// contract's by a key (F-15).
     async fn verify(&self, proof: &WalletProof) -> Result<Verdict, VerifierError>;
 
-    /// The same for somebody who only wants to know, and for whom nothing depends on it. Families that ask others keep these
-    /// questions apart, so that the curious take nothing from those who sign in (F-16).
+    /// The same for a caller who only wants to know the verdict and bases nothing on it. Families that ask a
+    /// chain keep these requests apart, so that they take no capacity from people who sign in (F-16).
     async fn examine(&self, proof: &WalletProof) -> Result<Verdict, VerifierError> {
         self.verify(proof).await
     }
 
-    /// The scripts for the sign-in page; none for families that people sign for by hand.
+    /// The scripts for the sign-in page. Empty for families whose texts people sign by hand.
     fn page_modules(&self) -> Vec<PageModule> {
         Vec::new()
     }
 
-    /// What addresses look like.
+    /// What the family's addresses look like.
     fn address_hints(&self) -> Vec<AddressHint> {
         Vec::new()
     }
 
-    /// The chains whose contract wallets can sign in; elsewhere only keys can.
+    /// The chains whose contract wallets can sign in. On other chains only keys can.
     fn contract_chains(&self) -> Vec<ContractChain> {
         Vec::new()
     }
