@@ -1,18 +1,18 @@
-//! A number that only grows.
+//! A number that only goes up.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts.
+/// A counter that many threads can share.
 #[derive(Debug, Default)]
 pub struct Counter(AtomicU64);
 
 impl Counter {
-    /// Counts one more.
+    /// Adds one.
     pub fn count(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many there were.
+    /// The current count.
     pub fn read(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }

@@ -4,7 +4,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Where the buckets end, in nanoseconds: from a look-up to a service of others that does not answer.
+/// The upper bounds of the buckets, in nanoseconds: from a look-up to an outside service that does not
+/// answer.
 const ENDS: [u64; 16] = [
     100_000,
     250_000,
@@ -24,13 +25,13 @@ const ENDS: [u64; 16] = [
     10_000_000_000,
 ];
 
-/// The same as Prometheus is told, in seconds; the last bucket has no end.
+/// The same bounds in seconds, as Prometheus reads them. The last bucket has no upper bound.
 pub(crate) const BOUNDS: [&str; ENDS.len() + 1] = [
     "0.0001", "0.00025", "0.0005", "0.001", "0.0025", "0.005", "0.01", "0.025", "0.05", "0.1", "0.25", "0.5",
     "1", "2.5", "5", "10", "+Inf",
 ];
 
-/// Times in buckets. One that was never used takes no memory.
+/// Durations in buckets. A histogram that was never used takes no memory.
 #[derive(Debug, Default)]
 pub struct Histogram(OnceLock<Box<Cells>>);
 
@@ -40,17 +41,17 @@ struct Cells {
     nanoseconds: AtomicU64,
 }
 
-/// What a histogram holds at one moment.
+/// The content of a histogram at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Reading {
-    /// How many took no longer than each bound.
+    /// For each bound, how many durations were no longer.
     pub(crate) within: [u64; BOUNDS.len()],
-    /// What all of them took, in seconds.
+    /// The sum of all durations, in seconds.
     pub(crate) sum: f64,
 }
 
 impl Histogram {
-    /// Counts something that took so long.
+    /// Records one duration.
     pub fn record(&self, took: Duration) {
         let nanoseconds = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         let bucket = ENDS.iter().position(|end| nanoseconds <= *end).unwrap_or(ENDS.len());
@@ -59,7 +60,7 @@ impl Histogram {
         cells.nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
     }
 
-    /// What was recorded; `None` if nothing ever was.
+    /// What was recorded; `None` if nothing was.
     pub(crate) fn read(&self) -> Option<Reading> {
         let cells = self.0.get()?;
         let mut sum = 0;

@@ -1,6 +1,7 @@
 //! One counter or histogram for each combination of the values of its labels.
 
-/// The values are fixed when it is made: what is none of them is counted as the last one, which is there for that.
+/// The values are fixed at the start. An unknown value is counted as the last one, which is there for that
+/// purpose.
 #[derive(Debug)]
 pub struct Labelled<T, const N: usize> {
     values: [Box<[&'static str]>; N],
@@ -8,14 +9,14 @@ pub struct Labelled<T, const N: usize> {
 }
 
 impl<T: Default, const N: usize> Labelled<T, N> {
-    /// One for each combination of these values.
+    /// Makes one for each combination of these values.
     pub fn new(values: [&[&'static str]; N]) -> Self {
         let size = values.iter().map(|values| values.len()).product();
         let cells = std::iter::repeat_with(T::default).take(size).collect();
         Self { values: values.map(Box::from), cells }
     }
 
-    /// The one for the values in these places.
+    /// The one whose values have these indices.
     pub fn at(&self, places: [usize; N]) -> &T {
         let mut cell = 0;
         for (values, place) in self.values.iter().zip(places) {

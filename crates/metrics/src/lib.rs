@@ -1,11 +1,12 @@
-//! Counts what happens, and writes it down as Prometheus reads it.
+//! Counts what happens, and writes it in the format that Prometheus reads.
 //!
-//! Whoever sees something happen counts it: the HTTP layer requests and what came of them, [`MeasuredWallets`] signatures.
-//! What others know already ([`Source`]) is asked for when somebody reads. Use-cases know nothing of this.
+//! Each layer counts what it sees: the HTTP layer counts requests and their results, [`MeasuredWallets`]
+//! counts signatures. Numbers that another part already has ([`Source`]) are asked for when the page is read.
+//! Use-cases know nothing of this.
 //!
-//! Every label has a fixed set of values that is made at the start (B-074): no address, client, code or path of a request ever
-//! becomes one, and nothing that anybody sends makes a series more. Counting is a few relaxed atomics, without a lock and
-//! without memory.
+//! Every label has a fixed set of values that is set at the start (B-074). No address, client, code or path
+//! of a request ever becomes a value, and nothing that a client sends can add a series. Counting takes a few
+//! relaxed atomic operations, with no lock and no allocation.
 
 mod counter;
 mod histogram;

@@ -1,4 +1,4 @@
-//! Everything that is counted, and the page of it.
+//! Everything that is counted, and the page that shows it.
 
 use std::fmt;
 use std::time::Duration;
@@ -14,17 +14,18 @@ use crate::source::Source;
 use crate::table;
 use crate::text::Text;
 
-/// What the page is, for the header `Content-Type`.
+/// The media type of the page, for the `Content-Type` header.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// The methods that are told apart; the last stands for all others.
+/// The methods that have a label value of their own. The last stands for all others.
 pub const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "other"];
 const STATUSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];
 
-/// The namespaces of the wallets that this release knows. A binary with wallets of its own counts them as the last.
+/// The CAIP-2 namespaces of the wallets in this release. A binary with wallets of its own counts them as
+/// `other`.
 const FAMILIES: [&str; 6] = ["eip155", "bip122", "solana", "tron", "cosmos", "other"];
 
-/// What the token endpoint may refuse with.
+/// The error codes of the token endpoint.
 const TOKEN_ERRORS: [&str; 16] = [
     "access_denied",
     "authorization_pending",
@@ -47,15 +48,15 @@ const TOKEN_ERRORS: [&str; 16] = [
 /// What came of a signed challenge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoginResult {
-    /// The signature was the wallet's.
+    /// The signature was valid, and the person is signed in.
     SignedIn,
-    /// It was not.
+    /// The signature was not valid.
     BadSignature,
-    /// The text is not one of ours, too old, or used.
+    /// The text is not one of ours, has expired, or was used before.
     BadChallenge,
-    /// Something else that was sent, or the client, is no good.
+    /// The client, or something else in the request, was refused.
     Refused,
-    /// Nobody could tell, or nothing could be stored.
+    /// No verdict was possible, or nothing could be stored.
     Unavailable,
 }
 
@@ -63,42 +64,42 @@ impl LoginResult {
     const NAMES: [&str; 5] = ["signed_in", "bad_signature", "bad_challenge", "refused", "unavailable"];
 }
 
-/// All counters. Made once at the start and shared by all workers.
+/// All counters. They are made once at the start, and all workers share them.
 pub struct Metrics {
     version: &'static str,
     started: Option<f64>,
     requests: Labelled<Histogram, 3>,
     logins: Labelled<Counter, 2>,
-    /// Texts to sign.
+    /// Texts to sign that were issued.
     pub challenges: Counter,
     pub(crate) signatures: Labelled<Histogram, 2>,
     tokens: Labelled<Counter, 1>,
     token_errors: Labelled<Counter, 1>,
-    /// Codes that came again.
+    /// Authorization codes that were presented again.
     pub code_reuse: Counter,
-    /// Refresh tokens that came again.
+    /// Refresh tokens that were presented again.
     pub refresh_reuse: Counter,
     /// Clients that were registered.
     pub clients_registered: Counter,
-    /// Requests that were refused because there were too many, by the limit.
+    /// Requests that were refused because there were too many, per limit.
     pub rate_limited: Labelled<Counter, 1>,
     source: Box<dyn Source>,
 }
 
-/// What is told apart about requests.
+/// The label values of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
-    /// The place of the route among those that were given.
+    /// The index of the route in the list given to [`Metrics::new`].
     pub route: usize,
-    /// The place of the method in [`METHODS`].
+    /// The index of the method in [`METHODS`].
     pub method: usize,
-    /// The status of the answer.
+    /// The status of the response.
     pub status: u16,
 }
 
 impl Metrics {
-    /// Counters that stand at nothing, for a server with these routes and these limits. The last route stands for every path
-    /// that is none.
+    /// Makes counters that start at zero, for a server with these routes and these limits. The last route
+    /// stands for every path that is not a route.
     pub fn new(
         version: &'static str,
         routes: &[&'static str],
@@ -122,28 +123,28 @@ impl Metrics {
         }
     }
 
-    /// A request was answered after so long.
+    /// Counts a request and how long its response took.
     pub fn answered(&self, Request { route, method, status }: Request, took: Duration) {
         let class = usize::from(status / 100).saturating_sub(2);
         self.requests.at([route, method, class]).record(took);
     }
 
-    /// A signed challenge of a wallet of this family was presented.
+    /// Counts a signed challenge that was presented by a wallet of this family.
     pub fn login(&self, result: LoginResult, family: &str) {
         self.logins.of([LoginResult::NAMES[result as usize], family]).count();
     }
 
-    /// The token endpoint gave tokens.
+    /// Counts a token response.
     pub fn token_issued(&self, grant_type: GrantType) {
         self.tokens.of([grant_type.name()]).count();
     }
 
-    /// The token endpoint gave none.
+    /// Counts an error response of the token endpoint.
     pub fn token_refused(&self, code: OAuthErrorCode) {
         self.token_errors.of([code.name()]).count();
     }
 
-    /// The page that Prometheus reads.
+    /// Writes the page that Prometheus reads.
     pub fn text(&self) -> String {
         let mut text = Text::default();
         text.each(&table::BUILD_INFO, [([self.version], 1)]);

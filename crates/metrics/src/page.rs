@@ -1,4 +1,4 @@
-//! docs/metrics.md, made from the table, and the tests that keep it true.
+//! Generates docs/metrics.md from the table; the tests keep it up to date.
 
 use std::{env, fs};
 

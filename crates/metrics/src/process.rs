@@ -1,21 +1,22 @@
-//! The process as Linux sees it; elsewhere nothing is known.
+//! The process as Linux reports it. On other systems nothing is reported.
 
 use std::fs;
 
-/// Ticks of a second in `/proc`: the same on every machine that Linux is built for today (`USER_HZ`).
+/// Clock ticks per second in `/proc` (`USER_HZ`). It is the same on every machine that Linux runs on today.
 const TICKS: f64 = 100.0;
 
-/// What the machine says about the process now. Whoever asks waits for it, so it is only what the kernel has at hand.
+/// What the kernel reports about the process. The reader of the page waits for it, so it holds only what is
+/// quick to get.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Process {
-    /// The memory that it holds, in bytes.
+    /// Resident memory, in bytes.
     pub(crate) resident: u64,
-    /// The time that all its threads worked, in seconds.
+    /// CPU time of all threads, in seconds.
     pub(crate) cpu: f64,
 }
 
 impl Process {
-    /// Looks.
+    /// Reads the current values.
     pub(crate) fn look() -> Option<Self> {
         let resident = line("/proc/self/status", "VmRSS:")?;
         let stat = stat()?;
@@ -24,23 +25,25 @@ impl Process {
     }
 }
 
-/// When the process was started, in seconds since 1970. It never changes, and takes the kernel a while.
+/// When the process started, in seconds since 1970. It never changes, and the kernel takes a while to tell
+/// it.
 pub(crate) fn started() -> Option<f64> {
     Some(f64::from(line("/proc/stat", "btime")?) + ticks(&stat()?, 22)? / TICKS)
 }
 
-/// The process's own line.
+/// The line that describes this process.
 fn stat() -> Option<String> {
     fs::read_to_string("/proc/self/stat").ok()
 }
 
-/// One field of that line, by its number in the kernel's description.
+/// One field of that line, by its number in the kernel's documentation.
 fn ticks(stat: &str, field: usize) -> Option<f64> {
-    // The name of the program may hold spaces; what follows its parenthesis is numbers, from the third field on.
+    // The program's name can contain spaces. After its closing parenthesis, from the third field on, there
+    // are only numbers.
     stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(field - 3)?.parse().ok()
 }
 
-/// The number behind a name at the beginning of a line.
+/// The number after a name at the start of a line.
 fn line(path: &str, name: &str) -> Option<u32> {
     let text = fs::read_to_string(path).ok()?;
     let rest = text.lines().find_map(|line| line.strip_prefix(name))?;

@@ -1,13 +1,13 @@
-//! What is known elsewhere already, and only asked for when somebody reads.
+//! Numbers that another part of the program already has, read only when the page is read.
 
 use std::time::Duration;
 
-/// Somebody who knows. Asked at every reading, so it answers from memory.
+/// Answers from memory, because it is asked on every read of the page.
 pub trait Source: Send + Sync {
-    /// How long each key has signed that signs now, by its algorithm.
+    /// How long each current signing key has been signing, by its algorithm.
     fn signing_key_ages(&self) -> Vec<(&'static str, Duration)>;
 
-    /// What the storage's writer did; `None` for a storage that has none.
+    /// What the storage's writer has done; `None` if the storage has no writer.
     fn writer(&self) -> Option<WriterFigures>;
 }
 
@@ -16,12 +16,12 @@ pub trait Source: Send + Sync {
 pub struct WriterFigures {
     /// Batches that were committed.
     pub commits: u64,
-    /// Commands in them.
+    /// Commands in those batches.
     pub commands: u64,
     /// The most commands that shared one commit.
     pub largest_batch: u64,
     /// Batches that failed.
     pub failures: u64,
-    /// Commands that wait now.
+    /// Commands that are waiting now.
     pub waiting: u64,
 }

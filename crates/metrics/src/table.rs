@@ -1,31 +1,31 @@
-//! The one table of what is told. The page that Prometheus reads and docs/metrics.md are both made from it.
+//! The table of all metrics. The page that Prometheus reads and docs/metrics.md are both made from it.
 
-/// Something that is told.
+/// The description of one metric.
 #[derive(Debug)]
 pub struct Description {
-    /// The name; a counter's ends in `_total`.
+    /// The name. A counter's name ends in `_total`.
     pub name: &'static str,
-    /// How it behaves.
+    /// The type, in the words of Prometheus.
     pub kind: Kind,
-    /// Its labels with what each may say.
+    /// The labels, each with the values that it can have.
     pub labels: &'static [(&'static str, &'static str)],
-    /// What it is, in one sentence.
+    /// What the metric means, in one sentence.
     pub help: &'static str,
 }
 
-/// How a number behaves.
+/// The type of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// It only grows, until the process ends.
+    /// A number that only goes up until the process ends.
     Counter,
-    /// It grows and shrinks.
+    /// A number that goes up and down.
     Gauge,
-    /// Times in buckets.
+    /// Durations in buckets.
     Histogram,
 }
 
 impl Kind {
-    /// The word for it.
+    /// The word for it in the text format.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Counter => "counter",
@@ -35,7 +35,7 @@ impl Kind {
     }
 }
 
-/// All of them, in the order in which they are told.
+/// All metrics, in the order of the page.
 pub static ALL: [&Description; 20] = [
     &BUILD_INFO,
     &REQUESTS,
@@ -73,7 +73,7 @@ pub(crate) static REQUESTS: Description = Description {
     name: "http_server_request_duration_seconds",
     kind: Kind::Histogram,
     labels: &[
-        ("route", "the path as docs/http-api.md writes it; `other` for every path that is none of ours"),
+        ("route", "the path as docs/http-api.md writes it; `other` for every path that is not a route"),
         ("method", "`GET`, `HEAD`, `POST`, `PUT`, `DELETE`, `OPTIONS`; `other`"),
         ("status", "`2xx`, `3xx`, `4xx`, `5xx`"),
     ],
@@ -86,11 +86,11 @@ pub(crate) static LOGINS: Description = Description {
     labels: &[
         (
             "result",
-            "`signed_in`, `bad_signature`, `bad_challenge` (unknown, too old or used), `refused` (by what the client or the person asked), `unavailable`",
+            "`signed_in`, `bad_signature`, `bad_challenge` (unknown, too old or used), `refused` (because of what the client or the person asked for), `unavailable`",
         ),
         FAMILY,
     ],
-    help: "Signed challenges that people presented in a browser, by what came of them.",
+    help: "Signed challenges that people presented in a browser, by result.",
 };
 
 pub(crate) static CHALLENGES: Description = Description {
@@ -104,35 +104,35 @@ pub(crate) static SIGNATURES: Description = Description {
     name: "countersign_signature_verify_seconds",
     kind: Kind::Histogram,
     labels: &[FAMILY, ("result", "`valid`, `invalid`, `unavailable` (a chain did not answer)")],
-    help: "How long signatures of wallets took to judge, also those of linked wallets, of programs and at /verify.",
+    help: "How long it took to verify wallet signatures, including those of linked wallets, of programs and at /verify.",
 };
 
 pub(crate) static TOKENS: Description = Description {
     name: "countersign_token_issued_total",
     kind: Kind::Counter,
     labels: &[("grant", "the grant type: `authorization_code`, `refresh_token`, …")],
-    help: "Answers of the token endpoint with tokens.",
+    help: "Token responses of the token endpoint.",
 };
 
 pub(crate) static TOKEN_ERRORS: Description = Description {
     name: "countersign_token_errors_total",
     kind: Kind::Counter,
     labels: &[("error", "the registered code: `invalid_grant`, `invalid_client`, …; `other`")],
-    help: "Answers of the token endpoint without tokens.",
+    help: "Error responses of the token endpoint.",
 };
 
 pub(crate) static CODE_REUSE: Description = Description {
     name: "countersign_code_reuse_total",
     kind: Kind::Counter,
     labels: &[],
-    help: "Authorization codes that came a second time; what the first time gave is revoked.",
+    help: "Authorization codes that were presented again; the tokens of the first use are revoked.",
 };
 
 pub(crate) static REFRESH_REUSE: Description = Description {
     name: "countersign_refresh_reuse_total",
     kind: Kind::Counter,
     labels: &[],
-    help: "Refresh tokens that came again after they were replaced; their family is revoked.",
+    help: "Refresh tokens that were presented again after they were replaced; their family is revoked.",
 };
 
 pub(crate) static CLIENTS_REGISTERED: Description = Description {
@@ -146,14 +146,14 @@ pub(crate) static RATE_LIMITED: Description = Description {
     name: "countersign_rate_limited_total",
     kind: Kind::Counter,
     labels: &[("limit", "which one: `login`, `challenge`, `registration`, …")],
-    help: "Requests that were refused because one address, or all together, asked too often.",
+    help: "Requests that were refused because one address, or all together, made too many.",
 };
 
 pub(crate) static SIGNING_KEY_AGE: Description = Description {
     name: "countersign_signing_key_age_seconds",
     kind: Kind::Gauge,
     labels: &[("algorithm", "`ES256`, `EdDSA`, `RS256`")],
-    help: "How long the key has signed that signs now.",
+    help: "How long the current signing key has been signing.",
 };
 
 pub(crate) static STORAGE_COMMITS: Description = Description {
@@ -167,7 +167,7 @@ pub(crate) static STORAGE_COMMANDS: Description = Description {
     name: "countersign_storage_commands_total",
     kind: Kind::Counter,
     labels: &[],
-    help: "Commands in those commits; divided by them it is how many share one (SQLite).",
+    help: "Commands in those commits; divided by the commits, it is how many share one (SQLite).",
 };
 
 pub(crate) static STORAGE_FAILURES: Description = Description {
@@ -188,26 +188,26 @@ pub(crate) static STORAGE_WAITING: Description = Description {
     name: "countersign_storage_waiting",
     kind: Kind::Gauge,
     labels: &[],
-    help: "Commands that wait for the writer (SQLite).",
+    help: "Commands that are waiting for the writer (SQLite).",
 };
 
 pub(crate) static PROCESS_CPU: Description = Description {
     name: "process_cpu_seconds_total",
     kind: Kind::Counter,
     labels: &[],
-    help: "Time that all threads worked (Linux).",
+    help: "CPU time of all threads (Linux).",
 };
 
 pub(crate) static PROCESS_RESIDENT: Description = Description {
     name: "process_resident_memory_bytes",
     kind: Kind::Gauge,
     labels: &[],
-    help: "Memory that the process holds (Linux).",
+    help: "Resident memory of the process (Linux).",
 };
 
 pub(crate) static PROCESS_START: Description = Description {
     name: "process_start_time_seconds",
     kind: Kind::Gauge,
     labels: &[],
-    help: "When the process was started, in seconds since 1970 (Linux).",
+    help: "When the process started, in seconds since 1970 (Linux).",
 };

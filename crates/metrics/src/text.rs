@@ -7,22 +7,22 @@ use crate::histogram::{BOUNDS, Histogram};
 use crate::labelled::Labelled;
 use crate::table::Description;
 
-/// The page that is being written.
+/// The page while it is being written.
 #[derive(Debug, Default)]
 pub(crate) struct Text(String);
 
 impl Text {
-    /// The page.
+    /// The finished page.
     pub(crate) fn finish(self) -> String {
         self.0
     }
 
-    /// A number without labels.
+    /// Writes a number without labels.
     pub(crate) fn single(&mut self, what: &Description, value: impl Display) {
         self.each(what, [([], value)]);
     }
 
-    /// A number for each of these values of the labels.
+    /// Writes a number for each of these label values.
     pub(crate) fn each<const N: usize>(
         &mut self,
         what: &Description,
@@ -34,12 +34,12 @@ impl Text {
         }
     }
 
-    /// All counters of this kind.
+    /// Writes all counters of a metric.
     pub(crate) fn counters<const N: usize>(&mut self, what: &Description, counters: &Labelled<Counter, N>) {
         self.each(what, counters.iter().map(|(values, counter)| (values, counter.read())));
     }
 
-    /// Those histograms that were ever used.
+    /// Writes the histograms of a metric that were used at least once.
     pub(crate) fn histograms<const N: usize>(
         &mut self,
         what: &Description,
@@ -72,7 +72,7 @@ impl Text {
         let names = what.labels.iter().map(|(name, _)| *name).zip(values.iter().copied());
         let mut separator = '{';
         for (name, text) in names.chain(bound.map(|bound| ("le", bound))) {
-            debug_assert!(!text.contains(['"', '\\', '\n']), "values of labels are words of ours: {text:?}");
+            debug_assert!(!text.contains(['"', '\\', '\n']), "label values are our own words: {text:?}");
             self.write(format_args!("{separator}{name}=\"{text}\""));
             separator = ',';
         }

@@ -1,4 +1,4 @@
-//! The judgement on signatures, with a watch in hand.
+//! Measures how long the verification of signatures takes.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,19 +12,20 @@ use countersign_ports::{
 
 use crate::Metrics;
 
-/// The part of a family's name that is a word: its CAIP-2 namespace. The rest may be the hash of a chain's first block.
+/// The readable part of a family's name: its CAIP-2 namespace. The rest can be the hash of a chain's first
+/// block.
 pub fn namespace(family: &str) -> &str {
     family.split_once(':').map_or(family, |(namespace, _)| namespace)
 }
 
-/// Whoever it stands before does the work; this measures it.
+/// Measures the wallet verifier that it wraps.
 pub struct MeasuredWallets {
     wallets: Arc<dyn WalletVerifier>,
     metrics: Arc<Metrics>,
 }
 
 impl MeasuredWallets {
-    /// Measures these.
+    /// Wraps a verifier.
     pub fn new(wallets: Arc<dyn WalletVerifier>, metrics: Arc<Metrics>) -> Self {
         Self { wallets, metrics }
     }

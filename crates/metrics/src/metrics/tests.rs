@@ -25,7 +25,7 @@ fn metrics() -> Metrics {
     Metrics::new("1.2.3", &["/oauth/token", "other"], &["login"], Box::new(Known))
 }
 
-/// What the page says of something.
+/// The value that the page shows for a sample.
 fn told<'a>(text: &'a str, sample: &str) -> Option<&'a str> {
     text.lines().find_map(|line| line.strip_prefix(sample)?.strip_prefix(' '))
 }
@@ -70,7 +70,7 @@ fn what_is_counted_is_told() {
     ] {
         assert_eq!(told(&text, sample), Some(value), "{sample} in {text}");
     }
-    assert_eq!(text.matches("request_duration_seconds_count").count(), 2, "what never happened is not told");
+    assert_eq!(text.matches("request_duration_seconds_count").count(), 2, "an unused histogram is not shown");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn nothing_is_lost_where_many_count_at_once() {
     assert_eq!(told(&text, &sum), Some("0.08"));
 }
 
-/// Says of every signature what it was told.
+/// Gives every signature the verdict that the test chose.
 struct Says(Saying);
 
 type Saying = fn(&WalletProof) -> Result<Verdict, VerifierError>;
