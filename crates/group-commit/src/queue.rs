@@ -1,4 +1,4 @@
-//! The bounded queue: what callers see.
+//! The bounded queue: the part that callers see.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -11,28 +11,29 @@ use crate::Executor;
 use crate::stats::{Counters, Stats};
 use crate::writer;
 
-/// How much may wait, and how much may share a commit.
+/// How many commands can wait, and how many can share a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// How many commands may wait; one more is refused.
+    /// How many commands can wait. The next one is refused.
     pub queue: usize,
-    /// How many commands may share a commit; at least one does.
+    /// How many commands can share a commit. Zero counts as one.
     pub batch: usize,
 }
 
 /// Why a command has no outcome.
 #[derive(Debug, thiserror::Error)]
 pub enum SubmitError<E> {
-    /// Too much waits already; the command was not taken and did not happen.
+    /// Too many commands are waiting. This one was not accepted and did not happen.
     #[error("write queue is full")]
     Overloaded,
-    /// The writer is gone. A command that was refused with this at once did not happen.
+    /// The writer is gone. If a command was refused with this immediately, it did not happen.
     #[error("writer has stopped")]
     Stopped,
-    /// The executor panicked or gave a wrong number of outcomes. Whether the command happened is unknown.
+    /// The executor panicked or returned the wrong number of outcomes. We do not know whether the command
+    /// happened.
     #[error("executor broke down")]
     Broken,
-    /// The executor could not carry it out. The commands of one batch share the error.
+    /// The executor could not execute it. The commands of one batch share the error.
     #[error("command could not be carried out")]
     Failed(#[source] Arc<E>),
 }
@@ -42,7 +43,7 @@ pub enum SubmitError<E> {
 #[error("writer thread could not be started")]
 pub struct StartError(#[source] std::io::Error);
 
-/// A queue with its writer thread. Dropping it is a [`GroupCommit::shutdown`].
+/// A queue with its writer thread. Dropping it does the same as [`GroupCommit::shutdown`].
 pub struct GroupCommit<E: Executor> {
     shared: Arc<Shared<E>>,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -65,9 +66,10 @@ impl<E: Executor> GroupCommit<E> {
         Ok(Self { shared, thread: Mutex::new(Some(thread)) })
     }
 
-    /// Puts a command into the queue, now, and gives a future of its outcome.
+    /// Puts a command into the queue immediately, and returns a future of its outcome.
     ///
-    /// The command is in the queue when this function returns: dropping the future, polled or not, does not cancel it.
+    /// The command is in the queue when this function returns. Dropping the future, polled or not, does not
+    /// cancel it.
     pub fn submit(
         &self,
         command: E::Command,
@@ -81,13 +83,13 @@ impl<E: Executor> GroupCommit<E> {
         self.shared.counters.read()
     }
 
-    /// How many commands wait now.
+    /// How many commands are waiting now.
     pub fn waiting(&self) -> usize {
         self.shared.lock().waiting.len()
     }
 
-    /// Takes no more commands, carries out those that wait, and ends the writer thread. Blocks until that is done;
-    /// doing it again does nothing.
+    /// Accepts no more commands, executes those that are waiting, and ends the writer thread. Blocks until
+    /// that is done. A second call does nothing.
     pub fn shutdown(&self) {
         self.shared.stop();
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -114,7 +116,7 @@ impl<E: Executor> fmt::Debug for GroupCommit<E> {
     }
 }
 
-/// What the callers and the writer share.
+/// The state that callers and the writer share.
 pub(crate) struct Shared<E: Executor> {
     state: Mutex<State<E>>,
     wake: Condvar,
@@ -124,12 +126,12 @@ pub(crate) struct Shared<E: Executor> {
 
 struct State<E: Executor> {
     waiting: VecDeque<Submission<E>>,
-    /// Only a sleeping writer is woken: under load nobody pays for a wake-up.
+    /// Only a sleeping writer is woken, so that under load no caller pays for a wake-up.
     writer_sleeps: bool,
     stopped: bool,
 }
 
-/// A command that waits, and who waits for it.
+/// A waiting command, and where its answer goes.
 pub(crate) struct Submission<E: Executor> {
     pub(crate) command: E::Command,
     pub(crate) reply: Reply<E>,
@@ -157,7 +159,7 @@ impl<E: Executor> Shared<E> {
         Ok(answer)
     }
 
-    /// Waits for work and takes up to a batch of it. `None`: stopped, and nothing is left.
+    /// Waits for work and takes at most one batch of it. `None` means stopped, with nothing left to do.
     pub(crate) fn take(&self) -> Option<Vec<Submission<E>>> {
         let mut state = self.lock();
         while state.waiting.is_empty() {
@@ -177,7 +179,7 @@ impl<E: Executor> Shared<E> {
         self.wake.notify_one();
     }
 
-    /// Refuses what comes from now on, and drops what waits: each of their callers hears [`SubmitError::Stopped`].
+    /// Refuses all further commands and drops the waiting ones. Their callers get [`SubmitError::Stopped`].
     pub(crate) fn abandon(&self) {
         let mut state = self.lock();
         state.stopped = true;
@@ -187,7 +189,7 @@ impl<E: Executor> Shared<E> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<E>> {
-        // Nothing that can panic happens under this lock, so a poisoned state is still a whole one.
+        // Nothing under this lock can panic, so a poisoned state is still consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

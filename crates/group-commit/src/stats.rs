@@ -1,13 +1,13 @@
-//! Counters of the writer: one relaxed atomic each, so that they cost nothing.
+//! Counters of the writer. Each is one relaxed atomic, so counting costs almost nothing.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What the writer has done since it was started.
+/// What the writer has done since it started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Batches that were committed.
     pub commits: u64,
-    /// Commands in them.
+    /// Commands in those batches.
     pub commands: u64,
     /// The most commands that shared one commit.
     pub largest_batch: u64,

@@ -1,4 +1,4 @@
-//! The promises of the crate, each shown with an executor that records what it is given.
+//! The guarantees of the crate, each shown with an executor that records its commands.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,7 @@ use super::*;
 /// Commits batches to a list that the test can read.
 struct Recorder {
     committed: Arc<Mutex<Vec<Vec<Command>>>>,
-    /// Every batch waits for a permit, so that a test decides what waits together.
+    /// Every batch waits for a permit, so that a test controls which commands wait together.
     permits: Receiver<()>,
     /// Tells the test that a batch was taken.
     started: Sender<()>,
@@ -33,7 +33,7 @@ impl Executor for Recorder {
     type Error = Refusal;
 
     fn execute(&mut self, batch: &[Command]) -> Result<Vec<u32>, Refusal> {
-        // Errors mean that the test does not look any more, or dropped its permits: everything may pass.
+        // An error means that the test stopped looking, or dropped its permits. Then everything passes.
         let _ = self.started.send(());
         let _ = self.permits.recv();
         let mut outcomes = Vec::new();
@@ -74,7 +74,7 @@ fn bench(limits: Limits) -> Bench {
 const WIDE: Limits = Limits { queue: 100, batch: 100 };
 
 impl Bench {
-    /// Occupies the writer, so that whatever comes next waits together until the permit is given.
+    /// Keeps the writer busy, so that all following commands wait together until the permit is given.
     fn occupy(&self) -> impl Future<Output = Result<u32, SubmitError<Refusal>>> + use<> {
         let first = self.queue.submit(Command::Add(0));
         self.started.recv().unwrap();

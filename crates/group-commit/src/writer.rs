@@ -1,4 +1,4 @@
-//! The writer thread: takes what waits, executes it, answers.
+//! The writer thread: takes the waiting commands, executes them, and answers.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::Executor;
 use crate::queue::{Reply, Shared, Submission, SubmitError};
 
-/// Works until the queue is stopped and empty.
+/// Runs until the queue is stopped and empty.
 pub(crate) fn run<E: Executor>(shared: &Shared<E>, mut executor: E) {
-    // Whatever ends this function, nobody is left waiting for it.
+    // However this function ends, no caller is left waiting.
     let _guard = AbandonOnDrop(shared);
     while let Some(batch) = shared.take() {
         let (commands, replies) =
@@ -17,7 +17,7 @@ pub(crate) fn run<E: Executor>(shared: &Shared<E>, mut executor: E) {
     }
 }
 
-/// Executes the commands as one batch and answers each; of a batch that failed, each alone.
+/// Executes the commands as one batch and answers each. If the batch fails, executes each command alone.
 fn answer<E: Executor>(
     shared: &Shared<E>,
     executor: &mut E,
@@ -28,14 +28,14 @@ fn answer<E: Executor>(
         Ok(outcomes) => {
             shared.counters.committed(commands.len());
             for (reply, outcome) in replies.into_iter().zip(outcomes) {
-                // A caller that went away does not want the answer.
+                // A caller that went away does not need the answer.
                 let _ = reply.send(Ok(outcome));
             }
         }
         Err(failure) => {
             shared.counters.failed();
             if commands.len() > 1 && !failure.is_outage::<E>() {
-                tracing::warn!(commands = commands.len(), failure = %failure, "batch failed, its commands are tried singly");
+                tracing::warn!(commands = commands.len(), failure = %failure, "batch failed, retrying its commands one by one");
                 for (command, reply) in commands.iter().zip(replies) {
                     answer(shared, executor, std::slice::from_ref(command), vec![reply]);
                 }
@@ -48,7 +48,7 @@ fn answer<E: Executor>(
     }
 }
 
-/// Executes a batch; a panic and a wrong number of outcomes are failures like others.
+/// Executes a batch. A panic or a wrong number of outcomes is a failure like any other.
 fn attempt<E: Executor>(
     executor: &mut E,
     commands: &[E::Command],
@@ -61,7 +61,7 @@ fn attempt<E: Executor>(
     }
 }
 
-/// Why a batch did not go through.
+/// Why a batch failed.
 #[derive(Debug, thiserror::Error)]
 enum Failure<X> {
     #[error("executor broke down")]

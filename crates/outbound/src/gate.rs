@@ -1,4 +1,5 @@
-//! A bound on how many are asked at once, and on how long that takes, waiting included or apart.
+//! A limit on how many requests run at once and on how long each may take. The waiting time counts, or has a
+//! limit of its own.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,52 +8,54 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout_at;
 
-/// How much later than promised an answer is given at the latest, should something not keep to its time.
+/// If the work overruns its deadline, the caller gets an answer at most this much later.
 const SLACK: Duration = Duration::from_millis(300);
 
-/// Lets a few through at a time.
+/// Lets a few requests through at a time.
 #[derive(Debug)]
 pub struct Gate {
     time: Time,
     in_flight: Arc<Semaphore>,
 }
 
-/// How long it may take.
+/// The time limits of a request.
 #[derive(Clone, Copy, Debug)]
 enum Time {
-    /// Waiting and work together.
+    /// One limit for waiting and work together.
     Together(Duration),
-    /// Each has its own, so that whoever waited long has as much time to work as all others.
+    /// A limit for each, so that a request that waited long has as much time to work as any other.
     Apart { waiting: Duration, working: Duration },
 }
 
-/// Why nothing came of it.
+/// Why a request has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum Late {
-    /// Others took all the time.
+    /// Other requests used up all the time.
     #[error("too many wait")]
     Busy,
-    /// It took too long.
+    /// The work took too long.
     #[error("it did not answer in time")]
     Time,
-    /// It ended by itself.
+    /// The thread ended by itself.
     #[error("the thread that asked ended")]
     Ended(#[source] tokio::task::JoinError),
 }
 
 impl Gate {
-    /// Lets this many through at a time, each for this long at most.
+    /// Lets this many requests through at a time, each for at most this long.
     pub fn new(in_flight: usize, total: Duration) -> Self {
         Self { time: Time::Together(total), in_flight: Arc::new(Semaphore::new(in_flight)) }
     }
 
-    /// Lets this many through at a time, each after this much waiting at most, and then for this long at most. Whoever judges
-    /// those who are asked by whether they kept to their time needs this one: what passed before is not their time.
+    /// Lets this many requests through at a time. Each waits at most this long, and then runs at most that
+    /// long. Use this one if a server is judged by whether it answered in time: the time spent waiting is not
+    /// its fault.
     pub fn apart(in_flight: usize, waiting: Duration, working: Duration) -> Self {
         Self { time: Time::Apart { waiting, working }, in_flight: Arc::new(Semaphore::new(in_flight)) }
     }
 
-    /// Does something on a thread that may block, which must keep to the deadline that it is given.
+    /// Runs the work on a thread that is allowed to block. The work must keep to the deadline that it is
+    /// given.
     pub async fn pass<T: Send + 'static>(
         &self,
         work: impl FnOnce(Instant) -> T + Send + 'static,
@@ -73,9 +76,9 @@ impl Gate {
         };
         let patience = deadline() + SLACK;
         let working = spawn_blocking(move || {
-            // Held as long as the thread is busy, even if nobody waits for the outcome any more.
+            // Held as long as the thread is busy, even if no one waits for the result any more.
             let _permit = permit;
-            // Their time begins where they do, not where they wait for a thread.
+            // The time starts here, not while the work waits for a thread.
             work(deadline())
         });
         match timeout_at(patience.into(), working).await {
@@ -101,8 +104,8 @@ mod tests {
         let slow = tokio::spawn(async move { busy.pass(|_| sleep(TOTAL * 4)).await });
         tokio::task::yield_now().await;
         assert!(matches!(gate.pass(|_| ()).await, Err(Late::Busy)));
-        assert!(matches!(slow.await.unwrap(), Err(Late::Time)), "nobody waits for a thread that is late");
-        // The late thread still counts, until it is done.
+        assert!(matches!(slow.await.unwrap(), Err(Late::Time)), "no one waits for a late thread");
+        // The late thread still counts until it is done.
         sleep(TOTAL * 3);
         assert!(gate.pass(|_| ()).await.is_ok());
     }

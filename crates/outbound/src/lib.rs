@@ -1,7 +1,8 @@
-//! Asking servers of others, whoever named them: with a judgement on the address that is connected to, a bound on the time
-//! and a bound on how many are asked at once (B-048).
+//! Requests to servers that other people run or name. The address that is connected to is checked, and there
+//! are limits on the time and on how many run at once (B-048).
 //!
-//! Redirects are not followed and a proxy of the environment is not used: it would look names up itself.
+//! Redirects are not followed. A proxy from the environment is not used, because it would resolve names
+//! itself.
 
 mod gate;
 mod reach;
@@ -14,13 +15,13 @@ use ureq::unversioned::transport::DefaultConnector;
 pub use gate::{Gate, Late};
 pub use reach::{GuardedResolver, Kind, OutOfReach, Reach};
 
-/// How long the headers of an answer may be.
+/// The longest headers that an answer can have, in bytes.
 const MAX_HEADERS: usize = 16 * 1024;
-/// How long a connection is kept for the next question. Servers close theirs after five seconds or more.
+/// How long a connection is kept for the next request. Servers close theirs after five seconds or more.
 const MAX_IDLE: Duration = Duration::from_secs(4);
 
-/// A caller whose names reach this far. Looking a name up and connecting may each take this long; a limit for the whole is the
-/// request's.
+/// Makes an HTTP agent that connects only to addresses within this reach. The look-up of a name and the
+/// connection can each take up to `connect`. The limit for a whole request is set with the request.
 pub fn agent(reach: Reach, connect: Duration, idle_connections: usize) -> Agent {
     let config = Agent::config_builder()
         .http_status_as_error(false)

@@ -1,5 +1,5 @@
-//! Which addresses a name may lead to. Names are looked up here, so the address that was judged is the address that is
-//! used: nothing can be changed in between (B-048).
+//! Which addresses a name can resolve to. Names are resolved here, so the address that is checked is the
+//! address that is used: nothing can change in between (B-048).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -9,21 +9,22 @@ use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::NextTimeout;
 
-/// What an address is.
+/// The kind of network that an address belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The internet.
+    /// The public internet.
     Public,
-    /// A network of the operator's or of its provider.
+    /// A private network of the operator or of its provider.
     Private,
     /// This machine.
     Loopback,
-    /// Link-local, where clouds keep their secrets; multicast, documentation, and what has no meaning yet.
+    /// Link-local, where clouds keep their secrets; multicast; documentation; and ranges that have no meaning
+    /// yet.
     NoService,
 }
 
 impl Kind {
-    /// Tells what an address is, by the IANA registries of special-purpose addresses.
+    /// Classifies an address by the IANA registries of special-purpose addresses.
     pub fn of(address: IpAddr) -> Self {
         match address {
             IpAddr::V4(address) => Self::of_v4(address),
@@ -46,7 +47,8 @@ impl Kind {
         }
     }
 
-    /// The internet is 2000::/3 without what is set aside in it. Addresses that carry one of version 4 are what that one is.
+    /// The internet is 2000::/3 without the ranges reserved in it. An address that embeds an IPv4 address is
+    /// classified by it.
     fn of_v6(address: Ipv6Addr) -> Self {
         let v4 = |high: u16, low: u16| {
             let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
@@ -63,19 +65,19 @@ impl Kind {
     }
 }
 
-/// How far a name may reach.
+/// How far a request can go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Only into the internet.
+    /// Only to the public internet.
     Public,
     /// Also to this machine.
     ThisMachine,
-    /// Also to this machine and into private networks: the operator allowed it.
+    /// Also to this machine and to private networks, because the operator allowed it.
     Private,
 }
 
 impl Reach {
-    /// May this address be asked?
+    /// May requests go to this address?
     pub fn includes(self, address: IpAddr) -> bool {
         match Kind::of(address) {
             Kind::Public => true,
@@ -86,15 +88,15 @@ impl Reach {
     }
 }
 
-/// A name leads to no address that may be asked.
+/// A name resolves to no address within reach.
 #[derive(Debug, thiserror::Error)]
 #[error("its name resolves to an address that must not be contacted")]
 pub struct OutOfReach;
 
-/// Looks names up and keeps the addresses within reach.
+/// Resolves names and keeps only the addresses within reach.
 #[derive(Debug)]
 pub struct GuardedResolver {
-    /// How far names may reach.
+    /// How far requests can go.
     pub reach: Reach,
 }
 
@@ -176,7 +178,7 @@ mod tests {
             agent.get(&url).call().unwrap_err()
         };
         assert!(matches!(ask(Reach::Public), Error::Other(error) if error.is::<OutOfReach>()));
-        assert!(listener.accept().is_err(), "nobody has connected");
+        assert!(listener.accept().is_err(), "no connection was made");
         assert!(matches!(ask(Reach::ThisMachine), Error::Timeout(_)));
         assert!(listener.accept().is_ok());
     }
