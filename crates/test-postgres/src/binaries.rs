@@ -1,16 +1,17 @@
-//! Where PostgreSQL's programs are.
+//! Finds PostgreSQL's programs.
 
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The folder of PostgreSQL's programs.
+/// The folder that holds PostgreSQL's programs.
 #[derive(Debug)]
 pub(crate) struct Binaries(PathBuf);
 
 impl Binaries {
-    /// Looks where Debian puts them (the newest version wins), where `pg_config` says, and in `PATH`.
+    /// Looks in Debian's folder (the newest version wins), then in the folder that `pg_config` names, then in
+    /// `PATH`.
     pub(crate) fn find() -> Self {
         let mut folders = debian();
         folders.extend(pg_config());

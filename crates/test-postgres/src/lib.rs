@@ -1,14 +1,14 @@
-//! A throw-away PostgreSQL cluster for tests: started, broken, mended and removed by them.
+//! A throw-away PostgreSQL cluster for tests, which start, break, repair and remove it.
 //!
-//! The cluster listens on a free port of 127.0.0.1 and trusts everybody who comes from there. It syncs to disk as a
-//! real one does, because durability is among the things that are tested. A machine without PostgreSQL makes the tests
-//! fail, never skip.
+//! The cluster listens on a free port of 127.0.0.1 and trusts every connection from there. It syncs to disk
+//! as a real one does, because durability is among the things under test. On a machine without PostgreSQL the
+//! tests fail; they are never skipped.
 //!
-//! A cluster may have a copy that follows it, and poolers in front of it.
+//! A cluster can have a replica that follows it, and poolers in front of it.
 //!
-//! A shell stands between us and the server (see `supervisor.sh`): PostgreSQL refuses to be root, so it is the shell that
-//! becomes the user `postgres`; and the shell removes everything as soon as our end of its pipe closes, even if this
-//! process is killed.
+//! A shell runs between us and the server (see `supervisor.sh`), for two reasons. PostgreSQL refuses to run
+//! as root, so the shell becomes the user `postgres`. And the shell removes everything as soon as our end of
+//! its pipe closes, even if this process is killed.
 #![expect(
     clippy::expect_used,
     reason = "a test cluster that does not do as told fails the test by panicking"
@@ -27,7 +27,8 @@ use std::time::{Duration, Instant};
 use binaries::Binaries;
 use supervisor::Supervisor;
 
-/// A running PostgreSQL cluster. It is stopped and removed when this is dropped, or when the process ends.
+/// A running PostgreSQL cluster. It is stopped and removed when this value is dropped, or when the process
+/// ends.
 #[derive(Debug)]
 pub struct Cluster {
     binaries: Binaries,
@@ -37,11 +38,11 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Makes a cluster and starts it.
+    /// Creates a cluster and starts it.
     ///
     /// # Panics
     ///
-    /// If PostgreSQL is not installed, or does not start.
+    /// If PostgreSQL is not installed or does not start.
     pub fn start() -> Self {
         Self::start_from(None)
     }
@@ -49,7 +50,7 @@ impl Cluster {
     fn start_from(primary: Option<u16>) -> Self {
         let binaries = Binaries::find();
         let mut supervisor = Supervisor::start(&binaries, primary);
-        // Between the moment when a free port is found and the one when PostgreSQL takes it, somebody else may.
+        // Between finding a free port and PostgreSQL's start, another program can take the port.
         for _ in 0..5 {
             let port = free_port();
             if supervisor.tell(&format!("port {port}")).is_ok() && supervisor.tell("start").is_ok() {
@@ -60,13 +61,13 @@ impl Cluster {
         panic!("PostgreSQL does not start; its log says:\n{}", supervisor.log());
     }
 
-    /// The cluster that all tests of one program share; made when the first of them asks.
+    /// The cluster that all tests of one program share. The first test that asks creates it.
     pub fn shared() -> &'static Self {
         static SHARED: OnceLock<Cluster> = OnceLock::new();
         SHARED.get_or_init(Self::start)
     }
 
-    /// The URL of a database, whether it is there or not.
+    /// The URL of a database, whether it exists or not.
     pub fn url(&self, database: &str) -> String {
         format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
     }
@@ -76,14 +77,14 @@ impl Cluster {
         self.port
     }
 
-    /// Makes an empty database and gives its URL.
+    /// Creates an empty database and returns its URL.
     pub fn create_database(&self) -> String {
         let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
         self.execute("postgres", &format!("CREATE DATABASE {name} TEMPLATE template0"));
         self.url(&name)
     }
 
-    /// Runs statements in a database, and gives what they answer: a line for each row, a `|` between columns.
+    /// Runs statements in a database and returns their output: one line per row, with `|` between columns.
     pub fn execute(&self, database: &str, statements: &str) -> String {
         let output = Command::new(self.binaries.path("psql"))
             .args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1"])
@@ -95,26 +96,27 @@ impl Cluster {
         answer
     }
 
-    /// Stops the server as a crash would: nothing is flushed, nobody is told. What was committed must be there later.
+    /// Stops the server as a crash would: nothing is flushed and no client is told. What was committed must
+    /// still be there afterwards.
     pub fn stop_immediate(&self) {
         self.tell("stop immediate");
     }
 
-    /// Stops the server as an administrator would: whoever is connected is sent away.
+    /// Stops the server as an administrator would: clients are disconnected.
     pub fn stop_fast(&self) {
         self.tell("stop fast");
     }
 
-    /// Starts the server that was stopped; it recovers what it had.
+    /// Starts a stopped server again. It recovers its data.
     pub fn start_again(&self) {
         self.tell("start");
     }
 
-    /// Starts another server that follows this one and can be read. From then on this one answers a commit only when the
-    /// other has it on disk too.
+    /// Starts a second server that follows this one and can be read. From then on, this server answers a
+    /// commit only when the second one also has it on disk.
     pub fn replicate(&self) -> Self {
         let replica = Self::start_from(Some(self.port));
-        // Not before there is one: each commit would wait for it.
+        // Set only now: before there is a replica, every commit would wait for it.
         self.execute("postgres", "ALTER SYSTEM SET synchronous_standby_names = '*'");
         self.execute("postgres", "SELECT pg_reload_conf()");
         let deadline = Instant::now() + Duration::from_secs(60);
@@ -125,16 +127,16 @@ impl Cluster {
         replica
     }
 
-    /// Makes a server that follows one that takes writes itself.
+    /// Makes a replica accept writes itself.
     pub fn promote(&self) {
         self.tell("promote");
     }
 
-    /// Starts a `PgBouncer` in front of the server, and gives its port. It ends with the cluster.
+    /// Starts a `PgBouncer` in front of the server and returns its port. It ends with the cluster.
     ///
     /// # Panics
     ///
-    /// If `PgBouncer` is not installed, or does not start.
+    /// If `PgBouncer` is not installed or does not start.
     pub fn start_pooler(&self, mode: PoolMode) -> u16 {
         for _ in 0..5 {
             let port = free_port();
@@ -146,12 +148,12 @@ impl Cluster {
         panic!("PgBouncer does not start; on Debian and Ubuntu: apt-get install pgbouncer");
     }
 
-    /// Freezes the server with everybody whom it serves: connections stay open, and nothing answers.
+    /// Freezes the server and its connections: they stay open, and nothing answers.
     pub fn pause(&self) {
         self.tell("pause");
     }
 
-    /// Lets a frozen server go on.
+    /// Lets a frozen server continue.
     pub fn resume(&self) {
         self.tell("resume");
     }
@@ -168,7 +170,7 @@ impl Cluster {
     }
 }
 
-/// Waits until somebody takes connections at a port.
+/// Waits until a port accepts connections.
 fn listens(port: u16) -> bool {
     let deadline = Instant::now() + Duration::from_secs(10);
     while Instant::now() < deadline {
@@ -180,10 +182,10 @@ fn listens(port: u16) -> bool {
     false
 }
 
-/// For how long `PgBouncer` lends a session of the server.
+/// How long `PgBouncer` lends a server connection to a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PoolMode {
-    /// Until the client goes.
+    /// Until the client disconnects.
     Session,
     /// For one transaction.
     Transaction,

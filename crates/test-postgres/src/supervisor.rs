@@ -1,4 +1,4 @@
-//! The shell that owns the cluster, and how we talk to it.
+//! The shell that owns the cluster, and the way to talk to it.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -21,10 +21,11 @@ pub(crate) struct Supervisor {
 }
 
 impl Supervisor {
-    /// Starts the shell, which makes the cluster's files: empty ones, or a copy of the cluster at a port.
+    /// Starts the shell, which creates the cluster's files: empty ones, or a copy of the cluster on a port.
     pub(crate) fn start(binaries: &Binaries, primary: Option<u16>) -> Self {
         let mut command = unprivileged_shell();
-        // A group of its own: Ctrl-C at the terminal reaches us only, and the shell tidies up when it sees us gone.
+        // Its own process group, so that Ctrl-C at the terminal reaches only us. The shell cleans up when it
+        // sees that we are gone.
         command.args(["-c", SCRIPT, "supervisor"]).arg(binaries.folder());
         command.args(primary.map(|port| port.to_string())).process_group(0);
         command.current_dir("/").stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -36,7 +37,7 @@ impl Supervisor {
         Self { shell, commands, answers, folder: PathBuf::from(folder) }
     }
 
-    /// Gives a command and waits until it is done.
+    /// Sends a command and waits until it is done.
     pub(crate) fn tell(&mut self, command: &str) -> Result<(), String> {
         let pipe = self.commands.as_mut().expect("the pipe is open until we are dropped");
         writeln!(pipe, "{command}").expect("the supervising shell listens");
@@ -46,7 +47,7 @@ impl Supervisor {
         }
     }
 
-    /// The server's log, for a message that explains a failure.
+    /// The server's log, to explain a failure.
     pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.folder.join("server.log")).unwrap_or_else(|error| error.to_string())
     }
@@ -61,7 +62,7 @@ impl Supervisor {
 impl Drop for Supervisor {
     fn drop(&mut self) {
         self.commands = None;
-        // The shell's verdict on its own clean-up changes nothing for a test that is over.
+        // The test is over, so a failed clean-up in the shell no longer matters.
         let _ = self.shell.wait();
     }
 }
@@ -72,7 +73,8 @@ fn read_answer(answers: &mut impl BufRead) -> String {
     line.trim_end().to_owned()
 }
 
-/// PostgreSQL refuses to run as root; then it runs as the user `postgres`, whom its package makes.
+/// PostgreSQL refuses to run as root. For root, the shell runs as the user `postgres`, which PostgreSQL's
+/// package creates.
 fn unprivileged_shell() -> Command {
     let is_root = fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
     if !is_root {

@@ -1,16 +1,16 @@
-# Owns one PostgreSQL cluster for the test process at the other end of the pipe. Every line that comes in is a command,
-# every command is answered by one line: `ok`, or what went wrong. When the pipe closes, for whatever reason, the cluster
-# is stopped and removed.
+# Owns one PostgreSQL cluster for the test process at the other end of the pipe. Every input line is a command, and every
+# command gets one line as its answer: `ok`, or what went wrong. When the pipe closes, for any reason, the cluster is
+# stopped and removed.
 #
 # $1: the folder of PostgreSQL's programs
-# $2: the port of another cluster, which this one copies and then follows; without it the cluster is empty
+# $2: the port of another cluster to copy and then follow; without it the cluster starts empty
 PATH=$PATH:/usr/sbin
 bin=$1
 primary=$2
 dir=$(mktemp -d "${TMPDIR:-/tmp}/countersign-postgres.XXXXXX") || exit 1
 cd "$dir" || exit 1
 
-# The server, and the processes in which it serves.
+# The pids of the server and of its child processes.
 server() {
   head -n 1 data/postmaster.pid 2>/dev/null
 }
@@ -66,7 +66,7 @@ while read -r command argument; do
     start) answer "$bin/pg_ctl" start -D data -w -t 60 -l server.log ;;
     stop) answer "$bin/pg_ctl" stop -D data -m "$argument" -w -t 60 ;;
     promote) answer "$bin/pg_ctl" promote -D data -w -t 60 ;;
-    # A pooler in front of the server; its port, and for how long it lends a session.
+    # A pooler in front of the server: its port and its pool mode.
     pool)
       cat >"pooler-${argument%% *}.ini" <<POOLER
 [databases]
@@ -84,8 +84,8 @@ logfile = $dir/pooler-${argument%% *}.log
 POOLER
       answer pgbouncer --daemon --quiet "pooler-${argument%% *}.ini"
       ;;
-    # The server first: one that is frozen takes nobody in whom we would not freeze. Of those whom it serves some may
-    # end before the signal reaches them, which is no failure.
+    # The server first: a frozen server starts no new child that we would miss. Some children can end before the
+    # signal reaches them, which is not a failure.
     pause) pid=$(server); kill -STOP "$pid"; kill -STOP $(served "$pid") 2>/dev/null; answer kill -STOP "$pid" ;;
     resume) pid=$(server); kill -CONT $(served "$pid") 2>/dev/null; answer kill -CONT "$pid" ;;
     *) echo "no such command" ;;

@@ -1,4 +1,4 @@
-//! The cluster does as it is told, and leaves nothing behind.
+//! The cluster obeys its commands, and leaves nothing behind.
 
 use super::*;
 
