@@ -1,4 +1,4 @@
-//! Documents that were fetched, kept for a while.
+//! Keeps fetched documents for a while.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,37 +10,39 @@ use countersign_ports::{FetchError, Fetched, Fetcher};
 use tokio::sync::Mutex as Turn;
 use tokio::time::Instant;
 
-/// How many URLs are known at a time. With answers of up to 64 KiB this is the bound on memory too.
+/// How many URLs are kept at a time. With answers of up to 64 KiB this also limits the memory.
 const MAX_URLS: usize = 256;
-/// A document is kept for at least this long, whatever its server says: whoever names it must not make us ask all the time.
+/// A document is kept for at least this long, whatever its server says, so that no one can make us fetch it
+/// all the time.
 const MIN_AGE: Duration = Duration::from_secs(60);
-/// A document is kept no longer than this: keys are taken back.
+/// A document is kept for at most this long, because keys can be revoked.
 const MAX_AGE: Duration = Duration::from_secs(60 * 60);
-/// How long a document is kept whose server says nothing of it.
+/// How long a document is kept if its server does not say.
 const USUAL_AGE: Duration = Duration::from_secs(5 * 60);
-/// How long a failure is kept.
+/// How long a failure is remembered.
 const FAILURE_AGE: Duration = Duration::from_secs(5);
-/// How long after one question because of something that is not in the document the next such question is asked.
+/// After a fresh fetch because the document lacked something, the next such fetch must wait this long.
 const ANEW_AFTER: Duration = Duration::from_secs(10);
 
-/// A fetcher that remembers what it got. Of many that want one document at once, one asks and the others wait for it.
+/// A fetcher that keeps what it got. If many callers want the same document at once, one fetches it and the
+/// others wait.
 pub struct CachedDocuments {
     fetcher: Arc<dyn Fetcher>,
     documents: Slots,
-    /// Of their own, so that whoever names many documents does not push the keys of clients out.
+    /// Kept apart, so that someone who names many documents cannot push out the keys of clients.
     keys: Slots,
 }
 
 type Slots = Mutex<HashMap<String, Arc<Slot>>>;
 
-/// What is asked for.
+/// What to fetch.
 #[derive(Clone, Copy, Debug)]
 enum What {
     Document,
     Keys,
 }
 
-/// What is known of one URL. Whoever has the turn is the only one who asks.
+/// What is known about one URL. Only the caller that holds the lock fetches.
 #[derive(Default)]
 struct Slot {
     known: Turn<Option<Known>>,
@@ -49,14 +51,14 @@ struct Slot {
 #[derive(Clone)]
 struct Known {
     answer: Result<Fetched, FetchError>,
-    /// A failure does not take the place of a document that is still good.
+    /// A failed fetch does not replace a document that is still fresh.
     good_until: Instant,
-    /// When it was last asked for although it was known.
+    /// When it was last fetched although it was known.
     asked_anew_at: Option<Instant>,
 }
 
 impl Known {
-    /// Need nobody be asked?
+    /// Can this answer be used without fetching?
     fn will_do(&self, anew: bool, now: Instant) -> bool {
         let was_asked_just_now = self.asked_anew_at.is_some_and(|asked_at| now < asked_at + ANEW_AFTER);
         now < self.good_until && (!anew || was_asked_just_now || self.answer.is_err())
@@ -64,7 +66,7 @@ impl Known {
 }
 
 impl CachedDocuments {
-    /// Remembers what this fetcher gets.
+    /// Keeps what this fetcher gets.
     pub fn new(fetcher: Arc<dyn Fetcher>) -> Self {
         Self { fetcher, documents: Mutex::default(), keys: Mutex::default() }
     }
@@ -87,7 +89,7 @@ impl CachedDocuments {
         let asked_anew_at = anew.then_some(now);
         match known.as_mut().filter(|known| answer.is_err() && known.answer.is_ok() && now < known.good_until)
         {
-            // It was asked for something new, and cannot say: what it said before is still good.
+            // The fresh fetch failed, so the earlier answer stays in use.
             Some(known) => known.asked_anew_at = asked_anew_at,
             None => *known = Some(Known { answer, good_until: now + age, asked_anew_at }),
         }
@@ -114,8 +116,8 @@ impl CachedDocuments {
     }
 }
 
-/// Forgets what is not good any more, and if that is nothing the one that stays good for the shortest time. Who is waited for is
-/// not known to have anything, and goes first; those who wait get their answer all the same.
+/// Removes entries that are no longer fresh or, if there are none, the one that expires first. An entry that
+/// is being fetched has no known expiry, so it is removed first. Its callers still get their answer.
 fn make_room(slots: &mut HashMap<String, Arc<Slot>>) {
     let now = Instant::now();
     let good_until =

@@ -1,4 +1,4 @@
-//! One question to a server that somebody else named.
+//! A single request to a server that someone else named.
 
 use std::time::{Duration, Instant};
 
@@ -10,16 +10,16 @@ use ureq::http::{HeaderMap, HeaderName, Response};
 use ureq::{Agent, Body};
 use url::{Host, Url};
 
-/// How long an answer may take, waiting for others included.
+/// How long a request can take, including the wait for other requests.
 const TOTAL: Duration = Duration::from_secs(5);
-/// How long looking a name up, and connecting, may take.
+/// How long resolving a name can take, and how long connecting can take.
 const CONNECT: Duration = Duration::from_secs(3);
-/// How many are asked at a time for each purpose: strangers name documents, clients that are registered name keys and want to know
-/// of sign-outs, and none of the three has to wait for the others (F-12).
+/// How many requests run at a time for each purpose: strangers name documents, registered clients name keys,
+/// and registered clients are notified of sign-outs. None of the three waits for the others (F-12).
 const IN_FLIGHT: usize = 8;
-/// How many bytes an answer may have.
+/// The most bytes that an answer can have.
 const MAX_ANSWER: u64 = 64 * 1024;
-/// How long a URL may be.
+/// The longest URL, in bytes.
 const MAX_URL: usize = 2_048;
 
 /// Fetches over HTTPS.
@@ -33,17 +33,18 @@ pub struct HttpFetcher {
 }
 
 impl HttpFetcher {
-    /// A fetcher that reaches the internet. With `allow_loopback` it also reaches this machine, by http too: for a server that
-    /// is tried out at a loopback address itself.
+    /// Makes a fetcher that reaches the public internet. With `allow_loopback` it also reaches this machine,
+    /// over http too. That is for a server that is itself tried out on a loopback address.
     pub fn new(allow_loopback: bool) -> Self {
         let reach = if allow_loopback { Reach::ThisMachine } else { Reach::Public };
-        // Connections are not kept: nobody is asked often.
+        // Connections are not kept, because no server is asked often.
         let gate = || Gate::new(IN_FLIGHT, TOTAL);
         let (documents, keys, notices) = (gate(), gate(), gate());
         Self { agent: agent(reach, CONNECT, 0), documents, keys, notices, allow_loopback }
     }
 
-    /// The URL as it is asked: https, or http on this machine where that is allowed; without a user and without a fragment.
+    /// Parses and checks a URL: https, or http on this machine if that is allowed, with neither user nor
+    /// fragment.
     fn judge(&self, text: &str) -> Result<Url, FetchError> {
         let url = Some(text).filter(|text| text.len() <= MAX_URL).and_then(|text| Url::parse(text).ok());
         let url = url.ok_or(FetchError::Url)?;
@@ -60,7 +61,7 @@ impl HttpFetcher {
                 "http" => self.allow_loopback && is_here,
                 _ => false,
             };
-        // The caller's library reads it again by rules of its own.
+        // The HTTP library parses the URL again, by its own rules.
         if is_good && ureq::http::Uri::try_from(url.as_str()).is_ok() {
             Ok(url)
         } else {
@@ -127,7 +128,7 @@ fn read(mut answer: Response<Body>) -> Result<Fetched, FetchError> {
     }
     let content_type = header(answer.headers(), &CONTENT_TYPE).map(ToOwned::to_owned);
     let max_age = header(answer.headers(), &CACHE_CONTROL).and_then(max_age);
-    // The library refuses what reaches its limit.
+    // The library fails when the limit is reached, not when it is exceeded, hence the extra byte.
     let body = answer.body_mut().with_config().limit(MAX_ANSWER + 1).read_to_vec();
     Ok(Fetched { content_type, max_age, body: body.map_err(|error| reason_of(&error))? })
 }
@@ -136,7 +137,7 @@ fn header<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// How long an answer may be kept (RFC 9111): nothing is said where it may not be.
+/// How long an answer can be kept (RFC 9111). Directives that forbid keeping it give zero.
 fn max_age(cache_control: &str) -> Option<Duration> {
     let mut directives = cache_control.split(',').map(str::trim);
     if directives.clone().any(|word| ["no-store", "no-cache"].iter().any(|no| no.eq_ignore_ascii_case(word)))

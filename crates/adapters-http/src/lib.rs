@@ -1,7 +1,8 @@
-//! Fetching what clients point at: their keys and their metadata, and telling them of sign-outs.
+//! Fetches clients' keys and metadata documents, and notifies clients of sign-outs.
 //!
-//! Whoever registers says which URLs are asked, so nothing of them is trusted: `HttpFetcher` judges scheme and address and bounds
-//! time, bytes and number; `CachedDocuments` keeps what was fetched, so that many requests ask once.
+//! Clients choose these URLs when they register, so nothing about them is trusted. `HttpFetcher` checks
+//! scheme and address and limits time, size and concurrency. `CachedDocuments` keeps what was fetched, so
+//! that many requests cause one fetch.
 
 mod cached;
 mod fetcher;

@@ -1,4 +1,4 @@
-//! Servers that do what no server should (B-048, E-31, E-35).
+//! Servers that misbehave (B-048, E-31, E-35).
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::io::{Read, Write};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use countersign_adapters_http::{CachedDocuments, HttpFetcher};
 use countersign_ports::{FetchError, Fetcher};
 
-/// A server on this machine that answers every connection in one way.
+/// A server on this machine that gives every connection the same answer.
 struct Server {
     url: String,
     connections: Arc<AtomicUsize>,
@@ -49,7 +49,7 @@ async fn a_document_is_fetched_with_its_type_and_its_age() {
         "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nCache-Control: max-age=7\r\nContent-Length: 2\r\n\r\n{}",
     );
     let fetched = HttpFetcher::new(true).get(&server.url).await.unwrap();
-    assert_eq!(fetched.content_type.as_deref(), Some("text/html"), "whoever reads it judges it");
+    assert_eq!(fetched.content_type.as_deref(), Some("text/html"), "the caller checks the type");
     assert_eq!(fetched.max_age, Some(Duration::from_secs(7)));
     assert_eq!(fetched.body, b"{}");
 }
@@ -63,7 +63,7 @@ async fn b_048_this_machine_is_not_asked_unless_it_may_be() {
         let got = HttpFetcher::new(false).get(&format!("https://{host}:{port}")).await;
         assert_eq!(got, Err(FetchError::Address), "{host}");
     }
-    assert_eq!(server.connections.load(Ordering::SeqCst), 0, "nobody connected");
+    assert_eq!(server.connections.load(Ordering::SeqCst), 0, "no connection was made");
 }
 
 #[tokio::test]
@@ -190,8 +190,8 @@ async fn many_that_want_one_document_make_one_connection() {
     assert_eq!(server.connections.load(Ordering::SeqCst), 1);
 }
 
-/// Whoever names documents that never come, as strangers may, keeps nobody from the keys of a client, and a client that does not take
-/// its notice of a sign-out keeps nobody from either.
+/// Someone can name documents that never come, as strangers can, without delaying the keys of a client. A
+/// client that does not accept its sign-out notice delays neither.
 #[tokio::test]
 async fn f_12_documents_keys_and_notices_do_not_wait_for_each_other() {
     let silent = Server::new(|_| {

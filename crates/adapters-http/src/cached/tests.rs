@@ -1,4 +1,4 @@
-//! A fetcher that counts, and a clock that is moved.
+//! Uses a fetcher that counts and a clock that the test moves.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -6,7 +6,7 @@ use tokio::time::{advance, sleep};
 
 use super::*;
 
-/// Numbers its answers; each takes a second.
+/// Numbers its answers. Each takes a second.
 #[derive(Default)]
 struct Counting {
     asked: AtomicUsize,
@@ -87,10 +87,10 @@ async fn a_document_is_asked_for_anew_but_not_all_the_time() {
     let anew = || async { documents.get_anew("a").await.unwrap().body[0] };
     assert_eq!(body(&documents, "a").await, 0);
     for _ in 0..5 {
-        assert_eq!(anew().await, 1, "however fresh it is, it may lack what is wanted");
+        assert_eq!(anew().await, 1, "even a fresh document can lack what the caller wants");
     }
     assert_eq!(body(&documents, "a").await, 1);
-    // Its server is gone: what it said stays good for its time.
+    // Its server is gone. The earlier answer stays in use until it expires.
     counting.fails.store(true, Ordering::SeqCst);
     advance(ANEW_AFTER).await;
     for _ in 0..5 {
@@ -108,9 +108,9 @@ async fn only_so_many_urls_are_known_at_a_time() {
     }
     let asked = counting.asked.load(Ordering::SeqCst);
     documents.get(&(MAX_URLS + 9).to_string()).await.unwrap();
-    assert_eq!(counting.asked.load(Ordering::SeqCst), asked, "the newest is known");
+    assert_eq!(counting.asked.load(Ordering::SeqCst), asked, "the newest is kept");
     documents.get("0").await.unwrap();
-    assert_eq!(counting.asked.load(Ordering::SeqCst), asked + 1, "the oldest is not");
+    assert_eq!(counting.asked.load(Ordering::SeqCst), asked + 1, "the oldest is not kept");
 }
 
 #[tokio::test(start_paused = true)]
@@ -122,5 +122,5 @@ async fn f_12_many_documents_do_not_push_the_keys_of_a_client_out() {
     }
     let asked = counting.asked.load(Ordering::SeqCst);
     documents.get_keys("https://client.example/jwks").await.unwrap();
-    assert_eq!(counting.asked.load(Ordering::SeqCst), asked, "the keys are still known");
+    assert_eq!(counting.asked.load(Ordering::SeqCst), asked, "the keys are still kept");
 }
