@@ -1,4 +1,5 @@
-//! A connection to the mail server that is ready for mails: protected as the operator said, and signed in.
+//! A connection to the mail server that is ready for mails: protected as the operator configured, and signed
+//! in.
 
 use std::io;
 use std::time::Duration;
@@ -14,14 +15,15 @@ use crate::limited::Limited;
 use crate::reply::Trouble;
 use crate::smtp_url::Protection;
 
-/// How long one of the server's addresses may take to answer, so that the next one gets its turn within the whole limit.
+/// How long one of the server's addresses can take to answer, so that the next one gets its turn within the
+/// overall limit.
 const CONNECT: Duration = Duration::from_secs(3);
 
-/// Opens a connection. Dropping it, finished or not, closes it.
+/// Opens a connection. Dropping it at any point closes it.
 pub(crate) async fn open(url: &SmtpUrl, us: &ClientId) -> Result<AsyncSmtpConnection, Trouble> {
     let mut connection = match url.protection() {
         Protection::Wrapped(tls) => {
-            // Whoever answers has proved to be the server before the first reply is read.
+            // The TLS handshake proves the server's identity before the first reply is read.
             AsyncSmtpConnection::connect_tokio1(url.address(), Some(CONNECT), us, Some(tls.clone()), None)
                 .await?
         }
@@ -54,7 +56,7 @@ async fn plain(url: &SmtpUrl, us: &ClientId) -> Result<AsyncSmtpConnection, Trou
 }
 
 async fn connect(url: &SmtpUrl) -> io::Result<TcpStream> {
-    let mut last = io::Error::new(io::ErrorKind::NotFound, "its name has no address");
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "its name does not resolve");
     for address in lookup_host(url.address()).await? {
         match timeout(CONNECT, TcpStream::connect(address)).await {
             Ok(Ok(stream)) => return Ok(stream),

@@ -1,6 +1,6 @@
-//! Mail over SMTP: where the operator's mail server is, and the mailer that speaks to it.
+//! Mail over SMTP: the address of the operator's mail server, and the mailer that talks to it.
 //!
-//! What mails say is not here: their texts are made by whoever sends them.
+//! The content of mails is not here. The caller writes the texts.
 
 mod connection;
 mod limited;
@@ -15,11 +15,11 @@ pub use mailer::SmtpMailer;
 pub use sender::{Sender, SenderRejected};
 pub use smtp_url::{SmtpUrl, SmtpUrlRejected};
 
-/// What the operator decided about mail.
+/// The operator's settings for mail.
 #[derive(Clone, Debug)]
 pub struct SmtpSettings {
     /// The mail server.
     pub url: SmtpUrl,
-    /// Who mails come from.
+    /// The sender of mails.
     pub sender: Sender,
 }

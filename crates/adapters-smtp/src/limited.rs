@@ -1,4 +1,4 @@
-//! A connection that takes only so much from the other side.
+//! A connection that accepts only so much data from the server.
 
 use std::io;
 use std::net::SocketAddr;
@@ -9,13 +9,14 @@ use lettre::transport::smtp::client::AsyncTokioStream;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// More than all that a server says while it takes many mails.
+/// The most bytes that we read from one connection: more than a server sends while it accepts many mails.
 const MOST: usize = 1 << 20;
-/// More than any reply, and than what a server sends at once while TLS begins.
+/// The most bytes that we read at once: more than any reply, and more than a server sends while TLS starts.
 const MOST_AT_ONCE: usize = 32 * 1024;
 
-/// A stream that fails when the server has sent [`MOST`] bytes, or [`MOST_AT_ONCE`] without being asked anything. The reader of
-/// replies keeps a line without end in memory, and reads a reply again from its beginning with every line of it.
+/// A stream that fails when the server has sent [`MOST`] bytes in total, or [`MOST_AT_ONCE`] without a
+/// request. The limits are needed because the reader of replies keeps an endless line in memory, and parses a
+/// reply again from its start with every new line.
 #[derive(Debug)]
 pub(crate) struct Limited {
     stream: TcpStream,
@@ -42,7 +43,7 @@ impl AsyncRead for Limited {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         if self.left == 0 || self.left_at_once == 0 {
-            return Poll::Ready(Err(io::Error::other("the server sends too much")));
+            return Poll::Ready(Err(io::Error::other("the server sent too much")));
         }
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;

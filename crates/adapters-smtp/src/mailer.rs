@@ -1,4 +1,4 @@
-//! The mailer: one mail after another over a connection that is kept while it is good.
+//! The mailer: sends one mail after another over a connection that is kept while it works.
 
 use std::fmt;
 use std::io;
@@ -18,18 +18,18 @@ use crate::message::{self, Composed};
 use crate::post::Post;
 use crate::reply::{Stage, Trouble};
 
-/// How long one mail may take, the wait for its turn included.
+/// How long one mail can take, including the wait for its turn.
 const LIMIT: Duration = Duration::from_secs(10);
-/// How many mails are under way at once; others wait.
+/// How many mails are sent at once. The others wait.
 const AT_ONCE: usize = 4;
-/// How long a connection is kept for the next mail. Servers close them after minutes.
+/// How long a connection is kept for the next mail. Servers close idle connections after minutes.
 const IDLE: Duration = Duration::from_secs(30);
-/// How long a kept connection may take to say that it lives.
+/// How long a kept connection can take to prove that it works.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 /// How many mails go over one connection. Servers have limits of their own.
 const MAILS: u32 = 50;
 
-/// How much later than [`LIMIT`] a caller is answered, should the thread for mails not keep its time.
+/// How much later than [`LIMIT`] a caller is answered if the mail thread overruns.
 const SLACK: Duration = Duration::from_secs(1);
 
 /// Sends mail over the operator's server.
@@ -37,11 +37,11 @@ pub struct SmtpMailer {
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     office: Arc<Office>,
-    /// Or why there is no thread.
+    /// The mail thread, or the reason why it could not start.
     post: Result<Post, io::ErrorKind>,
 }
 
-/// What a mail needs on its way.
+/// Everything that is needed to send a mail.
 struct Office {
     settings: SmtpSettings,
     us: ClientId,
@@ -49,8 +49,8 @@ struct Office {
     kept: Mutex<Option<Connection>>,
 }
 
-/// A connection between two mails. In the middle of a mail it belongs to the future that sends it, so that a caller who stops
-/// waiting closes it, and no mail begins where another one broke off.
+/// A connection between two mails. During a mail it belongs to the future that sends it. So a caller who
+/// stops waiting closes it, and no mail starts in the middle of another.
 struct Connection {
     smtp: AsyncSmtpConnection,
     last_used: Instant,
@@ -58,7 +58,7 @@ struct Connection {
 }
 
 impl SmtpMailer {
-    /// A mailer. It connects with the first mail.
+    /// Makes a mailer. It connects when the first mail is sent.
     pub fn new(settings: SmtpSettings, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
         let us = settings.url.client_id(settings.sender.domain());
         let office = Office { settings, us, turns: Semaphore::new(AT_ONCE), kept: Mutex::new(None) };
@@ -69,7 +69,7 @@ impl SmtpMailer {
 
 impl Office {
     async fn deliver(&self, composed: &Composed) -> Result<(), (Stage, Trouble)> {
-        // Nobody closes the semaphore; if somebody did, mails would go without waiting.
+        // The semaphore is never closed. If it were, mails would go without waiting.
         let _turn = self.turns.acquire().await;
         let mut connection = match self.kept_and_alive().await {
             Some(connection) => connection,

@@ -1,4 +1,4 @@
-//! A mail as it goes over the wire (RFC 5322, RFC 2045 to 2047, RFC 3834).
+//! A mail in the form in which it is sent (RFC 5322, RFC 2045 to 2047, RFC 3834).
 
 use std::time::SystemTime;
 
@@ -13,16 +13,17 @@ use crate::Sender;
 use crate::reply::Trouble;
 use crate::sender::with_ascii_domain;
 
-/// The longest address that SMTP knows: 64 octets, the @, 255 octets (RFC 5321 section 4.5.3.1).
+/// The longest address in SMTP: 64 octets, the @, and 255 octets (RFC 5321 section 4.5.3.1).
 const LONGEST_ADDRESS: usize = 320;
 
-/// An envelope and what is in it.
+/// A mail's envelope and its bytes.
 pub(crate) struct Composed {
     pub(crate) envelope: Envelope,
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Writes a mail down. What could make a header or a recipient of its own is refused; everything else is encoded.
+/// Writes a mail as bytes. Anything that could add a header or a recipient is refused; everything else is
+/// encoded.
 pub(crate) fn compose(
     mail: &Mail,
     sender: &Sender,
@@ -30,10 +31,10 @@ pub(crate) fn compose(
     random: [u8; 16],
 ) -> Result<Composed, Trouble> {
     if mail.subject.chars().any(char::is_control) {
-        return Err(Trouble::Unsendable("the subject holds a control character"));
+        return Err(Trouble::Unsendable("the subject contains a control character"));
     }
     let to = recipient(&mail.to)?;
-    // A return alone is no end of a line in SMTP, but some servers take it for one.
+    // In SMTP a carriage return alone does not end a line, but some servers treat it as if it did.
     let text = mail.text.replace("\r\n", "\n").replace('\r', "\n");
     let written = Message::builder()
         .from(sender.mailbox())
@@ -43,7 +44,7 @@ pub(crate) fn compose(
         .message_id(Some(format!("<{}@{}>", hex::encode(random), sender.domain())))
         .raw_header(auto_submitted())
         .singlepart(part(text))
-        .map_err(|_| Trouble::Unsendable("the mail cannot be written down"))?;
+        .map_err(|_| Trouble::Unsendable("the mail cannot be encoded"))?;
     Ok(Composed { envelope: written.envelope().clone(), bytes: written.formatted() })
 }
 
@@ -60,7 +61,7 @@ fn part(text: String) -> SinglePart {
     SinglePart::builder().header(message::header::ContentType::TEXT_PLAIN).body(text)
 }
 
-/// Keeps holiday notices away (RFC 3834 section 5).
+/// Prevents automatic replies such as vacation notices (RFC 3834 section 5).
 fn auto_submitted() -> HeaderValue {
     HeaderValue::new(HeaderName::new_from_ascii_str("Auto-Submitted"), "auto-generated".to_owned())
 }

@@ -1,4 +1,4 @@
-//! A thread of its own for mails, so that nothing that a mail server does keeps a worker from its requests.
+//! A separate thread for mails, so that a slow mail server never blocks a worker.
 
 use std::io;
 use std::thread;
@@ -6,7 +6,7 @@ use std::thread;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-/// A thread that runs futures until this is dropped.
+/// A thread that runs futures until this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Post {
     handle: Handle,
@@ -20,14 +20,14 @@ impl Post {
         let handle = runtime.handle().clone();
         let (until_dropped, dropped) = oneshot::channel::<()>();
         thread::Builder::new().name("mail".to_owned()).spawn(move || {
-            // An error says that the sender is gone, which is what is waited for.
+            // The error only says that the sender was dropped, which is what we wait for.
             let _ = runtime.block_on(dropped);
             runtime.shutdown_background();
         })?;
         Ok(Self { handle, _until_dropped: until_dropped })
     }
 
-    /// Does something there. Whoever stops waiting for it stops it.
+    /// Runs the work on that thread. Dropping the returned future cancels the work.
     pub(crate) async fn carry<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
@@ -36,7 +36,7 @@ impl Post {
         working.spawn_on(work, &self.handle);
         match working.join_next().await {
             Some(done) => done.map_err(io::Error::other),
-            None => Err(io::Error::other("the thread for mails is gone")),
+            None => Err(io::Error::other("the mail thread is gone")),
         }
     }
 }

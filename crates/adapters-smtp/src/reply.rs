@@ -1,4 +1,4 @@
-//! What went wrong with a mail, in words for the operator's log, and whose fault it is.
+//! What went wrong with a mail, in words for the operator's log, and whether sending it again can help.
 
 use std::io;
 
@@ -6,23 +6,23 @@ use countersign_ports::MailError;
 use lettre::transport::smtp::Error;
 use lettre::transport::smtp::response::Category;
 
-/// The most that is told of what a server said.
+/// The longest part of a server's reply that is logged, in characters.
 const MOST_CHARACTERS: usize = 200;
-/// A longer word is none of a language; it could be a key or a link.
+/// A longer word is not from any language. It could be a key or a link.
 const LONGEST_WORD: usize = 32;
 
-/// Something went wrong on the way.
+/// Why a mail was not sent.
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// Nobody answers where the server should be.
+    /// Nothing answers at the server's address.
     NotReached(io::Error),
-    /// TLS is required, and the server does not offer it.
+    /// TLS is required, but the server does not offer it.
     NoStartTls,
-    /// The conversation failed.
+    /// The SMTP conversation failed.
     Conversation(Error),
-    /// The time was up.
+    /// The time limit was reached.
     TooSlow,
-    /// The mail cannot be one.
+    /// The mail cannot be sent to anyone in this form.
     Unsendable(&'static str),
 }
 
@@ -32,22 +32,22 @@ impl From<Error> for Trouble {
     }
 }
 
-/// At what point it went wrong.
+/// How far the sending got when it failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// Before the server was asked to take the mail.
+    /// The server was not yet asked to accept the mail.
     Before,
-    /// The server was asked.
+    /// The server was asked to accept the mail.
     Asked,
 }
 
-/// The words of a [`Trouble`], without anything private.
+/// The text of a [`Trouble`], without anything private.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Words(String);
 
 impl Trouble {
-    /// The error for the caller. `private` are the texts that it must not repeat.
+    /// The error for the caller. `private` holds the texts that it must not repeat.
     pub(crate) fn judge(self, stage: Stage, server: &str, private: &[String]) -> MailError {
         let refused = match &self {
             Self::Conversation(error) => stage == Stage::Asked && is_final(error),
@@ -66,13 +66,14 @@ impl Trouble {
     }
 }
 
-/// Would the same mail be refused again? A server that wants us to sign in (53x, RFC 4954) says nothing about the mail.
+/// Would the server refuse the same mail again? A server that wants us to sign in (53x, RFC 4954) says
+/// nothing about the mail.
 fn is_final(error: &Error) -> bool {
     let about_us = error.status().is_some_and(|code| code.category == Category::Unspecified3);
     (error.is_permanent() && !about_us) || error.is_client()
 }
 
-/// What a server said, as far as it may stand in a log: a short line without what is private.
+/// A server's reply in a form that is safe to log: a short line without private texts.
 fn readable(text: &str, private: &[String]) -> String {
     let plain: String =
         text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect();

@@ -1,4 +1,4 @@
-//! Who mails come from.
+//! The sender of mails.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use lettre::Address;
 use lettre::message::Mailbox;
 use url::Host;
 
-/// Why a text cannot be the sender.
+/// Why a text cannot be used as the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SenderRejected {
     /// Not an address.
     #[error("not an address such as signin@example.com, alone or as Name <signin@example.com>")]
     NotAnAddress,
-    /// The part behind the @ is no host.
-    #[error("the part behind the @ is not the name of a domain")]
+    /// The part after the @ is not a domain name.
+    #[error("the part after the @ is not a domain name")]
     Domain,
 }
 
@@ -32,7 +32,7 @@ impl Sender {
         Ok(Self(Mailbox::new(mailbox.name, email)))
     }
 
-    /// Name and address as the header `From` takes them.
+    /// Name and address for the `From` header.
     pub(crate) fn mailbox(&self) -> Mailbox {
         self.0.clone()
     }
@@ -55,8 +55,8 @@ impl fmt::Debug for Sender {
     }
 }
 
-/// The same address with its domain as the mail system knows it, so that no server needs to understand other letters in it. `None`:
-/// it is not the name of a domain.
+/// The same address with its domain in ASCII, so that no server needs to support non-ASCII domains. `None` if
+/// the domain is not a domain name.
 pub(crate) fn with_ascii_domain(address: &Address) -> Option<Address> {
     match Host::parse(address.domain()) {
         Ok(Host::Domain(domain)) => Address::new(address.user(), domain).ok(),

@@ -1,4 +1,4 @@
-//! Where the mail server is, who we are there, and how the way to it is protected.
+//! The address of the mail server, our credentials there, and how the connection is protected.
 
 use std::fmt;
 use std::fs;
@@ -11,7 +11,7 @@ use lettre::transport::smtp::client::{Certificate, TlsParameters};
 use lettre::transport::smtp::extension::ClientId;
 use url::{Host, Url};
 
-/// Why a text cannot be the URL of the mail server. None of it repeats what may be a password.
+/// Why a text cannot be used as the URL of the mail server. No error repeats anything that can be a password.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SmtpUrlRejected {
     /// Not a URL.
@@ -19,47 +19,49 @@ pub enum SmtpUrlRejected {
         "not a URL such as smtp://user:password@mail.example.com:587; write : / ? # @ and % in a password as %3A %2F %3F %23 %40 and %25"
     )]
     NotAUrl,
-    /// Another protocol.
+    /// The scheme is neither smtp nor smtps.
     #[error("the scheme must be smtp or smtps")]
     Scheme,
-    /// A user without a password, or the other way round.
+    /// A user without a password, or a password without a user.
     #[error("a user needs a password and a password a user")]
     HalfCredentials,
-    /// User or password are not UTF-8.
+    /// User or password is not UTF-8 or contains control characters.
     #[error("user and password must be UTF-8 without control characters")]
     Credentials,
-    /// The path is not the name of this machine.
-    #[error("the path may be the name that we call ourselves by, and nothing else")]
+    /// The path is not a name for this machine.
+    #[error("the path must be empty or the name with which we greet the server")]
     Name,
-    /// A parameter that there is not, or one that stands there twice.
-    #[error("it may hold the parameters tls and ca_file, each once, and no fragment")]
+    /// An unknown parameter, or one that is given twice.
+    #[error("only the parameters tls and ca_file are allowed, each at most once, and no fragment")]
     Parameter,
-    /// `tls` has another value, or stands where it says nothing.
-    #[error("tls takes required, opportunistic or none; smtps:// has no tls, and tls=none no ca_file")]
+    /// `tls` has an unknown value, or is given where it has no meaning.
+    #[error(
+        "tls must be required, opportunistic or none; smtps:// takes no tls, and tls=none takes no ca_file"
+    )]
     Tls,
-    /// The credentials would go over a network in the clear.
+    /// The credentials would cross a network unencrypted.
     #[error("the password would be sent without encryption: leave tls out, or say tls=required")]
     PasswordInTheClear,
-    /// The file with the certificates cannot be used.
+    /// The certificate file cannot be used.
     #[error("ca_file cannot be used: {0}")]
     CaFile(String),
 }
 
-/// How the way to the server is protected.
+/// How the connection to the server is protected.
 #[derive(Clone)]
 pub(crate) enum Protection {
     /// TLS from the first byte.
     Wrapped(TlsParameters),
-    /// STARTTLS, or nothing is sent.
+    /// STARTTLS. Without it nothing is sent.
     Required(TlsParameters),
-    /// STARTTLS where the server offers it. Whoever is between can say that it does not.
+    /// STARTTLS if the server offers it. Someone in between can hide that it does.
     Opportunistic(TlsParameters),
-    /// None.
+    /// No protection.
     Plain,
 }
 
-/// `smtp://user:password@host:port/our-name?tls=…&ca_file=…` or `smtps://…`. Printing it shows scheme, host and port: some services
-/// take a key as the user.
+/// `smtp://user:password@host:port/our-name?tls=…&ca_file=…` or `smtps://…`. It prints only scheme, host and
+/// port, because some services use a key as the user name.
 #[derive(Clone)]
 pub struct SmtpUrl {
     scheme: String,
@@ -71,7 +73,7 @@ pub struct SmtpUrl {
 }
 
 impl SmtpUrl {
-    /// Reads the operator's setting, and the file that it may name.
+    /// Parses the operator's setting, and reads the file that it names, if any.
     pub fn parse(text: &str) -> Result<Self, SmtpUrlRejected> {
         let url = Url::parse(text).map_err(|_| SmtpUrlRejected::NotAUrl)?;
         let wrapped = match url.scheme() {
@@ -79,7 +81,7 @@ impl SmtpUrl {
             "smtp" => false,
             _ => return Err(SmtpUrlRejected::Scheme),
         };
-        // The scheme is none that browsers know, so the parser has left the host as it was written.
+        // Browsers do not know these schemes, so the URL parser leaves the host as it was written.
         let host = url.host_str().and_then(|host| Host::parse(host).ok()).ok_or(SmtpUrlRejected::NotAUrl)?;
         let name = own_name(url.path())?;
         let parameters = Parameters::of(&url)?;
@@ -115,12 +117,12 @@ impl SmtpUrl {
         self.credentials.clone().map(Credentials::from)
     }
 
-    /// What we call ourselves: the name in the URL, or the domain that mails come from.
+    /// The name with which we greet the server: the one in the URL, or the sender's domain.
     pub(crate) fn client_id(&self, domain: &str) -> ClientId {
         ClientId::Domain(self.name.clone().unwrap_or_else(|| domain.to_owned()))
     }
 
-    /// The credentials in all spellings in which a server could send them back.
+    /// The credentials in every encoding in which a server could send them back.
     pub(crate) fn spellings_of_credentials(&self) -> Vec<String> {
         let Some((user, password)) = &self.credentials else { return Vec::new() };
         let plain = STANDARD.encode(format!("\0{user}\0{password}"));
@@ -187,9 +189,9 @@ fn credentials(url: &Url) -> Result<Option<(String, String)>, SmtpUrlRejected> {
     }
 }
 
-/// What stands in a URL as a person meant it.
+/// Percent-decodes a part of a URL.
 fn decoded(text: &str) -> Result<String, SmtpUrlRejected> {
-    // A form's rules are those of a URL but for the plus sign.
+    // A form is decoded by the same rules, except for the plus sign.
     let pair = format!("={}", text.replace('+', "%2B").replace('&', "%26"));
     let mut pairs = url::form_urlencoded::parse(pair.as_bytes());
     let value = pairs.next().map(|(_, value)| value.into_owned()).unwrap_or_default();
@@ -205,7 +207,7 @@ fn tls_parameters(host: &Host<String>, ca_file: Option<&str>) -> Result<TlsParam
     if let Some(path) = ca_file {
         let pem = fs::read(path).map_err(|error| unusable(&error))?;
         if !String::from_utf8_lossy(&pem).contains("-----BEGIN CERTIFICATE-----") {
-            return Err(unusable(&"there is no certificate in PEM in it"));
+            return Err(unusable(&"it contains no PEM certificate"));
         }
         let certificates = Certificate::from_pem(&pem).map_err(|error| unusable(&error))?;
         builder = builder.add_root_certificate(certificates);
@@ -221,7 +223,7 @@ fn is_loopback(host: &Host<String>) -> bool {
     }
 }
 
-/// The host as names are looked up and certificates are made: without the brackets of a URL.
+/// The host in the form used for look-ups and certificates: without the brackets of a URL.
 fn bare(host: &Host<String>) -> String {
     match host {
         Host::Domain(name) => name.clone(),

@@ -1,4 +1,4 @@
-//! What a URL of a mail server may say.
+//! Which URLs of a mail server are accepted.
 
 use super::*;
 

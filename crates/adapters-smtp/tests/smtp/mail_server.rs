@@ -1,4 +1,4 @@
-//! A running `tests/peers/smtp_server.py`. The black-box tests have it from here too.
+//! A running `tests/peers/smtp_server.py`. The black-box tests use this file too.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -6,14 +6,14 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use serde_json::Value;
 
-/// A mail server that tells what it was given.
+/// A mail server that reports the mails that it received.
 pub(crate) struct MailServer {
     process: Child,
     said: BufReader<ChildStdout>,
 }
 
 impl MailServer {
-    /// Starts it; `peers` is the folder of the judges. The first thing that it says is where it listens.
+    /// Starts it; `peers` is the folder `tests/peers`. The first thing that it reports is where it listens.
     pub(crate) fn start(peers: &Path, arguments: &[&str]) -> Self {
         let python = peers.join(".venv/bin/python");
         assert!(python.exists(), "the judges in tests/peers are not installed: run `make test`");
@@ -24,13 +24,13 @@ impl MailServer {
         Self { process, said }
     }
 
-    /// The next thing that it says: after its start, the next mail.
+    /// The next report: after the start, the next mail.
     pub(crate) fn next(&mut self) -> Value {
         let mut line = String::new();
         self.said.read_line(&mut line).unwrap();
         assert!(
             !line.is_empty(),
-            "the mail server ended; its words are above. Is `make test` through with its set-up?"
+            "the mail server ended; its output is above. Did `make test` finish its set-up?"
         );
         serde_json::from_str(&line).unwrap()
     }
@@ -38,7 +38,7 @@ impl MailServer {
 
 impl Drop for MailServer {
     fn drop(&mut self) {
-        // The end of its input ends it, and its folder goes away.
+        // Closing its standard input ends it, and it removes its folder.
         drop(self.process.stdin.take());
         let _ = self.process.wait();
     }

@@ -1,4 +1,4 @@
-//! The mailer against a real mail server (aiosmtpd) and against such that misbehave.
+//! The mailer against a real mail server (aiosmtpd) and against servers that misbehave.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod mail_server;

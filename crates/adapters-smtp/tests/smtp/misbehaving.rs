@@ -1,4 +1,4 @@
-//! Mail servers that are down, slow or something else: a clear error in time, and never a panic.
+//! Mail servers that are down, slow or not mail servers at all: a clear error in time, and never a panic.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -9,7 +9,7 @@ use countersign_ports::{MailError, Mailer};
 
 use crate::peer::{mail, mailer, whole};
 
-/// A server that treats every connection like this.
+/// A server that handles every connection with this function.
 fn server(treat: impl Fn(TcpStream) + Send + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -88,7 +88,8 @@ async fn what_is_no_smtp_is_an_error_and_does_not_fill_the_memory() {
     }
 }
 
-/// Every line of a greeting that goes on costs as much as all lines before it, and none of that is paid by whoever waits.
+/// Each further line of an endless greeting costs as much as all lines before it. None of that may delay
+/// other tasks.
 #[tokio::test]
 async fn a_server_that_greets_for_ever_keeps_nobody_from_anything() {
     let lines: [&[u8]; 3] = [b"220-\r\n", b"220-hello again\r\n", b"220 hello\r\n250-\r\n"];

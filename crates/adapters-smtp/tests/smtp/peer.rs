@@ -1,4 +1,4 @@
-//! The mail server in `tests/peers`, and a mailer for it.
+//! The mail server in `tests/peers`, and a mailer that talks to it.
 
 use std::error::Error;
 use std::path::Path;
@@ -33,7 +33,7 @@ impl Peer {
     }
 }
 
-/// A mailer with this URL, the fixtures' time and seeded entropy.
+/// A mailer with this URL, the fixtures' time and seeded randomness.
 pub(crate) fn mailer(url: &str) -> SmtpMailer {
     let settings = SmtpSettings {
         url: SmtpUrl::parse(url).unwrap(),

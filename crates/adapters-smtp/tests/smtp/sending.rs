@@ -33,7 +33,7 @@ fn header<'a>(mail: &'a Value, name: &str) -> Vec<&'a str> {
     headers.iter().filter(|header| header[0] == name).map(|header| header[1].as_str().unwrap()).collect()
 }
 
-/// The text as it was written; empty lines at the end come and go on the way.
+/// The text as it was written. Empty lines at the end can be lost on the way.
 fn body(mail: &Value) -> String {
     mail["text"].as_str().unwrap().replace("\r\n", "\n").trim_end().to_owned()
 }
