@@ -1,7 +1,8 @@
-//! Audiences: whom an access token is for (RFC 9068 section 2.2, RFC 8707).
+//! Audiences: the servers that an access token is for (RFC 9068 section 2.2, RFC 8707).
 //!
-//! Nobody makes an [`Audience`] from what a request names. There are few ways to one: what a person signed for, in a browser or for a
-//! program, what the operator opened to a client, and this server. A request only chooses among that.
+//! An [`Audience`] is never made from what a request names. It comes from what a person signed for, in a
+//! browser or for a program, from what the operator opened to a client, or it is this server. A request only
+//! selects from that.
 
 use std::collections::BTreeSet;
 
@@ -12,12 +13,13 @@ use crate::grant::Grant;
 use crate::resource::{MAX_RESOURCES, ResourceRules, invalid_target, too_many};
 use crate::scope::{Scope, ScopeSet};
 
-/// Whom an access token is for: its `aud`.
+/// The servers that an access token is for: its `aud`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Audience(Vec<String>);
 
 impl Audience {
-    /// What a token of this grant is for: what the request names of what was granted, or all of that. `scope` is the token's.
+    /// The audience of a token of this grant: what the request names out of what was granted, or all that was
+    /// granted. `scope` is the token's.
     pub fn of_grant(
         rules: &ResourceRules,
         client: &Client,
@@ -32,7 +34,7 @@ impl Audience {
         Self::choose(rules, client, signed, scope, requested)
     }
 
-    /// The same before the grant is stored, for a text that a wallet signed.
+    /// The same for a text that a wallet signed, before the grant is stored.
     pub fn of_program(
         rules: &ResourceRules,
         client: &Client,
@@ -43,7 +45,8 @@ impl Audience {
         Self::choose(rules, client, signed, text.scope, requested)
     }
 
-    /// What a token is for that a client gets for itself: what the operator opened to it, or else this server.
+    /// The audience of a token that a client gets for itself: what the operator opened to it, or else this
+    /// server.
     pub fn of_client(
         rules: &ResourceRules,
         client: &Client,
@@ -65,12 +68,12 @@ impl Audience {
         if audience.is_empty() { Ok(Self::of_issuer(rules)) } else { Ok(Self(audience)) }
     }
 
-    /// This server alone.
+    /// The audience that is only this server.
     pub fn of_issuer(rules: &ResourceRules) -> Self {
         Self(vec![rules.issuer().as_str().to_owned()])
     }
 
-    /// What was granted is judged once more: what the operator has taken back since then is granted no longer.
+    /// What was granted is checked again: what the operator has withdrawn since then is no longer granted.
     fn choose(
         rules: &ResourceRules,
         client: &Client,
@@ -102,7 +105,7 @@ impl Audience {
                 audience.push(uri.clone());
             }
         }
-        // Whoever speaks OpenID Connect asks us who signed in, whatever else the token is for.
+        // An OpenID Connect client asks us who signed in, whatever else the token is for.
         let asks_us = scope.contains(Scope::OpenId) || (requested.is_empty() && signed.holds_issuer());
         if asks_us && signed.holds_issuer() && !audience.iter().any(|uri| uri == issuer) {
             audience.push(issuer.to_owned());
@@ -110,13 +113,13 @@ impl Audience {
         Ok(Self(audience))
     }
 
-    /// The audiences, as `aud` lists them.
+    /// The audiences, in the order of `aud`.
     pub fn as_slice(&self) -> &[String] {
         &self.0
     }
 }
 
-/// What stood in a text that was signed, as far as it says for whom tokens are.
+/// The part of a signed text that says whom tokens are for.
 struct Signed<'a> {
     resources: &'a [String],
     scope: ScopeSet,
@@ -128,48 +131,48 @@ impl Signed<'_> {
     }
 }
 
-/// All audiences that one signature was for, as a set. This server is one of them where no resource is named, and where the person
-/// signed for `openid`.
+/// All audiences that one signature was for, as a set. This server is one of them if no resource is named, or
+/// if the person signed for `openid`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SignedAudiences {
     this_server: bool,
     resources: BTreeSet<String>,
 }
 
-/// How storage writes this server. No absolute URI is spelled so.
+/// The word for this server in storage. It is not an absolute URI, so it cannot be confused with a resource.
 const THIS_SERVER: &str = "issuer";
 
 impl SignedAudiences {
-    /// What somebody signs for who signs for these resources and scopes.
+    /// The audiences that someone signs for with these resources and scopes.
     pub(crate) fn of(resources: &[String], scope: ScopeSet) -> Self {
         let this_server = Signed { resources, scope }.holds_issuer();
         Self { this_server, resources: resources.iter().cloned().collect() }
     }
 
-    /// Is everything here that is there? Nothing at all holds nothing, and is held by nothing.
+    /// Does this set contain the other one? An empty set contains nothing and is contained in nothing.
     pub fn holds(&self, other: &Self) -> bool {
         let is_something = other.this_server || !other.resources.is_empty();
         is_something && (self.this_server || !other.this_server) && other.resources.is_subset(&self.resources)
     }
 
-    /// The resources, in the order of their letters.
+    /// The resources, sorted.
     pub fn resources(&self) -> impl Iterator<Item = &str> {
         self.resources.iter().map(String::as_str)
     }
 
-    /// Is this server one of them?
+    /// Is this server in the set?
     pub const fn hold_this_server(&self) -> bool {
         self.this_server
     }
 
-    /// The text for storage: one line each. Equal sets give equal texts.
+    /// The text for storage, one audience per line. Equal sets give equal texts.
     pub fn to_text(&self) -> String {
         let this_server = self.this_server.then_some(THIS_SERVER);
         this_server.into_iter().chain(self.resources()).collect::<Vec<_>>().join("\n")
     }
 
-    /// Reads the text of storage; `None` for one that [`Self::to_text`] did not write. The empty text is what nobody wrote down:
-    /// it holds nothing.
+    /// Reads the text from storage; `None` for a text that [`Self::to_text`] did not write. The empty text
+    /// stands for audiences that were never recorded, and gives an empty set.
     pub fn parse(text: &str) -> Option<Self> {
         let mut lines: BTreeSet<String> = text.lines().map(ToOwned::to_owned).collect();
         let this = Self { this_server: lines.remove(THIS_SERVER), resources: lines };

@@ -1,7 +1,7 @@
 //! The authorization request (RFC 6749 section 4.1.1, RFC 7636, RFC 9207, OpenID Connect Core section 3.1.2).
 //!
-//! [`find_client`] and [`find_redirect_uri`] come first: until both are good nothing may be redirected. Everything
-//! that [`judge`] refuses goes back to the client.
+//! [`find_client`] and [`find_redirect_uri`] come first: until both succeed, nothing can be redirected.
+//! Everything that [`judge`] refuses goes back to the client.
 
 use time::{Duration, OffsetDateTime};
 
@@ -24,7 +24,7 @@ const MAX_NONCE_LENGTH: usize = 512;
 const MAX_LOGIN_HINT_LENGTH: usize = 128;
 const MAX_UI_LOCALES_LENGTH: usize = 128;
 
-/// The parameters that may come once; `resource` may repeat (RFC 8707), unknown ones are ignored.
+/// The parameters that must not repeat. `resource` can repeat (RFC 8707), and unknown parameters are ignored.
 pub(crate) const SINGLE: [&str; 16] = [
     "state",
     "response_type",
@@ -44,17 +44,17 @@ pub(crate) const SINGLE: [&str; 16] = [
     "dpop_jkt",
 ];
 
-/// What the client calls itself. What is wrong here is shown to the person, never redirected.
+/// The client's id as the request has it. Errors here are shown to the person and never redirected.
 pub fn find_client(parameters: &Parameters) -> Result<&str, OAuthError> {
     parameters.once("client_id").map_err(repeated)?.ok_or_else(unknown_client)
 }
 
-/// The refusal of a client that nobody registered.
+/// The refusal for a client that is not registered.
 pub fn unknown_client() -> OAuthError {
     OAuthError::new(OAuthErrorCode::UnknownClient, message::INVALID_CLIENT_ID)
 }
 
-/// Finds the registered redirect URI. What is wrong here is shown to the person, never redirected.
+/// Finds the registered redirect URI. Errors here are shown to the person and never redirected.
 pub fn find_redirect_uri(parameters: &Parameters, client: &Client) -> Result<RedirectUri, OAuthError> {
     let requested = parameters.once("redirect_uri").map_err(repeated)?;
     requested
@@ -62,39 +62,39 @@ pub fn find_redirect_uri(parameters: &Parameters, client: &Client) -> Result<Red
         .ok_or_else(|| OAuthError::new(OAuthErrorCode::InvalidRequest, message::INVALID_REDIRECT_URI))
 }
 
-/// The client's `state`, for answers; none if it came twice.
+/// The client's `state`, for responses. `None` if it is given twice.
 pub fn state(parameters: &Parameters) -> Option<String> {
     parameters.once("state").ok().flatten().map(ToOwned::to_owned)
 }
 
-/// A request that passed the judgement.
+/// A request that passed all checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judged {
-    /// What waits for its answer.
+    /// The pending authorization, which waits for its answer.
     pub pending: PendingAuthorization,
-    /// Is the client to be told at once, without a page (`prompt=none`)?
+    /// Must the client get its answer at once, without a page (`prompt=none`)?
     pub silent: bool,
 }
 
-/// What the operator decided about requests.
+/// The operator's rules for requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'a> {
-    /// How long a request waits.
+    /// How long a request can wait.
     pub lifetimes: &'a Lifetimes,
-    /// Which resources there are, and for whom.
+    /// Which resources exist, and for which clients.
     pub resources: &'a ResourceRules,
 }
 
-/// What a request says in JSON and in a token (`claims`, `id_token_hint`).
+/// What a request says in `claims` and `id_token_hint`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hints {
-    /// The one user whom the client will take.
+    /// The only user that the client accepts.
     pub user: Option<UserId>,
-    /// The scopes whose claims were asked for one by one.
+    /// The scopes whose claims were requested individually.
     pub scopes: ScopeSet,
 }
 
-/// Judges everything else, in the order of the specifications. Refusals go to the redirect URI.
+/// Checks everything else, in the order of the specifications. Refusals go to the redirect URI.
 pub fn judge(
     now: OffsetDateTime,
     parameters: &Parameters,
@@ -140,7 +140,8 @@ pub fn judge(
         return Err(invalid_request("FAPI 2.0 wants PKCE: code_challenge is missing"));
     }
     let hints = hints?;
-    // A claim that the client may not have is no reason to refuse the rest (OpenID Connect Core section 5.5).
+    // Claims that the client is not allowed to get are no reason to refuse the rest (OpenID Connect Core
+    // section 5.5).
     let asked_by_claims = hints.scopes.without(hints.scopes.without(client.metadata.scopes));
     let scope = judge_scope(once("scope"), client, code_challenge.is_some())?.union(asked_by_claims);
     let state = once("state").map(ToOwned::to_owned);
@@ -152,7 +153,7 @@ pub fn judge(
     let prompt = Prompt::judge(once("prompt"))?;
     let max_age = once("max_age").map(str::parse::<u32>).transpose();
     let max_age = max_age.map_err(|_| invalid_request("max_age must be a whole number of seconds"))?;
-    // The session keeps whole seconds: rounding up, so that nothing from before the request passes.
+    // The session stores whole seconds. This rounds up, so that no sign-in from before the limit is accepted.
     let since = |seconds: u32| {
         now.replace_nanosecond(0).unwrap_or(now) + Duration::seconds(1) - Duration::seconds(seconds.into())
     };
@@ -195,7 +196,8 @@ pub fn judge(
     Ok(Judged { pending, silent: prompt == Prompt::Never })
 }
 
-/// Refuses what does not fit into a text that a wallet signs: nothing is left out of one, so nothing longer can be asked for.
+/// Refuses a request that does not fit into a text to sign. Nothing is ever left out of such a text, so
+/// nothing longer can be requested.
 pub fn judge_text(pending: &PendingAuthorization, rules: &ResourceRules) -> Result<(), OAuthError> {
     let purpose = pending.purpose();
     if challenge::fits(rules.issuer(), purpose) {
@@ -208,14 +210,15 @@ pub fn judge_text(pending: &PendingAuthorization, rules: &ResourceRules) -> Resu
     })
 }
 
-/// How the answer to this request goes back, good or bad.
+/// How the response to this request is returned, success or error.
 pub fn response_mode(parameters: &Parameters) -> Result<ResponseMode, OAuthError> {
     let mode = parameters.once("response_mode").map_err(repeated)?;
     mode.map_or(Some(ResponseMode::Query), ResponseMode::parse)
         .ok_or_else(|| invalid_request("response_mode must be query or form_post"))
 }
 
-/// Judges the scopes that a client asks for. Where they may be missing, all are meant that it registered.
+/// Checks the scopes that a client requests. If they are missing and that is allowed, the result is all
+/// scopes that the client registered.
 pub fn judge_scope(
     requested: Option<&str>,
     client: &Client,
@@ -238,14 +241,15 @@ pub fn judge_scope(
     Ok(scope)
 }
 
-/// What the client wants of the page (OpenID Connect Core section 3.1.2.1).
+/// What the client wants from the page (OpenID Connect Core section 3.1.2.1).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Prompt {
     /// Whatever is needed.
     AsNeeded,
-    /// A signature, whoever is signed in: to sign in, to agree and to choose a wallet are one and the same here.
+    /// A new signature, even if someone is signed in. Signing in, agreeing and choosing a wallet are all one
+    /// step here.
     Anew,
-    /// No page.
+    /// No page at all.
     Never,
 }
 
@@ -267,22 +271,23 @@ impl Prompt {
     }
 }
 
-/// The refusal of a request that came by the browser, though its client pushes its requests (RFC 9126 section 5).
+/// The refusal of a request that came through the browser although its client must push its requests (RFC
+/// 9126 section 5).
 pub fn must_be_pushed() -> OAuthError {
     invalid_request("this client must push its authorization requests")
 }
 
-/// The refusal where nobody is signed in who could answer without a page.
+/// The refusal if no one is signed in who could answer without a page.
 pub fn login_required() -> OAuthError {
     OAuthError::new(OAuthErrorCode::LoginRequired, "nobody is signed in here, or not recently enough")
 }
 
-/// The refusal where another user signed than the one whom the client asked for.
+/// The refusal if another user signed in than the client asked for.
 pub fn other_user() -> OAuthError {
     OAuthError::new(OAuthErrorCode::LoginRequired, "another user signed in than the one who was asked for")
 }
 
-/// The refusal where somebody is, but would have to look and agree.
+/// The refusal if someone is signed in but would have to look and agree.
 pub fn consent_required() -> OAuthError {
     OAuthError::new(OAuthErrorCode::ConsentRequired, "the person must look at this request and agree to it")
 }

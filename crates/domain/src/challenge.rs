@@ -1,4 +1,5 @@
-//! The text that a wallet is asked to sign: ERC-4361 for Ethereum, and by CAIP-122 the same lines for other families.
+//! The text that a wallet is asked to sign: ERC-4361 for Ethereum, and the same lines by CAIP-122 for other
+//! families.
 
 mod program_text;
 mod read_text;
@@ -25,49 +26,50 @@ use crate::resource::OURS;
 use crate::scope::ScopeSet;
 use crate::wallet::{AccountKind, WalletAccount};
 
-/// How long our texts are at most, in bytes.
+/// The longest text that we write, in bytes.
 pub const MAX_OWN_TEXT: usize = 1_500;
 
-/// How long an address is at most: bech32 has 90 characters.
+/// The longest address: bech32 allows 90 characters.
 const MAX_ADDRESS: usize = 90;
-/// How long the name of a kind of account is at most: the operator's own coins have 40 letters.
+/// The longest name of a kind of account: an operator's own coin can have 40 letters.
 const MAX_KIND: usize = 40;
-/// How long a chain is at most by CAIP-2.
+/// The longest CAIP-2 chain id.
 const MAX_CHAIN: usize = 41;
 
-/// How long a text to sign in is at most without our own address, the redirect URI and the resources: with every scope, and the
-/// longest account.
+/// The longest rest of a sign-in text, without our own address, the redirect URI and the resources, but with
+/// every scope and the longest account.
 const MAX_REST: usize = 1_000;
-/// What stands before and behind each of the resources.
+/// What comes before each of the resources.
 const LINE: usize = "\n- ".len();
 
-/// How often a challenge may be answered with a signature that fails (P-09).
+/// How many invalid signatures a challenge allows (P-09).
 pub const MAX_FAILURES: u8 = 5;
 
-/// Everything that the text says. No word in it can be chosen by a client: not its name, not its state.
+/// Everything that the text says. Clients choose none of its words: neither their name nor their state is in
+/// it.
 #[derive(Clone, Debug)]
 pub struct ChallengeText<'a> {
-    /// Our own address: domain and URI.
+    /// Our own address; it gives the text's domain and URI.
     pub public_url: &'a PublicUrl,
-    /// Who should sign.
+    /// The account that is asked to sign.
     pub account: &'a WalletAccount,
     /// What the family calls its accounts, for example `Ethereum`.
     pub account_kind: &'a str,
-    /// How the family names the chain, for example `1`.
+    /// How the family writes the chain, for example `1`.
     pub chain_id: &'a str,
-    /// Whether a key or a contract signs, where that was named.
+    /// Whether a key or a contract must sign, if the request said so.
     pub signer_kind: Option<AccountKind>,
     /// What signing it does.
     pub purpose: Purpose<'a>,
-    /// What completes the nonce, so that the text is known again as ours.
+    /// Completes the nonce, so that we recognize the text as ours later.
     pub key: &'a TextKey,
     /// Fresh randomness for the nonce: 96 bits.
     pub random: [u8; 12],
-    /// The sign-in.
+    /// The id of the sign-in.
     pub id: GrantId,
-    /// Now, in whole seconds.
+    /// When the text is issued, in whole seconds.
     pub issued_at: OffsetDateTime,
-    /// When the text stops being good.
+    /// When the text expires.
     pub expires_at: OffsetDateTime,
 }
 
@@ -82,16 +84,16 @@ pub enum Purpose<'a> {
         client: ClientId,
         /// What it asks for.
         scope: ScopeSet,
-        /// The resources that its access tokens shall be for.
+        /// The resources that its access tokens will be for.
         resources: &'a [String],
     },
-    /// The signer signs in on a device, which waits for it.
+    /// The signer signs in on a device that waits for it.
     Device {
         /// The code that the device shows.
         code: &'a str,
         /// Which client asks.
         client: ClientId,
-        /// What it asks for.
+        /// The resources that its access tokens will be for.
         scope: ScopeSet,
         /// The resources that its access tokens shall be for.
         resources: &'a [String],
@@ -104,7 +106,7 @@ pub enum Purpose<'a> {
         client: ClientId,
         /// What it asks for.
         scope: ScopeSet,
-        /// The resources that its access tokens shall be for.
+        /// The resources that its access tokens will be for.
         resources: &'a [String],
     },
     /// The signer's user gets another wallet.
@@ -124,15 +126,15 @@ pub enum Purpose<'a> {
     },
 }
 
-/// What stands before the client's id.
+/// The prefix of a line with a client's id.
 const CLIENT: &str = "urn:countersign:client:";
-/// What stands before the word for what signs, a key or a contract.
+/// The prefix of a line that says whether a key or a contract signs.
 const KIND: &str = "urn:countersign:kind:";
-/// What stands before the name of a scope.
+/// The prefix of a line with a scope.
 const SCOPE: &str = "urn:countersign:scope:";
 
 impl Purpose<'_> {
-    /// The path that takes the signature.
+    /// The path of the endpoint that accepts the signature.
     pub const fn path(&self) -> &'static str {
         match self {
             Self::SignIn { .. } | Self::Device { .. } | Self::Account => "/oauth/login",
@@ -142,7 +144,7 @@ impl Purpose<'_> {
         }
     }
 
-    /// What the person agrees to, in one sentence, and the same for programs.
+    /// What the person agrees to: as a sentence for people, and as resources for programs.
     fn statement_and_resources(&self) -> (String, Vec<String>) {
         match self {
             Self::SignIn { redirect_uri, client, scope, resources } => {
@@ -185,7 +187,8 @@ impl Purpose<'_> {
     }
 }
 
-/// The other wallet of a change, for people. A key and a contract may have one name, so that a contract is always called one.
+/// The other wallet of a change, for people. A key and a contract can share a name, so a contract is always
+/// called one.
 fn in_words(wallet: &WalletAccount) -> String {
     let kind = match wallet.kind() {
         Some(AccountKind::Contract) => "contract wallet",
@@ -194,30 +197,30 @@ fn in_words(wallet: &WalletAccount) -> String {
     format!("{kind} {}", wallet.caip10())
 }
 
-/// The same for programs.
+/// The other wallet of a change, for programs.
 fn other_wallet(change: &str, wallet: &WalletAccount) -> Vec<String> {
     let kind = wallet.kind().map(|kind| format!("urn:countersign:other-kind:{}", kind.name()));
     iter::once(format!("{OURS}{change}:{}", wallet.caip10())).chain(kind).collect()
 }
 
-/// Which client it is, and what it gets.
+/// The resource lines for the client and its scopes.
 fn client_and_scopes(client: ClientId, scope: ScopeSet) -> Vec<String> {
     let scopes = scope.iter().map(|scope| format!("{SCOPE}{}", scope.name()));
     iter::once(format!("{CLIENT}{client}")).chain(scopes).collect()
 }
 
 impl ChallengeText<'_> {
-    /// Writes the text: printable ASCII and line feeds only, [`MAX_OWN_TEXT`] at most where [`fits`] said so of its purpose. Its
-    /// nonce is the randomness and a MAC over everything else in it.
+    /// Writes the text: printable ASCII and line feeds only, and at most [`MAX_OWN_TEXT`] bytes if [`fits`]
+    /// accepted its purpose. Its nonce is the random bytes and a MAC over everything else in the text.
     pub fn render(&self) -> String {
         self.key.complete(self.draft())
     }
 
-    /// The text as the MAC sees it.
+    /// The text that the MAC is computed over.
     fn draft(&self) -> String {
         let (statement, mut resources) = self.purpose.statement_and_resources();
         if let Some(kind) = self.signer_kind {
-            // Words of ours stand together, before the resources that access tokens are for.
+            // Our own entries stay together, before the resources that access tokens are for.
             let last = resources.iter().rposition(|resource| resource.starts_with(OURS));
             let place = last.map_or(resources.len(), |last| last + 1);
             resources.insert(place, format!("{KIND}{}", kind.name()));
@@ -254,10 +257,12 @@ impl ChallengeText<'_> {
     }
 }
 
-/// Does a text for this purpose keep to [`MAX_OWN_TEXT`], whoever signs it? It is asked when a request is judged: a text that
-/// is too long later could only be cut, and then somebody would sign for what they cannot read.
+/// Does every text for this purpose fit into [`MAX_OWN_TEXT`] bytes, whoever signs it? This is
+/// checked when a request is checked. Later, a text that is too long could only be cut, and then someone
+/// would sign what they cannot read.
 pub fn fits(public_url: &PublicUrl, purpose: Purpose<'_>) -> bool {
-    // Requests are mostly far from the limit, and each of them asks: what is surely short is not written out.
+    // Most requests are far below the limit, and each of them is checked, so a text that is surely short is
+    // not written out.
     if let Purpose::SignIn { redirect_uri, resources, .. } = &purpose {
         let resources: usize = resources.iter().map(|uri| uri.len() + LINE).sum();
         let named = 2 * public_url.as_str().len() + 2 * redirect_uri.as_str().len() + resources;
@@ -285,49 +290,50 @@ pub fn fits(public_url: &PublicUrl, purpose: Purpose<'_>) -> bool {
     draft.len() + MAC_DIGITS <= MAX_OWN_TEXT
 }
 
-/// What we remember of an issued challenge, sealed in the session: enough to recognize its text, not the text.
+/// What we remember of a challenge that was issued, sealed in the session: enough to recognize its text, but
+/// not the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IssuedChallenge {
-    /// The sign-in that it would start.
+    /// The id of the sign-in that it would start.
     pub id: GrantId,
-    /// The fingerprint of account and text.
+    /// The fingerprint of the account and the text.
     pub digest: ChallengeDigest,
-    /// When it stops being good. This decides, not the time in the text (B-008).
+    /// When it expires. This time decides, not the time in the text (B-008).
     pub expires_at: OffsetDateTime,
-    /// How many signatures failed.
+    /// How many invalid signatures were presented.
     pub failures: u8,
-    /// The chain, where the address alone does not say it.
+    /// The chain, if the address alone does not determine it.
     pub chain: Option<String>,
-    /// Whether a key or a contract signs, where that was named.
+    /// Whether a key or a contract must sign, if the request said so.
     pub kind: Option<AccountKind>,
 }
 
-/// Why a challenge is not taken. The outside hears one answer for all.
+/// Why a challenge is not accepted. Clients get the same answer for all reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChallengeRejected {
-    /// Not issued for this session, request and account.
+    /// It was not issued for this session, request and account.
     #[error("challenge was not issued for this session, request and account")]
     Unknown,
-    /// Too old.
+    /// It has expired.
     #[error("challenge has expired")]
     Expired,
-    /// Answered wrongly too often.
+    /// Too many invalid signatures were presented.
     #[error("challenge was answered wrongly too often")]
     Exhausted,
 }
 
 impl IssuedChallenge {
-    /// Counts a signature that failed.
+    /// Counts an invalid signature.
     pub const fn count_failure(&mut self) {
         self.failures = self.failures.saturating_add(1);
     }
 
-    /// How many more signatures may fail.
+    /// How many more invalid signatures are allowed.
     pub const fn tries_left(&self) -> u8 {
         MAX_FAILURES.saturating_sub(self.failures)
     }
 
-    /// May this challenge still be answered?
+    /// Can this challenge still be answered?
     pub fn admit(&self, now: OffsetDateTime) -> Result<(), ChallengeRejected> {
         if now >= self.expires_at {
             Err(ChallengeRejected::Expired)
@@ -339,13 +345,13 @@ impl IssuedChallenge {
     }
 }
 
-/// The fingerprint of an account and a text: 128 bits of SHA-256. It is sealed, and the text is ours, so that
-/// nobody can look for collisions; 128 bits are what a second preimage costs.
+/// The fingerprint of an account and a text: 128 bits of SHA-256. It is sealed and the text is ours, so no
+/// one can search for collisions. A second preimage costs 128 bits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ChallengeDigest([u8; 16]);
 
 impl ChallengeDigest {
-    /// Takes the fingerprint of a text for an account.
+    /// Computes the fingerprint of a text for an account.
     pub fn of(account: &WalletAccount, text: &str) -> Self {
         let mut hash = Sha256::new();
         for part in [&account.family, &account.chain, &account.address] {
@@ -358,7 +364,7 @@ impl ChallengeDigest {
         Self(digest)
     }
 
-    /// Takes a fingerprint that the session kept.
+    /// Makes a fingerprint from bytes that the session stored.
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
@@ -368,7 +374,7 @@ impl ChallengeDigest {
         &self.0
     }
 
-    /// Compares in a time that does not depend on the answer.
+    /// Compares in constant time.
     pub fn is(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }
@@ -380,7 +386,7 @@ impl std::fmt::Debug for ChallengeDigest {
     }
 }
 
-/// The time as the wire wants it: whole seconds, UTC, `Z`.
+/// The time in the format used on the wire: whole seconds, UTC, `Z`.
 pub fn iso8601(time: OffsetDateTime) -> String {
     let time = time.to_offset(time::UtcOffset::UTC);
     time.replace_nanosecond(0).unwrap_or(time).format(&Rfc3339).unwrap_or_default()

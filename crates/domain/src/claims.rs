@@ -1,25 +1,25 @@
-//! What a JSON Web Token of somebody else says, read but not believed yet.
+//! The claims of a JSON Web Token from someone else: parsed, but not trusted yet.
 
 use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 use time::{Duration, OffsetDateTime};
 
-/// How far the clocks of others may be ahead of ours.
+/// How far ahead of ours another clock can be.
 pub const SKEW: Duration = Duration::seconds(30);
-/// How long the identifier of a token of others may be, in characters.
+/// The longest `jti` of a token from someone else, in characters.
 pub const MAX_TOKEN_ID: usize = 256;
 
-/// One claim.
+/// The value of one claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
     /// A string.
     Text(String),
     /// A list of strings.
     Texts(Vec<String>),
-    /// A number, without what stands behind its point.
+    /// A number, without its fraction.
     Number(i64),
-    /// Anything else: nothing that we would understand.
+    /// Any other value, which we would not understand.
     Other,
 }
 
@@ -28,12 +28,12 @@ pub enum Claim {
 pub struct Claims(BTreeMap<String, Claim>);
 
 impl Claims {
-    /// Takes claims that were read from an object in which no name is there twice.
+    /// Wraps claims from a JSON object that repeats no name.
     pub const fn new(claims: BTreeMap<String, Claim>) -> Self {
         Self(claims)
     }
 
-    /// Is there a claim of this name, whatever it says?
+    /// Is there a claim with this name, whatever its value?
     pub fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
@@ -46,7 +46,7 @@ impl Claims {
         }
     }
 
-    /// A claim that is a string, or a list of exactly one.
+    /// A claim that is a string, or a list of exactly one string.
     pub fn single(&self, name: &str) -> Option<&str> {
         match self.0.get(name)? {
             Claim::Text(text) => Some(text),
@@ -58,7 +58,7 @@ impl Claims {
         }
     }
 
-    /// A claim that is a time: seconds since 1970.
+    /// A claim that is a time, in seconds since 1970.
     pub fn time(&self, name: &str) -> Option<OffsetDateTime> {
         match self.0.get(name)? {
             Claim::Number(seconds) => OffsetDateTime::from_unix_timestamp(*seconds).ok(),
@@ -66,23 +66,24 @@ impl Claims {
         }
     }
 
-    /// The identifier of the token, where it has one of a length that makes sense.
+    /// The token's `jti`, if it has one of a sensible length.
     pub fn token_id(&self) -> Option<&str> {
         self.text("jti").filter(|id| !id.is_empty() && id.len() <= MAX_TOKEN_ID)
     }
 }
 
-/// A proof that is good once: what must be remembered of it, and until when.
+/// A proof that can be used once: what to remember about it, and until when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SingleUse {
-    /// What the proof is known by.
+    /// The digest that identifies the proof.
     pub digest: [u8; 32],
-    /// From then on the proof is refused for its age.
+    /// From this time on the proof is refused as too old.
     pub forget_after: OffsetDateTime,
 }
 
 impl SingleUse {
-    /// A proof of this kind by this sender. Lengths keep the parts apart.
+    /// A proof of this kind from this sender. The lengths are hashed too, so that the parts cannot run
+    /// together.
     pub(crate) fn new(kind: &str, sender: &[u8], token_id: &str, forget_after: OffsetDateTime) -> Self {
         let mut hash = Sha256::new();
         for part in [kind.as_bytes(), sender, token_id.as_bytes()] {

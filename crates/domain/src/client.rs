@@ -17,17 +17,18 @@ use crate::signing_algorithm::SigningAlgorithm;
 pub struct Client {
     /// Its identifier.
     pub id: ClientId,
-    /// How it proves who it is.
+    /// How it authenticates.
     pub authentication: ClientAuthentication,
-    /// What it told us about itself, judged.
+    /// The metadata that it gave us, checked.
     pub metadata: ClientMetadata,
-    /// Who let it in.
+    /// Who registered it.
     pub origin: ClientOrigin,
-    /// The document that describes it, which is also its name on the wire; none for a client that registered.
+    /// The URL of the document that describes it, which is also its `client_id`. `None` for a client that
+    /// registered.
     pub document: Option<String>,
-    /// The resources that the operator opened to it by name. No registration and no document sets them.
+    /// The resources that the operator opened to it by name. Neither a registration nor a document sets them.
     pub resources: Vec<String>,
-    /// What opens its configuration (RFC 7592).
+    /// The hash of the token that opens its configuration (RFC 7592).
     pub registration_token: SecretHash,
     /// When it was registered, in whole seconds.
     pub created_at: OffsetDateTime,
@@ -39,52 +40,54 @@ impl Client {
         self.metadata.redirect_uris.iter().find_map(|registered| registered.admitted(requested))
     }
 
-    /// Its name for people; its id, where the name is one that was stored under laxer rules and that nobody could read.
+    /// Its name for people. If the stored name comes from laxer rules and would be unreadable, its id
+    ///
     pub fn shown_name(&self) -> Cow<'_, str> {
         readable::shown_name(&self.metadata.name, || self.wire_id())
     }
 
-    /// Its id as it writes it itself.
+    /// Its `client_id`, as the client writes it.
     pub fn wire_id(&self) -> String {
         self.document.clone().unwrap_or_else(|| self.id.to_string())
     }
 
-    /// The algorithm of its ID tokens; RS256 unless it chose another one.
+    /// The algorithm of its ID tokens: RS256 unless it chose another.
     pub fn id_token_algorithm(&self) -> SigningAlgorithm {
         let chosen = self.metadata.display.id_token_signed_response_alg.as_deref();
         chosen.and_then(SigningAlgorithm::parse).unwrap_or(SigningAlgorithm::Rs256)
     }
 
-    /// May the client use this grant type?
+    /// Can the client use this grant type?
     pub fn may_use(&self, grant_type: GrantType) -> bool {
         self.metadata.grant_types.contains(&grant_type)
     }
 
-    /// Does the client keep the FAPI 2.0 Security Profile? Then the server holds it to the rest of it: a client says so by asking for
-    /// its two halves.
+    /// Does the client follow the FAPI 2.0 Security Profile? Then the server holds it to all of it. A client
+    /// opts in by requesting both halves.
     pub const fn keeps_fapi(&self) -> bool {
         self.metadata.requires_pushed_requests && self.metadata.requires_bound_tokens
     }
 
-    /// Is the client one that cannot keep a secret?
+    /// Is this a public client, one that cannot keep a secret?
     pub const fn is_public(&self) -> bool {
         matches!(self.authentication, ClientAuthentication::Public)
     }
 }
 
-/// How a client proves who it is.
+/// How a client authenticates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientAuthentication {
-    /// By a secret, in the body or by HTTP Basic: many libraries probe, so both work for both.
+    /// With a secret, in the form or by HTTP Basic. Many libraries try one and then the other, so every such
+    /// client can use both.
     Secret {
         /// The method that was registered.
         method: SecretMethod,
-        /// What we keep of the secret.
+        /// The hash of the secret.
         hash: SecretHash,
     },
-    /// By signatures of its keys, which are in its metadata or where that says.
+    /// With signatures by its keys, which are in its metadata or at its `jwks_uri`.
     Keys,
-    /// Not at all; such a client must use PKCE.
+    /// Not at all. Such a client must use PKCE.
     Public,
 }
 
@@ -99,7 +102,7 @@ impl ClientAuthentication {
     }
 }
 
-/// Where a client said that it sends its secret.
+/// Where a client said that it would send its secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretMethod {
     /// In the form.
@@ -118,19 +121,19 @@ impl SecretMethod {
     }
 }
 
-/// What a client may ask for at registration.
+/// The authentication methods that a client can register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AuthenticationMethod {
     /// One of the methods with a secret.
     Secret(SecretMethod),
-    /// Signatures of the client's keys.
+    /// Signatures by the client's keys.
     PrivateKeyJwt,
     /// None: a public client.
     None,
 }
 
 impl AuthenticationMethod {
-    /// All methods that work.
+    /// All methods that this server supports.
     pub const ALL: [Self; 4] = [
         Self::Secret(SecretMethod::Post),
         Self::Secret(SecretMethod::Basic),
@@ -147,25 +150,25 @@ impl AuthenticationMethod {
         }
     }
 
-    /// Reads a registered name.
+    /// Parses a registered name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|method| method.name() == name)
     }
 }
 
-/// Who registered a client. People are told when nobody looked at it.
+/// Who registered a client. People are told if no one checked it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientOrigin {
     /// The client itself, over HTTP.
     SelfRegistered,
     /// The operator, at the terminal.
     Operator,
-    /// Nobody: its id is the address of the document that describes it.
+    /// No one: its id is the URL of the document that describes it.
     Document,
 }
 
 impl ClientOrigin {
-    /// The word for storage.
+    /// The word in storage.
     pub const fn name(self) -> &'static str {
         match self {
             Self::SelfRegistered => "self",
@@ -174,7 +177,7 @@ impl ClientOrigin {
         }
     }
 
-    /// Reads the word of storage.
+    /// Parses the word in storage.
     pub fn parse(name: &str) -> Option<Self> {
         [Self::SelfRegistered, Self::Operator, Self::Document]
             .into_iter()
@@ -182,29 +185,30 @@ impl ClientOrigin {
     }
 }
 
-/// What a client told us about itself, after [`crate::registration`] judged it.
+/// The metadata of a client, as checked by [`crate::registration`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientMetadata {
     /// The name that people see.
     pub name: String,
-    /// Where people may be sent back to: one to twenty, and none only where the client never sends anybody here.
+    /// Where people can be sent back to: one to twenty URIs. Empty only for a client that never sends anyone
+    /// here.
     pub redirect_uris: Vec<RedirectUri>,
-    /// What the client may ask for.
+    /// The scopes that the client can ask for.
     pub scopes: ScopeSet,
-    /// How it may get tokens.
+    /// The grant types that it can use.
     pub grant_types: Vec<GrantType>,
-    /// Where it is told that a sign-in ended, by a logout token.
+    /// Where it is notified, by a logout token, that a sign-in ended.
     pub backchannel_logout_uri: Option<String>,
     /// Must its requests be pushed (RFC 9126)?
     pub requires_pushed_requests: bool,
     /// Must its tokens be bound to a key (RFC 9449)?
     pub requires_bound_tokens: bool,
-    /// Everything that is only kept, shown and given back.
+    /// Everything that is only stored, shown and returned.
     pub display: DisplayMetadata,
 }
 
 impl ClientMetadata {
-    /// How many bytes its texts have together.
+    /// The total size of its texts, in bytes.
     pub fn size(&self) -> usize {
         let display = &self.display;
         let optional = [
@@ -226,7 +230,7 @@ impl ClientMetadata {
     }
 }
 
-/// What is kept for the client and shown to people, without meaning for any decision of ours.
+/// What is stored for the client and shown to people, but affects no decision.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DisplayMetadata {
     /// The client's home page.
@@ -237,11 +241,11 @@ pub struct DisplayMetadata {
     pub tos_uri: Option<String>,
     /// Its privacy policy.
     pub policy_uri: Option<String>,
-    /// Whom to write to.
+    /// Addresses at which people can reach its owner.
     pub contacts: Vec<String>,
-    /// Its keys, as the JSON text that it sent.
+    /// Its keys, in the JSON text that it sent.
     pub jwks: Option<String>,
-    /// Where its keys are.
+    /// The URL of its keys.
     pub jwks_uri: Option<String>,
     /// `web` or `native`.
     pub application_type: Option<String>,
@@ -249,6 +253,6 @@ pub struct DisplayMetadata {
     pub id_token_signed_response_alg: Option<String>,
     /// The algorithm of its assertions, if it chose one.
     pub token_endpoint_auth_signing_alg: Option<String>,
-    /// Where people may go after signing out.
+    /// Where people can be sent after they sign out.
     pub post_logout_redirect_uris: Vec<String>,
 }

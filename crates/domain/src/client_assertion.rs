@@ -1,33 +1,34 @@
-//! The judgement on what a client says when it proves itself by a signature: `private_key_jwt` (OpenID Connect Core
+//! Checks the claims of a client that authenticates with a signature: `private_key_jwt` (OpenID Connect Core
 //! section 9, RFC 7523; A-111, E-23).
 
 use time::{Duration, OffsetDateTime};
 
 use crate::claims::{Claims, SKEW, SingleUse};
 
-/// `client_assertion_type` of the assertions that are taken.
+/// The `client_assertion_type` that is accepted.
 pub const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
-/// How long before its end an assertion may come.
+/// The longest time from now until an assertion's `exp`.
 pub const MAX_LIFETIME: Duration = Duration::minutes(5);
 
-/// Whom an assertion is for.
+/// The audience that an assertion must name.
 ///
-/// Only its issuer names a server for certain: the addresses of its endpoints are what the server itself says of them, so a server
-/// that lies can name another one's token endpoint as its own, and use there what its clients sign for it (ADR 0037).
+/// Only the issuer identifies a server for certain. The URLs of the endpoints are whatever the server says
+/// they are. So a dishonest server can give another server's token endpoint as its own, and use there what
+/// its clients sign for it (ADR 0037).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AssertionAudience {
     /// The issuer and nothing else.
     #[default]
     Issuer,
-    /// The issuer, or the address of the token endpoint: for clients that cannot be told.
+    /// The issuer or the URL of the token endpoint, for clients that cannot be changed.
     Endpoint,
 }
 
 impl AssertionAudience {
-    /// Both.
+    /// Both settings.
     pub const ALL: [Self; 2] = [Self::Issuer, Self::Endpoint];
 
-    /// The word for the settings.
+    /// The word in the settings.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Issuer => "issuer",
@@ -36,43 +37,44 @@ impl AssertionAudience {
     }
 }
 
-/// Who must have written an assertion, and for whom.
+/// Who must have issued an assertion, and for whom.
 #[derive(Clone, Copy, Debug)]
 pub struct Expected<'a> {
-    /// The client's identifier, as it was written.
+    /// The client's id, as the client writes it.
     pub client_id: &'a str,
-    /// This server.
+    /// This server's issuer.
     pub issuer: &'a str,
-    /// The address of its token endpoint, where the operator lets old clients take that for its name.
+    /// The URL of its token endpoint, if the operator lets old clients use it as the audience.
     pub token_endpoint: Option<&'a str>,
-    /// Does the client keep the FAPI 2.0 Security Profile? Its `aud` is then the issuer, and one string (section 5.3.3).
+    /// Does the client follow the FAPI 2.0 Security Profile? Then its `aud` must be the issuer, as a single
+    /// string (section 5.3.3).
     pub keeps_fapi: bool,
 }
 
-/// Why an assertion is not believed. Clients are told nothing of it.
+/// Why an assertion is not accepted. Clients are not told the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AssertionRejected {
-    /// It is a token of another kind.
+    /// It is another kind of token.
     #[error("typ is that of another kind of token")]
     OtherKind,
-    /// Written by somebody else, or about somebody else.
+    /// Its issuer or its subject is not the client.
     #[error("iss and sub are not both the client")]
     OtherClient,
-    /// Written for somebody else, or for several.
+    /// It is for another server, or for several.
     #[error("aud is not this server alone")]
     OtherAudience,
-    /// Without an end, past it, or good for too long.
+    /// It has no `exp`, has expired, or is valid for too long.
     #[error("exp is missing, past, or more than five minutes ahead")]
     Expiry,
-    /// From the future.
+    /// It was issued in the future, or is not valid yet.
     #[error("iat or nbf is ahead of time")]
     Early,
-    /// Nothing that it could be known by.
+    /// It has no usable `jti`, so it could not be recognized if it came again.
     #[error("jti is missing or too long")]
     TokenId,
 }
 
-/// Judges the claims of an assertion whose signature is the client's; gives what must be remembered of it.
+/// Checks the claims of an assertion whose signature is the client's. Returns what to remember about it.
 pub fn judge(
     typ: Option<&str>,
     claims: &Claims,
@@ -97,14 +99,15 @@ pub fn judge(
     if expires_at <= now || expires_at - now > MAX_LIFETIME {
         return Err(AssertionRejected::Expiry);
     }
-    // Either may be missing, but not be something else than a time.
+    // Both can be missing, but if they are there they must be times.
     let is_early =
         |name| claims.has(name) && claims.time(name).is_none_or(|at: OffsetDateTime| at - now > SKEW);
     if is_early("iat") || is_early("nbf") {
         return Err(AssertionRejected::Early);
     }
     let id = claims.token_id().ok_or(AssertionRejected::TokenId)?;
-    // Replicas' clocks may differ: the identifier is kept a little longer than the assertion is good (E-35).
+    // The clocks of replicas can differ, so the id is kept a little longer than the assertion is valid
+    // (E-35).
     let forget_after = expires_at.checked_add(SKEW).unwrap_or(expires_at);
     Ok(SingleUse::new("client assertion", expected.client_id.as_bytes(), id, forget_after))
 }

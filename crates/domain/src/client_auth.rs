@@ -1,25 +1,25 @@
-//! What a client presents to prove who it is, and the judgement on it (RFC 6749 section 2.3).
+//! The credentials that a client presents, and the check of them (RFC 6749 section 2.3).
 
 use crate::client::{Client, ClientAuthentication};
 use crate::secret::Secret;
 
-/// What came with a request.
+/// The credentials in a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientCredentials {
-    /// The claimed identifier, as it was written.
+    /// The claimed id, as written.
     pub client_id: String,
-    /// What came as a proof.
+    /// The proof that came with it.
     pub proof: ClientProof,
 }
 
-/// How a client proves who it is in a request.
+/// How a client authenticates in a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientProof {
     /// Not at all.
     None,
-    /// By its secret.
+    /// With its secret.
     Secret(Secret),
-    /// By something that it signed: a JWT (RFC 7523).
+    /// With an assertion: a JWT that it signed (RFC 7523).
     Assertion(String),
 }
 
@@ -29,39 +29,39 @@ impl From<Option<Secret>> for ClientProof {
     }
 }
 
-/// Why a client is not believed. The outside hears one answer for all but the missing secret.
+/// Why a client is not authenticated. Clients get the same answer for all reasons except the missing secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ClientRejected {
-    /// Nobody registered with this id.
+    /// No client has this id.
     #[error("client is not registered")]
     Unknown,
-    /// The client has a secret and did not send it.
+    /// The client has a secret but did not send it.
     #[error("client_secret is missing")]
     SecretMissing,
-    /// The secret is another one.
+    /// The secret is wrong.
     #[error("client secret does not match")]
     SecretMismatch,
-    /// The client proves itself in another way, or not at all.
+    /// The client uses another method, or none.
     #[error("client proves itself in another way")]
     OtherMethod,
-    /// The client proves itself by signatures, and sent none.
+    /// The client must sign, but sent no assertion.
     #[error("client_assertion is missing")]
     AssertionMissing,
-    /// What it signed is not good, or came before.
+    /// The assertion is not valid, or was used before.
     #[error("client_assertion is not good")]
     AssertionRejected,
 }
 
-/// What is to be done about a client that is believed so far.
+/// What is still to be done to authenticate a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judged<'a> {
-    /// Nothing: it is who it says.
+    /// Nothing: the client is authenticated.
     Proven,
-    /// It signed this; whether with its key, and never before, is for others to find out.
+    /// It sent this assertion. The caller must check that its key signed it and that it was not used before.
     Signed(&'a str),
 }
 
-/// Judges the credentials against what was registered.
+/// Checks the credentials against what was registered.
 pub fn judge<'a>(
     client: Option<&Client>,
     credentials: &'a ClientCredentials,

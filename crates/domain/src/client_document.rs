@@ -1,5 +1,6 @@
-//! Clients that nobody registered: their id is the address of a document that describes them (OAuth Client ID Metadata
-//! Document). What is in the document is judged like a registration, in the use-cases; here is the address.
+//! Clients that never registered: their id is the URL of a document that describes them (OAuth Client ID
+//! Metadata Document). This file handles the URL. The use-cases check the document's content like a
+//! registration.
 
 use std::fmt;
 
@@ -8,18 +9,18 @@ use url::Url;
 use crate::id::ClientId;
 use crate::redirect_uri::RedirectUri;
 
-/// How long such an address may be, in bytes: it waits in a cookie.
+/// The longest such URL, in bytes. It is limited because it waits in a cookie.
 const MAX_LENGTH: usize = 512;
 
-/// The address of a document that describes a client, in the one spelling that is its id.
+/// The URL of a document that describes a client, in the one spelling that is its id.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DocumentUrl(String);
 
 impl DocumentUrl {
-    /// Reads an address: https with a host and a path, and nothing else: no user, no query, no fragment, no dots for folders. A
-    /// server that is tried out on one machine takes http there too.
+    /// Parses a URL: https with a host and a path, and nothing else. No user, no query, no fragment, and no
+    /// dot segments. A server that is tried out on one machine accepts http there too.
     pub fn parse(text: &str, on_this_machine: bool) -> Option<Self> {
-        // The rules of a redirect URI's spelling, and what is left of its freedom is taken away.
+        // The spelling rules of redirect URIs apply first, then the stricter ones.
         RedirectUri::parse(text).ok().filter(|_| text.len() <= MAX_LENGTH)?;
         let url = Url::parse(text).ok().filter(|url| url.as_str() == text)?;
         let scheme_is_good = url.scheme() == "https" || (url.scheme() == "http" && on_this_machine);
@@ -32,7 +33,7 @@ impl DocumentUrl {
         &self.0
     }
 
-    /// The id that storage knows the client by.
+    /// The id of the client in storage.
     pub fn client(&self) -> ClientId {
         ClientId::of_document(&self.0)
     }
@@ -44,7 +45,7 @@ impl fmt::Debug for DocumentUrl {
     }
 }
 
-/// Who answers for a document, for people: host and port of its address.
+/// The host and port of the document's URL: who is responsible for it, shown to people.
 pub fn host_of(document: &str) -> &str {
     let rest = document.split_once("://").map_or(document, |(_, rest)| rest);
     rest.split('/').next().unwrap_or(rest)
@@ -111,7 +112,7 @@ mod tests {
         }
     }
 
-    /// The digest was computed beside this program, with Python's `hashlib`.
+    /// The digest was computed independently, with Python's `hashlib`.
     #[test]
     fn the_id_in_storage_is_made_of_the_address() {
         let id = ClientId::of_document("https://app.example/client.json");

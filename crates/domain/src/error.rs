@@ -1,91 +1,93 @@
-//! What the outside is told when something is refused: a registered code and a sentence.
+//! What a client is told when something is refused: a registered error code and a sentence.
 
 use std::borrow::Cow;
 
-/// The specification's fixed messages (its sections 4 and 7).
+/// The messages that the specification fixes (sections 4 and 7).
 pub mod message {
     /// The client is not registered.
     pub const INVALID_CLIENT_ID: &str = "Invalid client_id";
     /// The redirect URI is missing or not registered for the client.
     pub const INVALID_REDIRECT_URI: &str = "Invalid redirect_uri";
-    /// No session, or none with such a request.
+    /// There is no session, or it has no such request.
     pub const MISSING_SESSION: &str = "Missing or expired OAuth session";
-    /// The signature does not verify.
+    /// The signature is not valid.
     pub const BAD_SIGNATURE: &str = "Failed to verify signature";
-    /// The challenge is not ours, not for this, too old, or used.
+    /// The challenge is not one of ours, belongs to something else, has expired, or was used before.
     pub const BAD_CHALLENGE: &str = "Challenge is not valid or has expired";
-    /// The form does not carry the secret of a page that this browser was shown.
+    /// The form lacks the secret of a page that this browser was shown.
     pub const FOREIGN_FORM: &str =
         "this form is not from a page of this browser session: load the page again";
 }
 
-/// Why something was refused. Some codes of the wire stand here twice, because they come with two statuses.
+/// Why something was refused. Some wire codes have several variants here, because they come with different
+/// statuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OAuthErrorCode {
-    /// RFC 6749: malformed.
+    /// RFC 6749: the request is malformed.
     InvalidRequest,
-    /// `invalid_request` at the token endpoint: the form lacks a field, or is none (the specification's 422).
+    /// `invalid_request` at the token endpoint: the form lacks a field, or the body is not a form (the
+    /// specification's 422).
     IncompleteForm,
-    /// `invalid_request` from a page of another site.
+    /// `invalid_request`: the request comes from a page of another site.
     ForeignOrigin,
-    /// `invalid_request` that what is stored stands against.
+    /// `invalid_request`: the request conflicts with what is stored.
     Conflict,
     /// RFC 6749: client authentication failed.
     InvalidClient,
-    /// `invalid_client` where no authentication was asked for: the client is not registered.
+    /// `invalid_client` where no authentication is required: the client is not registered.
     UnknownClient,
     /// RFC 6749: the client may not do this.
     UnauthorizedClient,
-    /// RFC 6749: code or refresh token is not good.
+    /// RFC 6749: the code or refresh token is not valid.
     InvalidGrant,
-    /// RFC 6749: scope unknown or not allowed.
+    /// RFC 6749: a scope is unknown or not allowed.
     InvalidScope,
-    /// RFC 6749: grant type not offered.
+    /// RFC 6749: the grant type is not supported.
     UnsupportedGrantType,
-    /// RFC 6749: response type not offered.
+    /// RFC 6749: the response type is not supported.
     UnsupportedResponseType,
-    /// RFC 6749: the person said no, or could not prove the wallet.
+    /// RFC 6749: the person refused, or could not prove the wallet.
     AccessDenied,
-    /// OpenID Connect: nobody is signed in, and asking was forbidden.
+    /// OpenID Connect: no one is signed in, and the request forbids asking.
     LoginRequired,
-    /// OpenID Connect: somebody is signed in and would have to agree, and asking was forbidden.
+    /// OpenID Connect: someone is signed in and would have to agree, but the request forbids asking.
     ConsentRequired,
-    /// RFC 8707: the resource is none that tokens are issued for.
+    /// RFC 8707: no tokens are issued for this resource.
     InvalidTarget,
-    /// OpenID Connect: request objects are not offered.
+    /// OpenID Connect: request objects are not supported.
     RequestNotSupported,
-    /// OpenID Connect: request objects by reference are not offered.
+    /// OpenID Connect: request objects by reference are not supported.
     RequestUriNotSupported,
-    /// RFC 9101: the pushed request is not there (any more), or not this client's.
+    /// RFC 9101: the pushed request does not exist, is gone, or belongs to another client.
     InvalidRequestUri,
-    /// RFC 8628: nobody has answered the device yet.
+    /// RFC 8628: no one has answered the device's request yet.
     AuthorizationPending,
-    /// RFC 8628: the same, and the device asks too often.
+    /// RFC 8628: the same, and the device polls too often.
     SlowDown,
-    /// RFC 8628: nobody answered the device in time.
+    /// RFC 8628: no one answered the device's request in time.
     ExpiredToken,
-    /// `access_denied` at the token endpoint: the person told the device no.
+    /// `access_denied` at the token endpoint: the person denied the device's request.
     DeviceDenied,
-    /// RFC 9449: the proof of a key is not good, or missing where a bound token came.
+    /// RFC 9449: the DPoP proof is not valid, or is missing although the token is bound to a key.
     InvalidDpopProof,
-    /// RFC 9449: the proof of a key needs a nonce of ours that is new.
+    /// RFC 9449: the DPoP proof needs a new nonce from us.
     UseDpopNonce,
-    /// RFC 6750: the access token is not good.
+    /// RFC 6750: the access token is not valid.
     InvalidToken,
-    /// RFC 6750: the access token does not reach so far.
+    /// RFC 6750: the access token lacks a required scope.
     InsufficientScope,
     /// RFC 7591: a redirect URI cannot be registered.
     InvalidRedirectUri,
-    /// RFC 7591: other metadata cannot be registered.
+    /// RFC 7591: some other metadata cannot be registered.
     InvalidClientMetadata,
-    /// RFC 6749: something of ours broke.
+    /// RFC 6749: something failed on our side.
     ServerError,
-    /// RFC 6749: come back later.
+    /// RFC 6749: the server cannot answer now; try again later.
     TemporarilyUnavailable,
 }
 
 impl OAuthErrorCode {
-    /// The registered code.
+    /// The registered error code.
     pub const fn name(self) -> &'static str {
         match self {
             Self::InvalidRequest | Self::IncompleteForm | Self::ForeignOrigin | Self::Conflict => {
@@ -119,18 +121,19 @@ impl OAuthErrorCode {
     }
 }
 
-/// A refusal as the outside sees it. The description holds no secret and nothing of the inside.
+/// A refusal as clients see it. The description contains no secrets and no internals.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {description}", code.name())]
 pub struct OAuthError {
-    /// Why.
+    /// The error code.
     pub code: OAuthErrorCode,
     /// A sentence for the client's developer.
     pub description: Cow<'static, str>,
 }
 
 impl OAuthError {
-    /// Pairs a code with a sentence. Characters that RFC 6749 does not allow in a description are replaced (A-002).
+    /// Pairs a code with a sentence. Characters that RFC 6749 does not allow in `error_description` are
+    /// replaced (A-002).
     pub fn new(code: OAuthErrorCode, description: impl Into<Cow<'static, str>>) -> Self {
         let description = description.into();
         let allowed = |character: char| matches!(character, ' '..='~') && !matches!(character, '"' | '\\');

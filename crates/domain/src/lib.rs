@@ -1,24 +1,24 @@
-//! Values, entities and decisions of OAuth and of wallet login.
+//! Values, entities and decisions of OAuth and of wallet sign-in.
 //!
 //! Everything here is pure: no I/O, no clock, no randomness, no async. A function that needs the time takes
-//! `now`; a function that needs chance takes the random bytes.
+//! `now`, and a function that needs randomness takes random bytes.
 //!
 //! # Glossary
 //!
 //! | word | meaning |
 //! |---|---|
 //! | client | an application that registered with us |
-//! | pending authorization | a judged request that waits for its signature; it lives in the session cookie |
+//! | pending authorization | a checked request that waits for its signature; it lives in the session cookie |
 //! | challenge | the text that a wallet is asked to sign for one pending authorization |
 //! | grant | what one signature allowed: one user, one client, one set of scopes. Its id is the challenge's id |
 //! | code | the secret that redeems a grant, once |
-//! | pushed request | an authorization request that the client sent ahead, to name it by a short text |
-//! | device request | a device's request to be signed in elsewhere; the grant that answers it has its id |
-//! | token | one answer of the token endpoint: an access token and, mostly, a refresh token |
-//! | login session | a sign-in that one browser remembers: who signed, and when |
-//! | resource | what an access token can be for besides this server, declared by the operator |
-//! | audience | whom one access token is for: among what was signed |
-//! | consent | what a user signed for at a client: where it leads, for whom tokens are, and the scopes; a login session repeats it |
+//! | pushed request | an authorization request that the client sent ahead and then names by a reference |
+//! | device request | the request of a device that waits for a sign-in elsewhere; its id is also the grant's |
+//! | token | one answer of the token endpoint: an access token and usually a refresh token |
+//! | login session | a sign-in that a browser remembers: who signed, and when |
+//! | resource | a server besides this one that access tokens can be for; the operator declares it |
+//! | audience | the servers that one access token is for, from those that were signed for |
+//! | consent | what a user signed for at a client: destination, audiences, scopes; a login session repeats it |
 //! | family | the tokens of one grant; at most one of them can be refreshed |
 
 pub mod audience;

@@ -9,7 +9,7 @@ use crate::id::ClientId;
 use crate::scope::{Scope, ScopeSet};
 use crate::secret::{Secret, SecretHash};
 
-/// A public client that registered itself and may ask for everything.
+/// A public client that registered itself and can ask for every scope.
 pub(crate) fn client() -> Client {
     Client {
         id: ClientId::from_uuid(Uuid::from_u128(1)),

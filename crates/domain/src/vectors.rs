@@ -1,4 +1,4 @@
-//! The vectors of `tests/vectors/oauth` that concern pure decisions, case by case.
+//! The test vectors of `tests/vectors/oauth` that concern pure decisions.
 
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ fn a_024_redirect_uris_match_as_the_vectors_say() {
         let matched = case["registered"].as_array().unwrap().iter().any(|registered| {
             RedirectUri::from_trusted(registered.as_str().unwrap().to_owned()).admits(requested)
         });
-        // P-05: `localhost` is compared exactly, so the one row that leaves the choice does not match.
+        // P-05: `localhost` is compared exactly, so the one row that leaves this open does not match.
         assert_eq!(matched, case["expect"] == "match", "{case}");
     }
 }
@@ -39,7 +39,7 @@ fn a_067_verifiers_and_challenges_are_judged_as_the_vectors_say() {
         let Some(challenge) =
             case["code_challenge"].as_str().or_else(|| case["code_challenge"].is_null().then_some(""))
         else {
-            continue; // The challenge that comes twice is a matter of the parameters.
+            continue; // A repeated challenge is tested with the parameters.
         };
         let challenge = Some(challenge).filter(|challenge| !challenge.is_empty());
         let judged = CodeChallenge::judge(challenge, case["method"].as_str());
@@ -60,7 +60,8 @@ fn a_027_scopes_are_granted_or_refused_as_the_vectors_say() {
         let requested = ScopeSet::parse(case["requested"].as_str().unwrap());
         let granted = requested.is_ok_and(|scope| scope.is_subset_of(allowed));
         let expected = case["expect"].as_str().unwrap();
-        // More than one space, and one before the first, is forgiven: the rows that leave the choice are granted.
+        // Extra spaces, also before the first scope, are tolerated, so the rows that leave this open are
+        // granted.
         let expected = expected.starts_with("granted") || expected == "pin";
         assert_eq!(granted, expected, "{case}");
     }
@@ -83,7 +84,8 @@ fn a_014_a_015_hostile_metadata_is_taken_or_refused_as_the_vectors_say() {
             _ => requested.display = DisplayMetadata { logo_uri: Some(value), ..DisplayMetadata::default() },
         }
         let expected = case["expect"].as_str().unwrap();
-        // Left to us: plain http and addresses of the inside are refused, so that nothing ever fetches them.
+        // Rows that leave it to us: plain http and internal addresses are refused, so that nothing ever
+        // fetches them.
         let accepted = expected.starts_with("accept")
             && !expected.starts_with("accept or reject")
             && !expected.starts_with("accept at most");

@@ -1,4 +1,4 @@
-//! What a token may be for, by everything that can be signed.
+//! What a token can be for, for everything that can be signed.
 
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -44,7 +44,7 @@ fn f_01_a_token_is_for_what_was_signed_or_for_less() {
     let of = |uris: &[&str]| Some(texts(uris));
     assert_eq!(chosen(&[], &[Profile], &[]), of(&[ISSUER]));
     assert_eq!(chosen(&[], &[Profile], &[ISSUER]), of(&[ISSUER]));
-    assert_eq!(chosen(&[], &[Profile], &["urn:a"]), None, "nobody signed for it");
+    assert_eq!(chosen(&[], &[Profile], &["urn:a"]), None, "no one signed for it");
     assert_eq!(chosen(&["urn:b", "urn:a"], &[Profile], &[]), of(&["urn:b", "urn:a"]));
     assert_eq!(chosen(&["urn:b", "urn:a"], &[Profile], &["urn:a", "urn:a"]), of(&["urn:a"]));
     assert_eq!(chosen(&["urn:a"], &[Profile], &["urn:b"]), None);
@@ -90,8 +90,8 @@ fn f_01_a_client_by_itself_gets_what_the_operator_opened_to_it() {
     assert_eq!(of(&trusted, &["urn:a"]).unwrap(), ["urn:a"]);
     assert_eq!(of(&trusted, &[]).unwrap(), [ISSUER]);
     assert_eq!(of(&trusted, &[ISSUER]).unwrap(), [ISSUER]);
-    assert!(of(&trusted, &["urn:b"]).is_err(), "declared, and not opened to it");
-    assert!(of(&trusted, &["urn:z"]).is_err(), "opened to it, and not declared any more");
+    assert!(of(&trusted, &["urn:b"]).is_err(), "declared, but not opened to it");
+    assert!(of(&trusted, &["urn:z"]).is_err(), "opened to it, but no longer declared");
     assert!(of(&client(), &["urn:a"]).is_err());
 }
 

@@ -1,7 +1,8 @@
-//! The text by which a wallet signs a program in, recognized when it comes back.
+//! The text with which a wallet signs in a program, and how we recognize it when it comes back.
 //!
-//! Nobody kept it. It is ours if this server's key made its nonce, and it is of this kind if the same facts, written once
-//! more, give the same bytes: so no text of a browser's sign-in can be taken for one, whatever it says.
+//! The server does not store it. It is ours if this server's key made its nonce. It is of this kind if
+//! writing the same facts again gives the same bytes. So the text of a browser sign-in can never pass for
+//! one, whatever it says.
 
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -14,24 +15,24 @@ use crate::public_url::PublicUrl;
 use crate::scope::ScopeSet;
 use crate::wallet::WalletAccount;
 
-/// What the text says that a program brings back.
+/// The facts in the text that a program brings back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramText {
-    /// Which client asked for it.
+    /// The client that asked for it.
     pub client: ClientId,
-    /// What is granted.
+    /// The scopes that are granted.
     pub scope: ScopeSet,
     /// The resources that access tokens are for.
     pub resources: Vec<String>,
-    /// The sign-in, which works once.
+    /// The id of the sign-in, which works once.
     pub id: GrantId,
-    /// When the text stops being good.
+    /// When the text expires.
     pub expires_at: OffsetDateTime,
     issued_at: OffsetDateTime,
     random: [u8; 12],
 }
 
-/// The account that a text names, as the text speaks of it.
+/// The account that a text names, with the words that the text uses for it.
 #[derive(Clone, Copy)]
 struct NamedAccount<'a> {
     account: &'a WalletAccount,
@@ -40,7 +41,7 @@ struct NamedAccount<'a> {
 }
 
 impl ProgramText {
-    /// What somebody agrees to who signs it, beside client and scopes.
+    /// The terms that someone who signs it agrees to, beside client and scopes.
     pub fn terms(&self) -> ConsentTerms {
         ConsentTerms {
             destination: ConsentDestination::Program,
@@ -48,8 +49,8 @@ impl ProgramText {
         }
     }
 
-    /// Reads a text of ours; nothing else says anything. Whoever knows the wallets gives the account that the text names, with
-    /// what its family calls such accounts and how it names the chain.
+    /// Reads one of our texts; every other text is `None`. The caller, who knows the wallets, supplies the
+    /// account that the text names, what its family calls such accounts, and how it writes the chain.
     pub fn read(
         public_url: &PublicUrl,
         key: &TextKey,

@@ -1,8 +1,8 @@
-//! Reading a text that somebody signed, ours or a stranger's, to show what it says.
+//! Reads a text that someone signed, ours or a stranger's, to show what it says.
 //!
-//! Nothing is ever decided by what is read here: a login compares whole texts with their fingerprints, and a program's text
-//! is written once more and compared ([`ProgramText`](super::ProgramText)). So the reader takes whatever resembles the message
-//! of ERC-4361 and CAIP-122, and drops no line of it.
+//! Nothing is ever decided from what is read here. A login compares whole texts by their fingerprints, and a
+//! program's text is written again and compared ([`ProgramText`](super::ProgramText)). So the reader accepts
+//! anything that resembles a message of ERC-4361 or CAIP-122, and drops none of its lines.
 
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -11,42 +11,42 @@ use super::KIND;
 use super::text_key::MAX_TEXT;
 use crate::wallet::AccountKind;
 
-/// What a text says. All of it is somebody's claim.
+/// What a text says. All of it is only a claim.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadText<'a> {
-    /// Who asks, as it stands there: a host, perhaps behind a scheme.
+    /// The domain that asks, as written: a host, perhaps with a scheme in front.
     pub domain: &'a str,
-    /// What kind of account signs, for example `Ethereum`.
+    /// The kind of account that signs, for example `Ethereum`.
     pub account_kind: &'a str,
     /// The address that signs.
     pub address: Option<&'a str>,
-    /// What is agreed to; more than one line only where somebody does not follow the standard.
+    /// What the signer agrees to. It has more than one line only if the author ignored the standard.
     pub statement: Option<String>,
     /// What the signature is for.
     pub uri: Option<&'a str>,
     /// The version of the message.
     pub version: Option<&'a str>,
-    /// The chain as the family names it.
+    /// The chain, as the family writes it.
     pub chain_id: Option<&'a str>,
-    /// The nonce.
+    /// The nonce of the message.
     pub nonce: Option<&'a str>,
-    /// When the text was written.
+    /// When the text was issued.
     pub issued_at: Option<&'a str>,
-    /// When it stops being good.
+    /// When it expires.
     pub expiration_time: Option<&'a str>,
-    /// When it begins to be good.
+    /// When it becomes valid.
     pub not_before: Option<&'a str>,
-    /// The writer's name for the request.
+    /// The author's id for the request.
     pub request_id: Option<&'a str>,
-    /// What else is agreed to.
+    /// The resources: what else the signer agrees to.
     pub resources: Vec<&'a str>,
-    /// Lines that the standard does not know, or that come a second time.
+    /// Lines that are not in the standard, or that repeat a field.
     pub other_lines: Vec<&'a str>,
 }
 
 impl<'a> ReadText<'a> {
-    /// Reads a text. One that does not begin as such messages do says nothing that could be told apart, and neither does
-    /// one of more than 8 KiB.
+    /// Reads a text. `None` if it does not start like such a message, because then nothing in it can be told
+    /// apart, or if it is longer than 8 KiB.
     pub fn read(text: &'a str) -> Option<Self> {
         if text.len() > MAX_TEXT {
             return None;
@@ -79,31 +79,32 @@ impl<'a> ReadText<'a> {
         Some(read)
     }
 
-    /// The domain without a scheme before it.
+    /// The domain without a scheme in front.
     pub fn host(&self) -> &'a str {
         self.domain.split_once("://").map_or(self.domain, |(_, host)| host)
     }
 
-    /// Whether a key or a contract is to sign, by a word of ours among the resources, if it is there and says one thing.
+    /// Whether a key or a contract must sign, from our entry among the resources. `None` unless there is
+    /// exactly one such entry and it is valid.
     pub fn signer_kind(&self) -> Option<AccountKind> {
         let mut words = self.resources.iter().filter_map(|resource| resource.strip_prefix(KIND));
         let kind = AccountKind::parse(words.next()?)?;
         words.next().is_none().then_some(kind)
     }
 
-    /// The resources that access tokens are for in a text like ours: those behind client and scopes. Elsewhere none can be told
-    /// from the rest.
+    /// The resources that access tokens are for, in a text like ours: those after client and scopes. In other
+    /// texts they cannot be told apart from the rest.
     pub fn access_to(&self) -> &[&'a str] {
         let words = self.resources.iter().rposition(|resource| resource.starts_with("urn:countersign:"));
         words.and_then(|last| self.resources.get(last + 1..)).unwrap_or_default()
     }
 
-    /// When the text stops being good by its own words, if it says so and the words are a time.
+    /// When the text expires by its own words, if they are a valid time.
     pub fn expires_at(&self) -> Option<OffsetDateTime> {
         OffsetDateTime::parse(self.expiration_time?, &Rfc3339).ok()
     }
 
-    /// The field that a line fills, if it is one and still empty.
+    /// The field that a line fills, if the line is a field and the field is still empty.
     fn field(&mut self, line: &'a str) -> Option<(&mut Option<&'a str>, &'a str)> {
         let (name, value) = line.split_once(": ")?;
         let field = match name {
@@ -121,7 +122,7 @@ impl<'a> ReadText<'a> {
     }
 }
 
-/// Where in the text a line stands.
+/// The part of the text that a line belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Statement,

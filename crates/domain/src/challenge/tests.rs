@@ -1,4 +1,4 @@
-//! A text to try things on.
+//! Texts for the tests, and the limit on their length.
 
 use super::*;
 use crate::scope::Scope;
@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 pub(super) const KEY: TextKey = TextKey::new([7; 32]);
 
-/// The text of a sign-in, with this randomness.
+/// The text of a sign-in with these random bytes.
 pub(super) fn text(random: [u8; 12]) -> String {
     let issued_at = OffsetDateTime::from_unix_timestamp(1_750_846_356).unwrap();
     ChallengeText {
@@ -35,7 +35,7 @@ pub(super) fn text(random: [u8; 12]) -> String {
 }
 
 mod lengths {
-    //! Every text that we write keeps to its limit.
+    //! Every text that we write stays within its limit.
 
     use proptest::prelude::*;
 
@@ -45,7 +45,7 @@ mod lengths {
         "a".repeat(length)
     }
 
-    /// A host of this length, of labels that DNS takes.
+    /// A host of this length, with labels that DNS allows.
     fn host(length: usize) -> String {
         let text: String = (0..length).map(|place| if place % 60 == 59 { '.' } else { 'a' }).collect();
         text.trim_end_matches('.').to_owned()
@@ -123,7 +123,7 @@ mod lengths {
                 prop_assert!(!fits(&url, purpose) || text.len() <= MAX_OWN_TEXT, "{} {text}", text.len());
                 prop_assert!(fits(&url, purpose) || rendered(&url, &longest, purpose).len() > MAX_OWN_TEXT);
             }
-            // Nobody judges these: they always fit.
+            // These are never checked: they always fit.
             let always = [
                 Purpose::Account,
                 Purpose::Link { wallet: &longest },

@@ -1,4 +1,5 @@
-//! How the server knows its own texts again without keeping any: the nonce of each ends in a MAC over the rest of it.
+//! How the server recognizes its own texts without storing them: the nonce of each text ends in a MAC over
+//! the rest of it.
 
 use std::fmt;
 
@@ -6,31 +7,32 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
-/// Longer texts are not looked into; ours have 1,500 bytes at most.
+/// Longer texts are not examined. Ours have at most 1,500 bytes.
 pub const MAX_TEXT: usize = 8 * 1024;
 
-/// What stands before a nonce.
+/// What comes before a nonce.
 const BEFORE_NONCE: &str = "\nNonce: ";
 /// The random part of a nonce: 12 bytes in hex.
 const RANDOM_DIGITS: usize = 24;
-/// How much of the MAC a nonce holds: 128 bits, which nobody hits by guessing at a server.
+/// How much of the MAC goes into a nonce: 128 bits, which no one can guess.
 const MAC_BYTES: usize = 16;
-/// The same in hex.
+/// The same length in hex digits.
 pub(super) const MAC_DIGITS: usize = 2 * MAC_BYTES;
-/// Keeps this use of the key apart from any other.
+/// Separates this use of the key from any other.
 const LABEL: &[u8] = b"countersign challenge text, version 1\0";
 
-/// The key of the MAC in our texts. Whoever has it can write texts that we take for ours; they cannot sign in with them.
+/// The MAC key for our texts. Someone who has it can forge texts that we accept as ours, but cannot sign in
+/// with them.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TextKey([u8; 32]);
 
 impl TextKey {
-    /// Takes a key that was derived for this and nothing else.
+    /// Makes a key from bytes that were derived for this purpose only.
     pub const fn new(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// Puts the MAC behind the random part of a text's nonce.
+    /// Inserts the MAC after the random part of a text's nonce.
     pub(super) fn complete(&self, mut text: String) -> String {
         if let Some((head, tail)) = end_of_random_part(&text).and_then(|end| text.split_at_checked(end)) {
             let (end, mac) = (head.len(), self.mac(head.as_bytes(), tail.as_bytes()));
@@ -39,8 +41,8 @@ impl TextKey {
         text
     }
 
-    /// The MAC over both sides of the place where it stands. The length of the first part says where that is, so that no
-    /// other cut of the same bytes has the same MAC.
+    /// The MAC over the text before and after the place where it is inserted. The length of the first part is
+    /// included, so that the same bytes split at another place have another MAC.
     fn mac(&self, head: &[u8], tail: &[u8]) -> String {
         #[expect(clippy::expect_used, reason = "HMAC takes keys of every length")]
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("32 bytes are a key");
@@ -58,8 +60,8 @@ impl fmt::Debug for TextKey {
     }
 }
 
-/// Did a server with this key write exactly this text? It says nothing about who asked for it, and when: everybody can
-/// have texts from us.
+/// Did a server with this key write exactly this text? This does not say who asked for it or when: anyone can
+/// get texts from us.
 pub fn is_ours(key: &TextKey, text: &str) -> bool {
     let bytes = text.as_bytes();
     if bytes.len() > MAX_TEXT {
@@ -74,8 +76,8 @@ pub fn is_ours(key: &TextKey, text: &str) -> bool {
     key.mac(head, tail).as_bytes().ct_eq(mac).into()
 }
 
-/// Where the random part of the first nonce ends. None of our texts has anything like a nonce before its nonce, because
-/// nothing that others choose can hold a line break.
+/// The end of the random part of the first nonce. None of our texts has anything like a nonce before its
+/// nonce, because nothing that others choose can contain a line break.
 fn end_of_random_part(text: &str) -> Option<usize> {
     text.find(BEFORE_NONCE)?.checked_add(BEFORE_NONCE.len() + RANDOM_DIGITS)
 }
@@ -102,7 +104,7 @@ mod tests {
         assert!(nonce.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')), "{nonce}");
     }
 
-    /// Computed beside this program, with Python's `hmac`.
+    /// Computed independently, with Python's `hmac`.
     #[test]
     fn the_mac_is_the_documented_one() {
         let text = KEY.complete("a\nNonce: 000102030405060708090a0b\nb".to_owned());

@@ -1,4 +1,4 @@
-//! Every claim on its own, and any claims at all.
+//! Every claim on its own, and claims of any kind.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ fn texts(texts: &[&str]) -> Option<Claim> {
     Some(Claim::Texts(texts.iter().map(|text| (*text).to_owned()).collect()))
 }
 
-/// A good assertion, with one claim replaced or left out.
+/// A valid assertion, with one claim replaced or left out.
 fn with(name: &str, claim: Option<Claim>) -> Claims {
     let good = [
         ("iss", text("the-client")),
@@ -50,7 +50,7 @@ fn judged(claims: &Claims) -> Result<SingleUse, AssertionRejected> {
 fn a_111_a_good_assertion_is_remembered_until_it_is_too_old() {
     let spend = judged(&with("", None)).unwrap();
     assert_eq!(spend.forget_after, now() + Duration::seconds(60) + SKEW);
-    assert_eq!(judged(&with("iat", None)).unwrap(), spend, "what is remembered is the client and the jti");
+    assert_eq!(judged(&with("iat", None)).unwrap(), spend, "only the client and the jti are remembered");
     assert_ne!(judged(&with("jti", text("2"))).unwrap().digest, spend.digest);
 }
 
@@ -77,7 +77,7 @@ fn a_111_the_audience_is_this_server_and_nobody_else() {
     }
 }
 
-/// An operator who has clients that cannot be told lets them name the token endpoint, and that alone.
+/// An operator whose clients cannot be changed can let them name the token endpoint, and only that.
 #[test]
 fn a_111_old_clients_may_name_the_token_endpoint_where_the_operator_lets_them() {
     let expected = Expected { token_endpoint: Some(TOKEN_ENDPOINT), ..EXPECTED };
