@@ -1,7 +1,7 @@
-//! Codes: what a client presents to redeem a grant, and the judgement on it.
+//! Authorization codes: what a client presents to redeem a grant, and the checks on it.
 //!
-//! Everything judged here is fixed when the person signs. The one thing that changes, whether the code was redeemed
-//! before, is guarded by the storage operation itself; the two cannot race.
+//! Everything checked here is fixed when the person signs. The one thing that changes is whether the code was
+//! already redeemed. The storage operation itself guards that, so two redemptions cannot race.
 
 use time::OffsetDateTime;
 
@@ -9,53 +9,55 @@ use crate::grant::Grant;
 use crate::id::ClientId;
 use crate::secret::Secret;
 
-/// What came to the token endpoint, from a client that proved who it is.
+/// A code at the token endpoint, from a client that has authenticated.
 #[derive(Clone, Debug)]
 pub struct PresentedCode<'a> {
     /// The code.
     pub code: &'a Secret,
-    /// Who presents it.
+    /// The client that presents it.
     pub client: ClientId,
-    /// The redirect URI that it says the code went to.
+    /// The redirect URI that the client says the code was sent to.
     pub redirect_uri: &'a str,
     /// Its PKCE verifier.
     pub verifier: Option<&'a str>,
 }
 
-/// Why a code is not taken. The outside hears one answer for all.
+/// Why a code is not accepted. Clients get the same answer for all reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CodeRejected {
-    /// No such code.
+    /// There is no such code.
     #[error("code is unknown")]
     Unknown,
-    /// The code was issued to another client; it stays good for that one.
+    /// The code was issued to another client, and stays valid for that client.
     #[error("code belongs to another client")]
     OtherClient,
-    /// The code was redeemed before; its tokens must die.
+    /// The code was already redeemed. Its tokens must be revoked.
     #[error("code was redeemed before")]
     Replayed,
-    /// The code is a device's, which comes by another grant type; it stays good there.
+    /// The code belongs to a device, which redeems it with another grant type. It stays valid there.
     #[error("code is a device's")]
     OfDevice,
     /// The grant was revoked.
     #[error("grant was revoked")]
     Revoked,
-    /// Another redirect URI.
+    /// The redirect URI is not the one that the code was sent to.
     #[error("redirect_uri is not the one that the code was sent to")]
     RedirectMismatch,
-    /// Too old.
+    /// The code has expired.
     #[error("code has expired")]
     Expired,
-    /// PKCE was promised, and the verifier is missing or wrong; the code is burned.
+    /// The request had a PKCE challenge, and the verifier is missing or wrong. The code can no longer be
+    /// used.
     #[error("code_verifier does not match the code_challenge")]
     VerifierMismatch,
-    /// A verifier for a code without a challenge: somebody removed the challenge on the way (RFC 9700 section 4.8.2).
+    /// The verifier belongs to a code without a challenge: someone removed the challenge on the way (RFC 9700
+    /// section 4.8.2).
     #[error("code_verifier was sent, but the request had no code_challenge")]
     VerifierUnexpected,
 }
 
 impl Grant {
-    /// Judges a presented code.
+    /// Checks a presented code.
     pub fn admit_code(&self, now: OffsetDateTime, presented: &PresentedCode<'_>) -> Result<(), CodeRejected> {
         if !self.code_hash.admits(presented.code) {
             return Err(CodeRejected::Unknown);

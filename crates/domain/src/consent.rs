@@ -1,7 +1,7 @@
-//! What people agreed to.
+//! Consents: what people agreed to.
 //!
-//! A consent is everything that stood in the text: the client, where the sign-in leads, for whom tokens are, and the scopes. A
-//! remembered sign-in repeats one consent or takes less of it; it never puts two together
+//! A consent covers everything in the signed text: the client, where the sign-in leads, the audiences of the
+//! tokens, and the scopes. A remembered sign-in repeats one consent or less than it. It never combines two
 //! (docs/adr/0030-a-consent-is-everything-that-was-signed.md).
 
 use std::cmp::Ordering;
@@ -13,45 +13,45 @@ use crate::id::ClientId;
 use crate::redirect_uri::RedirectUri;
 use crate::scope::ScopeSet;
 
-/// What a user signed for at one client, all signatures for the same terms together.
+/// What a user signed for at one client. All signatures for the same terms make one consent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Consent {
-    /// To whom.
+    /// The client that it was given to.
     pub client: ClientId,
-    /// Where to, and for whom tokens are.
+    /// Where the sign-in leads, and the audiences of the tokens.
     pub terms: ConsentTerms,
-    /// Which scopes.
+    /// The scopes that were signed for.
     pub scope: ScopeSet,
     /// When the user first signed for these terms.
     pub granted_at: OffsetDateTime,
-    /// When they last signed in by them.
+    /// When the user last signed in with this consent.
     pub last_used_at: OffsetDateTime,
 }
 
 impl Consent {
-    /// The order in which people see what they agreed to: the last used first, those of one moment by client and terms.
+    /// The order in which people see their consents: most recently used first, then by client and terms.
     pub fn last_used_first(&self, other: &Self) -> Ordering {
         let by_use = other.last_used_at.cmp(&self.last_used_at);
         by_use.then_with(|| (self.client, &self.terms).cmp(&(other.client, &other.terms)))
     }
 
-    /// Did the user sign for all that is asked for, at these terms?
+    /// Did the user sign for all these scopes, at these terms?
     pub fn covers(&self, asked: &ConsentTerms, scope: ScopeSet) -> bool {
         self.terms.hold(asked) && scope.is_subset_of(self.scope)
     }
 }
 
-/// The terms of a consent: with its user and its client they tell it from all others.
+/// The terms of a consent. Together with the user and the client they identify it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ConsentTerms {
     /// Where the sign-in leads.
     pub destination: ConsentDestination,
-    /// For whom tokens are.
+    /// The audiences of the tokens.
     pub audiences: SignedAudiences,
 }
 
 impl ConsentTerms {
-    /// Does somebody who agreed to these terms agree to those? The destination must be the same one.
+    /// Does someone who agreed to these terms also agree to the other ones? The destination must be the same.
     pub fn hold(&self, asked: &Self) -> bool {
         let is_same_place = match (&self.destination, &asked.destination) {
             (ConsentDestination::Origin(here), ConsentDestination::Origin(there)) => here == there,
@@ -69,26 +69,27 @@ impl ConsentTerms {
     }
 }
 
-/// Where a sign-in led that somebody agreed to.
+/// The destination of a sign-in that someone agreed to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ConsentDestination {
     /// The origin of a redirect URI with its port, or the scheme of an app.
     Origin(String),
-    /// A device that waited for a code. All devices of a client are one destination: each shows a code of its own.
+    /// A device that waited for a sign-in. All devices of a client are one destination, because each shows a
+    /// different code.
     Device,
     /// A program without a browser.
     Program,
-    /// Nobody wrote it down: an agreement from before destinations were kept. It leads nowhere.
+    /// Not recorded: the consent is from before destinations were stored. It matches no destination.
     Unrecorded,
 }
 
 impl ConsentDestination {
-    /// Where a redirect URI leads.
+    /// The destination of a redirect URI.
     pub fn of(redirect_uri: &RedirectUri) -> Self {
         Self::Origin(redirect_uri.origin())
     }
 
-    /// The text for storage. No origin is spelled like one of the words.
+    /// The text for storage. An origin never looks like one of the words.
     pub fn to_text(&self) -> &str {
         match self {
             Self::Origin(origin) => origin,
@@ -98,7 +99,7 @@ impl ConsentDestination {
         }
     }
 
-    /// Reads the text of storage.
+    /// Parses the text from storage.
     pub fn parse(text: &str) -> Self {
         match text {
             "device" => Self::Device,
@@ -134,7 +135,7 @@ mod tests {
             assert!(!terms("", &[], &[]).hold(&terms(here, &[], &[])), "{here}");
             assert!(!terms(here, &[], &[]).hold(&terms("", &[], &[])), "{here}");
         }
-        assert!(!terms("", &[], &[]).hold(&terms("", &[], &[])), "what nobody wrote down matches nothing");
+        assert!(!terms("", &[], &[]).hold(&terms("", &[], &[])), "what was never recorded matches nothing");
     }
 
     #[test]
@@ -144,10 +145,10 @@ mod tests {
         assert!(at(both, &[]).hold(&at(one, &[])));
         assert!(!at(one, &[]).hold(&at(both, &[])));
         assert!(!at(&[], &[]).hold(&at(one, &[])));
-        assert!(!at(both, &[]).hold(&at(&[], &[])), "an API's consent is none for this server");
+        assert!(!at(both, &[]).hold(&at(&[], &[])), "a consent for an API is not one for this server");
         assert!(
             at(both, &[Scope::OpenId]).hold(&at(&[], &[])),
-            "but whoever signed for openid, did sign for it"
+            "but a signature for openid covers this server"
         );
         assert!(!at(both, &[]).hold(&at(one, &[Scope::OpenId])));
     }

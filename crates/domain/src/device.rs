@@ -1,7 +1,8 @@
-//! Devices that cannot show a page (RFC 8628): they show a short code, and a person answers for them in a browser elsewhere.
+//! Devices that cannot show a page (RFC 8628). They show a short code, and a person answers for them in a
+//! browser elsewhere.
 //!
-//! The grant that answers a device request has its id, and its code is the device's. So it is answered once, however many
-//! people type the code, and redeemed like any other.
+//! The grant that answers a device request has the request's id and the device's code. So a request is
+//! answered only once, however many people type the code, and it is redeemed like any other grant.
 
 use std::fmt;
 
@@ -11,33 +12,34 @@ use crate::id::{ClientId, GrantId};
 use crate::scope::ScopeSet;
 use crate::secret::{Secret, SecretHash};
 
-/// How long a device waits for its answer.
+/// How long a device request waits for its answer.
 pub const LIFETIME: Duration = Duration::minutes(10);
 
-/// How long afterwards a device still hears why there is none.
+/// How long after that a device is still told why it gets no tokens.
 pub const REMEMBERED: Duration = Duration::minutes(10);
 
-/// How many seconds a device lets pass between two questions.
+/// How many seconds a device must wait between two polls.
 pub const INTERVAL: u32 = 5;
 
-/// The page on which people type the code.
+/// The page where people type the code.
 pub const DEVICE_PAGE: &str = "/device";
 
-/// Where a person comes to who answered.
+/// The page that a person sees after answering.
 pub const DEVICE_DONE: &str = "/device/done";
 
-/// Consonants only: no words, no digits, nothing that looks like another (RFC 8628 section 6.1).
+/// Only consonants: no words, no digits, and no characters that look alike (RFC 8628 section 6.1).
 const ALPHABET: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
 
 const LENGTH: usize = 8;
 
-/// The code that a device shows and a person types: eight letters, a little more than 34 bits. It is no secret that opens
-/// anything: whoever knows it can answer the request, and with their own wallet only.
+/// The code that a device shows and a person types: eight letters, a little more than 34 bits. It is not a
+/// secret that opens anything. Someone who knows it can only answer the request, and only with their own
+/// wallet.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct UserCode([u8; LENGTH]);
 
 impl UserCode {
-    /// Makes a code. What the 128 bits have more than 20^8 makes every code as likely as any other.
+    /// Makes a code. There are so many more random bits than codes that every code is equally likely.
     pub fn from_random(random: [u8; 16]) -> Self {
         let mut rest = u128::from_be_bytes(random);
         let mut letters = [0; LENGTH];
@@ -49,7 +51,7 @@ impl UserCode {
         Self(letters)
     }
 
-    /// Reads what a person typed: case, spaces and hyphens do not matter.
+    /// Parses what a person typed. Case, spaces and hyphens do not matter.
     pub fn parse(text: &str) -> Option<Self> {
         let mut letters = [0; LENGTH];
         let mut typed = text.chars().filter(|character| !character.is_whitespace() && *character != '-');
@@ -60,7 +62,7 @@ impl UserCode {
         typed.next().is_none().then_some(Self(letters))
     }
 
-    /// What storage keeps of it.
+    /// The hash that storage keeps of the code.
     pub fn hash(&self) -> SecretHash {
         SecretHash::of(&Secret::new(self.to_string()))
     }
@@ -84,54 +86,55 @@ impl fmt::Debug for UserCode {
     }
 }
 
-/// A device that waits, as storage has it. Nothing of it changes, but that it may be denied.
+/// A device request as stored. Nothing about it changes, except that it can be denied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceRequest {
-    /// Its id, which becomes the grant's.
+    /// Its id, which is also the grant's.
     pub id: GrantId,
-    /// Which client the device runs.
+    /// The client that the device runs.
     pub client: ClientId,
-    /// What we keep of the code that the device shows.
+    /// The hash of the code that the device shows.
     pub user_code_hash: SecretHash,
-    /// What we keep of the code that the device sends; it becomes the grant's.
+    /// The hash of the code that the device sends, which is also the grant's.
     pub code_hash: SecretHash,
-    /// What would be granted.
+    /// The scopes that would be granted.
     pub scope: ScopeSet,
-    /// The resources that access tokens shall be for.
+    /// The resources that access tokens will be for.
     pub resources: Vec<String>,
-    /// When it stops waiting.
+    /// When the request expires.
     pub expires_at: OffsetDateTime,
-    /// Did somebody say no?
+    /// Did someone deny it?
     pub denied: bool,
 }
 
-/// Why a device gets no tokens, before its grant is looked at.
+/// Why a device gets no tokens, as far as can be told without its grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceRejected {
-    /// No such code.
+    /// There is no such code.
     #[error("device code is unknown")]
     Unknown,
-    /// The code was issued to another client; it stays good for that one.
+    /// The code was issued to another client, and stays valid for that client.
     #[error("device code belongs to another client")]
     OtherClient,
-    /// Somebody said no.
+    /// Someone denied the request.
     #[error("the person denied the request")]
     Denied,
-    /// Nobody answered in time.
+    /// No one answered in time.
     #[error("device code has expired")]
     Expired,
-    /// Nobody has answered yet.
+    /// No one has answered yet.
     #[error("nobody has answered the device yet")]
     Pending,
 }
 
 impl DeviceRequest {
-    /// May a person still answer it?
+    /// Can a person still answer it?
     pub fn waits(&self, now: OffsetDateTime) -> bool {
         !self.denied && now < self.expires_at
     }
 
-    /// Judges a presented device code, as far as no grant is needed for it. A denial is final, whatever was signed beside it.
+    /// Checks a presented device code as far as possible without the grant. A denial is final, even if
+    /// someone else signed.
     pub fn admit(&self, presented: &Secret, client: ClientId) -> Result<(), DeviceRejected> {
         if !self.code_hash.admits(presented) {
             return Err(DeviceRejected::Unknown);
@@ -142,7 +145,7 @@ impl DeviceRequest {
         if self.denied { Err(DeviceRejected::Denied) } else { Ok(()) }
     }
 
-    /// What a device hears while there is no grant.
+    /// What a device is told while there is no grant.
     pub fn unanswered(&self, now: OffsetDateTime) -> DeviceRejected {
         if now < self.expires_at { DeviceRejected::Pending } else { DeviceRejected::Expired }
     }

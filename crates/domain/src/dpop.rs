@@ -1,4 +1,4 @@
-//! The judgement on a proof that its sender holds a key: DPoP (RFC 9449, A-110).
+//! Checks a proof that its sender holds a key: DPoP (RFC 9449, A-110).
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -13,49 +13,51 @@ mod nonce;
 
 pub use nonce::DpopNonceKey;
 
-/// The media type of a proof, without `application/`.
+/// The `typ` of a proof.
 pub const TYP: &str = "dpop+jwt";
-/// How far the clock of a client may be from ours. The nonce says how old a proof is; this only refuses what is absurd.
+/// How far a client's clock can be from ours. The nonce proves a proof's age, so this only refuses absurd
+/// times.
 pub const WINDOW: Duration = Duration::minutes(5);
 
 /// The request that a proof must be for.
 #[derive(Clone, Copy, Debug)]
 pub struct ProvenRequest<'a> {
-    /// Its method.
+    /// The request's method.
     pub method: &'a str,
-    /// Its address, without query and fragment.
+    /// Its URL, without query and fragment.
     pub url: &'a str,
-    /// The access token that came with it.
+    /// The access token in the request.
     pub access_token: Option<&'a str>,
 }
 
-/// Why a proof is not believed.
+/// Why a proof is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DpopRejected {
-    /// It is a token of another kind.
+    /// It is another kind of token.
     #[error("typ is not dpop+jwt")]
     OtherKind,
-    /// For another method.
+    /// It is for another method.
     #[error("htm is not the request's method")]
     OtherMethod,
-    /// For another address.
+    /// It is for another URL.
     #[error("htu is not the request's address")]
     OtherUrl,
-    /// Without a time, or from another one.
+    /// It has no `iat`, or one that is too far from now.
     #[error("iat is missing or far from now")]
     Time,
-    /// Nothing that it could be known by.
+    /// It has no usable `jti`, so it could not be recognized if it came again.
     #[error("jti is missing or too long")]
     TokenId,
-    /// Not for the access token that came along.
+    /// It is not for the access token in the request.
     #[error("ath is not the access token's hash")]
     OtherToken,
-    /// Without a nonce of ours, or with one that is too old: the sender gets a new one and tries again.
+    /// It has no nonce of ours, or one that is too old. The client gets a new nonce and tries again.
     #[error("nonce is missing or too old")]
     UseNonce,
 }
 
-/// Judges the claims of a proof that is signed by the key with this thumbprint; gives what must be remembered of it.
+/// Checks the claims of a proof that was signed by the key with this thumbprint. Returns what to remember
+/// about it.
 pub fn judge(
     typ: Option<&str>,
     claims: &Claims,
@@ -86,17 +88,18 @@ pub fn judge(
     if (issued_at - now).abs() > WINDOW {
         return Err(DpopRejected::Time);
     }
-    // A nonce of this moment is refused from then on, on every replica.
+    // From then on every replica refuses a nonce that was issued now.
     let forget_after = now.checked_add(DpopNonceKey::LIFETIME + SKEW).unwrap_or(now);
     Ok(SingleUse::new("DPoP proof", key.as_bytes(), id, forget_after))
 }
 
-/// What `ath` must be for this access token.
+/// The `ath` that a proof for this access token must have.
 pub fn token_hash(access_token: &str) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(access_token.as_bytes()))
 }
 
-/// Do both mean the same, once scheme and host are written alike and without query and fragment (RFC 9449 section 4.3)?
+/// Are both the same URL, once scheme and host are normalized and query and fragment are dropped (RFC 9449
+/// section 4.3)?
 fn is_same_resource(claimed: &str, ours: &str) -> bool {
     let bare = |text: &str| {
         let mut url = Url::parse(text).ok()?;

@@ -1,4 +1,4 @@
-//! E-mail addresses that people add.
+//! E-mail addresses that people add to their account.
 
 use std::fmt;
 
@@ -11,30 +11,32 @@ const MAX_LENGTH: usize = 254;
 const MAX_LOCAL_LENGTH: usize = 64;
 const MAX_LABEL_LENGTH: usize = 63;
 
-/// An address as people write it: `local@domain`, in the part of RFC 5321 that is in use. ASCII only: an address that
-/// looks like another one is an invitation.
+/// An address as people write it: `local@domain`, in the part of RFC 5321 that is in common use. ASCII only,
+/// because look-alike addresses invite fraud.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EmailAddress(String);
 
-/// Why a text is not taken as somebody's e-mail address.
+/// Why a text is not accepted as an e-mail address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EmailRejected {
-    /// It is none.
+    /// It is not an e-mail address.
     #[error("email is not an e-mail address such as ada@example.com")]
     Malformed,
-    /// Nobody can have a mailbox there.
+    /// No one can have a mailbox at this domain.
     #[error("email is at a reserved domain, where nobody has a mailbox: give an address that can get mail")]
     Reserved,
 }
 
-/// The top-level names under which nobody can have a mailbox on the internet (RFC 2606, RFC 6761, RFC 6762, RFC 7686, RFC 9476, RFC 3172,
-/// ICANN's `internal`). We give addresses below `invalid` away ourselves: if anybody could file one, they could file somebody else's
-/// (F-14). The second-level examples (`example.com`) are not here: they are real domains whose owner gives no mailbox away.
+/// The top-level names under which no one can have a mailbox on the internet (RFC 2606, RFC 6761, RFC 6762,
+/// RFC 7686, RFC 9476, RFC 3172, ICANN's `internal`). We give out addresses below `invalid` ourselves, so
+/// anyone who could add such an address could add someone else's (F-14). The second-level examples
+/// (`example.com`) are not listed: they are real domains, even if their owner gives out no mailboxes.
 const RESERVED: [&str; 9] =
     ["alt", "arpa", "example", "internal", "invalid", "local", "localhost", "onion", "test"];
 
 impl EmailAddress {
-    /// Reads an address that somebody says is theirs; white space around it is forgiven. The domain is kept in lower case.
+    /// Parses an address that someone says is theirs. White space around it is tolerated. The domain is
+    /// stored in lower case.
     pub fn parse(text: &str) -> Result<Self, EmailRejected> {
         let (local, domain) = text.trim().rsplit_once('@').ok_or(EmailRejected::Malformed)?;
         if !is_local(local) || !is_domain(domain) || local.len() + 1 + domain.len() > MAX_LENGTH {
@@ -44,13 +46,15 @@ impl EmailAddress {
         if address.is_reserved() { Err(EmailRejected::Reserved) } else { Ok(address) }
     }
 
-    /// Is it at a domain where nobody has a mailbox? Older builds took such addresses; one on file counts as none.
+    /// Is it at a domain where no one has a mailbox? Older builds accepted such addresses. A stored one
+    /// counts as none.
     pub fn is_reserved(&self) -> bool {
         let top = self.0.trim_end_matches('.').rsplit(['.', '@']).next().unwrap_or_default();
         RESERVED.iter().any(|reserved| top.eq_ignore_ascii_case(reserved))
     }
 
-    /// The mailbox that this address and its other spellings most likely lead to: for counting, never for sending.
+    /// The mailbox that this address and its variants most likely lead to. For counting only, never for
+    /// sending.
     pub fn mailbox(&self) -> String {
         let lower = self.0.to_ascii_lowercase();
         match lower.rsplit_once('@') {
@@ -62,18 +66,18 @@ impl EmailAddress {
         }
     }
 
-    /// Takes an address that storage kept.
+    /// Wraps an address from storage.
     pub const fn from_trusted(text: String) -> Self {
         Self(text)
     }
 
-    /// The address of somebody who has none, for applications that insist: nobody can own it (RFC 2606), so nobody can
-    /// be sent anything or take an account over with it.
+    /// A made-up address for a user without one, for applications that insist on an address. No one can own
+    /// it (RFC 2606), so nothing can be sent to it and no account can be taken over with it.
     pub fn synthetic(user: UserId) -> Self {
         Self(format!("{user}@wallet.invalid"))
     }
 
-    /// The address.
+    /// The address as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -85,7 +89,7 @@ impl fmt::Display for EmailAddress {
     }
 }
 
-/// A dot-string of RFC 5321.
+/// Is this a dot-string of RFC 5321?
 fn is_local(text: &str) -> bool {
     let is_atom = |atom: &str| {
         !atom.is_empty()
@@ -105,7 +109,7 @@ fn is_domain(text: &str) -> bool {
     text.contains('.') && text.split('.').all(is_label) && !top.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The address that a user has on file.
+/// A user's stored e-mail address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserEmail {
     /// The address.
@@ -114,28 +118,28 @@ pub struct UserEmail {
     pub added_at: OffsetDateTime,
     /// When its owner followed the link in the mail.
     pub verified_at: Option<OffsetDateTime>,
-    /// The link that waits to be followed.
+    /// The confirmation link that was not followed yet.
     pub confirmation: Option<EmailConfirmation>,
 }
 
-/// A link that was mailed.
+/// A confirmation link that was mailed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EmailConfirmation {
-    /// What we keep of the secret in it; the secret carries the user's id.
+    /// The hash of the link's secret, which contains the user's id.
     pub hash: SecretHash,
-    /// When it stops being good.
+    /// When the link expires.
     pub expires_at: OffsetDateTime,
 }
 
 impl UserEmail {
-    /// The address, where it can be the user's at all.
+    /// The address, unless it cannot be the user's at all.
     pub fn if_usable(self) -> Option<Self> {
         (!self.address.is_reserved()).then_some(self)
     }
 }
 
 impl EmailConfirmation {
-    /// Does this secret confirm the address now?
+    /// Does this secret confirm the address at this time?
     pub fn admits(&self, now: OffsetDateTime, presented: &Secret) -> bool {
         now < self.expires_at && self.hash.admits(presented)
     }
@@ -195,7 +199,7 @@ mod tests {
         assert!(address.is_reserved());
     }
 
-    /// F-14: a name that we promise to keep free is kept free.
+    /// F-14: a name that we promise to keep free stays free.
     #[test]
     fn f_14_nobody_files_an_address_where_nobody_has_a_mailbox() {
         let synthetic = EmailAddress::synthetic(UserId::random([7; 16])).to_string();

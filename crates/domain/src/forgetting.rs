@@ -1,61 +1,63 @@
-//! What may be forgotten by a clock that may be wrong. Deleting late costs some room; deleting early lets a used signature work
-//! again, or ends a sign-in that lives. See docs/adr/0034-nothing-is-forgotten-by-one-clock.md.
+//! What can be forgotten when the clock may be wrong. Deleting late costs some space. Deleting early lets a
+//! used signature work again, or ends a live sign-in. See docs/adr/0034-nothing-is-forgotten-by-one-clock.md.
 
 use time::{Duration, OffsetDateTime};
 
-/// How much longer than it could be good everything is kept. What prevents a replay outlives every clock that is wrong by less.
+/// How much longer than its validity everything is kept. A replay guard survives any clock that is wrong by
+/// less than this.
 pub const MARGIN: Duration = Duration::hours(1);
 
-/// How far the clock may be from where it is expected without a doubt. It is shorter than [`MARGIN`], so that a jump that
-/// nobody notices leaves half an hour of it.
+/// How far the clock can be from the expected time before it is doubted. This is less than [`MARGIN`], so
+/// that a jump that no one notices leaves half an hour of the margin.
 pub const TOLERANCE: Duration = Duration::minutes(30);
 
-/// A clock that has run on for so long is believed, however far it jumped.
+/// A clock that has run on for this long is trusted, however far it jumped.
 pub const LONGEST_DOUBT: Duration = Duration::days(7);
 
-/// Clocks of servers and databases that differ by more are told to the operator.
+/// The operator is told if the clocks of server and database differ by more than this.
 pub const NOTICEABLE: Duration = Duration::seconds(5);
 
-/// Clocks that differ by more are told by the readiness probe: a code lives a minute, and so much of a difference shows.
+/// The readiness probe reports clocks that differ by more than this. A code lasts a minute, so this much of a
+/// difference shows.
 pub const WORRYING: Duration = Duration::seconds(30);
 
-/// What is known of the time when nobody else can be asked: it is written down now and then, so that a restart with another
-/// clock is noticed.
+/// What is known about the time if there is no other clock to ask. It is stored from time to time, so that a
+/// restart with another clock is noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeMark {
-    /// The time, by all that was known when this was written.
+    /// The best estimate of the time when this was stored.
     pub trusted_at: OffsetDateTime,
-    /// For how long the server has run with a clock that says something else; zero while it agrees.
+    /// How long the server has run with a clock that disagrees; zero while it agrees.
     pub doubted_for: Duration,
 }
 
 impl TimeMark {
-    /// A clock that nobody has a reason to doubt.
+    /// The mark of a clock that there is no reason to doubt.
     pub const fn trusting(now: OffsetDateTime) -> Self {
         Self { trusted_at: now, doubted_for: Duration::ZERO }
     }
 }
 
-/// What tells the time besides a server's own clock.
+/// What tells the time besides the server's own clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeWitness {
-    /// The database has a clock, and this is what it says.
+    /// The database has a clock, and this is its time.
     Clock(OffsetDateTime),
-    /// Only what was written down; nothing before the first time.
+    /// Only a stored mark. `None` before the first one is stored.
     Mark(Option<TimeMark>),
 }
 
-/// Why a clock is not believed.
+/// Why a clock is not trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockDoubt {
-    /// It is ahead of the other by so much.
+    /// It is ahead of the other clock by this much.
     Ahead(Duration),
-    /// It is behind the other by so much.
+    /// It is behind the other clock by this much.
     Behind(Duration),
 }
 
 impl ClockDoubt {
-    /// How far apart two clocks are; nothing if it is no more than `tolerance`.
+    /// How far apart two clocks are; `None` if that is at most `tolerance`.
     pub fn between(now: OffsetDateTime, other: OffsetDateTime, tolerance: Duration) -> Option<Self> {
         let difference = now - other;
         if difference.abs() <= tolerance {
@@ -67,14 +69,14 @@ impl ClockDoubt {
         }
     }
 
-    /// By how much.
+    /// The size of the difference.
     pub const fn difference(self) -> Duration {
         match self {
             Self::Ahead(by) | Self::Behind(by) => by,
         }
     }
 
-    /// In which direction, as a word for people.
+    /// The direction of the difference, as a word for people.
     pub const fn direction(self) -> &'static str {
         match self {
             Self::Ahead(_) => "ahead",
@@ -83,24 +85,25 @@ impl ClockDoubt {
     }
 }
 
-/// A judgement on a clock.
+/// The result of checking a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JudgedClock {
-    /// What ended before this time may be forgotten.
+    /// What ended before this time can be forgotten.
     pub before: OffsetDateTime,
     /// Why the clock alone does not decide.
     pub doubt: Option<ClockDoubt>,
-    /// What has to be written down, if the database has no clock.
+    /// What to store, if the database has no clock.
     pub mark: Option<TimeMark>,
 }
 
-/// Judges a server's clock. `passed` is what passed since the mark was written, by a clock that nobody sets; nothing after a
-/// start.
+/// Checks a server's clock. `passed` is the time since the mark was stored, by a clock that no one sets; zero
+/// after a start.
 ///
-/// Where the database has a clock, both must be past a time before it counts as past. Where it has none, the clock is expected to be
-/// where the mark and what passed since say; if it is somewhere else, the earlier of the two counts, until the server has
-/// run on for as long as the difference (a week at the most) or somebody says that the clock is right. A server that was switched
-/// off looks like one whose clock jumped, so it catches up in the same way.
+/// If the database has a clock, a time counts as past only when it is past on both clocks. If it has none,
+/// the clock is expected at the mark plus `passed`. If it is somewhere else, the earlier of the two counts,
+/// until the server has run on for as long as the difference (at most a week), or someone confirms that the
+/// clock is right. A server that was switched off looks like one whose clock jumped, so it catches up in the
+/// same way.
 pub fn judge_clock(now: OffsetDateTime, witness: TimeWitness, passed: Duration) -> JudgedClock {
     let past = |time: OffsetDateTime| time.checked_sub(MARGIN).unwrap_or(time);
     let mark = match witness {
@@ -182,7 +185,7 @@ mod tests {
         assert_eq!((back.doubt, back.mark), (None, Some(TimeMark::trusting(NOON + minute))));
     }
 
-    /// Runs on in steps of a minute, and tells after how long the clock is believed.
+    /// Runs on in steps of a minute, and returns after how long the clock is trusted.
     fn doubted(start: OffsetDateTime) -> Duration {
         let minute = Duration::minutes(1);
         let mut ran = Duration::ZERO;
@@ -193,7 +196,7 @@ mod tests {
             if judged.doubt.is_none() {
                 return ran;
             }
-            assert!(judged.before <= NOON + ran - MARGIN, "nothing is forgotten before its time");
+            assert!(judged.before <= NOON + ran - MARGIN, "nothing is forgotten too early");
             mark = judged.mark;
             ran += minute;
         }
@@ -208,8 +211,8 @@ mod tests {
         assert_eq!(doubted(NOON + Duration::days(40)), LONGEST_DOUBT);
     }
 
-    /// Clocks that jump about at random: what is forgotten is never later than the true time less what is left of the margin,
-    /// unless the clock stayed where it was for as long as it was off.
+    /// Clocks that jump at random. The time before which things are forgotten is never later than the true
+    /// time minus what is left of the margin, unless a wrong clock ran on for as long as the difference.
     #[test]
     fn f_18_ten_thousand_jumps_forget_nothing_early() {
         let mut seed = 7_u64;

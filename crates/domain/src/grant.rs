@@ -11,34 +11,34 @@ use crate::scope::ScopeSet;
 use crate::secret::SecretHash;
 use crate::wallet::WalletAccount;
 
-/// A grant as storage has it. All but the last two fields are fixed when the person signs.
+/// A grant as stored. Everything but the last two fields is fixed when the person signs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
-    /// Its id: the challenge's, and the code's.
+    /// Its id, shared with the challenge and the code.
     pub id: GrantId,
-    /// To whom.
+    /// The client that it was given to.
     pub client: ClientId,
-    /// By whom.
+    /// The user who gave it.
     pub user: UserId,
-    /// With which wallet.
+    /// The wallet that signed.
     pub account: WalletAccount,
-    /// Where the code went.
+    /// The URI that the code was sent to.
     pub redirect_uri: RedirectUri,
-    /// What was granted.
+    /// The scopes that were granted.
     pub scope: ScopeSet,
-    /// OpenID Connect's nonce.
+    /// The `nonce` parameter of OpenID Connect.
     pub nonce: Option<String>,
-    /// PKCE.
+    /// The PKCE challenge.
     pub code_challenge: Option<CodeChallenge>,
-    /// What few grants have.
+    /// Details that few grants have.
     pub particulars: Particulars,
     /// The remembered sign-in that it belongs to, if the browser keeps one.
     pub session: Option<SessionId>,
-    /// What we keep of the code.
+    /// The hash of the code.
     pub code_hash: SecretHash,
     /// When the wallet's signature was verified.
     pub authenticated_at: OffsetDateTime,
-    /// When the code stops being good.
+    /// When the code expires.
     pub code_expires_at: OffsetDateTime,
     /// Was the code redeemed?
     pub redeemed: bool,
@@ -47,8 +47,8 @@ pub struct Grant {
 }
 
 impl Grant {
-    /// What a client gets for itself: nobody signed, no code leads to it, and where people have their id, the client has its
-    /// own. `code_hash` is that of a secret that nobody has.
+    /// A grant that a client gets for itself. No one signed, and no code leads to it. The client's own id
+    /// takes the place of the user's. `code_hash` is the hash of a secret that no one has.
     pub fn of_client(
         now: OffsetDateTime,
         id: GrantId,
@@ -75,12 +75,12 @@ impl Grant {
         }
     }
 
-    /// Does the grant answer a device? Its code is the device's, and no client's redirect URI is a page of ours.
+    /// Does the grant answer a device? Its redirect URI is then a page of ours, which no client can register.
     pub fn is_of_device(&self, public_url: &PublicUrl) -> bool {
         self.redirect_uri == RedirectUri::of_device(public_url)
     }
 
-    /// Did the client get it for itself?
+    /// Did the client get the grant for itself?
     pub fn is_of_client(&self) -> bool {
         self.user.as_uuid() == self.client.as_uuid()
     }
@@ -97,20 +97,20 @@ pub enum RevocationReason {
     VerifierMismatch,
     /// A rotated refresh token was presented again.
     RefreshReused,
-    /// The wallet that signed was unlinked from the user.
+    /// The wallet that signed was unlinked from its user.
     WalletUnlinked,
-    /// The user took the client's access away.
+    /// The user revoked the client's access.
     ConsentRevoked,
-    /// The user is gone.
+    /// The user was deleted.
     AccountDeleted,
-    /// Another user signed than the one whom the client asked for.
+    /// Another user signed than the client asked for.
     OtherUser,
     /// The person signed out, and had not agreed to access while they are away.
     SignedOut,
 }
 
 impl RevocationReason {
-    /// The word for storage and logs.
+    /// The word in storage and logs.
     pub const fn name(self) -> &'static str {
         match self {
             Self::ClientRequest => "client_request",

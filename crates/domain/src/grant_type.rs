@@ -1,22 +1,22 @@
-//! The ways to get tokens, and the one response type (closed sets with their names on the wire).
+//! Grant types and the only response type: closed sets with their names on the wire.
 
-/// How a client asks for tokens.
+/// The way in which a client asks for tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GrantType {
-    /// With the code of a sign-in.
+    /// With an authorization code.
     AuthorizationCode,
     /// With a refresh token.
     RefreshToken,
     /// For itself, without a person.
     ClientCredentials,
-    /// With the code of a device, once somebody signed in elsewhere (RFC 8628).
+    /// With a device code, after someone has signed in elsewhere (RFC 8628).
     DeviceCode,
-    /// With a challenge that a program signed: no browser takes part.
+    /// With a challenge that a program signed, without a browser.
     WalletSignature,
 }
 
 impl GrantType {
-    /// All that this server offers.
+    /// All grant types that this server supports.
     pub const ALL: [Self; 5] = [
         Self::AuthorizationCode,
         Self::RefreshToken,
@@ -25,7 +25,7 @@ impl GrantType {
         Self::WalletSignature,
     ];
 
-    /// What a client may use that registers none.
+    /// The grant types of a client that registers none.
     pub const DEFAULT: [Self; 2] = [Self::AuthorizationCode, Self::RefreshToken];
 
     /// The name on the wire.
@@ -39,7 +39,7 @@ impl GrantType {
         }
     }
 
-    /// Reads a name.
+    /// Parses a name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|grant_type| grant_type.name() == name)
     }

@@ -1,26 +1,27 @@
-//! Hosts in what clients tell us. Others parse what we print (a browser reads `form-action`, a person reads a text), so a host
-//! that DNS cannot have, or that is spelled in another way than a browser would spell it, never gets in (F-08).
+//! Checks the hosts in what clients tell us. Others parse what we print: a browser reads `form-action`, and a
+//! person reads a text. So a host that cannot exist in DNS, or that is not spelled as a browser would spell
+//! it, is never accepted (F-08).
 
 use url::{Host, Url};
 
-/// The longest name that DNS has, in bytes (RFC 1035 section 2.3.4).
+/// The longest name in DNS, in bytes (RFC 1035 section 2.3.4).
 const MAX_NAME: usize = 253;
-/// The longest label of a name.
+/// The longest label of a name, in bytes.
 const MAX_LABEL: usize = 63;
 
-/// Why the authority of a URI is not taken.
+/// Why the authority of a URI is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HostRejected {
-    /// There is none.
+    /// There is no authority.
     Missing,
-    /// No name that DNS can have, and no IP address.
+    /// The host is neither a possible DNS name nor an IP address.
     Name,
-    /// Host or port is spelled in another way than a browser would spell it.
+    /// Host or port is not spelled as a browser would spell it.
     NotCanonical,
 }
 
-/// Judges host and port of a URI as they are written: `text` is what `url` was parsed from. The `url` crate forgives much
-/// (`https:host`, `https:///host`, `http://0x7f.1`), so both are compared.
+/// Checks host and port of a URI as written: `text` is what `url` was parsed from. The `url` crate tolerates
+/// a lot (`https:host`, `https:///host`, `http://0x7f.1`), so the two are compared.
 pub(crate) fn judge(text: &str, url: &Url) -> Result<(), HostRejected> {
     let rest = text.strip_prefix(url.scheme()).and_then(|rest| rest.strip_prefix("://"));
     let rest = rest.ok_or(HostRejected::Missing)?;
@@ -45,8 +46,9 @@ pub(crate) fn judge(text: &str, url: &Url) -> Result<(), HostRejected> {
     }
 }
 
-/// Can DNS have this name of a host? Letters, digits and hyphens, in labels of 1 to 63 that neither begin nor end with a hyphen
-/// (RFC 1123 section 2.1). An underscore is for names of other things. Names of other alphabets come here as punycode.
+/// Is this a possible DNS host name? Letters, digits and hyphens, in labels of 1 to 63 characters that
+/// neither start nor end with a hyphen (RFC 1123 section 2.1). Underscores are for names that are not hosts.
+/// Names in other scripts arrive here as punycode.
 pub(crate) fn is_name(name: &str) -> bool {
     let is_label = |label: &str| {
         (1..=MAX_LABEL).contains(&label.len())
@@ -93,7 +95,8 @@ mod tests {
                     format!("a%{byte:02X}b.example"),
                 ] {
                     let text = format!("{scheme}://{host}/cb");
-                    // What ends the authority leaves a good host before it; a point and a hyphen may stand inside.
+                    // A character that ends the authority leaves a valid host before it. Only a dot and a
+                    // hyphen can be inside a host.
                     let ends =
                         [format!("a.example{}", char::from(byte)), format!("a{}b.example", char::from(byte))];
                     let may_be = match byte {

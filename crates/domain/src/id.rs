@@ -1,4 +1,4 @@
-//! Identifiers: one type for each kind of thing, so that they cannot be mixed up.
+//! Identifiers: one type for each kind, so that they cannot be mixed up.
 
 use std::fmt;
 
@@ -13,24 +13,24 @@ macro_rules! id_type {
         pub struct $name(Uuid);
 
         impl $name {
-            /// Makes an identifier that sorts by its time of birth (UUID version 7).
+            /// Makes an id that sorts by its time of creation (UUID version 7).
             pub fn at(now: OffsetDateTime, random: [u8; 10]) -> Self {
                 let millis = now.unix_timestamp_nanos() / 1_000_000;
                 let millis = u64::try_from(millis).unwrap_or(0);
                 Self(uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid())
             }
 
-            /// Takes an identifier that storage or a token carried.
+            /// Wraps an id from storage or from a token.
             pub const fn from_uuid(uuid: Uuid) -> Self {
                 Self(uuid)
             }
 
-            /// The plain value, for storage and for the wire.
+            /// The UUID, for storage and for the wire.
             pub const fn as_uuid(&self) -> Uuid {
                 self.0
             }
 
-            /// Reads the one spelling that we write: lower case with hyphens.
+            /// Parses the only spelling that we write: lower case with hyphens.
             pub fn parse(text: &str) -> Option<Self> {
                 let uuid = Uuid::try_parse(text).ok()?;
                 (uuid.hyphenated().encode_lower(&mut Uuid::encode_buffer()) == text).then_some(Self(uuid))
@@ -60,12 +60,12 @@ id_type! {
     UserId
 }
 id_type! {
-    /// One sign-in: first its challenge, then its grant, then its code carry this id. That one id may become a
-    /// grant only once is what makes a challenge single use.
+    /// One sign-in. Its challenge, its grant and its code all carry this id. An id can become a grant only
+    /// once, and that makes a challenge single-use.
     GrantId
 }
 id_type! {
-    /// One answer of the token endpoint; the `jti` of its access token.
+    /// One answer of the token endpoint; it is the `jti` of the access token.
     TokenId
 }
 
@@ -83,15 +83,16 @@ impl ClientId {
     /// Our own account page, the one client that nobody registers.
     pub const ACCOUNT: Self = Self(Uuid::nil());
 
-    /// The id of the client that the document at this address describes: made of the address (UUID version 8), so that nobody
-    /// registers it and nobody else gets it.
+    /// The id of the client described by the document at this URL. It is derived from the URL (UUID version
+    /// 8), so no one can register it and no other client gets it.
     pub fn of_document(address: &str) -> Self {
         let mut bytes = [0; 16];
         bytes.copy_from_slice(&Sha256::digest(address)[..16]);
         Self(uuid::Builder::from_custom_bytes(bytes).into_uuid())
     }
 
-    /// The id of the client that calls itself so: the one that it got, or the one that is made of its document's address.
+    /// The id of the client with this `client_id`: the id that it was given, or the one derived from its
+    /// document's URL.
     pub fn named(text: &str) -> Option<Self> {
         Self::parse(text).or_else(|| text.contains("://").then(|| Self::of_document(text)))
     }
@@ -110,14 +111,14 @@ impl GrantId {
 impl UserId {
     /// The name that we show for a person: `User_` and the first eight characters of the id.
     ///
-    /// The id is random for this reason: the first characters of a time-ordered one would be shared by everybody
-    /// who signed in during the same minute.
+    /// This is why the id is random: a time-ordered id would share its first characters with everyone who
+    /// signed in during the same minute.
     pub fn preferred_username(&self) -> String {
         let text = self.to_string();
         format!("User_{}", text.get(..8).unwrap_or(&text))
     }
 
-    /// Makes a user's id, which is random throughout (UUID version 4).
+    /// Makes a user's id, which is entirely random (UUID version 4).
     pub fn random(random: [u8; 16]) -> Self {
         Self(uuid::Builder::from_random_bytes(random).into_uuid())
     }

@@ -1,4 +1,5 @@
-//! What clients are told about a sign-in in signed tokens (OpenID Connect Core section 2, Back-Channel Logout section 2.4).
+//! What signed tokens tell clients about a sign-in (OpenID Connect Core section 2, Back-Channel Logout
+//! section 2.4).
 
 use std::fmt;
 
@@ -7,45 +8,45 @@ use time::OffsetDateTime;
 use crate::id::{SessionId, TokenId, UserId};
 use crate::user_info::UserInfo;
 
-/// The one way to sign in, in `amr`.
+/// The only sign-in method, in `amr`.
 pub const AMR: &str = "wallet";
 
-/// The one class of sign-ins, in `acr`: a wallet proved itself by signing a text of this server.
+/// The only authentication context class, in `acr`: a wallet proved itself by signing a text of this server.
 pub const ACR: &str = "urn:countersign:acr:wallet";
 
-/// What an ID token says, beside [`AMR`] and [`ACR`].
+/// The claims of an ID token, besides [`AMR`] and [`ACR`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdTokenClaims {
-    /// `iss`
+    /// `iss`: this server
     pub issuer: String,
-    /// `sub`
+    /// `sub`: the user
     pub subject: UserId,
-    /// `aud`: the client's id as the client writes it.
+    /// `aud`: the client's id, as the client writes it
     pub audience: String,
-    /// `iat`
+    /// `iat`: when the token was issued
     pub issued_at: OffsetDateTime,
-    /// `exp`
+    /// `exp`: when the token expires
     pub expires_at: OffsetDateTime,
-    /// `auth_time`
+    /// `auth_time`: when the wallet signed
     pub authenticated_at: OffsetDateTime,
-    /// `nonce`, as the request had it.
+    /// `nonce`, as in the request
     pub nonce: Option<String>,
-    /// `at_hash`
+    /// `at_hash`: the half hash of the access token
     pub access_token_hash: Option<String>,
-    /// `sid`, where the browser remembers the sign-in.
+    /// `sid`, if the browser remembers the sign-in
     pub session: Option<SessionId>,
     /// The claims that the scopes release.
     pub user: UserInfo,
-    /// `wallet_proof`: what the wallet signed, so that the client can check it itself.
+    /// `wallet_proof`: what the wallet signed, so that the client can check it itself
     pub wallet_proof: Option<SignedText>,
 }
 
-/// A text and a wallet's signature of it.
+/// A text, and a wallet's signature of it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SignedText {
     /// The exact text.
     pub text: String,
-    /// The signature as the wallet gave it.
+    /// The signature as the wallet returned it.
     pub signature: String,
 }
 
@@ -55,36 +56,36 @@ impl fmt::Debug for SignedText {
     }
 }
 
-/// What a logout token says.
+/// The claims of a logout token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogoutClaims {
-    /// `iss`
+    /// `iss`: this server
     pub issuer: String,
-    /// `aud`: the client's id as the client writes it.
+    /// `aud`: the client's id, as the client writes it
     pub audience: String,
-    /// `sub`
+    /// `sub`: the user
     pub subject: UserId,
-    /// `sid`
+    /// `sid`: the session that ended
     pub session: Option<SessionId>,
-    /// `iat`
+    /// `iat`: when the token was issued
     pub issued_at: OffsetDateTime,
-    /// `exp`
+    /// `exp`: when the token expires
     pub expires_at: OffsetDateTime,
-    /// `jti`
+    /// `jti`: the id of this token
     pub id: TokenId,
 }
 
-/// What an ID token of ours says that somebody brings back as a hint. Its signature was verified.
+/// The claims of one of our ID tokens that a client sends back as a hint. Its signature was verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdTokenRead {
-    /// `sub`
+    /// `sub`: the user
     pub subject: UserId,
-    /// `aud`
+    /// `aud`: the client's id, as the client writes it
     pub audience: String,
-    /// `sid`
+    /// `sid`: the session
     pub session: Option<SessionId>,
-    /// `auth_time`
+    /// `auth_time`: when the wallet signed
     pub authenticated_at: Option<OffsetDateTime>,
-    /// `exp`
+    /// `exp`: when the token expires
     pub expires_at: OffsetDateTime,
 }

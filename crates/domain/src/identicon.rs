@@ -1,19 +1,20 @@
-//! The picture of a user: drawn from its name ([`crate::picture`]), so that it is always the same and nobody has to keep it.
+//! A user's picture, drawn from its name ([`crate::picture`]). It is always the same, so nothing has to be
+//! stored.
 
 use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
 
-/// Squares in a row, and rows.
+/// The number of squares in a row, and of rows.
 const SIZE: usize = 7;
 
-/// All stand out from the background by 4.5 to 1 at the least.
+/// Each has a contrast of at least 4.5 to 1 against the background.
 const COLORS: [&str; 12] = [
     "#b42318", "#b54708", "#8a6100", "#4d7c0f", "#15803d", "#0f766e", "#0e7490", "#1d4ed8", "#4338ca",
     "#7e22ce", "#a21caf", "#be185d",
 ];
 
-/// Draws the picture of this name as SVG: squares, the same on the left and on the right.
+/// Draws the picture with this name as SVG: a pattern of squares that mirrors left and right.
 pub fn identicon(name: &[u8; 16]) -> String {
     let hash: [u8; 32] = Sha256::digest(name).into();
     let [color, squares @ ..] = &hash;
@@ -24,7 +25,7 @@ pub fn identicon(name: &[u8; 16]) -> String {
         for (column, _) in half.iter().enumerate().filter(|(_, byte)| **byte & 1 == 1) {
             let mirrored = SIZE.saturating_sub(1).saturating_sub(column);
             for column in [column, mirrored].iter().take(if column == mirrored { 1 } else { 2 }) {
-                // Writing to a text cannot fail.
+                // Writing to a string cannot fail.
                 let _ = write!(path, "M{column} {row}h1v1h-1z");
             }
         }

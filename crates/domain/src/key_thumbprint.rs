@@ -1,4 +1,4 @@
-//! The name of somebody's public key: its thumbprint (RFC 7638).
+//! The thumbprint of a public key, which serves as its name (RFC 7638).
 
 use std::fmt;
 
@@ -10,12 +10,12 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 pub struct KeyThumbprint([u8; 32]);
 
 impl KeyThumbprint {
-    /// Reads base64url without padding.
+    /// Parses base64url without padding.
     pub fn parse(text: &str) -> Option<Self> {
         URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok().map(Self)
     }
 
-    /// Takes a thumbprint that was computed, or that storage kept.
+    /// Wraps a thumbprint that was computed or comes from storage.
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
@@ -49,7 +49,7 @@ mod tests {
         for wrong in ["", "NzbLsXh8", "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs=", &"é".repeat(21)] {
             assert_eq!(KeyThumbprint::parse(wrong), None, "{wrong}");
         }
-        // The same bytes, written with bits that belong to none of them.
+        // The same bytes, but with unused bits set at the end.
         assert_eq!(KeyThumbprint::parse("NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xt"), None);
     }
 }

@@ -1,36 +1,38 @@
-//! How long things live.
+//! How long codes, tokens and sign-ins last.
 
 use time::Duration;
 
-/// The lifetimes that an operator may set, and those that nobody may.
+/// The lifetimes that an operator can set, and the fixed ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetimes {
-    /// Access tokens.
+    /// The lifetime of an access token.
     pub access_token: Duration,
-    /// Refresh tokens, from their last use.
+    /// The lifetime of a refresh token, counted from its last use.
     pub refresh_token: Duration,
-    /// Codes.
+    /// The lifetime of an authorization code.
     pub code: Duration,
-    /// Challenges.
+    /// The lifetime of a challenge.
     pub challenge: Duration,
-    /// Pending authorizations.
+    /// The lifetime of a pending authorization.
     pub session: Duration,
-    /// Remembered sign-ins; zero where none is remembered.
+    /// The lifetime of a remembered sign-in; zero if none are remembered.
     pub login_session: Duration,
-    /// How long a rotated refresh token of a client with a secret may come again while its successor is unused.
+    /// For clients with a secret: how long a rotated refresh token is still accepted while its successor is
+    /// unused.
     pub confidential_grace: Duration,
     /// The same for public clients.
     pub public_grace: Duration,
 }
 
 impl Lifetimes {
-    /// However often it is refreshed, a family ends after this time (P-12).
+    /// A token family ends after this time, however often it is refreshed (P-12).
     pub const FAMILY: Duration = Duration::days(365);
 
-    /// How long the link in a mail confirms an address.
+    /// How long the link in a mail can confirm an address.
     pub const EMAIL_CONFIRMATION: Duration = Duration::hours(24);
 
-    /// A sign-in that is older than this does not delete an account, change its e-mail address or download what is in it.
+    /// Only a sign-in that is younger than this can delete the account, change its e-mail address or download
+    /// its data.
     pub const RECENT: Duration = Duration::minutes(10);
 }
 

@@ -6,29 +6,29 @@ use crate::id::{SessionId, UserId};
 use crate::secret::{Secret, SecretHash};
 use crate::wallet::WalletAccount;
 
-/// A remembered sign-in. All but `last_used_at` is fixed when the wallet signs.
+/// A remembered sign-in. Everything but `last_used_at` is fixed when the wallet signs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoginSession {
-    /// Its id; the browser's secret carries it.
+    /// Its id, which is also in the browser's secret.
     pub id: SessionId,
     /// Who signed in.
     pub user: UserId,
-    /// With which wallet.
+    /// The wallet that signed.
     pub account: WalletAccount,
-    /// What we keep of the browser's secret.
+    /// The hash of the browser's secret.
     pub secret_hash: SecretHash,
-    /// What people call the browser, for example `Firefox on Linux`.
+    /// A name that people recognize the browser by, for example `Firefox on Linux`.
     pub browser: String,
     /// When the wallet's signature was verified.
     pub authenticated_at: OffsetDateTime,
-    /// When it last led somewhere without a signature; at first when the wallet signed.
+    /// When it was last used without a signature; at first, when the wallet signed.
     pub last_used_at: OffsetDateTime,
-    /// When it ends.
+    /// When it expires.
     pub expires_at: OffsetDateTime,
 }
 
 impl LoginSession {
-    /// Is it good now, in the hands of whoever presents this?
+    /// Is it valid at this time, for someone who presents this secret?
     pub fn admits(&self, now: OffsetDateTime, presented: &Secret) -> bool {
         now < self.expires_at && self.secret_hash.admits(presented)
     }

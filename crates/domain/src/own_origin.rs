@@ -1,39 +1,39 @@
-//! Which addresses lead back to this server. A client must have none of them as its own: an answer of ours that reaches ourselves
-//! would be a form of our own origin that somebody else filled in (F-02).
+//! Tells which URLs lead back to this server. No client can register one of them: a response that we send to
+//! ourselves would be a form of our own origin that someone else filled in (F-02).
 
 use url::{Host, Url};
 
 use crate::public_url::{PublicUrl, is_loopback};
 
-/// The path of the playground's page.
+/// The path of the playground page.
 pub const PLAYGROUND: &str = "/playground";
 
-/// The origin of this server, with the one address of it that a client may have.
+/// The origin of this server, and the one URL on it that a client can have.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnOrigin<'a> {
     public_url: &'a PublicUrl,
-    /// The path of the playground, while there is one.
+    /// The path of the playground, if there is one.
     playground: Option<&'static str>,
 }
 
 impl<'a> OwnOrigin<'a> {
-    /// The origin of a server with or without a playground at this path.
+    /// The origin of a server, with a playground at this path or without one.
     pub const fn new(public_url: &'a PublicUrl, playground: Option<&'static str>) -> Self {
         Self { public_url, playground }
     }
 
-    /// May no client have this address? The playground's own is the exception, byte for byte.
+    /// Is this URL forbidden for every client? The playground's own URL is the only exception, byte for byte.
     pub fn forbids(&self, address: &str) -> bool {
         self.is_reached_by(address) && !self.is_playground(address)
     }
 
-    /// Is it the page of the playground?
+    /// Is this the URL of the playground page?
     pub fn is_playground(&self, address: &str) -> bool {
         self.playground.is_some_and(|path| self.public_url.join(path) == address)
     }
 
-    /// Would a browser that goes to this address come to us? Scheme, letter case and a dot at the end of the host do not matter, and
-    /// all loopback hosts are one: whoever listens there on our port is us.
+    /// Would a browser that goes to this URL reach us? Scheme, letter case and a final dot in the host do not
+    /// matter. All loopback hosts count as one, because whatever listens there on our port is us.
     pub fn is_reached_by(&self, address: &str) -> bool {
         !self.is_plainly_elsewhere(address) && self.is_reached_by_parsed(address)
     }
@@ -85,12 +85,12 @@ impl OwnOrigin<'_> {
     }
 }
 
-/// The host as resolvers take it.
+/// The host as resolvers read it.
 fn name_of(host: &Host<&str>) -> String {
     host.to_string().trim_end_matches('.').to_ascii_lowercase()
 }
 
-/// Does the host lead to the machine of whoever asks, in any spelling?
+/// Does the host, in any spelling, lead to the machine of whoever asks?
 fn names_this_machine(host: &Host<&str>) -> bool {
     match host {
         Host::Domain(name) => {

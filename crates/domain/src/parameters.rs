@@ -1,18 +1,18 @@
-//! The parameters of a request, before anybody believes them.
+//! The parameters of a request, before they are checked.
 
 use url::form_urlencoded;
 
-/// A parameter came twice (RFC 6749 section 3.1 forbids it).
+/// A parameter was given twice (RFC 6749 section 3.1 forbids it).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("parameter {0} is given more than once")]
 pub struct Repeated(pub &'static str);
 
-/// Names and values as they came, in their order.
+/// Names and values as received, in order.
 #[derive(Clone, Default)]
 pub struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
-    /// Takes decoded pairs.
+    /// Wraps decoded pairs.
     pub fn new(pairs: Vec<(String, String)>) -> Self {
         Self(pairs)
     }
@@ -23,7 +23,7 @@ impl Parameters {
         Self(self.0.iter().filter(|(name, _)| names.contains(&name.as_str())).cloned().collect())
     }
 
-    /// The parameters with this value, and no other, for a name.
+    /// The parameters with this value, and no other value, for a name.
     #[must_use]
     pub fn with(mut self, name: &str, value: String) -> Self {
         self.0.retain(|(key, _)| key != name);
@@ -31,18 +31,19 @@ impl Parameters {
         self
     }
 
-    /// As a form or the query of an address writes them.
+    /// Encodes the parameters as a form or a query.
     pub fn to_form(&self) -> String {
         form_urlencoded::Serializer::new(String::new()).extend_pairs(&self.0).finish()
     }
 
-    /// Reads a form, or the query of an address.
+    /// Parses a form or a query.
     pub fn from_form(form: &str) -> Self {
         let pairs = form_urlencoded::parse(form.as_bytes());
         Self(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
     }
 
-    /// The value of a parameter that may come once; an empty value counts as none (RFC 6749 section 3.1).
+    /// The value of a parameter that must not repeat. An empty value counts as missing (RFC 6749 section
+    /// 3.1).
     pub fn once(&self, name: &'static str) -> Result<Option<&str>, Repeated> {
         let mut values = self.0.iter().filter(|(key, _)| key == name).map(|(_, value)| value.as_str());
         let first = values.next();
@@ -52,7 +53,7 @@ impl Parameters {
         Ok(first.filter(|value| !value.is_empty()))
     }
 
-    /// The values of a parameter that may repeat, without empty ones.
+    /// The values of a parameter that can repeat, without empty ones.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.0
             .iter()
@@ -62,7 +63,7 @@ impl Parameters {
 }
 
 impl std::fmt::Debug for Parameters {
-    /// Names only: among the values may be codes, tokens and secrets.
+    /// Shows only names, because the values can be codes, tokens and secrets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()
     }

@@ -1,22 +1,22 @@
-//! What few grants have: resources, a key, a signature that the client gets to see.
+//! Details that few grants have: resources, a key, a signature that the client gets to see.
 
 use crate::id_token::SignedText;
 use crate::key_thumbprint::KeyThumbprint;
 
-/// The facts of a grant that most grants lack, fixed when the person signs. Storage keeps them as one text.
+/// The details that most grants lack, fixed when the person signs. Storage keeps them as one text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Particulars {
-    /// The resources that access tokens are for (RFC 8707); none means this server.
+    /// The resources that access tokens are for (RFC 8707). Empty means this server.
     pub resources: Vec<String>,
     /// The key that the code is bound to (RFC 9449 section 10).
     pub key: Option<KeyThumbprint>,
-    /// What the wallet signed, where the client may see it.
+    /// What the wallet signed, if the client gets to see it.
     pub wallet_proof: Option<SignedText>,
 }
 
 impl Particulars {
-    /// The text for storage; none where there is nothing to keep. Every line but the last ones, the signed text, is a word and its
-    /// value.
+    /// The text for storage; `None` if there is nothing to store. Every line is a word and its value, except
+    /// the signed text, which takes the last lines.
     pub fn to_text(&self) -> Option<String> {
         let mut lines: Vec<String> = self.resources.iter().map(|uri| format!("resource {uri}")).collect();
         lines.extend(self.key.map(|key| format!("key {key}")));
@@ -27,7 +27,7 @@ impl Particulars {
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
-    /// Reads the text of storage; `None` for one that [`Self::to_text`] did not write.
+    /// Parses the text from storage; `None` for a text that [`Self::to_text`] did not write.
     pub fn parse(text: Option<&str>) -> Option<Self> {
         let mut this = Self::default();
         let mut signature = None;

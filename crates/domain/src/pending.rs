@@ -1,4 +1,4 @@
-//! A judged authorization request that waits for its signature.
+//! A checked authorization request that waits for its signature.
 
 use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
@@ -20,11 +20,11 @@ use crate::response_mode::ResponseMode;
 use crate::scope::{Scope, ScopeSet};
 use crate::wallet::{AccountKind, WalletAccount};
 
-/// How many challenges of one request are remembered; an older one gives way.
+/// How many challenges of one request are remembered. One more pushes out the oldest.
 pub const MAX_CHALLENGES: usize = 5;
 
-/// A judged authorization request. It lives sealed in the person's session cookie and nowhere else, so nobody can
-/// make the store grow by asking.
+/// A checked authorization request. It exists only in the person's sealed session cookie, so no one can make
+/// the store grow by sending requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingAuthorization {
     /// Which client asks.

@@ -1,5 +1,6 @@
-//! The name of a user's picture. It stands in an address that clients show to everybody, so it must not tell who the user is: neither
-//! the name nor the picture can be led back to the `sub` (or found from it) without the server's key.
+//! The name of a user's picture. It is part of a URL that clients show to everyone, so it must not reveal who
+//! the user is. Without the server's key, neither the name nor the picture leads to the `sub`, nor the `sub`
+//! to them.
 
 use std::fmt;
 
@@ -8,7 +9,7 @@ use uuid::Uuid;
 
 use crate::id::UserId;
 
-/// The key that makes names of pictures.
+/// The key from which the names of pictures are derived.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PictureKey([u8; 32]);
 
@@ -17,13 +18,14 @@ pub struct PictureKey([u8; 32]);
 pub struct PictureName([u8; 16]);
 
 impl PictureKey {
-    /// Takes a key that was derived for this and nothing else.
+    /// Makes a key from bytes that were derived for this purpose only.
     pub const fn new(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The name of the picture of a user: always the same. Userinfo tells it each time, so it costs one block of SHA-256: key and id have
-    /// fixed lengths, so nothing can be appended to what is hashed, and the hash is as good as a MAC.
+    /// The name of a user's picture, which is always the same. Userinfo returns it every time, so it costs
+    /// only one block of SHA-256. Key and id have fixed lengths, so nothing can be appended to the hashed
+    /// bytes, and the hash is as good as a MAC.
     pub fn name_of(&self, user: UserId) -> PictureName {
         let mut hash = Sha256::new();
         hash.update(self.0);
@@ -41,8 +43,9 @@ impl fmt::Debug for PictureKey {
 }
 
 impl PictureName {
-    /// Reads the name in an address. Older builds named a picture by the user's id, with its hyphens; clients have kept such addresses,
-    /// and whoever has one knows the id already. A name says nothing about who there is: every one has a picture.
+    /// Parses the name in a URL. Older builds named a picture by the user's id, with hyphens. Clients have
+    /// stored such URLs, and someone who has one already knows the id. A name does not reveal whether a user
+    /// exists, because every name has a picture.
     pub fn parse(text: &str) -> Option<Self> {
         let id = Uuid::try_parse(text).ok()?;
         let is_canonical =
@@ -50,7 +53,7 @@ impl PictureName {
         is_canonical.then(|| Self(id.into_bytes()))
     }
 
-    /// What the picture is drawn from.
+    /// The bytes that the picture is drawn from.
     pub const fn as_bytes(&self) -> &[u8; 16] {
         &self.0
     }
@@ -67,7 +70,7 @@ mod tests {
     use super::*;
     use crate::identicon::identicon;
 
-    /// F-14: the address of a picture is for everybody.
+    /// F-14: anyone can see the URL of a picture.
     #[test]
     fn f_14_neither_the_name_nor_the_picture_follows_from_the_id() {
         let user = UserId::random([7; 16]);

@@ -7,16 +7,16 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// Why a challenge was refused at the authorization endpoint.
+/// Why a challenge is refused at the authorization endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CodeChallengeRejected {
-    /// `plain`, no method, or one that we do not know.
+    /// The method is `plain`, missing or unknown.
     #[error("code_challenge_method must be S256")]
     Method,
     /// Not the base64url form of 32 bytes.
     #[error("code_challenge must be 43 characters of base64url")]
     Form,
-    /// A method without a challenge.
+    /// There is a method but no challenge.
     #[error("code_challenge_method is given without code_challenge")]
     Missing,
 }
@@ -26,7 +26,7 @@ pub enum CodeChallengeRejected {
 pub struct CodeChallenge([u8; 32]);
 
 impl CodeChallenge {
-    /// Reads the two parameters of the authorization request.
+    /// Checks the two parameters of the authorization request.
     pub fn judge(
         challenge: Option<&str>,
         method: Option<&str>,
@@ -41,7 +41,7 @@ impl CodeChallenge {
         bytes.try_into().map(|bytes| Some(Self(bytes))).map_err(|_| CodeChallengeRejected::Form)
     }
 
-    /// Does the verifier belong to this challenge? Takes the same time whatever the answer.
+    /// Does the verifier belong to this challenge? Runs in constant time.
     pub fn admits(&self, verifier: &str) -> bool {
         let well_formed = (43..=128).contains(&verifier.len())
             && verifier.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte));
@@ -49,7 +49,7 @@ impl CodeChallenge {
         well_formed && bool::from(digest.ct_eq(&self.0))
     }
 
-    /// Takes a challenge that storage or the session kept.
+    /// Wraps a challenge from storage or the session.
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }

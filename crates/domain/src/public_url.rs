@@ -1,4 +1,4 @@
-//! The address under which people reach this server: the issuer.
+//! The URL at which people reach this server: the issuer.
 
 use std::fmt;
 
@@ -10,24 +10,24 @@ pub enum PublicUrlRejected {
     /// Not a URL.
     #[error("not an absolute URL such as https://auth.example.com")]
     NotAbsolute,
-    /// Neither http nor https.
+    /// The scheme is neither http nor https.
     #[error("the scheme must be https")]
     Scheme,
-    /// Plain http to a host that others can reach.
+    /// Plain http on a host that others can reach.
     #[error("http is for loopback hosts only: use https")]
     PlainHttp,
-    /// User info, query or fragment.
+    /// It has user info, a query or a fragment.
     #[error("it may hold a scheme, a host, a port and a path, and nothing else")]
     Extras,
-    /// Longer than a text has room for that people sign.
+    /// Too long to fit into every text that people sign.
     #[error("longer than {MAX_LENGTH} bytes")]
     TooLong,
-    /// Another spelling of the same address, which clients would not find equal.
+    /// Another spelling of the same URL, which clients would not treat as equal.
     #[error("write it as {0}")]
     NotCanonical(String),
 }
 
-/// How long the public URL may be, in bytes: every text that people sign names it twice.
+/// The longest public URL, in bytes. Every text that people sign contains it twice.
 const MAX_LENGTH: usize = 255;
 
 /// The public URL: `https://host[:port][/path]` without a slash at its end.
@@ -43,7 +43,7 @@ pub struct PublicUrl {
 }
 
 impl PublicUrl {
-    /// Reads the operator's setting. It is never taken from a request.
+    /// Parses the operator's setting. It is never taken from a request.
     pub fn parse(text: &str) -> Result<Self, PublicUrlRejected> {
         let url = Url::parse(text).map_err(|_| PublicUrlRejected::NotAbsolute)?;
         if text.len() > MAX_LENGTH {
@@ -116,17 +116,17 @@ impl PublicUrl {
         format!("{}://{}", if self.https { "https" } else { "http" }, self.authority)
     }
 
-    /// Is the server reached by https?
+    /// Is the server reached over https?
     pub const fn is_https(&self) -> bool {
         self.https
     }
 
-    /// Is it reached from this machine only?
+    /// Can only this machine reach it?
     pub const fn is_loopback(&self) -> bool {
         self.loopback
     }
 
-    /// The address of one of our endpoints.
+    /// The URL of one of our endpoints.
     pub fn join(&self, path: &str) -> String {
         format!("{}{path}", self.text)
     }

@@ -1,4 +1,5 @@
-//! Pushed authorization requests (RFC 9126): what a client sends ahead, and the short text by which its browser names it.
+//! Pushed authorization requests (RFC 9126): what a client sends ahead, and the short reference that its
+//! browser carries.
 
 use time::{Duration, OffsetDateTime};
 
@@ -11,29 +12,29 @@ use crate::secret::{Secret, SecretHash};
 /// How long a pushed request waits for its browser.
 pub const LIFETIME: Duration = Duration::seconds(60);
 
-/// What stands before the secret in a `request_uri` of ours.
+/// The prefix of our `request_uri`s. The secret comes after it.
 const PREFIX: &str = "urn:ietf:params:oauth:request_uri:";
 
-/// As much as an address may hold.
+/// The most bytes that a client can push: as much as a URL can hold.
 const MAX_LENGTH: usize = 16 * 1024;
 
-/// A pushed request as storage has it. Nothing of it changes; it is taken once.
+/// A pushed request as stored. Nothing about it changes, and it is taken only once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PushedRequest {
-    /// Its id, which the secret names.
+    /// Its id, which the secret contains.
     pub id: PushedRequestId,
-    /// Who pushed it; nobody else may use it.
+    /// The client that pushed it. No other client can use it.
     pub client: ClientId,
-    /// What we keep of the secret in its `request_uri`.
+    /// The hash of the secret in its `request_uri`.
     pub secret_hash: SecretHash,
-    /// The parameters, written as a form.
+    /// The parameters, encoded as a form.
     pub parameters: String,
-    /// When it is forgotten.
+    /// When it expires.
     pub expires_at: OffsetDateTime,
 }
 
-/// What is kept of the parameters that a client pushes: those that an authorization request knows. What proves the client is
-/// none of them.
+/// The pushed parameters that are stored: those that an authorization request knows. The client's credentials
+/// are not among them.
 pub fn keep(parameters: &Parameters) -> Result<String, OAuthError> {
     let names: Vec<&str> = SINGLE.into_iter().chain(["redirect_uri", "resource"]).collect();
     let form = parameters.only(&names).to_form();
@@ -51,17 +52,17 @@ pub fn refuse_reference(parameters: &Parameters) -> Result<(), OAuthError> {
     }
 }
 
-/// Writes the `request_uri` of a secret.
+/// Writes the `request_uri` for a secret.
 pub fn request_uri(secret: &Secret) -> String {
     format!("{PREFIX}{}", secret.expose())
 }
 
-/// Reads the secret out of a `request_uri`; `None` for one of another kind.
+/// Extracts the secret from a `request_uri`; `None` if it is not one of ours.
 pub fn secret_in(request_uri: &str) -> Option<Secret> {
     request_uri.strip_prefix(PREFIX).map(Secret::new)
 }
 
-/// The refusal of a `request_uri` that leads to nothing. It says nothing about why.
+/// The refusal of a `request_uri` that leads to nothing. It does not say why.
 pub fn not_there() -> OAuthError {
     OAuthError::new(
         OAuthErrorCode::InvalidRequestUri,

@@ -1,28 +1,29 @@
-//! Names that people read: whatever is not seen, or changes how its neighbors are read, has no place in one (A-014, F-08).
+//! Checks names that people read. A character that is invisible, or that changes how its neighbors are read,
+//! is not allowed in one (A-014, F-08).
 
 use std::borrow::Cow;
 
 use icu_properties::props::{DefaultIgnorableCodePoint, GeneralCategory, GeneralCategoryGroup};
 use icu_properties::{CodePointMapData, CodePointSetData};
 
-/// How long a client's name may be, in characters.
+/// The longest name of a client, in characters.
 pub const MAX_NAME_LENGTH: usize = 100;
 
 /// Why a text cannot be a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameRejected {
-    /// A character that is not seen.
+    /// It contains an invisible character.
     #[error("must not hold control, invisible or bidirectional characters, and no other space than U+0020")]
     Hidden,
     /// Empty, or longer than [`MAX_NAME_LENGTH`].
     #[error("takes 1 to {MAX_NAME_LENGTH} characters")]
     Length,
-    /// Marks, and nothing that they stand on.
+    /// It has only combining marks, and nothing that they belong to.
     #[error("must hold a character that is seen by itself")]
     Blank,
 }
 
-/// Judges a name and gives it without the spaces around it.
+/// Checks a name, and returns it without the spaces around it.
 pub fn judge_name(name: &str) -> Result<&str, NameRejected> {
     if name.chars().any(is_hidden) {
         return Err(NameRejected::Hidden);
@@ -34,7 +35,8 @@ pub fn judge_name(name: &str) -> Result<&str, NameRejected> {
     if name.chars().any(is_seen_by_itself) { Ok(name) } else { Err(NameRejected::Blank) }
 }
 
-/// A name for a page. One that was stored under laxer rules gives way to what stands for it.
+/// A name to show on a page. If the stored name comes from laxer rules and is not readable, `instead` is
+/// shown.
 pub fn shown_name<'a>(name: &'a str, instead: impl FnOnce() -> String) -> Cow<'a, str> {
     match judge_name(name) {
         Ok(name) => Cow::Borrowed(name),
@@ -42,9 +44,10 @@ pub fn shown_name<'a>(name: &'a str, instead: impl FnOnce() -> String) -> Cow<'a
     }
 }
 
-/// Is this a character that is not seen, or that changes how its neighbors are read?
+/// Is this character invisible, or does it change how its neighbors are read?
 ///
-/// Joiners and variation selectors are among them: some scripts and emoji lose a little, and two names that look alike are alike.
+/// Joiners and variation selectors count too. Some scripts and emoji lose a little by that, but two names
+/// that look alike are then equal.
 pub fn is_hidden(character: char) -> bool {
     let category = category(character);
     let is_space = GeneralCategoryGroup::Separator.contains(category) && character != ' ';
@@ -54,8 +57,9 @@ pub fn is_hidden(character: char) -> bool {
         || is_blank_or_format(character)
 }
 
-/// What Unicode does not call ignorable and nobody sees all the same: the empty Braille pattern, the anchors of annotations and
-/// what stands for an object, an empty note, and code points that are no characters.
+/// Characters that Unicode does not call ignorable but that are invisible all the same: the empty Braille
+/// pattern, interlinear annotation anchors, the object replacement character, the musical null notehead, and
+/// code points that are not characters.
 const fn is_blank_or_format(character: char) -> bool {
     matches!(character, '\u{2800}' | '\u{FFF9}'..='\u{FFFC}' | '\u{1D159}' | '\u{FDD0}'..='\u{FDEF}')
         || character as u32 & 0xFFFE == 0xFFFE

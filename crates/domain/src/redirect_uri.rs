@@ -1,5 +1,5 @@
-//! Redirect URIs: judged once at registration, compared exactly afterwards (RFC 6749 section 3.1.2, RFC 8252,
-//! RFC 9700 section 2.1).
+//! Redirect URIs: checked once at registration, and compared exactly afterwards (RFC 6749 section 3.1.2, RFC
+//! 8252, RFC 9700 section 2.1).
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -10,10 +10,10 @@ use crate::device::DEVICE_DONE;
 use crate::host::{self, HostRejected};
 use crate::public_url::{PublicUrl, is_loopback};
 
-/// The longest redirect URI that may be registered, in bytes.
+/// The longest redirect URI that can be registered, in bytes.
 pub const MAX_LENGTH: usize = 2048;
 
-/// Parameters that we add ourselves; a registered URI must not hold them already (E-37).
+/// Parameters that we add to the URI. A registered URI must not have them already (E-37).
 const RESERVED: [&str; 6] = ["code", "state", "iss", "error", "error_description", "response"];
 
 /// Why a redirect URI cannot be registered.
@@ -27,22 +27,22 @@ pub enum RedirectUriRejected {
         "holds a character that a URI may not hold; write other alphabets as punycode or percent-encoded"
     )]
     Character,
-    /// Not absolute, or without a host.
+    /// It is not absolute, or has no host.
     #[error("not an absolute URI")]
     NotAbsolute,
-    /// A fragment.
+    /// It has a fragment.
     #[error("holds a fragment")]
     Fragment,
-    /// User name or password.
+    /// It has a user name or a password.
     #[error("holds user information")]
     UserInfo,
     /// Plain http to a host that others can reach, or a scheme that is not one application's own.
     #[error("must be https, http on a loopback host, or a private-use scheme with a dot in it")]
     Scheme,
-    /// A host that DNS cannot have.
+    /// A host that cannot exist in DNS.
     #[error("its host is neither a name that DNS can have nor an IP address")]
     Host,
-    /// A host or a path that a browser would write in another way.
+    /// A host or a path that is not spelled as a browser would spell it.
     #[error("host, port or path is not in its canonical form")]
     NotCanonical,
     /// A parameter that we add ourselves.
@@ -62,7 +62,7 @@ pub struct RedirectUri {
 }
 
 impl RedirectUri {
-    /// Judges a URI that somebody wants to register.
+    /// Checks a URI that someone wants to register.
     pub fn parse(text: &str) -> Result<Self, RedirectUriRejected> {
         judge(text)?;
         Ok(Self { text: text.to_owned(), is_allowed: OnceLock::from(true) })
@@ -73,13 +73,13 @@ impl RedirectUri {
         Self { text, is_allowed: OnceLock::new() }
     }
 
-    /// Where a person comes to who answered for a device: a page of ours, and the mark of a device's grant.
+    /// The page that a person sees after answering for a device. It also marks the grant of a device.
     pub fn of_device(public_url: &PublicUrl) -> Self {
         Self::from_trusted(public_url.join(DEVICE_DONE))
     }
 
-    /// Is the requested URI this one? Byte for byte, but for the port of a loopback IP literal (RFC 8252 section
-    /// 7.3): an application on a desktop cannot know which port will be free.
+    /// Does the requested URI match this one? They must be equal byte for byte, except for the port of a
+    /// loopback IP literal (RFC 8252 section 7.3): a desktop application cannot know which port will be free.
     pub fn admits(&self, requested: &str) -> bool {
         if self.text == requested {
             return true;
@@ -119,7 +119,7 @@ impl RedirectUri {
         self.origin_at(self.destination())
     }
 
-    /// The same for who knows its destination.
+    /// The same for a caller that knows the destination.
     pub(crate) fn origin_at(&self, destination: Destination) -> String {
         match destination {
             Destination::Host(authority) | Destination::ThisComputer(authority) => {
@@ -131,9 +131,9 @@ impl RedirectUri {
         }
     }
 
-    /// What a policy of ours (`form-action`) calls the place: scheme, host and port, each as it was parsed and none as it was
-    /// written. Literal IPv6 addresses have no place in a policy, so of those, as of an application, the scheme stands there.
-    /// `None` for what no policy can name.
+    /// The name of the place in our `form-action` policy: scheme, host and port, each as parsed and not as
+    /// written. A policy cannot contain literal IPv6 addresses, so for those, as for an application, it is
+    /// only the scheme. `None` if no policy can name it.
     pub fn policy_source(&self) -> Option<String> {
         let url = Url::parse(&self.text).ok()?;
         let scheme = url.scheme();
@@ -150,7 +150,7 @@ impl RedirectUri {
         Some(format!("{scheme}://{host}{port}"))
     }
 
-    /// The URI with our answer added to the query that it already had.
+    /// The URI with our response added to the query that it already had.
     pub fn with_answer(&self, answer: &[(&str, &str)]) -> String {
         let mut target = self.text.clone();
         let query_starts = match target.find('?') {
@@ -193,7 +193,7 @@ pub enum Destination {
     ThisComputer(String),
     /// An application on the person's device: its scheme.
     App(String),
-    /// Another device, which waits: the code that it shows.
+    /// Another device, which is waiting: the code that it shows.
     Device(String),
 }
 
@@ -257,14 +257,16 @@ pub fn percent_escapes_are_whole(text: &str) -> bool {
     parts.all(|part| part.len() >= 2 && part.bytes().take(2).all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// Does the authority hold an `@`? Before it may stand nothing, which the `url` crate does not show.
+/// Does the authority contain an `@`? Nothing may come before it, and then the `url` crate does not report
+/// it.
 fn names_a_user(text: &str) -> bool {
     text.split_once("://").is_some_and(|(_, rest)| {
         rest.split(['/', '?']).next().is_some_and(|authority| authority.contains('@'))
     })
 }
 
-/// A registered URI is compared as text, so host, port and path must be written as a browser would write them.
+/// A registered URI is compared as text, so host, port and path must be spelled as a browser would spell
+/// them.
 fn judge_spelling(text: &str, url: &Url) -> Result<(), RedirectUriRejected> {
     judge_host(text, url)?;
     let (_, rest) = text.split_once("://").ok_or(RedirectUriRejected::NotAbsolute)?;
@@ -281,7 +283,7 @@ fn judge_host(text: &str, url: &Url) -> Result<(), RedirectUriRejected> {
     })
 }
 
-/// What follows host and port; `None` if what stands there is not a port.
+/// What follows host and port; `None` if that is not a port.
 fn without_port(rest: &str) -> Option<&str> {
     let Some(after_colon) = rest.strip_prefix(':') else {
         return (rest.is_empty() || rest.starts_with(['/', '?'])).then_some(rest);

@@ -1,4 +1,4 @@
-//! Refreshing: the judgement on a presented refresh token (RFC 6749 section 6, RFC 9700 section 4.14).
+//! Refreshing: the checks on a presented refresh token (RFC 6749 section 6, RFC 9700 section 4.14).
 
 use time::{Duration, OffsetDateTime};
 
@@ -8,14 +8,14 @@ use crate::scope::ScopeSet;
 use crate::secret::Secret;
 use crate::token::Token;
 
-/// What storage knows about a refresh token: the token, its grant, and the family's newest token.
+/// What storage knows about a refresh token: the token, its grant, and the newest token of the family.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefreshSnapshot {
-    /// The token that the presented value names.
+    /// The token that was presented.
     pub token: Token,
     /// Its grant.
     pub grant: Grant,
-    /// The newest token of the family; the same as `token` when nothing was rotated.
+    /// The newest token of the family. It is `token` itself if nothing was rotated.
     pub newest: NewestToken,
 }
 
@@ -30,42 +30,42 @@ pub struct NewestToken {
     pub issued_at: OffsetDateTime,
 }
 
-/// A rotation that may go ahead if the family has not changed meanwhile.
+/// A rotation that can go ahead if the family has not changed in the meantime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rotation {
     /// The token that must still be the family's newest.
     pub expected_newest: TokenId,
-    /// What the new access token reaches.
+    /// The scopes of the new access token.
     pub scope: ScopeSet,
 }
 
-/// Why a refresh token is not taken.
+/// Why a refresh token is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RefreshRejected {
-    /// No such token.
+    /// There is no such token.
     #[error("refresh token is unknown")]
     Unknown,
-    /// Another client's; that one's family stays alive.
+    /// It belongs to another client. That client's family stays alive.
     #[error("refresh token belongs to another client")]
     OtherClient,
     /// The grant was revoked.
     #[error("grant was revoked")]
     Revoked,
-    /// It was rotated before: somebody has a copy, the family must die.
+    /// It was already rotated: someone has a copy, so the family must be revoked.
     #[error("refresh token was rotated before")]
     Reused,
-    /// Too old.
+    /// It has expired.
     #[error("refresh token has expired")]
     Expired,
-    /// More scopes than were granted.
+    /// The request asks for scopes that were not granted.
     #[error("scope goes beyond what was granted")]
     ScopeWidened,
 }
 
 impl RefreshSnapshot {
-    /// Judges a presented refresh token. Within `grace`, a token whose successor was never refreshed may come again:
-    /// the answer with the successor may have been lost. The successor is then replaced, so that there is never a
-    /// second live branch.
+    /// Checks a presented refresh token. Within `grace`, a token whose successor was never refreshed can be
+    /// presented again, because the answer with the successor may have been lost. The successor is then
+    /// replaced, so that there is never a second live branch.
     pub fn admit(
         &self,
         now: OffsetDateTime,
@@ -85,7 +85,8 @@ impl RefreshSnapshot {
             return Err(RefreshRejected::Revoked);
         }
         let is_newest = self.newest.id == self.token.id;
-        // Without a grace no clock is asked: `now` may have been read before a faster request issued the successor.
+        // Without a grace period no time is compared: `now` may have been read before a faster request issued
+        // the successor.
         let successor_is_fresh = grace.is_positive()
             && self.newest.parent == Some(self.token.id)
             && now < self.newest.issued_at + grace;
@@ -95,7 +96,7 @@ impl RefreshSnapshot {
         if now >= refresh.expires_at {
             return Err(RefreshRejected::Expired);
         }
-        // A narrower access token does not narrow what later ones may reach: the grant decides.
+        // A narrower access token does not narrow later ones: the grant decides.
         let scope = requested_scope.unwrap_or(self.grant.scope);
         if !scope.is_subset_of(self.grant.scope) {
             return Err(RefreshRejected::ScopeWidened);

@@ -13,14 +13,14 @@ use crate::redirect_uri::{
 use crate::scope::{Scope, ScopeSet};
 use crate::signing_algorithm::SigningAlgorithm;
 
-/// How many redirect URIs a client may register.
+/// The most redirect URIs that a client can register.
 pub const MAX_REDIRECT_URIS: usize = 20;
 const MAX_CONTACTS: usize = 10;
 const MAX_CONTACT_LENGTH: usize = 254;
 const MAX_JWKS_LENGTH: usize = 16 * 1024;
 const URI_RULE: &str = "must be an https address, or http on a loopback host";
 
-/// What somebody wants to register. Types are right; nothing else is known.
+/// What someone wants to register. The types are right; nothing else is checked yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestedMetadata {
     /// `client_name`
@@ -45,53 +45,53 @@ pub struct RequestedMetadata {
     pub require_pushed_authorization_requests: Option<bool>,
     /// `dpop_bound_access_tokens`
     pub dpop_bound_access_tokens: Option<bool>,
-    /// What is only kept and shown, not judged yet.
+    /// What is only stored and shown, not checked yet.
     pub display: DisplayMetadata,
 }
 
-/// Metadata that passed, and how the client will authenticate.
+/// Metadata that passed the checks, and how the client will authenticate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JudgedMetadata {
-    /// What is stored.
+    /// The metadata to store.
     pub metadata: ClientMetadata,
-    /// The method that was asked for.
+    /// The authentication method that was requested.
     pub method: AuthenticationMethod,
 }
 
 /// Why metadata cannot be registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RegistrationRejected {
-    /// A required field is not there.
+    /// A required field is missing.
     #[error("{0} is missing")]
     Missing(&'static str),
-    /// No redirect URI, or too many.
+    /// There is no redirect URI, or there are too many.
     #[error("redirect_uris takes 1 to {MAX_REDIRECT_URIS} URIs")]
     RedirectUriCount,
-    /// A redirect URI that cannot be used.
+    /// A redirect URI is not acceptable.
     #[error("redirect_uris[{position}]: {reason}")]
     RedirectUri {
-        /// Its place in the list, from 0.
+        /// Its index in the list, from 0.
         position: usize,
         /// The rule that it breaks.
         reason: RedirectUriRejected,
     },
-    /// A name that people cannot read.
+    /// The name is not readable.
     #[error("client_name {0}")]
     Name(NameRejected),
-    /// Keys that cannot be used.
+    /// The keys cannot be used.
     #[error("jwks: {0}")]
     Keys(&'static str),
-    /// Any other field with a value that cannot be used.
+    /// Another field has an unacceptable value.
     #[error("{field} {rule}")]
     Field {
-        /// The field.
+        /// The name of the field.
         field: &'static str,
-        /// What it takes.
+        /// The rule for its values.
         rule: &'static str,
     },
 }
 
-/// Judges what somebody wants to register.
+/// Checks what someone wants to register.
 pub fn judge(requested: RequestedMetadata) -> Result<JudgedMetadata, RegistrationRejected> {
     let name = requested.client_name.ok_or(RegistrationRejected::Missing("client_name"))?;
     let name = readable::judge_name(&name).map_err(RegistrationRejected::Name)?.to_owned();
@@ -103,7 +103,7 @@ pub fn judge(requested: RequestedMetadata) -> Result<JudgedMetadata, Registratio
         uris => judge_redirect_uris(uris.unwrap_or_default(), is_redirected)?,
     };
     let scopes = judge_scopes(requested.scopes.as_deref(), requested.scope.as_deref())?;
-    // Whoever is never redirected has no response type either.
+    // A client that is never redirected has no response type either.
     let may_be = |types: &[String]| types == [RESPONSE_TYPE_CODE] || (types.is_empty() && !is_redirected);
     if requested.response_types.is_some_and(|types| !may_be(&types)) {
         return field("response_types", "must be [code]");
@@ -237,8 +237,8 @@ fn judge_display(display: DisplayMetadata) -> Result<DisplayMetadata, Registrati
     Ok(display)
 }
 
-/// Is this an address that a client may name for people, for its keys, or for us to call? It is asked again whenever one that was
-/// stored is used.
+/// Can a client name this URL for people, for its keys, or for us to call? A stored URL is checked again
+/// whenever it is used.
 pub fn is_web_address(text: &str) -> bool {
     if text.len() > MAX_LENGTH || !text.bytes().all(is_plain_uri_byte) || !percent_escapes_are_whole(text) {
         return false;

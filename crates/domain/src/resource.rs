@@ -1,7 +1,8 @@
-//! Resource indicators (RFC 8707): which resources an access token may be for, and who decides that.
+//! Resource indicators (RFC 8707): which resources an access token can be for, and who decides that.
 //!
-//! The operator declares them. A resource server believes every access token of ours that names it, so a client must not name
-//! whom it likes: what a request names is judged where the person sees it, before anybody signs.
+//! The operator declares them. A resource server trusts every access token of ours that names it, so clients
+//! must not be free to name any resource. What a request names is checked where the person sees it, before
+//! anyone signs.
 
 use url::{Host, Url};
 
@@ -10,48 +11,49 @@ use crate::error::{OAuthError, OAuthErrorCode};
 use crate::public_url::{PublicUrl, is_loopback};
 use crate::redirect_uri::{is_plain_uri_byte, percent_escapes_are_whole};
 
-/// How many resources one request may name.
+/// The most resources that one request can name.
 pub(crate) const MAX_RESOURCES: usize = 8;
-/// How long one may be, in bytes. How long they may be together follows from the text that is signed.
+/// The longest resource, in bytes. The limit on their total length follows from the text that is signed.
 const MAX_LENGTH: usize = 512;
-/// What stands before our own words in a text that is signed. A resource that begins so would be read as one of them.
+/// The prefix of our own entries in a signed text. A resource that starts with it would be read as one of
+/// them.
 pub(crate) const OURS: &str = "urn:countersign:";
-/// What stands before a client's id where it is written as a URN.
+/// The prefix of a client's id when it is written as a URN.
 const UUID: &str = "urn:uuid:";
 
-/// Why a text can be no resource, whoever declares it.
+/// Why a text cannot be a resource, even if it is declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResourceUnfit {
-    /// Not an absolute URI, or one with a fragment, or too long.
+    /// It is not an absolute URI, has a fragment, or is too long.
     #[error("not an absolute URI without a fragment, of {MAX_LENGTH} bytes at most")]
     NotAbsolute,
-    /// The id of a client, or one of our own words.
+    /// It is the id of a client, or one of our own entries.
     #[error("a name of clients or of this server's own, which no resource server has")]
     Reserved,
-    /// This server itself.
+    /// It is this server itself.
     #[error("an address of this server itself")]
     ThisServer,
 }
 
-/// To which clients a declared resource is open when they send people here.
+/// Which clients can name a declared resource when they send people here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenTo {
-    /// To all: the person reads it and signs for it.
+    /// All clients: the person reads the resource and signs for it.
     Everyone,
-    /// To those to which the operator opened it by name.
+    /// Only the clients that the operator opened it to by name.
     Named,
 }
 
 /// A resource that the operator declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeclaredResource {
-    /// Its URI, which the request must repeat byte for byte.
+    /// Its URI. A request must repeat it byte for byte.
     pub uri: String,
-    /// Who may name it.
+    /// Which clients can name it.
     pub open_to: OpenTo,
 }
 
-/// What the operator decided about resources.
+/// The operator's rules for resources.
 #[derive(Clone, Debug)]
 pub struct ResourceRules {
     issuer: PublicUrl,
@@ -59,8 +61,8 @@ pub struct ResourceRules {
 }
 
 impl ResourceRules {
-    /// Takes what the operator declared. Where that is nothing, a server that only its own machine reaches takes any resource, to be
-    /// tried out; every other server takes none.
+    /// Uses the operator's declarations. If there are none, a server that only its own machine can reach
+    /// accepts any resource, so that people can try it out. Every other server accepts none.
     pub fn new(
         issuer: PublicUrl,
         declared: Vec<DeclaredResource>,
@@ -71,12 +73,13 @@ impl ResourceRules {
         Ok(Self { issuer, declared })
     }
 
-    /// The issuer: the audience of tokens that name no resource.
+    /// The issuer, which is the audience of tokens that name no resource.
     pub fn issuer(&self) -> &PublicUrl {
         &self.issuer
     }
 
-    /// Judges the resources that a client names when it asks a person to sign. Each is taken once, in the order of the request.
+    /// Checks the resources that a client names when it asks a person to sign. Duplicates are dropped, and
+    /// the order of the request is kept.
     pub fn judge<'a>(
         &self,
         client: &Client,
@@ -95,12 +98,13 @@ impl ResourceRules {
         Ok(resources)
     }
 
-    /// Judges one resource for a client that has people sign.
+    /// Checks one resource for a client that has people sign.
     pub(crate) fn admit(&self, client: &Client, uri: &str) -> Result<(), OAuthError> {
         self.admit_where(client, uri, |declared| declared.open_to == OpenTo::Everyone)
     }
 
-    /// Judges one resource for a client that asks for itself: nobody signs, so the operator must have opened it by name.
+    /// Checks one resource for a client that asks for itself. No one signs, so the operator must have opened
+    /// it by name.
     pub(crate) fn admit_for_itself(&self, client: &Client, uri: &str) -> Result<(), OAuthError> {
         self.admit_where(client, uri, |_| false)
     }
@@ -135,24 +139,24 @@ impl ResourceRules {
         Ok(())
     }
 
-    /// May the operator open this resource to a client?
+    /// Can the operator open this resource to a client?
     pub fn may_be_opened(&self, uri: &str) -> Result<bool, ResourceUnfit> {
         fit(&self.issuer, uri)?;
         Ok(self.takes_any() || self.declared.iter().any(|declared| declared.uri == uri))
     }
 
-    /// Is there a resource that is open to some clients only?
+    /// Is any resource open to some clients only?
     pub fn name_clients(&self) -> bool {
         self.declared.iter().any(|declared| declared.open_to == OpenTo::Named)
     }
 
-    /// Does the server take any resource, because it is only tried out?
+    /// Does the server accept any resource, because it is only being tried out?
     fn takes_any(&self) -> bool {
         self.declared.is_empty() && self.issuer.is_loopback()
     }
 }
 
-/// The refusal of more resources than a request may name.
+/// The refusal of a request that names too many resources.
 pub(crate) fn too_many() -> OAuthError {
     invalid_target("resource takes up to 8 URIs")
 }
@@ -162,8 +166,8 @@ pub fn names_a_client() -> OAuthError {
     invalid_target("resource names a client or is reserved")
 }
 
-/// Can this be a resource at all? The ids of clients are no absolute URIs; as URNs they are refused here, and the addresses of
-/// their documents by whoever knows the clients.
+/// Can this be a resource at all? A client's id is not an absolute URI. Written as a URN it is refused here.
+/// The caller, who knows the clients, refuses the URLs of their documents.
 fn fit(issuer: &PublicUrl, uri: &str) -> Result<(), ResourceUnfit> {
     let is_plain = uri.len() <= MAX_LENGTH
         && !uri.contains('#')
@@ -178,7 +182,8 @@ fn fit(issuer: &PublicUrl, uri: &str) -> Result<(), ResourceUnfit> {
     if is_at(issuer, &url) { Err(ResourceUnfit::ThisServer) } else { Ok(()) }
 }
 
-/// Is it an address of this server, however it is spelled? A browser finds it below the public URL, on the same host and port.
+/// Is this a URL of this server, in any spelling? A browser finds it below the public URL, on the same host
+/// and port.
 fn is_at(issuer: &PublicUrl, url: &Url) -> bool {
     let Ok(ours) = Url::parse(issuer.as_str()) else { return false };
     let (Some(our_host), Some(host)) = (ours.host(), url.host()) else { return false };
@@ -195,7 +200,8 @@ fn is_at(issuer: &PublicUrl, url: &Url) -> bool {
     is_same_host && is_same_port && is_below
 }
 
-/// A path without its escapes. The escapes are whole, and what they give need not be UTF-8 to be compared.
+/// A path without percent-escapes. The escapes are complete. The decoded bytes need not be UTF-8 to be
+/// compared.
 fn unescaped(path: &str) -> String {
     let mut parts = path.split('%');
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
@@ -207,7 +213,7 @@ fn unescaped(path: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The refusal of a resource.
+/// The refusal of a resource, for this reason.
 pub fn invalid_target(description: &'static str) -> OAuthError {
     OAuthError::new(OAuthErrorCode::InvalidTarget, description)
 }

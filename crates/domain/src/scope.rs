@@ -1,26 +1,27 @@
-//! Scopes: what a client may ask for (RFC 6749 section 3.3).
+//! Scopes: what a client can ask for (RFC 6749 section 3.3).
 
 use std::fmt;
 
 /// One scope that this server knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// OpenID Connect.
+    /// Sign-in with OpenID Connect.
     OpenId,
     /// The user's id, name and wallet address.
     Profile,
-    /// The user's e-mail address, where one is on file.
+    /// The user's e-mail address, if there is one.
     Email,
     /// Access while the user is away.
     OfflineAccess,
-    /// All wallets of the user.
+    /// All of the user's wallets.
     Wallets,
     /// What the wallet signed, so that the client can check it itself.
     WalletProof,
 }
 
 impl Scope {
-    /// All scopes, in the order in which sets are printed. Storage keeps places in this list: new ones come to its end.
+    /// All scopes, in the order in which sets are printed. Storage uses the index in this list, so new scopes
+    /// go at the end.
     pub const ALL: [Self; 6] =
         [Self::OpenId, Self::Profile, Self::Email, Self::OfflineAccess, Self::Wallets, Self::WalletProof];
 
@@ -48,25 +49,25 @@ impl Scope {
 /// Why a text is not a set of scopes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScopeRejected {
-    /// A word that no scope has.
+    /// A word that is not a scope.
     #[error("a scope that this server does not know")]
     Unknown,
-    /// A text too long to be honest.
+    /// The text is longer than any sensible list of scopes.
     #[error("longer than {MAX_LENGTH} characters")]
     TooLong,
-    /// No scope at all.
+    /// There is no scope in it.
     #[error("no scope at all")]
     Empty,
 }
 
 const MAX_LENGTH: usize = 512;
 
-/// A set of scopes without order and without duplicates.
+/// A set of scopes, without order and without duplicates.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct ScopeSet(u8);
 
 impl ScopeSet {
-    /// Reads scopes separated by spaces; more than one space between two is forgiven.
+    /// Parses scopes separated by spaces. Extra spaces are tolerated.
     pub fn parse(text: &str) -> Result<Self, ScopeRejected> {
         if text.len() > MAX_LENGTH {
             return Err(ScopeRejected::TooLong);
@@ -74,7 +75,7 @@ impl ScopeSet {
         Self::from_names(text.split(' ').filter(|name| !name.is_empty()))
     }
 
-    /// Makes a set from single names.
+    /// Makes a set from a list of names.
     pub fn from_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, ScopeRejected> {
         let mut set = Self::default();
         for name in names {
@@ -88,39 +89,39 @@ impl ScopeSet {
         Self(scopes.iter().fold(0, |bits, scope| bits | scope.bit()))
     }
 
-    /// Does the set hold this scope?
+    /// Does the set contain this scope?
     pub const fn contains(self, scope: Scope) -> bool {
         self.0 & scope.bit() != 0
     }
 
-    /// Is every scope of this set in the other?
+    /// Is every scope of this set in the other one?
     pub const fn is_subset_of(self, other: Self) -> bool {
         self.0 & !other.0 == 0
     }
 
-    /// Both together.
+    /// The scopes of both sets.
     #[must_use]
     pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// What is in this set and not in the other.
+    /// The scopes of this set that are not in the other one.
     #[must_use]
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
-    /// Is there no scope in it?
+    /// Is the set empty?
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// One bit for each place in [`Scope::ALL`], for storage.
+    /// One bit for each index in [`Scope::ALL`], for storage.
     pub const fn bits(self) -> u8 {
         self.0
     }
 
-    /// Takes the bits that storage kept, or nothing if one of them is no scope's.
+    /// Makes a set from the bits in storage; `None` if a bit belongs to no scope.
     pub const fn from_bits(bits: u8) -> Option<Self> {
         if bits >> Scope::ALL.len() == 0 { Some(Self(bits)) } else { None }
     }

@@ -1,7 +1,7 @@
-//! Secrets that we hand out, and the hashes that we keep of them.
+//! Secrets that we hand out, and the hashes of them that we store.
 //!
-//! Every secret here has at least 256 random bits, so one SHA-256 is the right hash: there is nothing to guess, and a
-//! slow hash would only help whoever wants to keep the server busy.
+//! Every secret here has at least 256 random bits, so a single SHA-256 is the right hash. Guessing is
+//! impossible, and a slow hash would only help someone who wants to keep the server busy.
 
 use std::fmt;
 
@@ -16,20 +16,21 @@ use uuid::Uuid;
 pub struct Secret(String);
 
 impl Secret {
-    /// Wraps a value that came from outside.
+    /// Wraps a value from outside.
     pub fn new(value: impl Into<String>) -> Self {
         Self(value.into())
     }
 
-    /// Makes a secret of 256 random bits in the alphabet `[A-Za-z0-9_-]`, so that the raw and the form-encoded
-    /// spelling agree: many libraries skip that encoding in HTTP Basic.
+    /// Makes a secret of 256 random bits in the alphabet `[A-Za-z0-9_-]`. Its raw and form-encoded spellings
+    /// are equal, because many libraries skip that encoding in HTTP Basic.
     pub fn from_random(random: [u8; 32]) -> Self {
         Self(URL_SAFE_NO_PAD.encode(random))
     }
 
-    /// Makes a secret that names the row it opens: 16 bytes of id, then 256 random bits.
+    /// Makes a secret that contains the id of its row: 16 bytes of id, then 256 random bits.
     ///
-    /// The id lets storage find the row by its ordered key; it proves nothing, the hash of the whole does.
+    /// The id lets storage find the row by its ordered key. It proves nothing; the hash of the whole secret
+    /// does.
     pub fn with_id(id: Uuid, random: [u8; 32]) -> Self {
         let mut bytes = [0_u8; 48];
         bytes[..16].copy_from_slice(id.as_bytes());
@@ -37,7 +38,7 @@ impl Secret {
         Self(URL_SAFE_NO_PAD.encode(bytes))
     }
 
-    /// Reads the id out of a secret made by [`Secret::with_id`]; anything else is `None`.
+    /// Reads the id from a secret made by [`Secret::with_id`]; `None` for any other value.
     pub fn id(&self) -> Option<Uuid> {
         let mut bytes = [0_u8; 48];
         if self.0.len() != 64 {
@@ -47,7 +48,7 @@ impl Secret {
         (length == bytes.len()).then(|| Uuid::from_slice(&bytes[..16]).ok())?
     }
 
-    /// Gives the value away, at the one place where it is sent or compared.
+    /// Reveals the value, only where it is sent or compared.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -64,7 +65,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// What storage keeps of a secret: its SHA-256.
+/// The hash of a secret that storage keeps: its SHA-256.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SecretHash([u8; 32]);
 
@@ -74,7 +75,7 @@ impl SecretHash {
         Self(Sha256::digest(secret.expose().as_bytes()).into())
     }
 
-    /// Takes a hash that storage kept.
+    /// Wraps a hash from storage.
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
@@ -84,7 +85,7 @@ impl SecretHash {
         &self.0
     }
 
-    /// Is this the hash of what was presented? Takes the same time whatever the answer.
+    /// Is this the hash of the presented secret? Runs in constant time.
     pub fn admits(&self, presented: &Secret) -> bool {
         self.0.ct_eq(&Self::of(presented).0).into()
     }

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256, Sha512};
 /// An algorithm that tokens are signed with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SigningAlgorithm {
-    /// RSA with SHA-256: what OpenID Connect has every client understand.
+    /// RSA with SHA-256: the algorithm that OpenID Connect requires every client to support.
     Rs256,
     /// ECDSA over P-256.
     Es256,
@@ -16,7 +16,7 @@ pub enum SigningAlgorithm {
 }
 
 impl SigningAlgorithm {
-    /// All of them; the first is the default for ID tokens.
+    /// All algorithms. The first is the default for ID tokens.
     pub const ALL: [Self; 3] = [Self::Rs256, Self::Es256, Self::EdDsa];
 
     /// The registered name.
@@ -28,12 +28,13 @@ impl SigningAlgorithm {
         }
     }
 
-    /// Reads a registered name.
+    /// Parses a registered name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|algorithm| algorithm.name() == name)
     }
 
-    /// The left half of the text's hash, as `at_hash` has it (OpenID Connect Core section 3.1.3.6). Ed25519 hashes with SHA-512.
+    /// The left half of the text's hash, as used in `at_hash` (OpenID Connect Core section 3.1.3.6). For
+    /// Ed25519 the hash is SHA-512.
     pub fn half_hash(self, text: &str) -> String {
         match self {
             Self::Rs256 | Self::Es256 => URL_SAFE_NO_PAD.encode(&Sha256::digest(text)[..16]),

@@ -1,5 +1,5 @@
-//! Signing keys as storage keeps them: sealed, so that a copy of the database signs nothing. And the judgement on what each
-//! of them is for at a time.
+//! Signing keys as stored: sealed, so that no one can sign with a copy of the database. Also decides what
+//! each key is used for at a given time.
 
 use std::fmt;
 
@@ -7,67 +7,70 @@ use time::{Duration, OffsetDateTime};
 
 use crate::signing_algorithm::SigningAlgorithm;
 
-/// How long a key is published before it signs, so that everybody who keeps our key set for a while has it by then.
+/// How long a key is published before it signs, so that everyone who caches our key set has it by then.
 pub const ANNOUNCED_FOR: Duration = Duration::hours(24);
 
-/// The longest lifetime of an access token that an operator may set. ID tokens and logout tokens live shorter.
+/// The longest lifetime of an access token that an operator can set. ID tokens and logout tokens have shorter
+/// ones.
 pub const LONGEST_TOKEN: Duration = Duration::hours(24);
 
-/// How long others may keep our key set, with time to spare for replicas that learn of a new key later than others.
+/// How long others can cache our key set, with time to spare for replicas that learn of a new key later than
+/// others.
 pub const KEY_SET_KEPT_FOR: Duration = Duration::hours(1);
 
 /// A key that signs tokens.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SealedKey {
-    /// The name in the JWKS.
+    /// The `kid` in the JWKS.
     pub kid: String,
     /// The algorithm, for example `ES256`.
     pub algorithm: String,
     /// The private key, sealed with the operator's secret.
     pub sealed: Vec<u8>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: OffsetDateTime,
-    /// From when on it signs.
+    /// The time from which it signs.
     pub active_from: OffsetDateTime,
-    /// When the operator gave it up.
+    /// When the operator withdrew it.
     pub withdrawn_at: Option<OffsetDateTime>,
 }
 
-/// What a key is for.
+/// What a key is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum KeyState {
     /// It signs.
     Active,
-    /// It is published, and signs later.
+    /// It is published, and will sign later.
     Next,
-    /// Another one signs; it is published until everything that it signed has expired.
+    /// Another key signs. This one is published until everything that it signed has expired.
     Retired,
-    /// It was given up: it is not published, and nothing that it signed counts.
+    /// The operator withdrew it: it is not published, and nothing that it signed is accepted.
     Withdrawn,
 }
 
-/// A key as it stands at a time.
+/// A key, and what it is used for at some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StandingKey<'a> {
     /// The key.
     pub key: &'a SealedKey,
-    /// What it is for.
+    /// What it is used for.
     pub state: KeyState,
-    /// When it may be forgotten, for a key that signs no more.
+    /// When it can be deleted, if it no longer signs.
     pub forget_after: Option<OffsetDateTime>,
 }
 
-/// A key that is to be made.
+/// A key that must be created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyWanted {
-    /// From when on it is to sign.
+    /// The time from which it will sign.
     pub active_from: OffsetDateTime,
-    /// It is not needed if a key that begins later than this is there: another replica was faster.
+    /// If there is a key that becomes active later than this, the new one is not needed: another replica was
+    /// faster.
     pub unless_after: OffsetDateTime,
 }
 
 impl KeyState {
-    /// The word for it.
+    /// The word for the state.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -86,11 +89,12 @@ impl KeyState {
     }
 }
 
-/// The keys of one algorithm as they stand now: the active one, the next ones, the retired ones (the newest first), the
-/// withdrawn ones.
+/// The keys of one algorithm and their states now: the active one, the next ones, the retired ones (newest
+/// first), the withdrawn ones.
 ///
-/// The active key is the newest that has begun. Where none has begun, because the clock that made it is ahead of ours, it is
-/// the one that begins first: it is published, and something must sign.
+/// The active key is the newest whose time has come. If no key's time has come, because the clock that
+/// created it is ahead of ours, it is the key that becomes active first: it is published, and something must
+/// sign.
 pub fn standing_keys(
     keys: &[SealedKey],
     algorithm: SigningAlgorithm,
@@ -123,13 +127,14 @@ pub fn standing_keys(
     standing
 }
 
-/// When the last token of a key that stopped signing has expired, and nobody keeps a key set from before.
+/// The time at which the last token of a key that stopped signing has expired, and no one caches an older key
+/// set.
 fn forget_after(stopped: OffsetDateTime) -> OffsetDateTime {
     stopped.saturating_add(LONGEST_TOKEN).saturating_add(KEY_SET_KEPT_FOR)
 }
 
-/// The key that must be made now: the first one, or the next one [`ANNOUNCED_FOR`] before the active one's age ends. Without
-/// a `rotation` age never ends.
+/// The key that must be created now: the first one, or the next one [`ANNOUNCED_FOR`] before the active one
+/// reaches its maximum age. Without a `rotation` there is no maximum age.
 pub fn key_due(
     keys: &[SealedKey],
     algorithm: SigningAlgorithm,
@@ -151,12 +156,12 @@ pub fn key_due(
     Some(KeyWanted { active_from, unless_after: active.key.active_from })
 }
 
-/// The next key that an operator asks for before its time; `None` if there is one already.
+/// The next key, if an operator asks for it early; `None` if there is one already.
 pub fn key_wanted(keys: &[SealedKey], algorithm: SigningAlgorithm, now: OffsetDateTime) -> Option<KeyWanted> {
     key_due(keys, algorithm, now, Some(Duration::ZERO))
 }
 
-/// The key that takes the place of all others at once.
+/// The key that replaces all others at once.
 pub fn key_wanted_at_once(keys: &[SealedKey], algorithm: SigningAlgorithm, now: OffsetDateTime) -> KeyWanted {
     let standing = standing_keys(keys, algorithm, now);
     let good = standing.iter().filter(|key| key.state != KeyState::Withdrawn);

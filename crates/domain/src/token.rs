@@ -1,4 +1,4 @@
-//! Tokens: one row for each answer of the token endpoint.
+//! Tokens: one row per answer of the token endpoint.
 
 use time::OffsetDateTime;
 
@@ -9,119 +9,121 @@ use crate::scope::ScopeSet;
 use crate::secret::SecretHash;
 use crate::wallet::WalletAccount;
 
-/// One answer of the token endpoint. Nothing of it changes, but that its access token may be revoked.
+/// One answer of the token endpoint. Nothing about it changes, except that its access token can be revoked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// The `jti` of the access token; the refresh token carries it too.
+    /// The `jti` of the access token. The refresh token contains it too.
     pub id: TokenId,
-    /// The family.
+    /// The grant whose family it belongs to.
     pub grant: GrantId,
     /// The token that was refreshed to get this one.
     pub parent: Option<TokenId>,
-    /// What the access token reaches.
+    /// The scopes of the access token.
     pub scope: ScopeSet,
     /// When it was issued.
     pub issued_at: OffsetDateTime,
-    /// What we keep of the access token.
+    /// The hash of the access token.
     pub access_hash: SecretHash,
-    /// When the access token stops being good.
+    /// When the access token expires.
     pub access_expires_at: OffsetDateTime,
-    /// The refresh token, where one was issued.
+    /// The refresh token, if one was issued.
     pub refresh: Option<RefreshToken>,
-    /// The key that the refresh token is bound to, where its client proves itself by nothing else (RFC 9449 section 5).
+    /// The key that the refresh token is bound to, if its client has no other credential (RFC 9449 section
+    /// 5).
     pub key: Option<KeyThumbprint>,
 }
 
 impl Token {
-    /// When the row may be forgotten: nothing in it can be presented any more and mean something.
+    /// When the row can be forgotten, because nothing in it can still be used.
     pub fn forget_after(&self) -> OffsetDateTime {
         let refresh = self.refresh.as_ref().map_or(self.access_expires_at, |refresh| refresh.expires_at);
         refresh.max(self.access_expires_at)
     }
 }
 
-/// The refresh token of one answer.
+/// The refresh token of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefreshToken {
-    /// What we keep of it.
+    /// The hash of the refresh token.
     pub hash: SecretHash,
-    /// When it stops being good.
+    /// When it expires.
     pub expires_at: OffsetDateTime,
 }
 
-/// What an access token is found to mean: one read of storage.
+/// What an access token stands for, from one read of storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccessSnapshot {
     /// Its `jti`.
     pub id: TokenId,
-    /// What we keep of the access token itself.
+    /// The hash of the access token.
     pub access_hash: SecretHash,
-    /// What it reaches.
+    /// Its scopes.
     pub scope: ScopeSet,
     /// When it was issued.
     pub issued_at: OffsetDateTime,
-    /// When it stops being good.
+    /// When it expires.
     pub expires_at: OffsetDateTime,
     /// Was this one access token revoked?
     pub token_revoked: bool,
     /// Was the whole grant revoked?
     pub grant_revoked: bool,
-    /// Its family.
+    /// The grant whose family it belongs to.
     pub grant: GrantId,
-    /// Whose token it is.
+    /// The client that it was issued to.
     pub client: ClientId,
-    /// Who signed in.
+    /// The user who signed in.
     pub user: UserId,
-    /// With which wallet.
+    /// The wallet that signed.
     pub account: WalletAccount,
 }
 
 impl AccessSnapshot {
-    /// Was it ended before its time, alone or with its grant?
+    /// Was it revoked, alone or with its grant?
     pub fn was_revoked(&self) -> bool {
         self.token_revoked || self.grant_revoked
     }
 
-    /// Is the access token good now?
+    /// Is the access token valid at this time?
     pub fn is_live(&self, now: OffsetDateTime) -> bool {
         !self.was_revoked() && now < self.expires_at
     }
 }
 
-/// What a JWT access token says (RFC 9068 section 2.2).
+/// The claims of a JWT access token (RFC 9068 section 2.2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccessClaims {
-    /// `iss`
+    /// `iss`: this server
     pub issuer: String,
-    /// `aud`
+    /// `aud`: the servers that the token is for
     pub audience: Audience,
-    /// `sub`
+    /// `sub`: the user
     pub subject: UserId,
     /// `client_id`, as the client writes it
     pub client: String,
     /// `cnf.jkt`: the key that the token is bound to
     pub key: Option<KeyThumbprint>,
-    /// `scope`
+    /// `scope`: what the token allows
     pub scope: ScopeSet,
-    /// `auth_time`
+    /// `auth_time`: when the wallet signed
     pub authenticated_at: OffsetDateTime,
-    /// `iat`
+    /// `iat`: when the token was issued
     pub issued_at: OffsetDateTime,
-    /// `exp`
+    /// `exp`: when the token expires
     pub expires_at: OffsetDateTime,
-    /// `jti`
+    /// `jti`: the id of the token
     pub id: TokenId,
 }
 
-/// What an access token of ours says. That it is ours is known by the hash of the whole, never by this.
+/// The claims of one of our access tokens. They do not prove that it is ours; the hash of the whole token
+/// does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccessTokenRead {
-    /// `jti`
+    /// `jti`: the id of the token
     pub id: TokenId,
-    /// `aud`
+    /// `aud`: the servers that the token is for
     pub audience: Vec<String>,
-    /// `client_id`
+    /// `client_id`, as the client writes it
     pub client: String,
-    /// `cnf.jkt`
+    /// `cnf.jkt`: the key that the token is bound to
     pub key: Option<KeyThumbprint>,
 }

@@ -1,4 +1,4 @@
-//! What the user-information endpoint tells (the specification's section 4.7, OpenID Connect Core section 5.3).
+//! What the userinfo endpoint returns (the specification's section 4.7, OpenID Connect Core section 5.3).
 
 use crate::email::{EmailAddress, UserEmail};
 use crate::id::UserId;
@@ -8,22 +8,22 @@ use crate::wallet::WalletAccount;
 /// The claims that a token's scopes release.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserInfo {
-    /// `sub`
+    /// `sub`: the user's id
     pub subject: UserId,
-    /// `preferred_username`
+    /// `preferred_username`: a name made from the id
     pub preferred_username: String,
-    /// `name`: what OpenID Connect's clients show for a person.
+    /// `name`: what OpenID Connect clients show for a person
     pub name: Option<String>,
-    /// `picture`: where our picture of the person is.
+    /// `picture`: the URL of the picture that we draw for the person
     pub picture: Option<String>,
-    /// `address`, the specification's string. With scope `openid` it is left out: OpenID Connect reserves the name for a
-    /// postal address object, and typed clients refuse a string.
+    /// `address`, the specification's string. It is left out with the scope `openid`: OpenID Connect reserves
+    /// the name for a postal address object, and typed clients reject a string.
     pub address: Option<String>,
-    /// `wallet_address`
+    /// `wallet_address`: the address of the wallet that signed
     pub wallet_address: String,
-    /// `wallet_account`, by CAIP-10
+    /// `wallet_account`: the same wallet by CAIP-10
     pub wallet_account: String,
-    /// `wallets`: every wallet that the user has linked, by CAIP-10.
+    /// `wallets`: every wallet that the user has linked, by CAIP-10
     pub wallets: Option<Vec<String>>,
     /// `email` and `email_verified`
     pub email: Option<ReleasedEmail>,
@@ -32,14 +32,15 @@ pub struct UserInfo {
 /// An e-mail address as clients see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReleasedEmail {
-    /// The address.
+    /// The e-mail address itself.
     pub address: EmailAddress,
     /// Did its owner follow the link in a mail?
     pub verified: bool,
 }
 
 impl ReleasedEmail {
-    /// The address on file; where there is none, nothing, or the made-up one if the operator wants that.
+    /// The stored address. If there is none, `None`, or the made-up address if the operator wants
+    /// that.
     pub fn of(user: UserId, on_file: Option<UserEmail>, synthetic: bool) -> Option<Self> {
         match on_file.and_then(UserEmail::if_usable) {
             Some(UserEmail { address, verified_at, .. }) => {
@@ -51,7 +52,8 @@ impl ReleasedEmail {
 }
 
 impl UserInfo {
-    /// Chooses the claims. The wallets and the e-mail address of the user are known only where the scopes release them.
+    /// Selects the claims. The user's wallets and e-mail address are passed in only if the scopes release
+    /// them.
     pub fn release(
         user: UserId,
         account: &WalletAccount,
@@ -74,7 +76,7 @@ impl UserInfo {
         }
     }
 
-    /// Do these scopes reach the profile at all?
+    /// Do these scopes give access to the profile at all?
     pub const fn is_reached_by(scope: ScopeSet) -> bool {
         scope.contains(Scope::Profile) || scope.contains(Scope::OpenId)
     }

@@ -1,7 +1,7 @@
-//! Wallet accounts and what a wallet returns.
+//! Wallet accounts, and what a wallet returns.
 //!
-//! Which families exist, how their addresses are written and how their signatures are checked is the business of the
-//! adapters behind `countersign_ports::WalletVerifier`; here are the values that all of them share.
+//! Which families exist, how they write addresses and how they verify signatures is up to the adapters behind
+//! `countersign_ports::WalletVerifier`. This file holds the values that all of them share.
 
 use std::fmt;
 
@@ -11,30 +11,30 @@ use base64::engine::{DecodePaddingMode, Engine};
 
 use crate::id::ClientId;
 
-/// An account as its family writes it.
+/// An account in the spelling of its family.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WalletAccount {
-    /// What makes two accounts the same person's: the CAIP-2 namespace for families where one key is one account on
-    /// every chain (`eip155`), the whole chain id elsewhere.
+    /// Two accounts with the same family and address are the same wallet. The family is the CAIP-2 namespace
+    /// if one key is one account on every chain (`eip155`), and the whole chain id otherwise.
     pub family: String,
-    /// The chain by CAIP-2, for example `eip155:1`.
+    /// The chain's CAIP-2 id, for example `eip155:1`.
     pub chain: String,
     /// The canonical address. Two spellings of one account have one canonical form.
     pub address: String,
 }
 
-/// What stands behind an address that can be a key's and a contract's at the same time. Both may have one CAIP-10 name, and they
-/// are two accounts all the same (F-15).
+/// What is behind an address that can belong to a key and to a contract at the same time. Both can have the
+/// same CAIP-10 name, but they are two accounts (F-15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccountKind {
     /// A key signs. It is one account on every chain.
     Key,
-    /// A contract on the account's chain says whether it takes a signature.
+    /// A contract on the account's chain decides whether a signature is valid.
     Contract,
 }
 
 impl AccountKind {
-    /// The word for it in requests, answers and texts.
+    /// The word for it in requests, responses and texts.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Key => "key",
@@ -42,18 +42,19 @@ impl AccountKind {
         }
     }
 
-    /// Reads the word.
+    /// Parses the word.
     pub fn parse(text: &str) -> Option<Self> {
         [Self::Key, Self::Contract].into_iter().find(|kind| kind.name() == text)
     }
 }
 
-/// The family of Ethereum's keys. The family of a contract is its chain, which begins with this word.
+/// The family of Ethereum keys. The family of a contract is its chain, which starts with this word.
 const ETHEREUM: &str = "eip155";
 
 impl WalletAccount {
-    /// What stands behind the address, in families that know both kinds; in all others it is a key, and nobody needs to say it.
-    /// The family says it, also in the storage: a key's account is of the family of all EVM chains, a contract's of its chain.
+    /// What is behind the address, for families that know both kinds. `None` for all others, where it is
+    /// always a key. The family determines it, in storage too: a key's account has the family of all EVM
+    /// chains, a contract's account has its chain.
     pub fn kind(&self) -> Option<AccountKind> {
         let rest = self.family.strip_prefix(ETHEREUM)?;
         match rest.as_bytes().first() {
@@ -63,8 +64,8 @@ impl WalletAccount {
         }
     }
 
-    /// What stands for a wallet in a grant that a client got for itself. No family is called `client`, so that no wallet
-    /// is ever taken for it.
+    /// The account in a grant that a client got for itself. No family is called `client`, so it is never
+    /// taken for a wallet.
     pub fn of_client(client: ClientId) -> Self {
         Self { family: "client".to_owned(), chain: String::new(), address: client.to_string() }
     }
@@ -74,7 +75,7 @@ impl WalletAccount {
         format!("{}:{}", self.chain, self.address)
     }
 
-    /// The address for logs: enough to find it again, too little to follow it.
+    /// The address for logs: enough to recognize it, too little to trace it.
     pub fn shortened(&self) -> String {
         let head: String = self.address.chars().take(6).collect();
         let tail: String = self.address.chars().rev().take(4).collect::<Vec<_>>().into_iter().rev().collect();
@@ -88,25 +89,26 @@ impl fmt::Debug for WalletAccount {
     }
 }
 
-/// How people name an account: its address, and the chain where they say it, beside it or in front of it by CAIP-10.
+/// The name that people give for an account: its address, perhaps with the chain, either separately or in
+/// front of it by CAIP-10.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccountName<'a> {
-    /// The address as it was written.
+    /// The address as written.
     pub address: &'a str,
-    /// The chain by CAIP-2, if one was named.
+    /// The chain's CAIP-2 id, if one was named.
     pub chain: Option<&'a str>,
-    /// Whether it is a key's or a contract's, if that was named.
+    /// Whether it is a key or a contract, if that was named.
     pub kind: Option<AccountKind>,
 }
 
-/// The chain in front of the address is another one than the chain beside it.
+/// The chain in front of the address differs from the chain given separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("wallet_address names another chain than chain does")]
 pub struct ChainsDiffer;
 
 impl<'a> AccountName<'a> {
-    /// Reads `address`, or `namespace:reference:address` (CAIP-10), and the chain beside it. No family's addresses have two
-    /// colons.
+    /// Parses `address`, or `namespace:reference:address` (CAIP-10), and the chain given separately. No
+    /// family has addresses with two colons.
     pub fn read(text: &'a str, chain: Option<&'a str>) -> Result<Self, ChainsDiffer> {
         let Some((address, inner)) =
             text.match_indices(':').nth(1).map(|(position, _)| (&text[position + 1..], &text[..position]))
@@ -125,16 +127,17 @@ impl<'a> AccountName<'a> {
     }
 }
 
-/// What somebody claims: that the holder of this account signed this text.
+/// A claim that the holder of this account signed this text.
 #[derive(Clone)]
 pub struct WalletProof {
-    /// The account.
+    /// The account that is said to have signed.
     pub account: WalletAccount,
-    /// What the account must be, where it was named: then nothing else is asked. Where it was not, the signature shows it.
+    /// What kind of account it must be, if that was named; then nothing else is tried. Otherwise the
+    /// signature shows it.
     pub kind: Option<AccountKind>,
     /// The exact text that we issued.
     pub text: String,
-    /// The signature as it came, not decoded.
+    /// The signature as received, not decoded.
     pub signature: String,
 }
 
@@ -144,10 +147,11 @@ impl fmt::Debug for WalletProof {
     }
 }
 
-/// Decodes a signature of a known length by its own length and alphabet, never by trial: hex with or without `0x`,
-/// then base64 or base64url with or without padding (R9 of the security requirements).
+/// Decodes a signature of a known length. Its own length and alphabet decide the encoding, never trial and
+/// error: hex with or without `0x`, or base64 or base64url with or without padding (R9 of the security
+/// requirements).
 ///
-/// `None` is the answer to everything else: other lengths, mixed alphabets, spaces, stray bits at the end.
+/// `None` for everything else: other lengths, mixed alphabets, spaces, unused bits at the end.
 pub fn signature_bytes(text: &str, length: usize) -> Option<Vec<u8>> {
     let digits = text.strip_prefix("0x").unwrap_or(text);
     if digits.len() == 2 * length {

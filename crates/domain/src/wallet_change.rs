@@ -1,4 +1,4 @@
-//! A change to the wallets of a user that waits for its signatures.
+//! A change to a user's wallets that waits for its signatures.
 
 use time::OffsetDateTime;
 
@@ -8,31 +8,31 @@ use crate::wallet::WalletAccount;
 /// What a person wants to change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WalletChange {
-    /// Another wallet comes to the ones that the user has; it must sign too.
+    /// Another wallet is linked to the user. It must sign too.
     Link {
         /// The fingerprint of the text that the other wallet signs.
         other_digest: ChallengeDigest,
     },
-    /// One of the user's wallets goes.
+    /// One of the user's wallets is unlinked.
     Unlink,
 }
 
-/// A change whose texts were issued. It lives sealed in the session and nowhere else.
+/// A change whose texts were issued. It exists only in the sealed session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingWalletChange {
-    /// The text that the signer signs. Its id works once and is spent with the change; its end, and the signatures that
-    /// failed, are those of the whole change.
+    /// The text that the signer signs. Its id works once, and is spent with the change. Its expiry and its
+    /// count of invalid signatures apply to the whole change.
     pub challenge: IssuedChallenge,
-    /// What changes.
+    /// The change that is requested.
     pub change: WalletChange,
     /// The wallet that signs for the user.
     pub signer: WalletAccount,
-    /// The wallet that comes or goes.
+    /// The wallet that is linked or unlinked.
     pub other: WalletAccount,
 }
 
 impl PendingWalletChange {
-    /// May a link be completed with these texts?
+    /// Can a link be completed with these texts?
     pub fn admit_link(
         &self,
         now: OffsetDateTime,
@@ -48,7 +48,7 @@ impl PendingWalletChange {
         self.admit(now, signer_text)
     }
 
-    /// May a wallet be unlinked with this text?
+    /// Can a wallet be unlinked with this text?
     pub fn admit_unlink(&self, now: OffsetDateTime, signer_text: &str) -> Result<(), ChallengeRejected> {
         match self.change {
             WalletChange::Unlink => self.admit(now, signer_text),

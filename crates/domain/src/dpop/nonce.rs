@@ -1,4 +1,4 @@
-//! Nonces for proofs, of which the server keeps none: a MAC over the time.
+//! Nonces for proofs. The server stores none of them: a nonce is a MAC over the time.
 
 use std::fmt;
 
@@ -9,32 +9,32 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq;
 use time::{Duration, OffsetDateTime};
 
-/// Keeps this use of the key apart from any other.
+/// Separates this use of the key from any other.
 const LABEL: &[u8] = b"countersign DPoP nonce, version 1\0";
-/// A nonce is new for this long, and good for as long again, in seconds.
+/// A nonce is current for this many seconds, and valid for as long again.
 const STEP: i64 = 150;
-/// How much of the MAC a nonce holds: 128 bits, which nobody hits by guessing at a server.
+/// How much of the MAC goes into a nonce: 128 bits, which no one can guess.
 const MAC_BYTES: usize = 16;
 
-/// The key of the MAC in nonces. All replicas have the same, so that a nonce of one is good at the others.
+/// The MAC key for nonces. All replicas have the same key, so a nonce from one is valid at the others.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DpopNonceKey([u8; 32]);
 
 impl DpopNonceKey {
-    /// How long a nonce is good at most.
+    /// The longest time for which a nonce is valid.
     pub const LIFETIME: Duration = Duration::seconds(2 * STEP);
 
-    /// Takes a key that was derived for this and nothing else.
+    /// Makes a key from bytes that were derived for this purpose only.
     pub const fn new(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The nonce to give away now.
+    /// The current nonce, to be sent to clients.
     pub fn nonce(&self, now: OffsetDateTime) -> String {
         self.of_step(step_of(now))
     }
 
-    /// Is this a nonce of the current step or the one before?
+    /// Is this the nonce of the current step or of the one before?
     pub fn admits(&self, nonce: &str, now: OffsetDateTime) -> bool {
         let step = step_of(now);
         [step, step.saturating_sub(1)]

@@ -1,4 +1,4 @@
-//! Every claim on its own, any claims at all, and nonces over time.
+//! Every claim on its own, claims of any kind, and nonces over time.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ fn text(text: &str) -> Option<Claim> {
     Some(Claim::Text(text.to_owned()))
 }
 
-/// A good proof, with one claim replaced or left out.
+/// A valid proof, with one claim replaced or left out.
 fn with(name: &str, claim: Option<Claim>) -> Claims {
     let good = [
         ("htm", text("POST")),

@@ -1,4 +1,4 @@
-//! What may be a resource, and for whom.
+//! What can be a resource, and for which clients.
 
 use super::*;
 use crate::testing::client;
@@ -117,5 +117,5 @@ fn f_01_no_client_and_no_address_of_ours_is_a_resource_declared_or_not() {
     let document = Client { document: Some("https://app.example/client".to_owned()), ..client() };
     assert!(rules(LOOPBACK, &[]).judge(&document, ["https://app.example/client"]).is_err());
     let id = client().id.to_string();
-    assert!(rules(LOOPBACK, &[]).judge(&client(), [id.as_str()]).is_err(), "no absolute URI");
+    assert!(rules(LOOPBACK, &[]).judge(&client(), [id.as_str()]).is_err(), "not an absolute URI");
 }

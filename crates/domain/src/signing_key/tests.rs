@@ -1,4 +1,4 @@
-//! What each key is for, when the next one is made, and when one may be forgotten.
+//! What each key is used for, when the next one is created, and when one can be deleted.
 
 use super::*;
 
@@ -109,9 +109,9 @@ fn the_next_key_is_made_a_day_before_the_active_ones_age_ends_and_once() {
     let wanted = KeyWanted { active_from: NOW + Duration::hours(24), unless_after: due.active_from };
     assert_eq!(key_due(std::slice::from_ref(&due), ES256, NOW, ROTATION), Some(wanted));
     assert_eq!(key_due(&[due, key("b", Duration::hours(24))], ES256, NOW, ROTATION), None);
-    assert_eq!(key_due(&[aged(10_000, 0)], ES256, NOW, None), None, "only by hand");
+    assert_eq!(key_due(&[aged(10_000, 0)], ES256, NOW, None), None, "only the operator rotates");
     let overdue = key_due(&[aged(10_000, 0)], ES256, NOW, ROTATION).unwrap();
-    assert_eq!(overdue.active_from, NOW + Duration::hours(24), "it is announced for a day all the same");
+    assert_eq!(overdue.active_from, NOW + Duration::hours(24), "it is still announced for a day");
 }
 
 #[test]
