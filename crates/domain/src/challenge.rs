@@ -95,7 +95,7 @@ pub enum Purpose<'a> {
         client: ClientId,
         /// The resources that its access tokens will be for.
         scope: ScopeSet,
-        /// The resources that its access tokens shall be for.
+        /// The resources that its access tokens will be for.
         resources: &'a [String],
     },
     /// The signer signs in to the account page.

@@ -10,15 +10,15 @@
 //! | client | an application that registered with us |
 //! | pending authorization | a checked request that waits for its signature; it lives in the session cookie |
 //! | challenge | the text that a wallet is asked to sign for one pending authorization |
-//! | grant | what one signature allowed: one user, one client, one set of scopes. Its id is the challenge's id |
+//! | grant | what one signature allowed: one user, one client, one set of scopes; shares the challenge's id |
 //! | code | the secret that redeems a grant, once |
 //! | pushed request | an authorization request that the client sent ahead and then names by a reference |
-//! | device request | the request of a device that waits for a sign-in elsewhere; its id is also the grant's |
+//! | device request | the request of a device that waits for a sign-in elsewhere; shares its grant's id |
 //! | token | one answer of the token endpoint: an access token and usually a refresh token |
 //! | login session | a sign-in that a browser remembers: who signed, and when |
 //! | resource | a server besides this one that access tokens can be for; the operator declares it |
 //! | audience | the servers that one access token is for, from those that were signed for |
-//! | consent | what a user signed for at a client: destination, audiences, scopes; a login session repeats it |
+//! | consent | what a user signed for at a client: destination, audiences, scopes; a session repeats it |
 //! | family | the tokens of one grant; at most one of them can be refreshed |
 
 pub mod audience;

@@ -185,7 +185,7 @@ impl PendingAuthorization {
         GrantId::at(self.expires_at, random)
     }
 
-    /// Does the request still wait?
+    /// Is the request still waiting for its answer?
     pub fn is_live(&self, now: OffsetDateTime) -> bool {
         now < self.expires_at
     }
@@ -228,7 +228,7 @@ impl PendingAuthorization {
         self.resources.iter().fold(bound, FormSecret::that_says)
     }
 
-    /// Remembers a challenge; beyond [`MAX_CHALLENGES`] the oldest is forgotten.
+    /// Remembers a challenge. Beyond [`MAX_CHALLENGES`] the oldest is forgotten.
     pub fn remember(&mut self, challenge: IssuedChallenge) {
         if self.challenges.len() >= MAX_CHALLENGES {
             self.challenges.remove(0);
@@ -236,11 +236,12 @@ impl PendingAuthorization {
         self.challenges.push(challenge);
     }
 
-    /// Finds the challenge whose text was presented, and the account that it was issued for, among the accounts that the
-    /// presented address may mean on a chain, as a key's or a contract's where that was named.
+    /// Finds the challenge whose text was presented, and the account that it was issued for. The candidates
+    /// are all accounts that the presented address can mean on a chain, as a key's or a contract's if that
+    /// was named.
     ///
-    /// The text that is presented is compared with the fingerprint of what we issued, never parsed: whatever else it
-    /// says, wherever else its nonce stands, it is not ours (B-001 to B-006).
+    /// The presented text is compared with the fingerprint of what we issued, and never parsed. Whatever else
+    /// it says, and wherever else it has our nonce, it is not ours (B-001 to B-006).
     pub fn challenge(
         &self,
         text: &str,
@@ -254,7 +255,7 @@ impl PendingAuthorization {
         })
     }
 
-    /// Counts a signature that failed. All challenges for one device have one id, and are counted together.
+    /// Counts an invalid signature. All challenges for one device have the same id, and are counted together.
     pub fn count_failure(&mut self, id: GrantId) {
         self.challenges
             .iter_mut()

@@ -57,9 +57,9 @@ pub fn is_hidden(character: char) -> bool {
         || is_blank_or_format(character)
 }
 
-/// Characters that Unicode does not call ignorable but that are invisible all the same: the empty Braille
-/// pattern, interlinear annotation anchors, the object replacement character, the musical null notehead, and
-/// code points that are not characters.
+/// Characters that Unicode does not call ignorable but that are still invisible: the empty Braille pattern,
+/// interlinear annotation anchors, the object replacement character, the musical null notehead, and code
+/// points that are not characters.
 const fn is_blank_or_format(character: char) -> bool {
     matches!(character, '\u{2800}' | '\u{FFF9}'..='\u{FFFC}' | '\u{1D159}' | '\u{FDD0}'..='\u{FDEF}')
         || character as u32 & 0xFFFE == 0xFFFE

@@ -341,7 +341,7 @@ mod tests {
 
     #[test]
     fn a_user_without_a_name_cannot_be_registered() {
-        // Found by fuzzing: with an answer added, the first of these is no URL any more.
+        // Found by fuzzing: with a response added, the first of these is no longer a URL.
         for text in [
             "com.example.app://@",
             "com.example.app://@host/cb",
@@ -354,7 +354,7 @@ mod tests {
         assert!(RedirectUri::parse("https://a.example/@name?mail=a@b.example").is_ok());
     }
 
-    /// F-08: a URI that an older release took is told nothing either.
+    /// F-08: this also holds for a URI that an older release accepted.
     #[test]
     fn f_08_a_policy_names_what_was_parsed_and_nothing_else() {
         let source = |text: &str| RedirectUri::from_trusted(text.to_owned()).policy_source();

@@ -4,7 +4,8 @@
 //! # The seven rules of storage
 //!
 //! 1. An operation is atomic, and it **answers only after it is durable**.
-//! 2. A refusal is an outcome, never an error: a batch of commands is never rolled back for a business reason.
+//! 2. A refusal is an outcome, never an error: a batch of commands is never rolled back for a business
+//!    reason.
 //! 3. Commands own their data. They carry every id and hash that they create, and the caller's `now`. A
 //!    command that is repeated after a lost answer is recognized by those ids and gives the same outcome. The
 //!    exceptions are [`WalletStore`] and [`RequestStore::take_pushed_request`].
