@@ -93,7 +93,7 @@ pub enum Purpose<'a> {
         code: &'a str,
         /// Which client asks.
         client: ClientId,
-        /// The resources that its access tokens will be for.
+        /// What it asks for.
         scope: ScopeSet,
         /// The resources that its access tokens will be for.
         resources: &'a [String],
@@ -318,7 +318,7 @@ pub enum ChallengeRejected {
     #[error("challenge has expired")]
     Expired,
     /// Too many invalid signatures were presented.
-    #[error("challenge was answered wrongly too often")]
+    #[error("challenge was answered with too many invalid signatures")]
     Exhausted,
 }
 
@@ -346,7 +346,7 @@ impl IssuedChallenge {
 }
 
 /// The fingerprint of an account and a text: 128 bits of SHA-256. It is sealed and the text is ours, so no
-/// one can search for collisions. A second preimage costs 128 bits.
+/// one can search for collisions, and 128 bits are enough against second preimages.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ChallengeDigest([u8; 16]);
 

@@ -62,8 +62,8 @@ impl Client {
         self.metadata.grant_types.contains(&grant_type)
     }
 
-    /// Does the client follow the FAPI 2.0 Security Profile? Then the server holds it to all of it. A client
-    /// opts in by requesting both halves.
+    /// Does the client follow the FAPI 2.0 Security Profile? Then the server holds it to the whole profile. A
+    /// client opts in by requiring both pushed requests and bound tokens.
     pub const fn keeps_fapi(&self) -> bool {
         self.metadata.requires_pushed_requests && self.metadata.requires_bound_tokens
     }

@@ -55,7 +55,7 @@ pub struct Expected<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AssertionRejected {
     /// It is another kind of token.
-    #[error("typ is that of another kind of token")]
+    #[error("typ is not that of a client assertion")]
     OtherKind,
     /// Its issuer or its subject is not the client.
     #[error("iss and sub are not both the client")]
@@ -67,7 +67,7 @@ pub enum AssertionRejected {
     #[error("exp is missing, past, or more than five minutes ahead")]
     Expiry,
     /// It was issued in the future, or is not valid yet.
-    #[error("iat or nbf is ahead of time")]
+    #[error("iat or nbf is in the future")]
     Early,
     /// It has no usable `jti`, so it could not be recognized if it came again.
     #[error("jti is missing or too long")]

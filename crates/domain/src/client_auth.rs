@@ -42,13 +42,13 @@ pub enum ClientRejected {
     #[error("client secret does not match")]
     SecretMismatch,
     /// The client uses another method, or none.
-    #[error("client proves itself in another way")]
+    #[error("client uses another authentication method")]
     OtherMethod,
     /// The client must sign, but sent no assertion.
     #[error("client_assertion is missing")]
     AssertionMissing,
     /// The assertion is not valid, or was used before.
-    #[error("client_assertion is not good")]
+    #[error("client_assertion is not valid")]
     AssertionRejected,
 }
 

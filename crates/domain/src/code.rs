@@ -32,10 +32,10 @@ pub enum CodeRejected {
     #[error("code belongs to another client")]
     OtherClient,
     /// The code was already redeemed. Its tokens must be revoked.
-    #[error("code was redeemed before")]
+    #[error("code was already redeemed")]
     Replayed,
     /// The code belongs to a device, which redeems it with another grant type. It stays valid there.
-    #[error("code is a device's")]
+    #[error("code belongs to a device")]
     OfDevice,
     /// The grant was revoked.
     #[error("grant was revoked")]

@@ -65,7 +65,7 @@ id_type! {
     GrantId
 }
 id_type! {
-    /// One answer of the token endpoint; it is the `jti` of the access token.
+    /// One answer of the token endpoint. It is also the `jti` of the access token.
     TokenId
 }
 

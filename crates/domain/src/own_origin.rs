@@ -90,7 +90,7 @@ fn name_of(host: &Host<&str>) -> String {
     host.to_string().trim_end_matches('.').to_ascii_lowercase()
 }
 
-/// Does the host, in any spelling, lead to the machine of whoever asks?
+/// Is the host, in any spelling, a name for the very machine that connects to it?
 fn names_this_machine(host: &Host<&str>) -> bool {
     match host {
         Host::Domain(name) => {

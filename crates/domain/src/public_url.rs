@@ -17,7 +17,7 @@ pub enum PublicUrlRejected {
     #[error("http is for loopback hosts only: use https")]
     PlainHttp,
     /// It has user info, a query or a fragment.
-    #[error("it may hold a scheme, a host, a port and a path, and nothing else")]
+    #[error("it can have a scheme, a host, a port and a path, and nothing else")]
     Extras,
     /// Too long to fit into every text that people sign.
     #[error("longer than {MAX_LENGTH} bytes")]

@@ -257,8 +257,8 @@ pub fn percent_escapes_are_whole(text: &str) -> bool {
     parts.all(|part| part.len() >= 2 && part.bytes().take(2).all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// Does the authority contain an `@`? Nothing may come before it, and then the `url` crate does not report
-/// it.
+/// Does the authority contain an `@`? There can be nothing in front of it, and then the `url` crate does not
+/// show it.
 fn names_a_user(text: &str) -> bool {
     text.split_once("://").is_some_and(|(_, rest)| {
         rest.split(['/', '?']).next().is_some_and(|authority| authority.contains('@'))

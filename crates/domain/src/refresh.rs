@@ -52,7 +52,7 @@ pub enum RefreshRejected {
     #[error("grant was revoked")]
     Revoked,
     /// It was already rotated: someone has a copy, so the family must be revoked.
-    #[error("refresh token was rotated before")]
+    #[error("refresh token was already rotated")]
     Reused,
     /// It has expired.
     #[error("refresh token has expired")]

@@ -28,10 +28,10 @@ pub enum ResourceUnfit {
     #[error("not an absolute URI without a fragment, of {MAX_LENGTH} bytes at most")]
     NotAbsolute,
     /// It is the id of a client, or one of our own entries.
-    #[error("a name of clients or of this server's own, which no resource server has")]
+    #[error("a name that is reserved for clients or for this server")]
     Reserved,
     /// It is this server itself.
-    #[error("an address of this server itself")]
+    #[error("a URL of this server itself")]
     ThisServer,
 }
 

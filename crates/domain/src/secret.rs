@@ -21,8 +21,8 @@ impl Secret {
         Self(value.into())
     }
 
-    /// Makes a secret of 256 random bits in the alphabet `[A-Za-z0-9_-]`. Its raw and form-encoded spellings
-    /// are equal, because many libraries skip that encoding in HTTP Basic.
+    /// Makes a secret of 256 random bits in the alphabet `[A-Za-z0-9_-]`. In this alphabet the raw and the
+    /// form-encoded spelling are equal, which helps because many libraries skip that encoding in HTTP Basic.
     pub fn from_random(random: [u8; 32]) -> Self {
         Self(URL_SAFE_NO_PAD.encode(random))
     }

@@ -49,7 +49,7 @@ pub struct PutEmail {
     /// Can it replace another stored address? The same address can always be stored again: it stays verified
     /// if it was, and otherwise gets the new link.
     pub replace: bool,
-    /// The caller's time.
+    /// The time at which the address is stored.
     pub now: OffsetDateTime,
 }
 

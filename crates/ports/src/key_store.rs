@@ -28,7 +28,7 @@ pub enum KeyAdded {
 #[async_trait]
 pub trait KeyStore: Send + Sync {
     /// Stores a key. Guard: no key of its algorithm that is not withdrawn has an `active_from` later than
-    /// `unless_after`. If several keys are added at once, exactly one is stored, whatever the keys are.
+    /// `unless_after`. If several keys are added at once, one of them is stored, whatever the keys are.
     /// Durable before the answer.
     async fn add_signing_key(&self, command: AddSigningKey) -> Result<KeyAdded, StoreError>;
 

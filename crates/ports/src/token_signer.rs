@@ -19,19 +19,19 @@ pub struct PublicKeys {
 /// Signs tokens, and reads back the ones that it signed. Async, because the key can be on another machine.
 #[async_trait]
 pub trait TokenSigner: Send + Sync {
-    /// Signs an access token as RFC 9068 requires: with the header members `typ: at+jwt`, `alg` and `kid`.
-    /// Always with ES256.
+    /// Signs an access token as RFC 9068 requires. Its header has `typ` (`at+jwt`), `alg` and `kid`. Always
+    /// uses ES256.
     async fn sign_access_token(&self, claims: &AccessClaims) -> Result<String, SignerError>;
 
-    /// Signs an ID token (OpenID Connect Core section 2) with the header members `typ: JWT`, `alg` and `kid`.
+    /// Signs an ID token (OpenID Connect Core section 2). Its header has `typ` (`JWT`), `alg` and `kid`.
     async fn sign_id_token(
         &self,
         algorithm: SigningAlgorithm,
         claims: &IdTokenClaims,
     ) -> Result<String, SignerError>;
 
-    /// Signs a logout token (OpenID Connect Back-Channel Logout section 2.4) with the header members `typ:
-    /// logout+jwt`, `alg` and `kid`.
+    /// Signs a logout token (OpenID Connect Back-Channel Logout section 2.4). Its header has `typ`
+    /// (`logout+jwt`), `alg` and `kid`.
     async fn sign_logout_token(
         &self,
         algorithm: SigningAlgorithm,

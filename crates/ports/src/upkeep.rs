@@ -25,7 +25,7 @@ pub struct PurgeExpired {
 pub struct ForgetUnused {
     /// Users who were created, or last looked at, before this time.
     pub before: OffsetDateTime,
-    /// The time of this look. A user who stays is looked at again when the same time has passed.
+    /// The time of this look. It is stored for users who stay, so that they are looked at again only later.
     pub now: OffsetDateTime,
     /// The most users to look at.
     pub limit: u32,
@@ -89,7 +89,7 @@ pub trait Upkeep: Send + Sync {
     /// such a client stores the client again afterwards if it is gone.
     async fn forget_documents(&self, command: ForgetDocuments) -> Result<DocumentsForgotten, StoreError>;
 
-    /// Asks for a second source of the time: the database server's clock or, without a server, what
+    /// Reads a second source of the time: the database server's clock or, without a server, what
     /// [`mark_time`](Self::mark_time) wrote. If nothing was written yet, the newest grant or token gives a
     /// lower bound.
     async fn time_witness(&self) -> Result<TimeWitness, StoreError>;
