@@ -35,7 +35,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// The requested redirect URI, if a registered one admits it.
+    /// The requested redirect URI, if a registered one matches it.
     pub fn redirect_uri(&self, requested: &str) -> Option<RedirectUri> {
         self.metadata.redirect_uris.iter().find_map(|registered| registered.admitted(requested))
     }

@@ -1,5 +1,5 @@
-//! The secret of a form on one of our pages (ADR 0032): a MAC over the secret of the browser's cookie and over what the form does. No
-//! other site can know it, and the server stores none.
+//! The secret in a form on one of our pages (ADR 0032): a MAC over the secret in the browser's cookie and
+//! over what the form does. No other site can know it, and the server stores none.
 
 use std::fmt;
 
@@ -9,21 +9,21 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
-/// How much of the MAC a form holds: 128 bits, which nobody guesses by asking a server.
+/// How much of the MAC goes into a form: 128 bits, which no one can guess.
 const MAC_BYTES: usize = 16;
 
-/// The key of the MAC in forms. All replicas have the same key, so a page that one of them wrote is good at the others.
+/// The MAC key for forms. All replicas have the same key, so a page from one works at the others.
 #[derive(Clone)]
 pub struct FormKey(Hmac<Sha256>);
 
 impl FormKey {
-    /// Takes a key that was derived for this use and no other.
+    /// Makes a key from bytes that were derived for this purpose only.
     pub fn new(bytes: [u8; 32]) -> Self {
         #[expect(clippy::expect_used, reason = "HMAC takes keys of every length")]
         Self(Hmac::new_from_slice(&bytes).expect("32 bytes are a key"))
     }
 
-    /// Begins the secret of a form for the browser whose cookie has this secret.
+    /// Starts the secret of a form, for the browser whose cookie has this secret.
     pub fn form(&self, binding: &str) -> FormSecret {
         FormSecret(self.0.clone()).that_says(binding)
     }
@@ -35,12 +35,13 @@ impl fmt::Debug for FormKey {
     }
 }
 
-/// The secret of a form, which is told part by part what the form does: its name first, then everything that it names.
+/// The secret of a form. It is built from what the form does, part by part: first its name, then everything
+/// that it names.
 #[derive(Clone)]
 pub struct FormSecret(Hmac<Sha256>);
 
 impl FormSecret {
-    /// Adds a part. Its length goes before it, so that no byte can move from one part to the next.
+    /// Adds a part. Its length is hashed first, so that no byte can move from one part to the next.
     #[must_use]
     pub fn that_says(mut self, part: impl AsRef<[u8]>) -> Self {
         let part = part.as_ref();
@@ -49,12 +50,12 @@ impl FormSecret {
         self
     }
 
-    /// What the form holds.
+    /// The text that goes into the form.
     pub fn text(self) -> String {
         URL_SAFE_NO_PAD.encode(&self.0.finalize().into_bytes()[..MAC_BYTES])
     }
 
-    /// Does the form hold this secret?
+    /// Is this the secret that the form presents?
     pub fn is(self, presented: &str) -> bool {
         self.text().as_bytes().ct_eq(presented.as_bytes()).into()
     }
@@ -77,7 +78,7 @@ mod tests {
     }
 
     proptest! {
-        /// F-02: a byte that moved from one part to another, or another session, makes another secret.
+        /// F-02: moving a byte from one part to another, or to another session, gives another secret.
         #[test]
         fn f_02_a_secret_is_good_for_its_own_parts_and_no_others(
             parts in proptest::collection::vec("[a-c]{0,3}", 1..4),

@@ -53,9 +53,9 @@ impl OwnOrigin<'_> {
         same_host && ours.port_or_known_default() == theirs.port_or_known_default()
     }
 
-    /// Does the text alone show that the address is elsewhere? Almost every redirect URI does, and each authorization request asks, so
-    /// only the others are parsed. A port that differs from ours is enough. With our own port, the host must be another name in the one
-    /// spelling that browsers write.
+    /// Does the text alone show that the URL is elsewhere? For almost every redirect URI it does, and this is
+    /// asked on every authorization request, so only the others are parsed. A port that differs from ours is
+    /// enough. With our own port, the host must be another name, in the one spelling that browsers write.
     fn is_plainly_elsewhere(&self, address: &str) -> bool {
         let Some((port_of_scheme, rest)) = ["https://", "http://"]
             .into_iter()
@@ -75,7 +75,8 @@ impl OwnOrigin<'_> {
         };
         let is_whole = !host.is_empty() && (behind.is_empty() || behind.starts_with(['/', '?']));
         let Some(port) = port.filter(|_| is_whole) else { return false };
-        // Browsers take whatever ends in a number for an IP address; a dot at the end is another spelling of a name.
+        // To browsers, a host that ends in a number is an IP address. One that ends in a dot is another
+        // spelling of a name.
         let is_name = host
             .rsplit('.')
             .next()
@@ -165,7 +166,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// F-02: what the text alone shows is what a browser's parser would find.
+        /// F-02: what the text alone shows agrees with what a browser's parser would find.
         #[test]
         fn f_02_no_address_of_ours_is_plainly_elsewhere(
             ours in "(https://(a|b)\\.example|http://(localhost|127\\.0\\.0\\.1|\\[::1\\]))(:(80|443|8080))?",

@@ -209,8 +209,8 @@ impl PendingAuthorization {
         hex::encode(&hash.finalize()[..4])
     }
 
-    /// Tells a form what its page shows of this request: the form is good for no other request, not even for one that has the same label
-    /// and asks for more.
+    /// Tells a form what its page shows about this request. The form is valid for no other request, not even
+    /// for one with the same label that asks for more.
     pub fn bind(&self, form: FormSecret) -> FormSecret {
         let required_user = self.required_user.map(|user| user.as_uuid());
         let device = self.device.map(|device| device.as_uuid());

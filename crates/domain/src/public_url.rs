@@ -101,12 +101,12 @@ impl PublicUrl {
         &self.host
     }
 
-    /// The port, also where it is the one that the scheme implies.
+    /// The port, even if it is the one that the scheme implies.
     pub const fn port(&self) -> u16 {
         self.port
     }
 
-    /// The path before all of ours; empty for most.
+    /// The path in front of all our paths; usually empty.
     pub fn path(&self) -> &str {
         &self.path
     }

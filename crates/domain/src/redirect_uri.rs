@@ -53,11 +53,11 @@ pub enum RedirectUriRejected {
     OwnOrigin,
 }
 
-/// A redirect URI that a client may register, kept exactly as it was written.
+/// A redirect URI that a client can register, stored exactly as it was written.
 #[derive(Clone)]
 pub struct RedirectUri {
     text: String,
-    /// Do today's rules allow it? Empty until somebody asks about a URI that was stored.
+    /// Do today's rules allow it? Empty until someone asks about a URI that was stored.
     is_allowed: OnceLock<bool>,
 }
 
@@ -68,7 +68,7 @@ impl RedirectUri {
         Ok(Self { text: text.to_owned(), is_allowed: OnceLock::from(true) })
     }
 
-    /// Takes a URI from storage or from the session. An older release judged it, perhaps by laxer rules.
+    /// Wraps a URI from storage or the session. An older release checked it, perhaps by laxer rules.
     pub const fn from_trusted(text: String) -> Self {
         Self { text, is_allowed: OnceLock::new() }
     }
@@ -91,15 +91,16 @@ impl RedirectUri {
         })
     }
 
-    /// The requested URI, if this registered one admits it and today's rules still allow it (F-08). The rules are asked once for each
-    /// client that was read: the port of a loopback address, in which the two may differ, changes nothing about them.
+    /// The requested URI, if this registered one admits it and today's rules still allow it (F-08). The rules
+    /// are checked once per client that was read. The two URIs can differ only in the port of a loopback
+    /// address, which does not affect the rules.
     pub fn admitted(&self, requested: &str) -> Option<Self> {
         let is_admitted =
             self.admits(requested) && *self.is_allowed.get_or_init(|| judge(&self.text).is_ok());
         is_admitted.then(|| Self { text: requested.to_owned(), is_allowed: OnceLock::from(true) })
     }
 
-    /// As it was registered or requested.
+    /// The URI as it was registered or requested.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -208,7 +209,7 @@ impl fmt::Display for Destination {
     }
 }
 
-/// Judges a URI that somebody wants to register.
+/// Checks a URI that someone wants to register.
 fn judge(text: &str) -> Result<(), RedirectUriRejected> {
     if text.len() > MAX_LENGTH {
         return Err(RedirectUriRejected::TooLong);
@@ -232,7 +233,8 @@ fn judge(text: &str) -> Result<(), RedirectUriRejected> {
             }
         }
         private_use if private_use.contains('.') && text.starts_with(private_use) => {
-            // `com.example.app:/cb` and `com.example.app:///cb` have no host; one that is there is judged like any other.
+            // `com.example.app:/cb` and `com.example.app:///cb` have no host. If there is a host, it is
+            // checked like any other.
             if url.host().is_some() {
                 judge_host(text, &url)?;
             }
@@ -245,7 +247,8 @@ fn judge(text: &str) -> Result<(), RedirectUriRejected> {
     Ok(())
 }
 
-/// The bytes of RFC 3986 without the ones that only cause trouble: quotes, angle brackets, backslash, wildcard.
+/// The characters of RFC 3986, without those that only cause trouble: quotes, angle brackets, backslash,
+/// wildcard.
 pub(crate) fn is_plain_uri_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()+,;=%".contains(&byte)
 }
