@@ -55,7 +55,7 @@ impl FormSecret {
         URL_SAFE_NO_PAD.encode(&self.0.finalize().into_bytes()[..MAC_BYTES])
     }
 
-    /// Is this the secret that the form presents?
+    /// Is this the secret that was presented?
     pub fn is(self, presented: &str) -> bool {
         self.text().as_bytes().ct_eq(presented.as_bytes()).into()
     }

@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn b_002_the_text_of_a_browsers_sign_in_is_none_of_a_program() {
-        assert!(is_ours(&KEY, &text([1; 12])), "the text is ours, and of another kind");
+        assert!(is_ours(&KEY, &text([1; 12])), "the text is ours, but of another kind");
         assert_eq!(read(&text([1; 12])), None);
     }
 
