@@ -33,7 +33,7 @@ impl WalletVerifier for Coins {
         Ok(match (proof.text.as_str(), proof.signature.as_str()) {
             ("text", "good") => Verdict::Valid(proof.account.clone()),
             ("text", "slow") => return Err(VerifierError::Unavailable("no answer in 3 seconds".into())),
-            _ => Verdict::Invalid("it is another key's"),
+            _ => Verdict::Invalid("it was made by another key"),
         })
     }
 }
@@ -84,9 +84,13 @@ async fn a_line_break_that_nobody_signed_is_named_and_the_signature_stays_invali
         assert_eq!(judged(&one, "AB", text, "good").await, pair("tron", expected), "{text:?}");
     }
     for text in ["text\n\n", "text\r", "\ntext", "text ", "\n", ""] {
-        assert_eq!(judged(&one, "AB", text, "good").await, pair("tron", "it is another key's"), "{text:?}");
+        assert_eq!(
+            judged(&one, "AB", text, "good").await,
+            pair("tron", "it was made by another key"),
+            "{text:?}"
+        );
     }
-    assert_eq!(judged(&one, "AB", "text\n", "bad").await, pair("tron", "it is another key's"));
+    assert_eq!(judged(&one, "AB", "text\n", "bad").await, pair("tron", "it was made by another key"));
 }
 
 #[tokio::test]
@@ -100,8 +104,7 @@ async fn a_verdict_that_cannot_be_found_is_no_verdict_on_the_signature() {
 #[tokio::test]
 async fn an_account_that_may_be_a_contract_is_said_to_need_its_chain() {
     let ethereum = Coins(&[("Ethereum", "eip155:1")]);
-    let expected =
-        "it is another key's (if the account is a contract wallet, its signature cannot be checked offline)";
+    let expected = "it was made by another key (if the account is a contract wallet, its signature cannot be checked offline)";
     assert_eq!(judged(&ethereum, "AB", "text", "bad").await, pair("ethereum", expected));
     assert_eq!(judged(&ethereum, "AB", "text", "good").await, pair("ethereum", "eip155:1:AB"));
 }

@@ -113,7 +113,7 @@ fn a_signature_that_is_not_valid_is_exit_code_1_and_one_line_with_the_reason() {
     let place = Place::new();
     let offline = "(if the account is a contract wallet, its signature cannot be checked offline)";
     for (text, reason) in [
-        ("Some date", format!("it is another key's, or of another text {offline}")),
+        ("Some date", format!("it was made by another key or for another text {offline}")),
         (
             "Some data\n",
             "the text ends with a line break that was not signed; without it the signature is valid"
@@ -124,7 +124,7 @@ fn a_signature_that_is_not_valid_is_exit_code_1_and_one_line_with_the_reason() {
             "the text ends with a line break that was not signed; without it the signature is valid"
                 .to_owned(),
         ),
-        ("", format!("it is another key's, or of another text {offline}")),
+        ("", format!("it was made by another key or for another text {offline}")),
     ] {
         fs::write(place.path("text"), text).unwrap();
         let ended = verify(&place, &["--text-file", "text"]);

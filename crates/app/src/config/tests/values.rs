@@ -73,15 +73,11 @@ fn each_setting_says_what_it_takes() {
             "1=https://a.example,1=https://b.example",
             "there are two URLs for chain 1; ethereum_rpc",
         ),
-        (
-            "ETHEREUM_RPC",
-            "0=https://a.example",
-            "the URL for chain 0: 0 is the number of no chain; ethereum_rpc",
-        ),
+        ("ETHEREUM_RPC", "0=https://a.example", "the URL for chain 0: 0 is not a chain number; ethereum_rpc"),
         (
             "ETHEREUM_RPC",
             "1=http://10.0.0.5:8545",
-            "the URL for chain 1: its address is a private one, and those",
+            "the URL for chain 1: its address is private, and private",
         ),
         ("ETHEREUM_RPC_PRIVATE", "yes", "\"yes\": neither on nor off; ethereum_rpc_private takes on or off"),
         ("COINS", "name=Namecoin", "coin 1: `chain` is missing; coins takes coins, each as key=value"),
