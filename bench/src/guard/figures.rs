@@ -15,7 +15,7 @@ use crate::step::Step;
 /// How far a step may differ from its figure, in percent.
 const TOLERANCE: f64 = 3.0;
 const HEADER: &str = "\
-# The cost of each step: thousands of instructions per request, on SQLite, in the release build, as callgrind counts
+# Thousands of instructions per request for each step, on SQLite, in the release build, as counted by callgrind.
 # them. `make guard-record` writes this file; `make guard` fails when a step differs by more than 3 %.
 ";
 /// The system's libraries, which also affect the figures, besides our code and the locked crates.
@@ -126,7 +126,8 @@ impl Verdict {
             .collect();
         if !complaints.is_empty() && recorded.libraries != self.now.libraries {
             complaints.push(format!(
-                "this is {}, and the figures were recorded with {}: if nothing else changed, run `make guard-record`",
+                "this is {}, and the figures were recorded with {}: if nothing else changed, run `make \
+                 guard-record`",
                 self.now.libraries, recorded.libraries
             ));
         }
@@ -148,7 +149,8 @@ fn complaint(step: Step, recorded: Option<f64>, now: f64) -> Option<String> {
         format!("{name} takes {size:.1} % more instructions than recorded: it got slower; find out why")
     } else {
         format!(
-            "{name} takes {size:.1} % fewer instructions than recorded: it got faster; run `make guard-record` to keep that"
+            "{name} takes {size:.1} % fewer instructions than recorded: it got faster; run `make \
+             guard-record` to keep that"
         )
     })
 }

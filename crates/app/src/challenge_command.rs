@@ -183,8 +183,8 @@ async fn explain(
 ) -> Cow<'static, str> {
     let signature = claim.signature.trim();
     if signature != claim.signature && verdict(account, claim.text, signature, wallets).await.is_ok() {
-        return "the signature has white space around it, such as a line break at the end, so a sign-in would refuse it; \
-                without it the signature is valid"
+        return "the signature has white space around it, such as a line break at the end, so a sign-in would \
+                refuse it; without it the signature is valid"
             .into();
     }
     if let Some(text) = claim.text.strip_suffix('\n') {

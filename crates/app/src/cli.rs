@@ -16,7 +16,8 @@ use crate::config::settings;
 #[command(name = "countersign", version, disable_help_subcommand = true)]
 #[command(about = "An OAuth 2.0 authorization server that people sign in to with a wallet")]
 #[command(
-    after_help = "Without a command it runs the server. `--help` lists the settings; docs/configuration.md explains them."
+    after_help = "Without a command it runs the server. `--help` lists the settings; docs/configuration.md \
+                  explains them."
 )]
 pub(crate) struct Cli {
     /// The command to run; without one, `serve`.

@@ -131,15 +131,16 @@ impl ClockWatch {
             tracing::warn!(
                 direction,
                 seconds,
-                "this machine's clock differs from the database's: the server follows the database's, and deletes expired rows by the \
-                 slower of the two; set the clocks right"
+                "this machine's clock differs from the database's: the server follows the database's, and \
+                 deletes expired rows by the slower of the two; set the clocks right"
             );
         } else {
             tracing::warn!(
                 direction,
                 seconds,
-                "the clock is not where it was expected: either it is wrong, or the server was off; nothing is deleted \
-                 by it for now. Set the clock right, or, if it is right, start once with `countersign serve --clock-is-right`"
+                "the clock is not where it was expected: either it is wrong, or the server was off; nothing \
+                 is deleted by it for now. Set the clock right, or, if it is right, start once with \
+                 `countersign serve --clock-is-right`"
             );
         }
     }

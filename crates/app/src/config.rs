@@ -328,14 +328,15 @@ struct Proxies<'a> {
 impl Proxies<'_> {
     fn warnings(&self) -> Option<String> {
         if self.trusted.iter().any(|network| network.prefix_len() == 0) {
-            let warning = "trusted_proxies: every address is trusted, so anyone can write any address into X-Forwarded-For and no limit \
-                           works; list only the proxies";
+            let warning = "trusted_proxies: every address is trusted, so anyone can write any address into \
+                           X-Forwarded-For and no limit works; list only the proxies";
             return Some(warning.to_owned());
         }
         let is_behind = self.public_url.is_some_and(PublicUrl::is_https) && self.trusted.is_empty();
         is_behind.then(|| {
-            "trusted_proxies: not set, and https needs a proxy in front of this server: the limits see all visitors as one \
-             address, so 60 sign-ins a minute lock everyone out; set trusted_proxies to the address of the proxy"
+            "trusted_proxies: not set, and https needs a proxy in front of this server: the limits see all \
+             visitors as one address, so 60 sign-ins a minute lock everyone out; set trusted_proxies to the \
+             address of the proxy"
                 .to_owned()
         })
     }

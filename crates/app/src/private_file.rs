@@ -19,8 +19,8 @@ pub(crate) const fn exposed(mode: u32) -> Option<u32> {
 pub(crate) enum PrivateFileError {
     /// Others may read or change it (B-073).
     #[error(
-        "{path} has mode {mode:03o}: others may read or change it; run `chmod 600 {path}`, and replace its content \
-             if someone may have seen it"
+        "{path} has mode {mode:03o}: others may read or change it; run `chmod 600 {path}`, and replace its \
+         content if someone may have seen it"
     )]
     Exposed { path: PathBuf, mode: u32 },
     /// The file system refused.

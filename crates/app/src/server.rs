@@ -106,7 +106,9 @@ pub(crate) async fn serve(
         () = stop(running, storage) => tracing::info!("stopped"),
         name = signals.next() => {
             tracing::warn!(signal = name, "a second signal: stopping at once");
-            return Err(Failure::Failed("stopped at once by a second signal; requests in flight were cut off".to_owned()));
+            return Err(Failure::Failed(
+                "stopped at once by a second signal; requests in flight were cut off".to_owned(),
+            ));
         }
     }
     Ok(())

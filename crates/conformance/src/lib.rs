@@ -1,7 +1,7 @@
 //! Contract suites for the adapters of Countersign, the reference store, fixtures and fakes.
 //!
 //! Every implementation of a port is tested here. A suite is a list of clauses. Each clause is a plain
-//! `pub async fn` whose name is its claim, and a macro makes one `#[test]` of each, on a multi-threaded runtime.
+//! `pub async fn` whose name is its claim. A macro makes one `#[test]` of each, on a multi-threaded runtime.
 //! This crate is the only dev-dependency that an adapter's crate needs.
 //!
 //! # A storage

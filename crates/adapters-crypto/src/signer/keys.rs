@@ -35,8 +35,8 @@ const RSA_BITS: u32 = 2048;
 pub enum KeyError {
     /// The operator's secret has changed, or someone changed the stored key.
     #[error(
-        "signing key {kid} cannot be opened: the secret differs from the one that the keys were sealed with (or the stored \
-         key was damaged)"
+        "signing key {kid} cannot be opened: the secret differs from the one that the keys were sealed with \
+         (or the stored key was damaged)"
     )]
     WrongSecret {
         /// The id of the key.

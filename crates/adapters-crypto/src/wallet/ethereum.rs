@@ -176,7 +176,8 @@ fn chain_name(id: u64) -> Cow<'static, str> {
     name.into()
 }
 
-const NOBODY_TO_ASK: &str = "it is not the 65-byte signature of a key, and no RPC address is configured to ask a contract on its chain";
+const NOBODY_TO_ASK: &str = "it is not the 65-byte signature of a key, and no RPC address is configured to \
+                             ask a contract on its chain";
 const WRAPPED: &str = "it is the ERC-6492 signature of a contract, but the account belongs to a key";
 const NO_CONTRACT: &str =
     "it is not the 65-byte signature of a key, and there is no contract at the address (yet)";

@@ -104,7 +104,8 @@ async fn a_verdict_that_cannot_be_found_is_no_verdict_on_the_signature() {
 #[tokio::test]
 async fn an_account_that_may_be_a_contract_is_said_to_need_its_chain() {
     let ethereum = Coins(&[("Ethereum", "eip155:1")]);
-    let expected = "it was made by another key (if the account is a contract wallet, its signature cannot be checked offline)";
+    let expected = "it was made by another key (if the account is a contract wallet, its signature cannot be \
+                    checked offline)";
     assert_eq!(judged(&ethereum, "AB", "text", "bad").await, pair("ethereum", expected));
     assert_eq!(judged(&ethereum, "AB", "text", "good").await, pair("ethereum", "eip155:1:AB"));
 }

@@ -60,7 +60,8 @@ impl<'a> Reader<'a> {
         if let Some(mode) = found.exposed.filter(|_| spec.holds_a_secret(&found.text)) {
             let place = &found.place;
             self.warnings.push(format!(
-                "{place}: the file has mode {mode:03o}, so others on this machine may read or change it; run `chmod 600`"
+                "{place}: the file has mode {mode:03o}, so others on this machine may read or change it; run \
+                 `chmod 600`"
             ));
         }
         match (setting.parse)(&found.text) {
@@ -131,9 +132,10 @@ impl<'a> Reader<'a> {
                     return match read(path) {
                         Ok((_, Some(mode))) if matches!(spec.privacy, settings::Privacy::Secret) => {
                             Err(Mistake(format!(
-                                "{place}: the file has mode {mode:03o}, so others on this machine may read or change it; take that access away \
-                                 (`chmod 600`, or `chmod 640` for a group that must read it), and replace its content if someone \
-                                 may have seen it"
+                                "{place}: the file has mode {mode:03o}, so others on this machine may read \
+                                 or change it; take that access away (`chmod 600`, or `chmod 640` for a \
+                                 group that must read it), and replace its content if someone may have seen \
+                                 it"
                             )))
                         }
                         Ok((text, exposed)) => {

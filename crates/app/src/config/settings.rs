@@ -94,7 +94,8 @@ pub(crate) static PUBLIC_URL: Setting<PublicUrl> = Setting {
         name: "public_url",
         file_key: None,
         doc: "The address at which people and clients reach the server, and the issuer of its tokens. It is \
-              never derived from a request. If you change it, tokens from before the change name the old issuer.",
+              never derived from a request. If you change it, tokens from before the change name the old \
+              issuer.",
         takes: "an https address such as https://auth.example.com, or an http one on a loopback host",
         preset: Preset::Text("http://localhost:8080"),
         privacy: Privacy::Public,
@@ -127,7 +128,8 @@ pub(crate) static SECRET: Setting<OperatorSecret> = Setting {
               that contains it.",
         takes: "at least 32 random bytes in base64url",
         preset: Preset::Absent(
-            "on SQLite it is created at first start, in a file beside the database with mode 0600; on PostgreSQL it must be set",
+            "on SQLite it is created at first start, in a file beside the database with mode 0600; on \
+             PostgreSQL it must be set",
         ),
         privacy: Privacy::Secret,
     },

@@ -102,8 +102,8 @@ impl Sources {
             for name in THROWN_AWAY.into_iter().filter(|name| layer.texts.contains_key(name)) {
                 let place = layer.origin.of(name);
                 self.mistakes.push(Mistake(format!(
-                    "{place}: serve --dev creates a database and a secret of its own and deletes them at the end; leave it out, or \
-                     run serve without --dev"
+                    "{place}: serve --dev creates a database and a secret of its own and deletes them at the \
+                     end; leave it out, or run serve without --dev"
                 )));
             }
         }

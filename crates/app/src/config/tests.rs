@@ -188,10 +188,8 @@ fn metrics_are_beside_everything_else_or_on_a_listener_or_nowhere() {
     assert_eq!(start().variable("COUNTERSIGN_METRICS", "off").config().metrics, MetricsPage::Nowhere);
     assert_eq!(
         own.variable("COUNTERSIGN_METRICS", "off").mistakes(),
-        [
-            "COUNTERSIGN_METRICS_LISTEN: \"127.0.0.1:9090\": nothing is served there while metrics is off; metrics_listen takes \
-          an IP address and a port, such as 127.0.0.1:9090 or [::]:9090"
-        ]
+        ["COUNTERSIGN_METRICS_LISTEN: \"127.0.0.1:9090\": nothing is served there while metrics is off; \
+             metrics_listen takes an IP address and a port, such as 127.0.0.1:9090 or [::]:9090"]
     );
 }
 
@@ -200,10 +198,8 @@ fn postgresql_needs_a_secret_and_sqlite_does_not() {
     let postgres = start().variable("COUNTERSIGN_DATABASE_URL", "postgres://ann:hunter2@db/auth");
     assert_eq!(
         postgres.mistakes(),
-        [
-            "COUNTERSIGN_SECRET: not set, and a postgres database cannot keep it in a file; secret takes at least \
-             32 random bytes in base64url"
-        ]
+        ["COUNTERSIGN_SECRET: not set, and a postgres database cannot keep it in a file; secret takes at \
+             least 32 random bytes in base64url"]
     );
     let with_secret = postgres.variable("COUNTERSIGN_SECRET", SECRET).config();
     assert!(with_secret.secret.is_some());
@@ -279,9 +275,8 @@ fn a_file_that_is_not_toml_is_told_with_its_line() {
     assert!(mistakes[0].starts_with("…/countersign.toml, line 2: not TOML: "), "{mistakes:?}");
     assert_eq!(
         start().file("code_ttl = 1.5\n").mistakes(),
-        [
-            "code_ttl in …/countersign.toml: a float cannot be the value; code_ttl takes seconds, 1 to 600 (ten minutes)"
-        ]
+        ["code_ttl in …/countersign.toml: a float cannot be the value; code_ttl takes seconds, 1 to 600 \
+             (ten minutes)"]
     );
 }
 

@@ -42,7 +42,11 @@ pub(crate) async fn with_patience(config: &Config, wiring: &Wiring) -> Result<Op
             Err(error @ OpenError::Unavailable(_)) if next < deadline => {
                 let left = deadline.saturating_duration_since(Instant::now()).as_secs();
                 let reason = url.redact(&chain(&error));
-                tracing::warn!(database = %url, reason, "database does not answer; trying for another {left} s");
+                tracing::warn!(
+                    database = %url,
+                    reason,
+                    "database does not answer; trying for another {left} s"
+                );
                 sleep(next.saturating_duration_since(Instant::now())).await;
             }
             Err(error) => return Err(failure("open the database", url, &error)),

@@ -10,7 +10,8 @@ use tokio::task::spawn_blocking;
 
 use super::{DatabaseUrl, OpenError, OpenStorage, StorageScheme};
 
-/// SQLite in one file. `sqlite://data/a.db` is relative to the working directory, `sqlite:///data/a.db` is not.
+/// SQLite in one file. `sqlite://data/a.db` is relative to the working directory; `sqlite:///data/a.db` is an
+/// absolute path.
 #[derive(Clone, Copy, Debug)]
 pub struct SqliteScheme;
 

@@ -58,7 +58,8 @@ fn a_rotation_announces_the_next_keys_once() {
         (again.code, again.err.as_str()),
         (
             1,
-            "countersign: the next keys already exist; `countersign key rotate --now` replaces all keys at once\n"
+            "countersign: the next keys already exist; `countersign key rotate --now` replaces all keys at \
+             once\n"
         )
     );
     assert_eq!(list(&place), keys);

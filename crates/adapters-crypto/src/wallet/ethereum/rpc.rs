@@ -176,7 +176,12 @@ impl Line {
                 if self.breaker().failed(Instant::now()) {
                     let chain = self.endpoint.chain();
                     let pause = PAUSE.as_secs();
-                    tracing::warn!(chain, rpc = %self.endpoint.url(), %error, "RPC address will not be asked for {pause} s");
+                    tracing::warn!(
+                        chain,
+                        rpc = %self.endpoint.url(),
+                        %error,
+                        "RPC address will not be asked for {pause} s"
+                    );
                 }
             }
             (Asker::SignIn, Ok(_) | Err(_)) => self.breaker().succeeded(admission),

@@ -1,4 +1,5 @@
-// Tron wallets: found by TIP-6963, as window.tron (TIP-1193) and as the older window.tronLink, signing with signMessageV2.
+// Tron wallets: found by TIP-6963, as window.tron (TIP-1193) and as the older window.tronLink. They sign with
+// signMessageV2.
 
 export function find(add, { ask }) {
   const listed = new Set();

@@ -34,8 +34,8 @@ fn the_url_of_the_mail_server_can_be_in_a_file_and_its_password_is_shown_nowhere
 fn one_without_the_other_is_a_mistake() {
     assert_eq!(
         about("COUNTERSIGN_SMTP_URL", URL),
-        "COUNTERSIGN_MAIL_FROM: not set, and mails need a sender because smtp_url is set; mail_from takes an address such as \
-         signin@example.com, or Name <signin@example.com>"
+        "COUNTERSIGN_MAIL_FROM: not set, and mails need a sender because smtp_url is set; mail_from takes an \
+         address such as signin@example.com, or Name <signin@example.com>"
     );
     assert_eq!(
         about("COUNTERSIGN_MAIL_FROM", "signin@example.com"),
