@@ -13,7 +13,7 @@ impl Entropy for OsEntropy {
     fn fill(&self, buffer: &mut [u8]) {
         if let Err(error) = getrandom::fill(buffer) {
             eprintln!(
-                "countersign: the operating system gives no random bytes ({error}); ending the process"
+                "countersign: the operating system provides no random bytes ({error}); ending the process"
             );
             std::process::abort();
         }

@@ -31,7 +31,8 @@ struct Asked<'a> {
     data: &'a str,
 }
 
-/// A service that runs the judge. This code is at its address and answers the judge's question with `wallet`.
+/// A service that runs the judge. `code` is the code at the account's address, and `wallet` answers the
+/// judge's question.
 fn service(code: &'static str, wallet: impl Fn(&Asked<'_>) -> Reply + Send + Sync + 'static) -> Stub {
     service_of(CHAIN, code, wallet)
 }

@@ -121,7 +121,7 @@ pub(crate) enum ClientCommand {
     Delete {
         /// The client's id.
         client_id: String,
-        /// Delete without asking.
+        /// Delete without asking first.
         #[arg(long)]
         yes: bool,
         #[command(flatten)]
@@ -303,7 +303,7 @@ pub(crate) fn command() -> clap::Command {
         };
         match spec.file_key() {
             Some(name) => {
-                let help = format!("A file that holds the value of {}", spec.name);
+                let help = format!("A file that contains the value of {}", spec.name);
                 command.arg(setting(name, "FILE").help(help))
             }
             None => command,

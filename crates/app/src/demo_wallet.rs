@@ -52,6 +52,6 @@ fn open(key: &DemoKey, entropy: &dyn Entropy) -> Result<DemoWallet, Failure> {
         .ok()
         .and_then(|()| DemoWallet::from_bytes(bytes))
         .ok_or_else(|| {
-            Failure::Failed(format!("failed to open the wallet: {} holds no key", key.key_file.display()))
+            Failure::Failed(format!("failed to open the wallet: {} contains no key", key.key_file.display()))
         })
 }

@@ -33,8 +33,8 @@ pub(crate) fn warning() -> Option<String> {
     let descriptors = count(getrlimit(Resource::Nofile).maximum);
     (descriptors < FEW).then(|| {
         format!(
-            "the process may have {descriptors} open files, and every connection is one; give it {FEW} or more (`ulimit -n`, \
-             LimitNOFILE= of systemd, --ulimit nofile= of docker)"
+            "the process may only have {descriptors} open files, and every connection needs one; allow {FEW} \
+             or more (`ulimit -n`, LimitNOFILE= of systemd, --ulimit nofile= of docker)"
         )
     })
 }

@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(read_or_create(&path, || "one".to_owned()).unwrap(), "one");
         assert_eq!(read_or_create(&path, || "two".to_owned()).unwrap(), "one");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no draft stays");
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no temporary file is left");
     }
 
     #[test]

@@ -250,7 +250,7 @@ pub(crate) static KEY_ROTATION: Setting<Duration> = lifetime(
 
 pub(crate) static FORGET_UNUSED_USERS: Setting<Duration> = lifetime(
     "forget_unused_users",
-    "How long to keep a user whose id no client was ever told: no code was redeemed, and there is no \
+    "How long to keep a user whose id no client ever received: no code was redeemed, and there is no \
      remembered sign-in, no e-mail address and no second wallet. Wallets cost nothing, so anyone can create \
      such users. The wallet's next sign-in creates a new user. All other users are kept.",
     "seconds, 86400 (a day) to 31536000 (a year), or 0 to forget no one",

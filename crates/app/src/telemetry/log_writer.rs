@@ -125,7 +125,7 @@ fn write_all(mut out: impl Write, received: &Receiver<Message>, dropped: &Atomic
     }
 }
 
-/// Adds a line to the next write, or returns the channel of whoever waits for the lines so far.
+/// Adds a line to the next write, or returns the channel of the caller that waits for the lines so far.
 fn gather(waiting: &mut Vec<u8>, message: Message) -> Option<SyncSender<()>> {
     match message {
         Message::Line(line) => {

@@ -236,7 +236,7 @@ pub async fn no_session_continues_after_its_end_was_answered(store: Arc<dyn Stor
     }
 }
 
-/// One of many ends it. Those that count the ended sessions count each once.
+/// One of many ends it. The numbers of ended sessions add up to the number of sessions.
 pub async fn a_session_is_ended_by_one_of_many(store: Arc<dyn Storage>) {
     for _ in 0..ROUNDS {
         let (login, session) = steps::remember(&*store).await;

@@ -161,7 +161,7 @@ pub async fn b_001_a_challenge_that_was_spent_elsewhere_opens_no_session(store: 
     assert_eq!(store.unlink_wallet(unlink).await.unwrap(), WalletUnlinked::ChallengeSpent);
 }
 
-/// Rule 3, even after the session was used and the wallet was moved to another user.
+/// Rule 3, even after the session was used.
 pub async fn an_opening_that_is_repeated_gives_the_same_answer(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
     let command = fixtures::open_session_of(login.account);

@@ -86,8 +86,8 @@ pub(crate) fn meaning(
     }
 }
 
-/// Reads what the access token means; it must exist. Checks that a cached answer agrees on whether it is
-/// still valid.
+/// Reads what the access token means; it must exist. Also checks that the short question, whether a known
+/// access token is still valid, gets the same answer.
 pub(crate) async fn access(store: &dyn Storage, token: &Token) -> AccessSnapshot {
     let access = store.find_access(token.id).await.unwrap().unwrap();
     if store.lives_on(KnownAccess::from(&access)).await.unwrap() {

@@ -109,5 +109,5 @@ fn formats_follow_the_characters_and_the_length_as_each_writer_counts_them() {
     assert_eq!(formats(&"a".repeat(1 << 16)), [None, None, None]);
     assert_eq!(formats(""), [None, None, None]);
     assert_eq!(Form::VersionOne.bytes("", &signer), None);
-    assert!(wallet().may_sign(b"", ""), "only the raw form of nothing exists");
+    assert!(wallet().may_sign(b"", ""), "an empty text has only the raw form");
 }

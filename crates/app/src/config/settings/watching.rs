@@ -1,4 +1,4 @@
-//! What the server tells about itself.
+//! The settings for the log and the metrics.
 
 use std::net::SocketAddr;
 
@@ -35,7 +35,7 @@ pub(crate) static METRICS: Setting<bool> = Setting {
         name: "metrics",
         file_key: None,
         doc: "Whether `/metrics` exists, for Prometheus (docs/metrics.md). It names no person and no \
-              client, but tells anyone who can reach it how busy the server is: give it a listener of its \
+              client, but shows anyone who can reach it how busy the server is: give it a listener of its \
               own (`metrics_listen`), or set `on` and block the path at the proxy.",
         takes: "on or off",
         preset: Preset::Absent(
