@@ -1,6 +1,6 @@
 //! The countersign binary: settings, wiring, server, command line.
 //!
-//! A binary with other adapters calls [`run`] with its own [`wiring::Wiring`]. Everything else stays the same:
+//! A binary with other adapters calls [`run`] with its own [`wiring::Wiring`]. Everything else is the same:
 //!
 //! ```no_run
 //! use countersign_app::wiring::Wiring;
