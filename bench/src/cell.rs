@@ -1,11 +1,11 @@
-//! One measurement, as it is kept: a line of JSON.
+//! A measurement as it is stored: a line of JSON.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 use crate::step::Step;
 
-/// A database.
+/// The databases that can be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Database {
@@ -15,13 +15,13 @@ pub enum Database {
     Postgres,
 }
 
-/// Who is measured.
+/// The server that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Target {
-    /// The real one.
+    /// The real server.
     Server,
-    /// Only what cannot be avoided.
+    /// The floor, which does only what cannot be avoided.
     Floor,
 }
 
@@ -33,62 +33,62 @@ pub enum Record {
     Run(Run),
     /// A step under load.
     Cell(Cell),
-    /// What does not depend on a step.
+    /// Figures that do not depend on a step.
     Footprint(Footprint),
 }
 
-/// When and where.
+/// When and where the run took place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
-    /// The day.
+    /// The date.
     pub date: String,
     /// Processors, memory, kernel.
     pub machine: String,
-    /// How the run was asked for: seconds and rounds of a cell.
+    /// The seconds and rounds of each cell.
     pub cell: String,
 }
 
 /// A step under load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
-    /// On which database.
+    /// The database.
     pub database: Database,
-    /// Which server.
+    /// The server.
     pub target: Target,
-    /// Doing what.
+    /// The step.
     pub step: Step,
-    /// For so many at once.
+    /// The number of connections.
     pub connections: usize,
-    /// With so many tokens in the database beforehand, where that was the question.
+    /// How many tokens were in the database beforehand, if growth was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
     /// Answers per second.
     pub per_second: f64,
-    /// How many answers that were.
+    /// The number of answers.
     pub answers: usize,
-    /// The median of their latencies, in microseconds.
+    /// Their median latency, in microseconds.
     pub p50: f64,
-    /// The latency that one of a hundred exceeds, in microseconds.
+    /// Their p99 latency, in microseconds.
     pub p99: f64,
-    /// Processor time of the server for an answer, in microseconds.
+    /// Processor time of the server per answer, in microseconds.
     pub server_cpu: f64,
-    /// Processor time of the database's processes for an answer, in microseconds.
+    /// Processor time of the database's processes per answer, in microseconds.
     pub database_cpu: f64,
-    /// The most resident memory of the server that was seen, in KiB.
+    /// The highest resident memory of the server that was seen, in KiB.
     pub memory: u64,
-    /// What went wrong first, if anything did.
+    /// The first error, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// What does not depend on a step.
+/// Figures that do not depend on a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Footprint {
-    /// On which database.
+    /// The database.
     pub database: Database,
-    /// Which server.
+    /// The server.
     pub target: Target,
-    /// From the start of the process to its first answer, on a database that is there, in milliseconds.
+    /// From the start of the process to its first answer, on an existing database, in milliseconds.
     pub first_answer: f64,
     /// Resident memory after that, in KiB.
     pub idle_memory: u64,
@@ -97,7 +97,7 @@ pub struct Footprint {
 }
 
 impl Database {
-    /// As it is written in prose.
+    /// The name as it is written in prose.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Sqlite => "SQLite",
@@ -106,7 +106,7 @@ impl Database {
     }
 }
 
-/// The value that a part of all values does not exceed, by nearest rank; nothing of nothing.
+/// The percentile by nearest rank; `None` if there are no values. `part` is between 0 and 1.
 pub fn percentile(sorted: &[u32], part: f64) -> Option<u32> {
     #[expect(
         clippy::cast_possible_truncation,
@@ -118,7 +118,7 @@ pub fn percentile(sorted: &[u32], part: f64) -> Option<u32> {
     sorted.get(rank.max(1) - 1).copied()
 }
 
-/// The middle of some values; of an even number the mean of the two in the middle.
+/// The median; for an even number of values, the mean of the two in the middle.
 pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);

@@ -12,34 +12,35 @@ use crate::guard::GuardPlan;
 use crate::run::Plan;
 use crate::step::Step;
 
-/// Measures the server beside a floor that does only what cannot be avoided.
+/// Measures the server beside a floor, which does only what cannot be avoided.
 #[derive(Debug, Parser)]
 pub struct Cli {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What can be done.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Measure.
+    /// Measure the server and the floor.
     Run(RunArguments),
     /// Write the documentation again from the results of an earlier run.
     Report(ReportArguments),
-    /// Count the instructions of each step and hold them against the recorded figures.
+    /// Count the instructions of each step and compare them with the recorded figures.
     Guard(GuardArguments),
-    /// Serve as the floor.
+    /// Run the floor server.
     Floor(FloorArguments),
 }
 
-/// What a run is told.
+/// The arguments of `run`.
 #[derive(Debug, Args)]
 pub struct RunArguments {
-    /// The server's program, built for release.
+    /// The server's program, built in release mode.
     #[arg(long, default_value = "target/release/countersign")]
     pub server: PathBuf,
-    /// Two minutes: 64 connections, one short round of each cell, nothing written to the documentation.
+    /// A short run of two minutes: 64 connections, one short round per cell. The documentation is not
+    /// written.
     #[arg(long)]
     pub quick: bool,
     /// Only these steps.
@@ -57,21 +58,22 @@ pub struct RunArguments {
     /// How often each cell is measured.
     #[arg(long)]
     pub rounds: Option<usize>,
-    /// Also measures how the cost grows with the database, up to so many live tokens: 10000, 1000000 or 10000000.
+    /// Also measure how the cost grows with the database, up to this many live tokens: 10000, 1000000 or
+    /// 10000000.
     #[arg(long, value_name = "TOKENS")]
     pub growth: Option<u64>,
-    /// Writes `performance.md` and its plots into this folder.
+    /// Write `performance.md` and its plots into this folder.
     #[arg(long, value_name = "FOLDER")]
     pub docs: Option<PathBuf>,
-    /// Where the lines of the results go.
+    /// The file for the results.
     #[arg(long, default_value = "target/bench/results.jsonl")]
     pub results: PathBuf,
 }
 
-/// What a report is told.
+/// The arguments of `report`.
 #[derive(Debug, Args)]
 pub struct ReportArguments {
-    /// The lines of the results.
+    /// The file with the results.
     #[arg(long, default_value = "target/bench/results.jsonl")]
     pub results: PathBuf,
     /// The folder of `performance.md`.
@@ -79,16 +81,16 @@ pub struct ReportArguments {
     pub docs: PathBuf,
 }
 
-/// What the guard is told.
+/// The arguments of `guard`.
 #[derive(Debug, Args)]
 pub struct GuardArguments {
-    /// The server's program, built for release.
+    /// The server's program, built in release mode.
     #[arg(long, default_value = "target/release/countersign")]
     pub server: PathBuf,
-    /// Only these steps. Nothing can be recorded then.
+    /// Only these steps. Recording is then not possible.
     #[arg(long, value_delimiter = ',', value_enum, conflicts_with = "record")]
     pub only: Vec<Step>,
-    /// Writes the figures down instead of holding them against those that are there.
+    /// Record the figures instead of comparing them.
     #[arg(long)]
     pub record: bool,
     /// The recorded figures.
@@ -96,13 +98,13 @@ pub struct GuardArguments {
     pub figures: PathBuf,
 }
 
-/// What the floor is told.
+/// The arguments of `floor`.
 #[derive(Debug, Args)]
 pub struct FloorArguments {
-    /// `sqlite://path` or `postgres://…`; empty, or a floor's.
+    /// `sqlite://path` or `postgres://…`; the database must be empty or belong to a floor.
     #[arg(long)]
     pub database: String,
-    /// Where it listens.
+    /// The address and port to listen on.
     #[arg(long, default_value = "127.0.0.1:8081")]
     pub bind: SocketAddr,
     /// A folder with `page.html`, `discovery.json` and `keys.json`.
@@ -111,7 +113,7 @@ pub struct FloorArguments {
 }
 
 impl RunArguments {
-    /// What is to be measured.
+    /// The plan for the run.
     pub fn plan(&self) -> Plan {
         let or = |given: &[usize], default: &[usize]| {
             if given.is_empty() { default.to_vec() } else { given.to_vec() }
@@ -136,7 +138,7 @@ impl RunArguments {
 }
 
 impl GuardArguments {
-    /// As the guard takes it.
+    /// The plan for the guard.
     pub fn plan(&self) -> GuardPlan {
         GuardPlan {
             server: std::path::absolute(&self.server).unwrap_or_else(|_| self.server.clone()),
@@ -148,7 +150,7 @@ impl GuardArguments {
 }
 
 impl FloorArguments {
-    /// As the floor takes it.
+    /// The settings for the floor.
     pub fn settings(&self) -> FloorSettings {
         let Self { database, bind, bodies } = self;
         FloorSettings { database: database.clone(), bind: *bind, bodies: bodies.clone() }

@@ -1,8 +1,10 @@
-//! The floor: a server that does for each step only what cannot be avoided, with the libraries that the real one uses.
+//! The floor: a server that does for each step only what cannot be avoided, with the libraries that the real
+//! one uses.
 //!
-//! It parses each request, opens and seals the session cookie, recovers the signer, makes one shared durable write, signs,
-//! and answers with as many bytes. It knows only the requests of the driver: no other grant, no other wallet family, no
-//! DPoP, no rate limits, no log. `docs/performance.md` lists what it does and leaves out.
+//! It parses each request, opens and seals the session cookie, recovers the signer, takes part in one shared
+//! durable write, signs, and returns an answer of the same size. It supports only the driver's requests: no
+//! other grant, no other wallet family, no DPoP, no rate limits, no log. `docs/performance.md` lists what it
+//! does and leaves out.
 
 mod answer;
 mod clock;
@@ -28,14 +30,15 @@ pub use store::StoreError;
 use store::{Reader, Store};
 use token::Issuer;
 
-/// What the floor is told.
+/// The floor's settings.
 #[derive(Clone, Debug)]
 pub struct FloorSettings {
-    /// `sqlite://` and a path, or `postgres://…`. The database must be empty, or a floor's.
+    /// `sqlite://` and a path, or `postgres://…`. The database must be empty or belong to a floor.
     pub database: String,
-    /// Where it listens.
+    /// The address and port to listen on.
     pub bind: SocketAddr,
-    /// A folder with `page.html`, `discovery.json` and `keys.json`: what the real server answers, to be answered as it is.
+    /// A folder with `page.html`, `discovery.json` and `keys.json`: answers of the real server, which the
+    /// floor copies.
     pub bodies: Option<PathBuf>,
 }
 
@@ -45,18 +48,18 @@ pub enum FloorError {
     /// The database cannot be used.
     #[error("database cannot be used")]
     Store(#[from] StoreError),
-    /// There is no key to sign with.
+    /// The signing key cannot be made.
     #[error("signing key cannot be made")]
     Key(#[from] josekit::JoseError),
-    /// There is no randomness.
-    #[error("randomness is not to be had")]
+    /// The operating system provides no randomness.
+    #[error("no randomness is available")]
     Random(#[from] getrandom::Error),
     /// The listener or a file cannot be used.
     #[error("listener or file cannot be used")]
     Io(#[from] io::Error),
 }
 
-/// What all workers share.
+/// The state that all workers share.
 struct Floor {
     issuer: Issuer,
     store: Store,
@@ -66,14 +69,14 @@ struct Floor {
     bodies: Bodies,
 }
 
-/// Answers that never change.
+/// The answers that never change.
 struct Bodies {
     page: String,
     discovery: String,
     keys: String,
 }
 
-/// Serves until the process is ended.
+/// Serves until the process is stopped.
 pub fn serve(settings: &FloorSettings) -> Result<(), FloorError> {
     let workers = std::thread::available_parallelism()?.get();
     let listener = TcpListener::bind(settings.bind)?;
@@ -88,7 +91,7 @@ pub fn serve(settings: &FloorSettings) -> Result<(), FloorError> {
         bodies: Bodies::read(settings.bodies.as_deref())?,
     });
     let server = HttpServer::new(move || {
-        // Of each worker its own, so that a read of SQLite needs no other thread.
+        // Each worker has its own, so that a read from SQLite needs no other thread.
         let reader: Data<Reader> = Data::new(floor.store.reader());
         App::new().app_data(floor.clone()).app_data(reader).configure(routes::configure)
     })
@@ -101,7 +104,7 @@ pub fn serve(settings: &FloorSettings) -> Result<(), FloorError> {
 }
 
 impl Bodies {
-    /// Without a folder they are fillers of about the right size.
+    /// Without a folder, they are fillers of about the right size.
     fn read(folder: Option<&Path>) -> io::Result<Self> {
         let Some(folder) = folder else {
             let filler = |bytes| format!("{{\"filler\":\"{}\"}}", "x".repeat(bytes));

@@ -1,6 +1,6 @@
-//! The steps of a sign-in by OAuth, each a function on one connection.
+//! The steps of an OAuth sign-in, each a function on one connection.
 //!
-//! A step checks the status and takes out what the next one needs. Whatever else comes is an error.
+//! A step checks the status and extracts what the next one needs. Any other answer is an error.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -10,12 +10,12 @@ use serde::Deserialize;
 
 use crate::http::{Body, Connection, Cookies, HttpError, Request, Response};
 
-/// Where codes go; nobody listens there.
+/// The redirect URI for codes; nothing listens there.
 pub const REDIRECT_URI: &str = "http://127.0.0.1:7777/cb";
 const ENCODED_REDIRECT_URI: &str = "http%3A%2F%2F127.0.0.1%3A7777%2Fcb";
 const STATE: &str = "0123456789abcdef";
 
-/// A step did not come to what it should.
+/// A step did not succeed.
 #[derive(Debug, thiserror::Error)]
 pub enum StepError {
     /// There was no answer.
@@ -27,22 +27,22 @@ pub enum StepError {
         #[source]
         source: HttpError,
     },
-    /// The answer has another status.
+    /// The answer has an unexpected status.
     #[error("{step} was answered with {status}: {body}")]
     Status {
         /// The step.
         step: &'static str,
         /// The status.
         status: u16,
-        /// What was said.
+        /// The body of the answer.
         body: String,
     },
-    /// The answer lacks what the next step needs.
+    /// The answer lacks something that the next step needs.
     #[error("{step} was answered without {lacking}")]
     Incomplete {
         /// The step.
         step: &'static str,
-        /// What is not there.
+        /// The missing part.
         lacking: &'static str,
     },
 }
@@ -58,7 +58,7 @@ pub struct Client {
     pub secret: String,
 }
 
-/// What the token endpoint answers.
+/// The answer of the token endpoint.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 pub struct Tokens {
     /// The access token.
@@ -69,14 +69,14 @@ pub struct Tokens {
     pub refresh: String,
 }
 
-/// A wallet of the Ethereum family, whose address is known.
+/// An Ethereum wallet and its address.
 #[derive(Clone, Debug)]
 pub struct Wallet {
     key: TestWallet,
     address: String,
 }
 
-/// A login that was signed for and not sent yet.
+/// A login that is signed but not sent yet.
 #[derive(Clone, Debug)]
 pub struct SignedLogin {
     cookies: Cookies,
@@ -95,7 +95,7 @@ struct Introspected {
 }
 
 impl Wallet {
-    /// Other seeds give other wallets.
+    /// Makes a wallet. Different seeds give different wallets.
     pub fn from_seed(seed: u64) -> Self {
         let key = TestWallet::from_seed(seed);
         Self { address: key.address(), key }
@@ -109,7 +109,7 @@ pub async fn register(connection: &mut Connection) -> Result<Client, StepError> 
     json("register", answer.body)
 }
 
-/// Begins a sign-in in a browser that knows nothing yet; the session cookie is kept.
+/// Starts a sign-in in a fresh browser, and keeps the session cookie.
 pub async fn authorize(connection: &mut Connection, client: &Client) -> Result<(), StepError> {
     connection.cookies.clear();
     let target = format!(
@@ -119,17 +119,17 @@ pub async fn authorize(connection: &mut Connection, client: &Client) -> Result<(
     let answer = send("authorize", connection, &Request::get(&target), 302).await?;
     match answer.header("location") {
         Some("/auth") => Ok(()),
-        _ => Err(StepError::Incomplete { step: "authorize", lacking: "the way to the page" }),
+        _ => Err(StepError::Incomplete { step: "authorize", lacking: "the redirect to the page" }),
     }
 }
 
-/// Shows the page of a sign-in that was begun; gives its size.
+/// Requests the page of a started sign-in, and returns its size.
 pub async fn page(connection: &mut Connection) -> Result<usize, StepError> {
     let request = Request { target: "/auth", authorization: "", body: Body::Page };
     Ok(send("page", connection, &request, 200).await?.body.len())
 }
 
-/// Asks for a text to sign; gives it as JSON has it and the cookies change.
+/// Requests a text to sign, and returns it as it is written in JSON. Changes the cookies.
 pub async fn challenge(connection: &mut Connection, wallet: &Wallet) -> Result<String, StepError> {
     let body = format!(r#"{{"wallet_address":"{}"}}"#, wallet.address);
     let answer = send("challenge", connection, &Request::json("/oauth/challenge", &body), 200).await?;
@@ -137,13 +137,14 @@ pub async fn challenge(connection: &mut Connection, wallet: &Wallet) -> Result<S
     Ok(issued.challenge.into_owned())
 }
 
-/// Signs a text that was just issued on this connection. No request is sent.
+/// Signs a text that was just issued on this connection. Sends no request.
 pub fn sign(connection: &Connection, client: &Client, wallet: &Wallet, text: &str) -> SignedLogin {
     let (address, id, signature) = (&wallet.address, &client.id, wallet.key.sign(text));
     let mut body = String::with_capacity(1024);
     body.push_str(r#"{"challenge":""#);
     text.split('\n').enumerate().for_each(|(index, line)| {
-        // The text is ASCII without quotes or backslashes (the contract says so), so line feeds are all there is to escape.
+        // The contract says that the text is ASCII without quotes or backslashes, so only line feeds need
+        // escaping.
         body.push_str(if index == 0 { "" } else { "\\n" });
         body.push_str(line);
     });
@@ -154,7 +155,7 @@ pub fn sign(connection: &Connection, client: &Client, wallet: &Wallet, text: &st
     SignedLogin { cookies: connection.cookies.clone(), body }
 }
 
-/// Presents a signature; gives the code.
+/// Presents a signature and returns the code.
 pub async fn login(connection: &mut Connection, login: &SignedLogin) -> Result<String, StepError> {
     connection.cookies.clone_from(&login.cookies);
     let answer = send("login", connection, &Request::json("/oauth/login", &login.body), 303).await?;
@@ -187,14 +188,14 @@ pub async fn refresh(
     json("refresh", answer.body)
 }
 
-/// Asks who signed in.
+/// Requests userinfo.
 pub async fn user_info(connection: &mut Connection, access_token: &str) -> Result<(), StepError> {
     let authorization = format!("Bearer {access_token}");
     let request = Request { target: "/oauth/userinfo", authorization: &authorization, body: Body::None };
     send("userinfo", connection, &request, 200).await.map(drop)
 }
 
-/// Asks whether a token lives; it must.
+/// Introspects a token, which must be active.
 pub async fn introspect(
     connection: &mut Connection,
     client: &Client,
@@ -210,25 +211,25 @@ pub async fn introspect(
     }
 }
 
-/// Ends a token.
+/// Revokes a token.
 pub async fn revoke(connection: &mut Connection, client: &Client, token: &str) -> Result<(), StepError> {
     let body =
         format!(r#"{{"token":"{token}","client_id":"{}","client_secret":"{}"}}"#, client.id, client.secret);
     send("revoke", connection, &Request::json("/oauth/revoke", &body), 200).await.map(drop)
 }
 
-/// Reads what the server says about itself.
+/// Requests the server's metadata.
 pub async fn discovery(connection: &mut Connection) -> Result<(), StepError> {
     let request = Request::get("/.well-known/openid-configuration");
     send("discovery", connection, &request, 200).await.map(drop)
 }
 
-/// Reads the public keys.
+/// Requests the public keys.
 pub async fn keys(connection: &mut Connection) -> Result<(), StepError> {
     send("keys", connection, &Request::get("/oauth/jwks"), 200).await.map(drop)
 }
 
-/// Goes from nothing to a signature that was not presented yet.
+/// Goes from the beginning to a signature that is not presented yet.
 pub async fn prepare_login(
     connection: &mut Connection,
     client: &Client,
@@ -239,7 +240,7 @@ pub async fn prepare_login(
     Ok(sign(connection, client, wallet, &text))
 }
 
-/// The whole of a sign-in: authorize, page, challenge, login, exchange.
+/// A whole sign-in: authorize, page, challenge, login, exchange.
 pub async fn sign_in(
     connection: &mut Connection,
     client: &Client,
@@ -268,8 +269,7 @@ async fn send<'a>(
 }
 
 fn json<'a, T: Deserialize<'a>>(step: &'static str, body: &'a [u8]) -> Result<T, StepError> {
-    serde_json::from_slice(body)
-        .map_err(|_| StepError::Incomplete { step, lacking: "the JSON that it should be" })
+    serde_json::from_slice(body).map_err(|_| StepError::Incomplete { step, lacking: "the expected JSON" })
 }
 
 fn code_of(location: &str) -> Option<&str> {

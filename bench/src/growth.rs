@@ -1,8 +1,9 @@
-//! Does the cost of a step grow with the database? Three databases of one kind, a thousandfold apart, measured in turn.
+//! Measures whether the cost of a step grows with the database: three databases of one kind, whose sizes
+//! differ up to a thousandfold, measured in turn.
 //!
-//! All of them fit into the machine's memory, and are in it when they are measured: before each cell the files are read through,
-//! because a machine may give up what was not touched for a minute, and the cell warms up for seconds. What is measured is the
-//! work in a larger database, not the disk.
+//! All of them fit into the machine's memory and are in memory when they are measured. The files are read
+//! through before each cell, because a machine may evict what was not touched for a minute, and then the cell
+//! warms up for seconds. So this measures the work in a larger database, not the disk.
 
 mod fill;
 
@@ -23,23 +24,23 @@ use fill::Sample;
 
 /// How many live tokens there are beforehand.
 const SIZES: [u64; 3] = [10_000, 1_000_000, 10_000_000];
-/// The steps that read or write what grows.
+/// The steps that read or write the growing tables.
 const STEPS: [Step; 3] = [Step::Exchange, Step::Refresh, Step::Userinfo];
 const CONNECTIONS: usize = 64;
 const WARM_UP: Duration = Duration::from_secs(2);
 /// For how many of the tokens the driver knows the secret; they are spread over all.
 const KNOWN: u64 = 9_984;
 
-/// A database that was filled, with a server on it.
+/// A filled database, with a server on it.
 struct Grown {
     tokens: u64,
     ready: Ready,
     sample: Sample,
-    // Goes away after the server that is on it.
+    // Dropped after the server that uses it.
     place: Place,
 }
 
-/// Fills and measures.
+/// Fills the databases and measures.
 pub(crate) async fn run(plan: &Plan, sizes: &[u64], results: &mut Results) -> Result<(), RunError> {
     let people = people();
     let mut progress = Progress::new(plan.databases.len() * sizes.len() * (STEPS.len() * plan.rounds + 1));
@@ -73,7 +74,7 @@ pub(crate) async fn run(plan: &Plan, sizes: &[u64], results: &mut Results) -> Re
     Ok(())
 }
 
-/// The server makes its tables, goes away while they are filled, and comes back.
+/// The server creates its tables, stops while they are filled, and starts again.
 async fn grow(place: Place, program: &Path, tokens: u64) -> Result<Grown, RunError> {
     let mut ready = begin(&place, Target::Server, program).await?;
     let mut connection = Connection::open(ready.server.address).await?;
@@ -82,14 +83,14 @@ async fn grow(place: Place, program: &Path, tokens: u64) -> Result<Grown, RunErr
     drop(connection);
     ready.server.stop();
     let (url, client) = (ready.launch.database_url().to_owned(), ready.client.clone());
-    // It takes minutes, in which somebody may interrupt.
+    // This takes minutes, and the user may interrupt it.
     let filling = tokio::task::spawn_blocking(move || fill::fill(&url, &client, &example, tokens, KNOWN));
     let sample = filling.await.map_err(|error| RunError::Fill(error.to_string()))??;
     ready.server = ready.launch.start_at(address).await?;
     Ok(Grown { tokens, ready, sample, place })
 }
 
-/// Brings the files under a folder into memory.
+/// Reads the files in a folder into memory.
 async fn read_through(folder: PathBuf) -> Result<(), RunError> {
     let reading = tokio::task::spawn_blocking(move || read_folder(&folder));
     reading.await.map_err(|error| RunError::Fill(error.to_string()))?
@@ -106,7 +107,7 @@ fn read_folder(folder: &Path) -> Result<(), RunError> {
             read_folder(&path)?;
         } else {
             match File::open(&path).and_then(|mut file| io::copy(&mut file, &mut io::sink())) {
-                // Others write here, and remove what they no longer need.
+                // Other processes write here, and remove what they no longer need.
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(&path)(error)),
                 Ok(_) | Err(_) => {}
             }
@@ -115,7 +116,8 @@ fn read_folder(folder: &Path) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Each round and each connection has chains of its own; codes are always made freshly, because they live for a minute.
+/// Each round and each connection has chains of its own. Codes are always made fresh, because they expire
+/// after a minute.
 fn prepared(step: Step, sample: &Sample, round: usize, rounds: usize) -> Vec<step::Ready> {
     let part = |tokens: &[String], connection: usize| -> Vec<String> {
         let of_this = |place: &usize| place % (rounds * CONNECTIONS) == round * CONNECTIONS + connection;
@@ -148,7 +150,7 @@ fn prepared(step: Step, sample: &Sample, round: usize, rounds: usize) -> Vec<ste
     }
 }
 
-/// Which databases of what size.
+/// The sizes to measure.
 pub(crate) fn sizes(largest: Option<u64>) -> Vec<u64> {
     SIZES.into_iter().filter(|size| largest.is_none_or(|largest| *size <= largest)).collect()
 }

@@ -1,10 +1,12 @@
-//! Holds the instructions of each step near recorded figures.
+//! Compares the instructions of each step with the recorded figures.
 //!
-//! Times differ from machine to machine and from minute to minute; instructions hardly do. The real server runs under
-//! callgrind on a fresh SQLite file, with one worker and one connection, so that each request is a commit of its own.
+//! Times differ from machine to machine and from minute to minute; instruction counts hardly do. The real
+//! server runs under callgrind on a fresh SQLite file, with one worker and one connection, so that each
+//! request is a commit of its own.
 //!
-//! What falls into a window by the clock only adds to it: upkeep, timers, a checkpoint of SQLite's log. So several short
-//! windows are counted for each step, and the figure is their lower quartile, which stays until most of them are hit.
+//! Work that runs by the clock only adds to a window: upkeep, timers, a checkpoint of SQLite's log. So
+//! several short windows are counted for each step, and the figure is their lower quartile. It stays stable
+//! until most of the windows are affected.
 
 mod callgrind;
 mod figures;
@@ -26,29 +28,29 @@ use callgrind::{Callgrind, CallgrindError};
 use figures::{Figures, Recorded};
 pub use figures::{FiguresError, Verdict};
 
-/// Requests before anything is counted: caches fill, statements are prepared, code is translated.
+/// Requests before counting starts: caches fill, statements are prepared, code is translated.
 const WARM_UP: usize = 30;
-/// A multiple of four and one more, so that one of them is the lower quartile.
+/// A multiple of four plus one, so that one of them is the lower quartile.
 const WINDOWS: usize = 9;
-/// Requests in each.
+/// The number of requests in each window.
 const REQUESTS: usize = 25;
-/// A step hangs that takes longer.
+/// A step that takes longer than this hangs.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// What is to be done.
+/// What the guard should do.
 #[derive(Clone, Debug)]
 pub struct GuardPlan {
-    /// The server's program, built for release.
+    /// The server's program, built in release mode.
     pub server: PathBuf,
-    /// Which steps are counted.
+    /// The steps to count.
     pub steps: Vec<Step>,
-    /// Are the figures written down?
+    /// True to record the figures.
     pub record: bool,
-    /// The recorded figures.
+    /// The file with the recorded figures.
     pub figures: PathBuf,
 }
 
-/// Nothing can be said about the figures.
+/// The guard has no verdict.
 #[derive(Debug, thiserror::Error)]
 pub enum GuardError {
     /// The server does not start.
@@ -66,14 +68,14 @@ pub enum GuardError {
     /// The recorded figures cannot be used.
     #[error(transparent)]
     Figures(#[from] FiguresError),
-    /// A step does not come to its end.
-    #[error("{0} does not come to its end")]
+    /// A step does not finish.
+    #[error("{0} does not finish")]
     Endless(&'static str),
 }
 
-/// Counts, holds the figures against those that were recorded, and records them if that is asked for.
+/// Counts, compares the figures with the recorded ones, and records them if asked to.
 pub async fn guard(plan: &GuardPlan) -> Result<Verdict, GuardError> {
-    // Before minutes are spent: figures that cannot be read are no use afterwards either.
+    // Checked first: if the figures cannot be read, counting for minutes would be useless.
     let recorded = Recorded::read(&plan.figures)?;
     let now = Figures { libraries: figures::libraries(), steps: count(&plan.server, &plan.steps).await? };
     if plan.record {
@@ -82,7 +84,7 @@ pub async fn guard(plan: &GuardPlan) -> Result<Verdict, GuardError> {
     Ok(recorded.judge(now))
 }
 
-/// Thousands of instructions for each request of each step.
+/// Thousands of instructions per request, for each step.
 async fn count(server: &Path, steps: &[Step]) -> Result<BTreeMap<Step, f64>, GuardError> {
     let mut progress = Progress::new(steps.len());
     let mut figures = BTreeMap::new();
@@ -124,7 +126,7 @@ async fn count_step(step: Step, server: &Path) -> Result<f64, GuardError> {
     Ok(thousands_each(windows))
 }
 
-/// The lower quartile, in thousands for each request, to a tenth.
+/// The lower quartile per request, in thousands, with one decimal.
 fn thousands_each(mut windows: [u64; WINDOWS]) -> f64 {
     windows.sort_unstable();
     let hundreds = windows[WINDOWS / 4] as f64 / REQUESTS as f64 / 100.0;

@@ -1,7 +1,8 @@
-//! One kept-alive HTTP/1.1 connection with one request in flight and the cookies of one browser.
+//! A kept-alive HTTP/1.1 connection with one request in flight and the cookies of one browser.
 //!
-//! It knows what servers of this benchmark send, and no more: every answer has a `Content-Length`. Its buffers are kept
-//! from request to request, so that the driver's share of the machine stays small and the same for every server.
+//! It supports only what the servers of this benchmark send: every answer has a `Content-Length`. Its buffers
+//! are reused from request to request, so that the driver's share of the machine stays small and the same for
+//! every server.
 
 use std::io;
 use std::net::SocketAddr;
@@ -21,7 +22,7 @@ pub struct Connection {
     host: String,
     out: Vec<u8>,
     buffer: Vec<u8>,
-    /// What the server told this browser to keep.
+    /// The cookies that the server set in this browser.
     pub cookies: Cookies,
     first_byte: Option<Instant>,
     last_byte: Instant,
@@ -30,28 +31,28 @@ pub struct Connection {
 /// A request.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// The path and the query, encoded.
+    /// The encoded path and query.
     pub target: &'a str,
-    /// The value of `Authorization`, without a header if empty.
+    /// The value of `Authorization`; empty for no header.
     pub authorization: &'a str,
-    /// What is sent; without a body it is a GET, otherwise a POST.
+    /// The body. A request without one is a GET, otherwise it is a POST.
     pub body: Body<'a>,
 }
 
-/// What a request carries.
+/// The body of a request, and how it is asked for.
 #[derive(Clone, Copy, Debug)]
 pub enum Body<'a> {
-    /// Nothing; a browser asks for a page.
+    /// No body; a browser requests a page.
     Page,
-    /// Nothing; a program asks.
+    /// No body; a program sends the request.
     None,
-    /// Fields, encoded.
+    /// Encoded form fields.
     Form(&'a str),
     /// A JSON text.
     Json(&'a str),
 }
 
-/// An answer, until the next request.
+/// An answer, valid until the next request.
 #[derive(Clone, Copy, Debug)]
 pub struct Response<'a> {
     /// The status.
@@ -65,16 +66,16 @@ pub struct Response<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cookies(Vec<(String, String)>);
 
-/// No answer was understood.
+/// There was no answer that could be understood.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
-    /// The connection cannot be opened, or broke.
+    /// The connection could not be opened, or broke.
     #[error("connection failed")]
     Io(#[from] io::Error),
-    /// The server closed the connection before its answer was whole.
-    #[error("the server closed the connection before its answer was whole")]
+    /// The server closed the connection before its answer was complete.
+    #[error("the server closed the connection before its answer was complete")]
     Closed,
-    /// The answer is not the HTTP that this client knows.
+    /// The answer is not in the subset of HTTP that this client supports.
     #[error("the answer is not understood: {0}")]
     NotUnderstood(&'static str),
 }
@@ -95,7 +96,7 @@ impl Connection {
         })
     }
 
-    /// Sends a request and reads its whole answer. Cookies go along and are kept.
+    /// Sends a request and reads its complete answer. Sends and stores cookies.
     pub async fn send(&mut self, request: &Request<'_>) -> Result<Response<'_>, HttpError> {
         self.write_request(request);
         let now = Instant::now();
@@ -123,12 +124,12 @@ impl Connection {
         let head = str::from_utf8(head).map_err(|_| HttpError::NotUnderstood("its head is not text"))?;
         let body = &rest[HEAD_END.len()..];
         if body.len() != length {
-            return Err(HttpError::NotUnderstood("more came than was announced"));
+            return Err(HttpError::NotUnderstood("it is longer than its Content-Length"));
         }
         Ok(Response { status, head, body })
     }
 
-    /// The next request begins what is timed.
+    /// Starts the clock with the next request.
     pub const fn start_clock(&mut self) {
         self.first_byte = None;
     }
@@ -166,7 +167,7 @@ impl Connection {
         ["\r\n\r\n", body.unwrap_or_default()].into_iter().for_each(&mut put);
     }
 
-    /// The status and the length of the body; cookies are kept.
+    /// Reads the status and the length of the body, and stores cookies.
     fn read_head(&mut self, head_length: usize) -> Result<(u16, usize), HttpError> {
         let head = str::from_utf8(&self.buffer[..head_length])
             .map_err(|_| HttpError::NotUnderstood("its head is not text"))?;
@@ -180,7 +181,7 @@ impl Connection {
                 self.cookies.keep(value);
             }
         }
-        Ok((status, length.ok_or(HttpError::NotUnderstood("it does not say how long it is"))?))
+        Ok((status, length.ok_or(HttpError::NotUnderstood("it has no Content-Length"))?))
     }
 
     async fn fill(&mut self) -> Result<(), HttpError> {
@@ -197,7 +198,7 @@ impl<'a> Request<'a> {
         Self { target, authorization: "", body: Body::None }
     }
 
-    /// A POST of fields.
+    /// A POST of form fields.
     pub const fn form(target: &'a str, fields: &'a str) -> Self {
         Self { target, authorization: "", body: Body::Form(fields) }
     }
@@ -216,12 +217,12 @@ impl<'a> Response<'a> {
 }
 
 impl Cookies {
-    /// Forgets everything.
+    /// Removes all cookies.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Reads a `Set-Cookie`. A lifetime of nothing removes the cookie.
+    /// Reads a `Set-Cookie`. A `Max-Age` of 0 removes the cookie.
     fn keep(&mut self, header: &str) {
         let mut parts = header.split(';').map(str::trim);
         let Some((name, value)) = parts.next().and_then(|pair| pair.split_once('=')) else { return };

@@ -1,6 +1,7 @@
-//! Measures the server beside a floor: a server of the same libraries that does for each step only what cannot be avoided.
+//! Measures the server beside a floor: a server with the same libraries that does for each step only what
+//! cannot be avoided.
 //!
-//! A tool: nothing of it is shipped with the server.
+//! This is a tool. Nothing of it is shipped with the server.
 
 pub mod cell;
 pub mod cli;

@@ -1,6 +1,6 @@
-//! The closed loop: so many connections, one request in flight for each, for a bounded time.
+//! The closed loop: a number of connections with one request in flight on each, for a limited time.
 //!
-//! Everything runs in the one thread that calls, so that the driver's share of the machine is small and the same for
+//! Everything runs on the calling thread, so that the driver's share of the machine is small and the same for
 //! every server.
 
 use std::cell::{Cell as Shared, RefCell};
@@ -18,54 +18,54 @@ use crate::http::{Connection, HttpError};
 use crate::machine::{processor_time, resident_kib};
 use crate::step::{Ready, Step, perform, prepare};
 
-/// How often the coordinator looks whether it is time, and at the memory.
+/// How often the coordinator checks the time and the memory.
 const LOOK: Duration = Duration::from_millis(20);
-/// How many people sign in, again and again.
+/// How many users sign in, again and again.
 const PEOPLE: u64 = 1_000;
 
-/// What is to be done.
+/// A task for the loop.
 #[derive(Clone, Debug)]
 pub struct Task {
     /// The step.
     pub step: Step,
-    /// How many do it at once.
+    /// The number of connections.
     pub connections: usize,
-    /// Where the server is.
+    /// The server's address.
     pub address: SocketAddr,
     /// A registered client.
     pub client: Client,
     /// The server's process, and the database's.
     pub processes: (u32, Option<u32>),
-    /// How long nothing is counted.
+    /// The time before counting starts.
     pub warm_up: Duration,
-    /// How long is counted.
+    /// The time that is counted.
     pub measured: Duration,
-    /// How long things may be made that are used once.
+    /// The time for making things that can be used only once.
     pub preparation: Duration,
 }
 
-/// What came of it.
+/// The result of a task.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// Answers in the counted time.
+    /// The number of answers in the counted time.
     pub answers: usize,
-    /// That time: shorter where what is used once was used up.
+    /// The counted time. It is shorter if what can be used once ran out.
     pub time: Duration,
-    /// Latencies in nanoseconds.
+    /// The median latency in nanoseconds.
     pub p50: u32,
-    /// One of a hundred exceeds it.
+    /// The p99 latency.
     pub p99: u32,
     /// Processor time of the server.
     pub server_cpu: Duration,
     /// Processor time of the database.
     pub database_cpu: Duration,
-    /// The most resident memory seen, in KiB.
+    /// The highest resident memory seen, in KiB.
     pub memory: u64,
-    /// What went wrong first.
+    /// The first error.
     pub error: Option<String>,
 }
 
-/// What the connections share.
+/// The state that the connections share.
 struct Scene {
     task: Task,
     wallets: Vec<Wallet>,
@@ -77,12 +77,12 @@ struct Scene {
     error: RefCell<Option<String>>,
 }
 
-/// The people who sign in; making them takes a moment, so it is done once.
+/// The users who sign in. Making them takes a moment, so it is done once.
 pub fn people() -> Vec<Wallet> {
     (1..=PEOPLE).map(Wallet::from_seed).collect()
 }
 
-/// Does a task. Connections may come with what they need (`ready`); otherwise it is made first.
+/// Runs a task. Connections may come with what they need (`ready`); otherwise it is made first.
 pub async fn run(task: Task, people: &[Wallet], ready: Vec<Ready>) -> Outcome {
     let connections = task.connections;
     let scene = Rc::new(Scene {
@@ -102,7 +102,7 @@ pub async fn run(task: Task, people: &[Wallet], ready: Vec<Ready>) -> Outcome {
         local.spawn_local(async move { connection(&scene, ready).await });
     }
     let outcome = local.run_until(coordinate(&scene)).await;
-    // Whoever waits for an answer that is no longer counted gets it.
+    // Answers that are no longer counted are still read.
     local.await;
     outcome
 }
@@ -159,7 +159,7 @@ async fn open(scene: &Scene, ready: Option<Ready>) -> Result<(Connection, Ready)
         return Ok((connection, ready));
     }
     let until = Instant::now() + task.preparation;
-    // Nothing answers faster than this many a second.
+    // No server answers more than this many per second.
     let most = (task.warm_up + task.measured).as_millis() as usize * 150 / task.connections + 1;
     let made = prepare(task.step, &mut connection, &task.client, &mut scene.people(), until, most).await;
     Ok((connection, made.map_err(told)?))
@@ -182,7 +182,7 @@ async fn repeat(scene: &Scene, mut connection: Connection, mut ready: Ready) -> 
 }
 
 impl Scene {
-    /// One wallet after the other, shared by all connections.
+    /// One wallet after another, shared by all connections.
     fn people(&self) -> impl Iterator<Item = Wallet> + '_ {
         std::iter::from_fn(|| {
             let next = self.next_wallet.get();

@@ -1,12 +1,12 @@
-//! What the operating system tells about processes and the machine, from `/proc`.
+//! What the operating system reports about processes and the machine, from `/proc`.
 
 use std::fs;
 use std::time::Duration;
 
-/// Ticks of the times in `/proc` per second: `USER_HZ`, which Linux shows as 100 everywhere.
+/// Ticks per second of the times in `/proc`: `USER_HZ`, which is 100 everywhere on Linux.
 const TICKS: u64 = 100;
 
-/// Time on a processor, in the kernel too, of a process, its descendants and those that it has reaped.
+/// Processor time, including kernel time, of a process, its descendants and those that it has reaped.
 pub fn processor_time(root: u32) -> Duration {
     let times = tree(root).into_iter().filter_map(stat).map(|(_, ticks)| ticks);
     Duration::from_millis(times.sum::<u64>() * 1_000 / TICKS)
@@ -18,7 +18,7 @@ pub fn resident_kib(process: u32) -> u64 {
     number_in(&status, "VmRSS:")
 }
 
-/// The machine in one line: processors, their kind, memory, kernel.
+/// The machine in one line: number and model of the processors, memory, kernel.
 pub fn description() -> String {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let information = read("/proc/cpuinfo");
@@ -30,7 +30,7 @@ pub fn description() -> String {
     format!("{processors} cores ({model}), {memory} GiB of memory, Linux {}", kernel.trim())
 }
 
-/// A process with its descendants.
+/// A process and its descendants.
 fn tree(root: u32) -> Vec<u32> {
     let all: Vec<(u32, u32)> = fs::read_dir("/proc")
         .into_iter()
@@ -53,7 +53,7 @@ fn stat(process: u32) -> Option<(u32, u64)> {
     parse_stat(&fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
 }
 
-/// The name in parentheses may hold anything, so it is read from its end.
+/// The name in parentheses may contain anything, so parsing starts after its end.
 fn parse_stat(line: &str) -> Option<(u32, u64)> {
     let (_, rest) = line.rsplit_once(") ")?;
     let fields: Vec<&str> = rest.split(' ').collect();
@@ -61,7 +61,7 @@ fn parse_stat(line: &str) -> Option<(u32, u64)> {
     Some((fields.get(1)?.parse().ok()?, ticks?))
 }
 
-/// The first number behind a label.
+/// The first number after a label.
 fn number_in(text: &str, label: &str) -> u64 {
     let value = text.lines().find_map(|line| line.strip_prefix(label));
     value.and_then(|value| value.split_whitespace().next()?.parse().ok()).unwrap_or_default()

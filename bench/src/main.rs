@@ -14,7 +14,7 @@ use countersign_bench::report::{Report, docs};
 use countersign_bench::run::run;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// The server's, so that neither has an advantage by it.
+/// The same allocator as the server's, so that neither has an advantage.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
-            // Nobody is left to be told if this fails too.
+            // If this fails too, nobody is left to tell.
             let _ = writeln!(io::stderr(), "\n{error}{cause}");
             ExitCode::FAILURE
         }
@@ -54,7 +54,7 @@ fn measure(arguments: &RunArguments) -> Result<(), Box<dyn Error>> {
     }
     if let Some(folder) = &arguments.docs {
         docs::write(&records, folder)?;
-        writeln!(out, "{} is written", folder.join("performance.md").display())?;
+        writeln!(out, "wrote {}", folder.join("performance.md").display())?;
     }
     Ok(())
 }
@@ -76,7 +76,7 @@ fn report(arguments: &ReportArguments) -> Result<(), Box<dyn Error>> {
     Ok(docs::write(&records, &arguments.docs)?)
 }
 
-/// One thread: the driver's share of the machine must be small and the same for everybody.
+/// One thread: the driver's share of the machine must be small and the same for every server.
 fn until_stopped<T, E: Error + 'static>(
     work: impl Future<Output = Result<T, E>>,
 ) -> Result<T, Box<dyn Error>> {
@@ -90,7 +90,7 @@ fn until_stopped<T, E: Error + 'static>(
             _ = terminated.recv() => Err("terminated; everything was stopped".into()),
         }
     });
-    // Something may still be filled in; nobody waits for it.
+    // A database may still be filling; nobody waits for it.
     runtime.shutdown_background();
     done
 }

@@ -1,11 +1,11 @@
-//! How far a run is, and how long it will take.
+//! Shows the progress of a run, and how long it will take.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 const WIDTH: usize = 24;
 
-/// A bar at a terminal, lines in a file.
+/// A progress bar on a terminal, lines in a file.
 #[derive(Debug)]
 pub struct Progress {
     total: usize,
@@ -15,16 +15,16 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// For so many cells.
+    /// Starts at none of this many cells.
     pub fn new(total: usize) -> Self {
         Self { total, done: 0, started: Instant::now(), is_terminal: io::stderr().is_terminal() }
     }
 
-    /// Says what is measured now.
+    /// Shows what is measured now.
     pub fn begin(&self, what: &str) {
         let line = line(self.done, self.total, self.started.elapsed(), what);
         let mut out = io::stderr().lock();
-        // Whoever closed the terminal does not miss it.
+        // If the terminal was closed, nobody misses it.
         let _ = if self.is_terminal {
             write!(out, "\r\x1b[2K{line}").and_then(|()| out.flush())
         } else {
@@ -32,12 +32,12 @@ impl Progress {
         };
     }
 
-    /// One more is done.
+    /// Counts one more cell.
     pub const fn end(&mut self) {
         self.done += 1;
     }
 
-    /// Leaves the line.
+    /// Ends the progress line.
     pub fn finish(&self) {
         if self.is_terminal {
             let _ = writeln!(io::stderr());

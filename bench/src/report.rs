@@ -9,26 +9,26 @@ use std::fmt::Write;
 use crate::cell::{Cell, Database, Footprint, Record, Target, median};
 use crate::step::Step;
 
-/// The results, to be asked.
+/// The results, for look-ups.
 #[derive(Debug)]
 pub struct Report<'a> {
     records: &'a [Record],
 }
 
-/// The medians of a cell's rounds.
+/// The medians over the rounds of a cell.
 #[derive(Clone, Copy, Debug)]
 pub struct Medians {
     /// Answers per second.
     pub per_second: f64,
     /// The median latency in microseconds.
     pub p50: f64,
-    /// The latency that one of a hundred exceeds.
+    /// The p99 latency.
     pub p99: f64,
-    /// Processor time of the server for an answer, in microseconds.
+    /// Processor time of the server per answer, in microseconds.
     pub server_cpu: f64,
-    /// The same of the database.
+    /// The same for the database.
     pub database_cpu: f64,
-    /// The most resident memory, in KiB.
+    /// The highest resident memory, in KiB.
     pub memory: f64,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Report<'a> {
         Self { records }
     }
 
-    /// Every cell, growth left out.
+    /// Every cell except those about growth.
     pub fn cells(&self) -> impl Iterator<Item = &'a Cell> + use<'a> {
         self.records.iter().filter_map(|record| match record {
             Record::Cell(cell) if cell.tokens.is_none() => Some(cell),
@@ -46,7 +46,7 @@ impl<'a> Report<'a> {
         })
     }
 
-    /// The footprint of one of the two.
+    /// The footprint of one of the two servers.
     pub fn footprint(&self, database: Database, target: Target) -> Option<&'a Footprint> {
         self.records.iter().find_map(|record| match record {
             Record::Footprint(found) if (found.database, found.target) == (database, target) => Some(found),
@@ -54,17 +54,17 @@ impl<'a> Report<'a> {
         })
     }
 
-    /// What was measured, in the order of the tables.
+    /// The databases that were measured, in the order of the tables.
     pub fn databases(&self) -> Vec<Database> {
         self.cells().map(|cell| cell.database).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// What was measured, in the order of the tables.
+    /// The steps that were measured, in the order of the tables.
     pub fn steps(&self) -> Vec<Step> {
         self.cells().map(|cell| cell.step).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// What was measured, in the order of the tables.
+    /// The numbers of connections that were measured, in the order of the tables.
     pub fn connections(&self) -> Vec<usize> {
         self.cells().map(|cell| cell.connections).collect::<BTreeSet<_>>().into_iter().collect()
     }
@@ -87,13 +87,13 @@ impl<'a> Report<'a> {
         medians_of(&cells)
     }
 
-    /// How much of the floor's throughput the server has.
+    /// The server's throughput as a share of the floor's.
     pub fn ratio(&self, database: Database, step: Step, connections: usize) -> Option<f64> {
         let of = |target| self.medians(database, target, step, connections).map(|cell| cell.per_second);
         Some(of(Target::Server)? / of(Target::Floor)?.max(f64::EPSILON))
     }
 
-    /// What went wrong, each once.
+    /// The errors, each only once.
     pub fn errors(&self) -> Vec<String> {
         let cells = self.records.iter().filter_map(|record| match record {
             Record::Cell(cell) => Some(cell),
@@ -136,7 +136,7 @@ impl<'a> Report<'a> {
         table
     }
 
-    /// Starts, idle memory and sizes.
+    /// First answers, idle memory and program sizes, as a Markdown table.
     pub fn footprints(&self) -> String {
         let mut table =
             String::from("| | first answer ms | idle MiB | program MiB |\n|---|---:|---:|---:|\n");
@@ -158,7 +158,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// The medians of some rounds; nothing of none.
+/// The medians over some rounds; `None` if there are none.
 pub fn medians_of(cells: &[&Cell]) -> Option<Medians> {
     let of = |value: fn(&Cell) -> f64| median(cells.iter().map(|cell| value(cell)));
     #[expect(clippy::cast_precision_loss, reason = "KiB of memory are exact in a float")]

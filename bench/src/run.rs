@@ -25,35 +25,35 @@ const SETTLING: Duration = Duration::from_secs(2);
 pub struct Plan {
     /// The server's program.
     pub server: PathBuf,
-    /// On which databases.
+    /// The databases.
     pub databases: Vec<Database>,
-    /// Which steps.
+    /// The steps.
     pub steps: Vec<Step>,
-    /// For how many at once.
+    /// The numbers of connections.
     pub connections: Vec<usize>,
     /// How often each cell is measured; the tables show medians.
     pub rounds: usize,
-    /// How long nothing is counted.
+    /// The time before counting starts.
     pub warm_up: Duration,
-    /// How long is counted.
+    /// The time that is counted.
     pub measured: Duration,
-    /// How long things may be made that are used once.
+    /// The time for making things that can be used only once.
     pub preparation: Duration,
     /// How often the time to the first answer is taken.
     pub starts: usize,
-    /// How many tokens the largest database has in which growth is measured; nothing: it is not measured.
+    /// How many tokens are in the largest database for measuring growth; `None` to skip it.
     pub growth: Option<u64>,
-    /// Where the lines of the results go.
+    /// The file for the results.
     pub results: PathBuf,
 }
 
-/// The run cannot go on.
+/// The run cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// Something does not start.
+    /// A server or a database does not start.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// A step that comes before the measuring fails.
+    /// A step before the measurement fails.
     #[error(transparent)]
     Step(#[from] StepError),
     /// A connection fails.
@@ -65,15 +65,15 @@ pub enum RunError {
     /// A file cannot be written.
     #[error("{path} cannot be written")]
     File {
-        /// Which.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
 }
 
-/// The file of the results, and what was written.
+/// The results file, and the lines written so far.
 pub(crate) struct Results {
     path: PathBuf,
     file: File,
@@ -88,7 +88,7 @@ pub(crate) struct Ready {
     pub(crate) client: Client,
 }
 
-/// Does everything that is planned and gives the results.
+/// Runs the plan and returns the results.
 pub async fn run(plan: &Plan) -> Result<Vec<Record>, RunError> {
     let mut results = Results::create(&plan.results)?;
     results.put(Record::Run(Run {
@@ -121,7 +121,7 @@ pub async fn run(plan: &Plan) -> Result<Vec<Record>, RunError> {
                         )))?;
                         progress.end();
                     }
-                    // Whoever goes first goes last the next time.
+                    // The one that goes first goes last the next time.
                     targets.reverse();
                 }
             }
@@ -138,7 +138,7 @@ pub async fn run(plan: &Plan) -> Result<Vec<Record>, RunError> {
     Ok(results.records)
 }
 
-/// Starts the server, copies what of it never changes, and starts the floor.
+/// Starts the server, copies its answers that never change, and starts the floor.
 pub(crate) async fn start_both(
     place: &Place,
     program: &Path,
@@ -195,7 +195,7 @@ pub(crate) fn task(
     }
 }
 
-/// Starts the server again and again on the database that it has.
+/// Starts the server several times on its existing database.
 async fn footprint(database: Database, ready: Ready, starts: usize) -> Result<Footprint, RunError> {
     let Ready { target, launch, server, .. } = ready;
     drop(server);

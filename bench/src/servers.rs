@@ -1,4 +1,4 @@
-//! Starting what is measured, and ending it.
+//! Starts and stops the servers and databases that are measured.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -16,43 +16,43 @@ use tokio::time::sleep;
 use crate::cell::{Database, Target};
 
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The throw-away cluster is a small one; this is what `docs/scaling.md` advises for a machine of eight gigabytes. The rest are
-/// defaults.
+/// The throw-away cluster is small. These settings are what `docs/scaling.md` advises for a machine with
+/// eight gigabytes; the rest are defaults.
 const SETTINGS: [&str; 2] =
     ["ALTER SYSTEM SET shared_buffers = '2GB'", "ALTER SYSTEM SET wal_compression = on"];
-/// For servers on PostgreSQL, which must be given one.
+/// The operator's secret for servers on PostgreSQL, where it must be set.
 const SECRET: &str = "YmVuY2htYXJrLWJlbmNobWFyay1iZW5jaG1hcmstMzI";
 
-/// Something is not there or does not start.
+/// Something is missing or does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The program, or a file beside it.
+    /// The program, or a file beside it, cannot be used.
     #[error("{path} cannot be used")]
     File {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// It ended, or is silent.
+    /// The program ended, or does not answer.
     #[error("{program} does not answer; its log ends with:\n{log}")]
     Silent {
-        /// Which program.
+        /// The program.
         program: String,
-        /// The end of what it wrote.
+        /// The end of its log.
         log: String,
     },
 }
 
-/// A place for the databases of one run, which goes away with everything in it.
+/// A folder for the databases of one run. It is removed with everything in it.
 #[derive(Debug)]
 pub struct Place {
     folder: TempDir,
     cluster: Option<Cluster>,
 }
 
-/// How one server is started, again and again, on one database.
+/// How to start one server, repeatedly, on one database.
 #[derive(Clone, Debug)]
 pub struct Launch {
     program: PathBuf,
@@ -64,13 +64,13 @@ pub struct Launch {
     bodies: PathBuf,
 }
 
-/// A running server. It is killed when this is dropped; its data are scratch.
+/// A running server. It is killed when this is dropped; its data are temporary.
 #[derive(Debug)]
 pub struct Server {
     child: Child,
-    /// Where it listens.
+    /// The address that it listens on.
     pub address: SocketAddr,
-    /// From its start to its first answer.
+    /// The time from its start to its first answer.
     pub first_answer: Duration,
 }
 
@@ -94,7 +94,7 @@ impl Place {
         Ok(Self { folder, cluster })
     }
 
-    /// How a server is started here, on a database of its own. The floor's program is this one.
+    /// How to start a server here, on a database of its own. The floor's program is this one.
     pub fn launch(&self, target: Target, program: &Path) -> Launch {
         let name = match target {
             Target::Server => "server",
@@ -117,7 +117,7 @@ impl Place {
         }
     }
 
-    /// Where the files of its databases are.
+    /// The folder with the database's files.
     pub fn data_folder(&self) -> PathBuf {
         match &self.cluster {
             None => self.folder.path().to_owned(),
@@ -125,7 +125,7 @@ impl Place {
         }
     }
 
-    /// The process that all processes of PostgreSQL come from.
+    /// The parent of all of PostgreSQL's processes.
     pub fn database_process(&self) -> Option<u32> {
         let first_line = "SELECT split_part(pg_read_file('postmaster.pid'), chr(10), 1)";
         self.cluster.as_ref()?.execute("postgres", first_line).trim().parse().ok()
@@ -133,12 +133,12 @@ impl Place {
 }
 
 impl Launch {
-    /// The same, run by another program (its words come before the server's) and answered by so many threads.
+    /// The same, started by another program (its arguments come before the server's), with this many workers.
     pub fn under(self, words: Vec<OsString>, workers: usize) -> Self {
         Self { under: words, workers: Some(workers), ..self }
     }
 
-    /// Where the server runs: its database, its log and whatever it writes.
+    /// The folder in which the server runs: its database, its log and whatever it writes.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -149,7 +149,7 @@ impl Launch {
         self.start_at(address.map_err(|source| StartError::File { path: self.folder.clone(), source })?).await
     }
 
-    /// Starts the server on the port that it had, so that its tokens stay its own.
+    /// Starts the server on the port that it had before, so that its issuer stays the same.
     pub async fn start_at(&self, address: SocketAddr) -> Result<Server, StartError> {
         let at = |path: &Path| {
             let path = path.to_owned();
@@ -164,7 +164,8 @@ impl Launch {
         let mut command = Command::new(first);
         command.args(words);
         self.tell(&mut command, address);
-        // A group of its own: Ctrl-C at the terminal reaches us only, and we end it by its id.
+        // A process group of its own: Ctrl-C at the terminal reaches only us, and we stop the server by its
+        // id.
         command.current_dir(&self.folder).process_group(0).stdin(Stdio::null()).stdout(log).stderr(errors);
         let started = Instant::now();
         let child = command.spawn().map_err(at(Path::new(first)))?;
@@ -207,7 +208,7 @@ impl Launch {
                     .env("COUNTERSIGN_PUBLIC_URL", format!("http://localhost:{}", address.port()))
                     .env("COUNTERSIGN_DATABASE_URL", &self.database_url)
                     .env("COUNTERSIGN_RATE_LIMIT", "off")
-                    // What is used once is made beforehand, and must live until it is used.
+                    // Codes are made beforehand, and must stay valid until they are used.
                     .env("COUNTERSIGN_CODE_TTL", "600")
                     .env("COUNTERSIGN_CHALLENGE_TTL", "600");
                 if let Some(workers) = self.workers {
@@ -229,12 +230,12 @@ impl Launch {
 }
 
 impl Server {
-    /// Its process.
+    /// Its process id.
     pub fn process(&self) -> u32 {
         self.child.id()
     }
 
-    /// Ends it. It may have ended by itself, which whoever measured it has noticed.
+    /// Stops it. If it has already ended by itself, the measurement has noticed.
     pub fn stop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -251,7 +252,7 @@ fn free_address() -> io::Result<SocketAddr> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()
 }
 
-/// Does somebody answer with 200?
+/// True if the server answers with 200.
 fn answers(address: SocketAddr) -> bool {
     let ask = || -> io::Result<bool> {
         let mut stream = TcpStream::connect(address)?;

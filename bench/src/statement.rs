@@ -1,6 +1,6 @@
-//! Statements of constant text, which diesel prepares once for each connection.
+//! Statements with constant text, which diesel prepares once per connection.
 
-/// Makes a type of a statement: its fields are bound to the question marks in their order.
+/// Makes a type from a statement. Its fields are bound to the question marks in order.
 macro_rules! statement {
     (
         $(#[$doc:meta])*
@@ -11,7 +11,7 @@ macro_rules! statement {
         $(#[$doc])*
         pub(crate) struct $name<'a> { $(pub(crate) $field: $rust),+ }
 
-        // The type stands for the statement in the cache, without the lifetime of its values.
+        // The type identifies the statement in the cache, without the lifetime of its values.
         impl<'a> ::diesel::query_builder::QueryId for $name<'a> {
             type QueryId = $name<'static>;
             const HAS_STATIC_QUERY_ID: bool = true;

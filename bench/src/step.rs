@@ -1,4 +1,4 @@
-//! What is measured: each step with what it needs beforehand.
+//! The steps that are measured, each with what it needs beforehand.
 
 use std::time::Instant;
 
@@ -8,27 +8,27 @@ use serde::{Deserialize, Serialize};
 use crate::flow::{self, Client, SignedLogin, StepError, Tokens, Wallet};
 use crate::http::{Connection, Cookies};
 
-/// A step of the flow, or all of it.
+/// A step of the flow, or the whole flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Step {
-    /// The client's request becomes a session.
+    /// A client's request starts a session.
     Authorize,
     /// The page of the session.
     Page,
     /// A text to sign.
     Challenge,
-    /// A signature becomes a code. Each is presented once.
+    /// A signature is exchanged for a code. Each is presented once.
     Login,
-    /// A code becomes tokens. Each is presented once.
+    /// A code is exchanged for tokens. Each is presented once.
     Exchange,
-    /// A refresh token becomes the next one: a chain for each connection.
+    /// A refresh token is exchanged for the next one: a chain for each connection.
     Refresh,
-    /// Who signed in.
+    /// The userinfo request of a signed-in user.
     Userinfo,
-    /// Whether a token lives.
+    /// Whether a token is active.
     Introspect,
-    /// A token ends. Each is presented once.
+    /// A token is revoked. Each is presented once.
     Revoke,
     /// A client registers.
     Register,
@@ -41,7 +41,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// All, in the order of the tables.
+    /// All steps, in the order of the tables.
     pub const ALL: [Self; 13] = [
         Self::Authorize,
         Self::Page,
@@ -58,7 +58,7 @@ impl Step {
         Self::Flow,
     ];
 
-    /// As it is called in tables and on the command line.
+    /// The name in tables and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Authorize => "authorize",
@@ -78,30 +78,31 @@ impl Step {
     }
 }
 
-/// What one connection has ready for its step.
+/// What one connection has prepared for its step.
 #[derive(Debug)]
 pub enum Ready {
     /// Nothing is needed.
     Nothing,
-    /// The cookies of a browser that began a sign-in.
+    /// The cookies of a browser that started a sign-in.
     Browser(Cookies),
-    /// Signatures that were not presented yet.
+    /// Signatures that are not presented yet.
     Logins(Vec<SignedLogin>),
-    /// Codes that were not presented yet.
+    /// Codes that are not presented yet.
     Codes(Vec<String>),
     /// The refresh token of a chain.
     Chain(String),
-    /// An access token to look at again and again.
+    /// An access token to use again and again.
     Access(String),
-    /// Access tokens to end.
+    /// Access tokens to revoke.
     Tokens(Vec<String>),
-    /// The refresh tokens of many chains, in turn.
+    /// The refresh tokens of many chains, used in turn.
     Chains(Vec<String>, usize),
-    /// Access tokens of many people, in turn.
+    /// Access tokens of many users, used in turn.
     Many(Vec<String>, usize),
 }
 
-/// Makes ready what the step needs; of what is used once, as much as is made until the deadline or for so many.
+/// Prepares what the step needs. Of what can be used only once, makes as many as asked for, or as many as it
+/// can before the deadline.
 pub async fn prepare(
     step: Step,
     connection: &mut Connection,
@@ -150,7 +151,7 @@ pub async fn prepare(
     })
 }
 
-/// Does the step once; `false` means that nothing is left to do it with.
+/// Runs the step once. Returns `false` if nothing is left to run it with.
 pub async fn perform(
     step: Step,
     connection: &mut Connection,
@@ -161,7 +162,7 @@ pub async fn perform(
     match (step, ready) {
         (Step::Page, Ready::Browser(_)) => flow::page(connection).await.map(drop)?,
         (Step::Challenge, Ready::Browser(cookies)) => {
-            // The same browser asks again and again; its cookie must not grow by it.
+            // The same browser asks again and again; its cookie must not grow.
             connection.cookies.clone_from(cookies);
             let wallet = wallets.next().unwrap_or_else(|| Wallet::from_seed(0));
             flow::challenge(connection, &wallet).await.map(drop)?;

@@ -1,4 +1,5 @@
-//! The driver's steps at the floor and at the real server, so that none of the three can rot. Nothing is timed.
+//! Runs the driver's steps against the floor and the real server, so that all three keep working. Nothing is
+//! timed.
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::{Path, PathBuf};
@@ -39,7 +40,7 @@ fn is_refused<T: std::fmt::Debug>(result: Result<T, StepError>) {
     assert!(matches!(result, Err(StepError::Status { status: 400 | 401, .. })), "{result:?}");
 }
 
-/// Every step once, and what may not work a second time.
+/// Runs every step once, and repeats what must not work twice.
 async fn walk(server: &Server) {
     let mut connection = Connection::open(server.address).await.unwrap();
     let connection = &mut connection;
@@ -64,7 +65,7 @@ async fn walk(server: &Server) {
     is_refused(flow::exchange(connection, &client, &code).await);
 }
 
-/// Every step by the closed loop, for a moment.
+/// Runs every step in the closed loop for a moment.
 async fn load_each_step(server: &Server) {
     let people: Vec<Wallet> = (1..=3).map(Wallet::from_seed).collect();
     let client = flow::register(&mut Connection::open(server.address).await.unwrap()).await.unwrap();

@@ -37,21 +37,21 @@ impl ResponseError for Refused {
     }
 }
 
-/// An answer that nobody may keep.
+/// An answer that must not be cached.
 pub(super) fn start(status: StatusCode) -> HttpResponseBuilder {
     let mut builder = common(status);
     builder.insert_header(("cache-control", "no-store")).insert_header(("pragma", "no-cache"));
     builder
 }
 
-/// The same for scripts of other sites.
+/// The same, readable by scripts of other sites.
 pub(super) fn start_shared(status: StatusCode) -> HttpResponseBuilder {
     let mut builder = start(status);
     share(&mut builder);
     builder
 }
 
-/// A document that everybody may keep for five minutes.
+/// A document that anyone may cache for five minutes.
 pub(super) fn document(text: &str) -> HttpResponse {
     let mut builder = common(StatusCode::OK);
     share(&mut builder);
@@ -59,7 +59,7 @@ pub(super) fn document(text: &str) -> HttpResponse {
     builder.insert_header((CONTENT_TYPE, "application/json")).body(text.to_owned())
 }
 
-/// The page.
+/// The sign-in page.
 pub(super) fn page(html: &str) -> HttpResponse {
     let mut builder = start(StatusCode::OK);
     builder
@@ -79,7 +79,7 @@ pub(super) fn redirect(status: StatusCode, location: &str, cookie: &str) -> Http
 }
 
 fn common(status: StatusCode) -> HttpResponseBuilder {
-    // As long as the real one. It tells requests apart and is no secret, so it need not be random.
+    // As long as the real one. It only tells requests apart and is not secret, so it need not be random.
     let id = format!("{:032x}", REQUESTS.fetch_add(1, Ordering::Relaxed));
     let mut builder = HttpResponse::build(status);
     builder

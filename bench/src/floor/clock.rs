@@ -1,4 +1,4 @@
-//! The machine's time and chance, which the floor asks directly.
+//! The machine's time and random bytes, which the floor asks for directly.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,7 +12,7 @@ pub(super) fn now_micros() -> i64 {
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// The same as PostgreSQL's bindings take it.
+/// The same time as PostgreSQL's bindings take it.
 pub(super) fn at(micros: i64) -> OffsetDateTime {
     OffsetDateTime::from_unix_timestamp_nanos(i128::from(micros) * 1_000)
         .unwrap_or(OffsetDateTime::UNIX_EPOCH)
@@ -25,7 +25,7 @@ pub(super) fn random<const N: usize>() -> Result<[u8; N], getrandom::Error> {
     Ok(bytes)
 }
 
-/// An id that comes in the order of time.
+/// An id that sorts by time.
 pub(super) fn ordered_id(now_micros: i64) -> Result<Uuid, getrandom::Error> {
     let millis = u64::try_from(now_micros / 1_000).unwrap_or_default();
     Ok(Builder::from_unix_timestamp_millis(millis, &random()?).into_uuid())

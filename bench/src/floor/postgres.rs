@@ -1,4 +1,5 @@
-//! PostgreSQL: for each kind of command writer threads that carry out all that waits by one prepared statement over arrays.
+//! PostgreSQL: for each kind of command there are writer threads. Each runs everything that waits as one
+//! prepared statement over arrays.
 
 mod statements;
 
@@ -22,14 +23,14 @@ use super::store::{
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../migrations/postgres");
 const LIMITS: Limits = Limits { queue: 8_192, batch: 256 };
-/// How many threads, each with its connection, carry out the commands of one kind. Two are faster than one from 64 waiting
-/// requests on: one sends while the other one's batch is committed.
+/// How many threads, each with its own connection, run the commands of one kind. From 64 waiting requests on,
+/// two are faster than one: one sends while the other's batch is committed.
 const THREADS: usize = 2;
-/// Logins have one, so that two first logins of one wallet never meet.
+/// Logins have one thread, so that two first logins of one wallet never run at the same time.
 const LOGIN_THREADS: usize = 1;
 
-/// The batches are small and every row is found by its key. A plan that is kept from when the tables were empty would read
-/// them whole.
+/// The batches are small and every row is found by its key. A plan from the time when the tables were empty
+/// would read whole tables.
 const PLANS: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off";
 
 pub(super) struct PostgresStore {
@@ -43,13 +44,13 @@ pub(super) struct PostgresStore {
     url: String,
 }
 
-/// The threads of one kind of command.
+/// The threads for one kind of command.
 struct Lanes<C: Send + 'static, O: Send + 'static> {
     threads: Vec<GroupCommit<Batches<C, O>>>,
     next: AtomicUsize,
 }
 
-/// Carries out batches of one kind.
+/// Runs batches of one kind.
 struct Batches<C, O> {
     connection: PgConnection,
     run: Run<C, O>,
@@ -222,7 +223,7 @@ fn access(connection: &mut PgConnection, batch: &[Uuid]) -> QueryResult<Vec<Opti
     Ok(in_order(batch, rows.collect(), |id| *id))
 }
 
-/// Those that live on, of tokens with their grants.
+/// For each token and its grant, whether both are still valid.
 fn lives_on(connection: &mut PgConnection, batch: &[(Uuid, Uuid)]) -> QueryResult<Vec<bool>> {
     let (ids, grants): (Vec<Uuid>, Vec<Uuid>) = batch.iter().copied().unzip();
     let living: Vec<(Uuid,)> = LivesOn { ids: &ids, grants: &grants }.load(connection)?;
@@ -238,7 +239,8 @@ fn refresh_hashes<C>(batch: &[C], token: fn(&C) -> &NewToken) -> Vec<&[u8]> {
     batch.iter().map(|command| token(command).refresh_hash.as_slice()).collect()
 }
 
-/// What came back, in the order of the commands. Of two commands with one id the first one has it; reads share it.
+/// The results, in the order of the commands. If two commands have the same id, the first one gets the
+/// result; reads share it.
 fn in_order<C, O: Clone>(batch: &[C], rows: Vec<(Uuid, O)>, id: impl Fn(&C) -> Uuid) -> Vec<Option<O>> {
     let rows: HashMap<Uuid, O> = rows.into_iter().collect();
     batch.iter().map(|command| rows.get(&id(command)).cloned()).collect()

@@ -100,15 +100,15 @@ async fn keys(floor: Data<Floor>) -> HttpResponse {
     answer::document(&floor.bodies.keys)
 }
 
-/// Is this the client's secret?
+/// Checks that this is the client's secret.
 fn authenticate(floor: &Floor, client: Uuid, secret: &str) -> Result<(), Refused> {
     let presented: [u8; 32] = Sha256::digest(secret).into();
     let clients = floor.clients.read().unwrap_or_else(PoisonError::into_inner);
-    // The time that comparing hashes takes tells nothing of use about the secret.
+    // The time that it takes to compare hashes reveals nothing useful about the secret.
     if clients.get(&client) == Some(&presented) { Ok(()) } else { Err(Refused::Unknown) }
 }
 
-/// A time by ISO 8601.
+/// A time in ISO 8601.
 fn written(micros: i64) -> String {
     let time = super::clock::at(micros / SECOND * SECOND);
     time.format(&time::format_description::well_known::Rfc3339).unwrap_or_default()

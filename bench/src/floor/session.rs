@@ -1,4 +1,4 @@
-//! The session cookie: a pending request, sealed by AES-256-GCM as the real server's session is.
+//! The session cookie: a pending request, sealed with AES-256-GCM like the real server's session.
 
 use actix_web::HttpRequest;
 use actix_web::cookie::{Cookie, CookieJar};
@@ -8,13 +8,13 @@ use uuid::Uuid;
 use super::Floor;
 
 const NAME: &str = "oauth_session";
-/// The attributes of the real one.
+/// The attributes of the real server's cookie.
 const ATTRIBUTES: &str = "; HttpOnly; SameSite=Lax; Path=/; Max-Age=1800";
-/// What the real server answers when a session is over.
+/// The real server's answer when a session has expired.
 pub(super) const GONE: &str =
     "oauth_session=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0; Expires=Sat, 22 Nov 2025 05:24:45 GMT";
 
-/// What the cookie holds.
+/// The content of the cookie.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Session {
     #[serde(rename = "c")]
@@ -27,13 +27,13 @@ pub(super) struct Session {
     pub(super) expires_at: i64,
     #[serde(rename = "p")]
     pub(super) scope: String,
-    /// The id, the hash in hex and the end of the challenge.
+    /// The challenge's id, its hash in hex, and its expiry.
     #[serde(rename = "t", skip_serializing_if = "Option::is_none")]
     pub(super) challenge: Option<(Uuid, String, i64)>,
 }
 
 impl Session {
-    /// Opens the cookie of a request; one that is over is not there.
+    /// Opens the cookie of a request. Returns `None` if it has expired.
     pub(super) fn open(floor: &Floor, request: &HttpRequest, now: i64) -> Option<Self> {
         let sealed = request.cookie(NAME)?;
         let mut jar = CookieJar::new();

@@ -1,4 +1,4 @@
-//! SQLite: one writer thread whose commits are shared, and a reader for each worker.
+//! SQLite: one writer thread with shared commits, and a reader for each worker.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -36,7 +36,7 @@ pub(super) struct SqliteReader(RefCell<Option<SqliteConnection>>);
 
 struct Writer(SqliteConnection);
 
-/// Grant, user, client, chain, address, scope, and when it was issued and expires.
+/// Grant, user, client, chain, address, scope, and the times of issue and expiry.
 type AccessRow = (Vec<u8>, Vec<u8>, Vec<u8>, String, String, String, i64, i64);
 
 impl SqliteStore {
@@ -79,7 +79,7 @@ impl SqliteReader {
         let living = FindLiving { place: place(id), id: id.as_bytes() };
         let row: Option<AccessRow> = match living.get_result(reader).optional()? {
             Some(row) => Some(row),
-            // Of two tokens of one place the second has no row of its own.
+            // If two tokens have the same place, the second has no row of its own.
             None => FindAccess { id: id.as_bytes() }.get_result(reader).optional()?,
         };
         Ok(row.map(|(grant, user, client, chain, address, scope, issued_at, expires_at)| Access {
@@ -116,7 +116,7 @@ impl Executor for Writer {
             batch.iter().map(|command| write(&mut self.0, command, now)).collect();
         let done = done.and_then(|outcomes| self.0.batch_execute("COMMIT").map(|()| outcomes));
         if done.is_err() {
-            // What remains to be undone, if anything does.
+            // Undoes what is left to undo, if anything.
             let _ = self.0.batch_execute("ROLLBACK");
         }
         done
@@ -233,7 +233,7 @@ fn insert_token(
     insert.execute(connection)
 }
 
-/// Where the row of a living access token stands, as the real server has it.
+/// The place of an active access token's row, computed as the real server does.
 fn place(token: Uuid) -> i64 {
     let bits = token.as_u128();
     i64::try_from((bits >> 80) << 12 | (bits >> 64) & 0xfff).unwrap_or_default()

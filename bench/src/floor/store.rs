@@ -10,20 +10,20 @@ use uuid::Uuid;
 use super::postgres::PostgresStore;
 use super::sqlite::{SqliteReader, SqliteStore};
 
-/// How long an access token lives, in microseconds.
+/// The lifetime of an access token, in microseconds.
 pub(super) const ACCESS_LIFE: i64 = 3_600 * SECOND;
-/// How long a refresh token lives.
+/// The lifetime of a refresh token.
 pub(super) const REFRESH_LIFE: i64 = 30 * 24 * 3_600 * SECOND;
-/// How long a code lives: long enough for the driver to make many and use them later.
+/// The lifetime of a code: long enough for the driver to make many and use them later.
 pub(super) const CODE_LIFE: i64 = 600 * SECOND;
 pub(super) const SECOND: i64 = 1_000_000;
 
-/// The one scope of the driver's client.
+/// The only scope of the driver's client.
 pub(super) const SCOPE: &str = "profile";
 /// The bit of the scope in a consent.
 pub(super) const SCOPE_BITS: i32 = 1;
 
-/// A write. Each comes to the user whom it concerns, or to nothing if its guard did not hold.
+/// A write. Each returns its user, or nothing if its guard did not hold.
 #[derive(Clone, Debug)]
 pub(super) enum Command {
     Register(Register),
@@ -47,7 +47,7 @@ pub(super) struct Login {
     pub(super) id: Uuid,
     pub(super) client: Uuid,
     pub(super) address: String,
-    /// The user if nobody has the wallet.
+    /// The user to create if the wallet has none.
     pub(super) new_user: Uuid,
     pub(super) redirect_uri: String,
     pub(super) code_hash: [u8; 32],
@@ -77,7 +77,7 @@ pub(super) struct Refresh {
     pub(super) token: NewToken,
 }
 
-/// What a live access token stands for.
+/// What an active access token stands for.
 #[derive(Clone, Debug)]
 pub(super) struct Access {
     pub(super) id: Uuid,
@@ -94,19 +94,19 @@ pub(super) struct Access {
 /// The database failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The URL begins with something else.
+    /// The URL has another scheme.
     #[error("database URL must start with sqlite:// or postgres://")]
     Url,
-    /// No connection.
+    /// The connection failed.
     #[error("no connection")]
     Connect(#[from] diesel::ConnectionError),
-    /// A statement.
+    /// A statement failed.
     #[error("statement failed")]
     Statement(#[from] diesel::result::Error),
-    /// The schema.
+    /// The schema could not be created.
     #[error("schema cannot be made: {0}")]
     Schema(String),
-    /// The writer thread.
+    /// The writer thread could not be started.
     #[error("writer cannot be started")]
     Start(#[from] StartError),
     /// A write has no outcome.
@@ -123,7 +123,8 @@ pub(super) enum Store {
     Postgres(PostgresStore),
 }
 
-/// What a worker reads with, and what it read of access tokens. Nobody forgets any: a run has not that many.
+/// A worker's read connection, and what it has read about access tokens. Nothing is evicted: a run does not
+/// have that many.
 pub(super) struct Reader {
     own: Own,
     known: RefCell<HashMap<Uuid, Rc<Access>>>,
@@ -161,7 +162,7 @@ impl Store {
         Reader { own, known: RefCell::default() }
     }
 
-    /// Writes; the answer comes when it is durable.
+    /// Writes. The answer arrives when the write is durable.
     pub(super) async fn write(&self, command: Command) -> Result<Option<Uuid>, StoreError> {
         match self {
             Self::Sqlite(store) => store.write(command).await,
@@ -169,7 +170,7 @@ impl Store {
         }
     }
 
-    /// Finds a live access token: what it means once, and each time whether it lives on.
+    /// Finds an active access token. Reads what it means once, and each time whether it is still valid.
     pub(super) async fn access(
         &self,
         reader: &Reader,
@@ -215,7 +216,7 @@ impl<E: std::error::Error> From<SubmitError<E>> for StoreError {
     }
 }
 
-/// The first 32 bytes, of a column that has 32.
+/// The first 32 bytes of a column that has 32.
 pub(super) fn hash_of(bytes: &[u8]) -> [u8; 32] {
     bytes.try_into().unwrap_or([0; 32])
 }

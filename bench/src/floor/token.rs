@@ -1,4 +1,4 @@
-//! Access tokens: signed as the real ones are, and known again by a MAC of their id and their client.
+//! Access tokens: signed like the real ones, and recognized by a MAC over their id and client.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -15,9 +15,9 @@ use uuid::Uuid;
 use super::clock::random;
 use super::store::{ACCESS_LIFE, SCOPE, SECOND};
 
-/// Makes tokens and knows them again.
+/// Makes tokens and recognizes them.
 pub(super) struct Issuer {
-    /// `iss`, and the address under which the floor is reached.
+    /// The `iss` claim, and the address of the floor.
     pub(super) url: String,
     signer: EcdsaJwsSigner,
     header: String,
@@ -71,7 +71,7 @@ impl Issuer {
         (presented.len() == 16 && verified.is_ok()).then_some((claims.jti, claims.client_id))
     }
 
-    /// What storage keeps of the token.
+    /// The value that storage keeps for the token.
     pub(super) fn mac(&self, id: Uuid, client: Uuid) -> [u8; 32] {
         self.started(id, client).finalize().into_bytes().into()
     }
@@ -84,7 +84,7 @@ impl Issuer {
     }
 }
 
-/// A secret that names the row it opens: 16 bytes of id, 32 random ones.
+/// A secret that contains the id of its row: 16 bytes of id, 32 random ones.
 pub(super) fn secret_of(id: Uuid) -> Result<String, getrandom::Error> {
     let mut bytes = [0; 48];
     bytes[..16].copy_from_slice(id.as_bytes());

@@ -1,7 +1,9 @@
-//! Fills a database by SQL with tokens that were issued over the last 29 days and are all alive, each of a grant of its own.
+//! Fills a database by SQL with tokens that were issued over the last 29 days and are all valid, each with a
+//! grant of its own.
 //!
-//! Ids come in the order of time and follow from the row's number, so the driver knows them. Hashes are random but for a
-//! sample, whose secrets the driver knows. Only grants and tokens are filled in: what a refresh or a look-up touches.
+//! Ids sort by time and are computed from the row's number, so the driver knows them. Hashes are random
+//! except for a sample, whose secrets the driver knows. Only grants and tokens are filled in: that is what a
+//! refresh or a look-up touches.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -25,14 +27,14 @@ pub(super) struct Sample {
     pub(super) refresh: Vec<String>,
 }
 
-/// What the SQL needs to know.
+/// The values that the SQL needs.
 struct Rows {
     count: u64,
     start: u64,
     client: Uuid,
 }
 
-/// Fills in so many tokens; gives so many of them, spread over all.
+/// Fills in this many tokens, and returns a sample of them, spread over all.
 pub(super) fn fill(
     url: &str,
     client: &Client,
@@ -45,7 +47,7 @@ pub(super) fn fill(
         start: now_millis().saturating_sub(SPAN_DAYS * DAY_MILLIS),
         client: Uuid::try_parse(&client.id).unwrap_or_default(),
     };
-    // Not one after the other: neighbors would share their pages.
+    // Not consecutive ones: neighbors would share their pages.
     let known = known.min(count);
     let numbers = (0..known).map(|index| index.wrapping_mul(7_919) % known * (count / known));
     let (mut sample, mut hashes) = (Sample::default(), Vec::new());
@@ -97,7 +99,7 @@ fn fill_postgres(url: &str, rows: &Rows, hashes: &[Known]) -> Result<(), Box<dyn
 type Known = (Uuid, [u8; 32], [u8; 32]);
 
 impl Rows {
-    /// The id of a row; the kind is a digit that tells tokens from grants.
+    /// The id of a row. The kind is a digit that tells tokens from grants.
     fn id(&self, number: u64, kind: u64) -> u128 {
         let millis = self.start + number * SPAN_DAYS * DAY_MILLIS / self.count;
         let text =
@@ -116,7 +118,8 @@ impl Rows {
             "WITH RECURSIVE s(n, ms) AS (SELECT 0, {start} UNION ALL \
              SELECT n + 1, {start} + (n + 1) * {span} / {count} FROM s WHERE n + 1 < {count})"
         );
-        // In microseconds: issued then, good for a month, and the access token for another day.
+        // In microseconds: the token was issued then and is valid for a month, and the access token for
+        // another day.
         let (issued, month, day) =
             ("ms * 1000", 30 * DAY_MILLIS * 1_000, (SPAN_DAYS + 1) * DAY_MILLIS * 1_000);
         format!(
@@ -160,7 +163,8 @@ impl Rows {
     }
 }
 
-/// A token like the example with another id. What makes it good is that its hash is stored; nobody verifies its signature.
+/// A token like the example with another id. It is valid because its hash is stored; nobody verifies its
+/// signature.
 fn access_token(example: &str, id: Uuid) -> Option<String> {
     let mut parts = example.split('.');
     let (header, claims, signature) = (parts.next()?, parts.next()?, parts.next()?);
@@ -181,7 +185,7 @@ fn hash(secret: &str) -> [u8; 32] {
     Sha256::digest(secret).into()
 }
 
-#[expect(clippy::disallowed_methods, reason = "rows are as old as they say from now on")]
+#[expect(clippy::disallowed_methods, reason = "the rows' ages are counted back from the present")]
 fn now_millis() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or_default()

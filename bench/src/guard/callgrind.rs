@@ -1,7 +1,7 @@
 //! The server under callgrind, and its counters.
 //!
-//! Valgrind shows programs the same processor on every machine (x86-64 with AVX2), so libraries that choose their code
-//! by the processor choose the same code everywhere.
+//! Valgrind emulates the same processor on every machine (x86-64 with AVX2), so libraries that choose their
+//! code by the processor choose the same code everywhere.
 
 use std::ffi::OsString;
 use std::fs;
@@ -9,9 +9,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where the dumps go: this name, a dot and a number that counts up.
+/// The file name of the dumps, followed by a dot and a number that counts up.
 const DUMP: &str = "dump";
-/// What the pipes begin with through which the counters are reached.
+/// The prefix of the pipes through which the counters are reached.
 const PIPES: &str = "pipes";
 
 /// The counters of a running server.
@@ -25,18 +25,18 @@ pub(super) struct Callgrind {
 /// Nothing can be counted.
 #[derive(Debug, thiserror::Error)]
 pub enum CallgrindError {
-    /// The program that reaches the counters is not there.
+    /// The program that reads the counters is missing.
     #[error("vgdb cannot be run; it comes with valgrind")]
     Missing(#[source] io::Error),
-    /// It does not reach them.
+    /// The counters cannot be reached.
     #[error("vgdb does not reach the server: {0}")]
     Unreachable(String),
-    /// A dump is not there, or has no total.
+    /// A dump is missing or has no total.
     #[error("{0} cannot be read")]
     Dump(PathBuf),
 }
 
-/// The words that come before the server's program. Counting begins later, so that the start is short.
+/// The arguments before the server's program. Counting starts later, so that the start is fast.
 pub(super) fn command(folder: &Path) -> Vec<OsString> {
     let at = |option: &str, name: &str| {
         let mut word = OsString::from(option);
@@ -50,25 +50,25 @@ pub(super) fn command(folder: &Path) -> Vec<OsString> {
 }
 
 impl Callgrind {
-    /// Begins to count in a process that was started by [`command`].
+    /// Starts counting in a process that was started by [`command`].
     pub(super) fn attach(folder: PathBuf, process: u32) -> Result<Self, CallgrindError> {
         let callgrind = Self { folder, process, dumps: 0 };
         callgrind.tell(&["instrumentation", "on"])?;
         Ok(callgrind)
     }
 
-    /// Forgets what was counted.
+    /// Resets the counters.
     pub(super) fn zero(&self) -> Result<(), CallgrindError> {
         self.tell(&["zero"])
     }
 
-    /// Gives what was counted, and begins again.
+    /// Returns the count and resets it.
     pub(super) fn take(&mut self) -> Result<u64, CallgrindError> {
         self.tell(&["dump"])?;
         self.dumps += 1;
         let path = self.folder.join(format!("{DUMP}.{}", self.dumps));
         let total = fs::read_to_string(&path).ok().as_deref().and_then(total);
-        // Whatever is left goes away with the folder.
+        // Anything left is removed with the folder.
         let _ = fs::remove_file(&path);
         total.ok_or(CallgrindError::Dump(path))
     }
@@ -85,7 +85,7 @@ impl Callgrind {
     }
 }
 
-/// The last line of a dump that was written to its end.
+/// The last line of a dump that was completely written.
 fn total(dump: &str) -> Option<u64> {
     let line = dump.lines().rev().find(|line| !line.is_empty())?;
     line.strip_prefix("totals: ")?.trim().parse().ok()

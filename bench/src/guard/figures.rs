@@ -1,4 +1,4 @@
-//! The recorded figures, and the verdict on others.
+//! The recorded figures, and the verdict on new ones.
 
 use std::collections::BTreeMap;
 use std::env::consts::ARCH;
@@ -12,25 +12,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::step::Step;
 
-/// How far a step may be from its figure, in percent.
+/// How far a step may differ from its figure, in percent.
 const TOLERANCE: f64 = 3.0;
 const HEADER: &str = "\
-# What each step takes: thousands of instructions for a request, on SQLite, of the release build, as callgrind counts
+# Thousands of instructions per request for each step, as counted by callgrind on SQLite in the release build.
 # them. `make guard-record` writes this file; `make guard` fails when a step differs by more than 3 %.
 ";
-/// What else decides about the figures, besides our code and the locked crates: it comes from the system.
+/// The system's libraries, which also affect the figures, besides our code and the locked crates.
 const LIBRARIES: [(&str, &[&str]); 3] =
     [("openssl", &["version"]), ("getconf", &["GNU_LIBC_VERSION"]), ("valgrind", &["--version"])];
 
-/// What the file holds: figures of each architecture.
+/// The content of the file: figures for each architecture.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Recorded(BTreeMap<String, Figures>);
 
-/// What was counted.
+/// The figures of one count.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Figures {
-    /// With which of the system's libraries.
+    /// The system's libraries at that count.
     pub(super) libraries: String,
     pub(super) steps: BTreeMap<Step, f64>,
 }
@@ -41,18 +41,18 @@ pub enum FiguresError {
     /// The file cannot be read or written.
     #[error("{path} cannot be used")]
     File {
-        /// Which.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// The file holds something else.
-    #[error("{path} does not hold figures")]
+    /// The file does not contain figures.
+    #[error("{path} does not contain figures")]
     Meaningless {
-        /// Which.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: toml::de::Error,
     },
@@ -61,7 +61,7 @@ pub enum FiguresError {
     Unwritable(#[from] toml::ser::Error),
 }
 
-/// What was counted, beside what was recorded.
+/// The new figures beside the recorded ones.
 #[derive(Debug)]
 pub struct Verdict {
     recorded: Option<Figures>,
@@ -69,7 +69,7 @@ pub struct Verdict {
 }
 
 impl Recorded {
-    /// Reads the file; nothing is recorded where there is none.
+    /// Reads the file. If it does not exist, nothing is recorded.
     pub(super) fn read(path: &Path) -> Result<Self, FiguresError> {
         match fs::read_to_string(path) {
             Ok(text) => toml::from_str(&text)
@@ -92,14 +92,14 @@ impl Recorded {
         fs::write(path, text).map_err(|source| FiguresError::File { path: path.to_owned(), source })
     }
 
-    /// Holds figures of this architecture against those that were recorded.
+    /// Compares figures of this architecture with the recorded ones.
     pub(super) fn judge(mut self, now: Figures) -> Verdict {
         Verdict { recorded: self.0.remove(ARCH), now }
     }
 }
 
 impl Verdict {
-    /// A line for each step.
+    /// A table with a line for each step.
     pub fn table(&self) -> String {
         let mut table = "thousands of instructions  recorded        now   difference\n".to_owned();
         for (&step, &now) in &self.now.steps {
@@ -115,10 +115,10 @@ impl Verdict {
         table
     }
 
-    /// What is wrong, a line for each step; nothing if all is well.
+    /// What is wrong, with a line for each step; empty if all is well.
     pub fn complaints(&self) -> Vec<String> {
         let Some(recorded) = &self.recorded else {
-            return vec![format!("nothing is recorded for {ARCH}: `make guard-record` does it")];
+            return vec![format!("nothing is recorded for {ARCH}: run `make guard-record`")];
         };
         let steps = self.now.steps.iter();
         let mut complaints: Vec<String> = steps
@@ -126,7 +126,8 @@ impl Verdict {
             .collect();
         if !complaints.is_empty() && recorded.libraries != self.now.libraries {
             complaints.push(format!(
-                "this is {}, and the figures were recorded with {}: where nothing else changed, `make guard-record`",
+                "this is {}, and the figures were recorded with {}: if nothing else changed, run `make \
+                 guard-record`",
                 self.now.libraries, recorded.libraries
             ));
         }
@@ -137,7 +138,7 @@ impl Verdict {
 fn complaint(step: Step, recorded: Option<f64>, now: f64) -> Option<String> {
     let name = step.name();
     let Some(recorded) = recorded else {
-        return Some(format!("{name} was never recorded: `make guard-record` does it"));
+        return Some(format!("{name} was never recorded: run `make guard-record`"));
     };
     let difference = percent(recorded, now);
     let size = difference.abs();
@@ -145,10 +146,11 @@ fn complaint(step: Step, recorded: Option<f64>, now: f64) -> Option<String> {
         return None;
     }
     Some(if difference > 0.0 {
-        format!("{name} takes {size:.1} % more instructions than recorded: it got slower, find out why")
+        format!("{name} takes {size:.1} % more instructions than recorded: it got slower; find out why")
     } else {
         format!(
-            "{name} takes {size:.1} % fewer instructions than recorded: it got faster, `make guard-record` keeps that"
+            "{name} takes {size:.1} % fewer instructions than recorded: it got faster; run `make \
+             guard-record` to keep that"
         )
     })
 }
@@ -157,12 +159,12 @@ fn percent(recorded: f64, now: f64) -> f64 {
     (now / recorded - 1.0) * 100.0
 }
 
-/// The system's libraries that the figures depend on, in one line.
+/// The system's libraries that affect the figures, in one line.
 pub(super) fn libraries() -> String {
     let version = |&(program, words): &(&str, &[&str])| {
         let output = Command::new(program).args(words).output().ok()?;
         let text = String::from_utf8(output.stdout).ok()?;
-        // What follows the name and the version, a date for example, says nothing more.
+        // The words after the name and the version, such as a date, do not matter.
         Some(text.split_whitespace().take(2).collect::<Vec<_>>().join(" "))
     };
     let known = |(program, words)| version(&(program, words)).unwrap_or_else(|| format!("{program} unknown"));
@@ -177,7 +179,7 @@ mod tests {
         Figures { libraries: libraries.to_owned(), steps: BTreeMap::from([(step, thousands)]) }
     }
 
-    /// On a login that was recorded as a hundred thousand instructions.
+    /// The verdict on a login that was recorded with a hundred thousand instructions.
     fn verdict(now: f64) -> Verdict {
         let recorded = Recorded::default().with(figures("OpenSSL 1", Step::Login, 100.0));
         recorded.judge(figures("OpenSSL 2", Step::Login, now))
@@ -192,7 +194,7 @@ mod tests {
     #[test]
     fn more_instructions_are_told_with_what_else_is_different() {
         let told = verdict(103.2).complaints();
-        assert_eq!(told[0], "login takes 3.2 % more instructions than recorded: it got slower, find out why");
+        assert_eq!(told[0], "login takes 3.2 % more instructions than recorded: it got slower; find out why");
         assert!(told[1].starts_with("this is OpenSSL 2, and the figures were recorded with OpenSSL 1"));
     }
 
@@ -205,10 +207,10 @@ mod tests {
     #[test]
     fn what_was_never_recorded_is_told() {
         let unknown = Recorded::default().judge(figures("", Step::Keys, 1.0)).complaints();
-        assert_eq!(unknown, [format!("nothing is recorded for {ARCH}: `make guard-record` does it")]);
+        assert_eq!(unknown, [format!("nothing is recorded for {ARCH}: run `make guard-record`")]);
         let recorded = Recorded::default().with(figures("", Step::Login, 1.0));
         let new_step = recorded.judge(figures("", Step::Keys, 1.0)).complaints();
-        assert_eq!(new_step, ["keys was never recorded: `make guard-record` does it"]);
+        assert_eq!(new_step, ["keys was never recorded: run `make guard-record`"]);
     }
 
     #[test]

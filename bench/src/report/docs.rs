@@ -1,4 +1,5 @@
-//! Writes `docs/performance.md` and its plots. The prose is in `bench/performance.md`; no number is written by hand.
+//! Writes `docs/performance.md` and its plots. The text is in `bench/performance.md`; no number is written by
+//! hand.
 
 use std::fs;
 use std::io;
@@ -10,12 +11,12 @@ use crate::cell::{Cell, Database, Record, Target};
 use crate::step::Step;
 
 const TEMPLATE: &str = include_str!("../../performance.md");
-/// What servers of others do, written by hand and dated; `bench/peers.md`, if there is one.
+/// Results of other servers, written by hand with a date, from `bench/peers.md`.
 const PEERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers.md");
-/// At how many connections the goals are.
+/// The number of connections that the goals are set for.
 const SHOWN: usize = 64;
 
-/// Writes the page into this folder, and the plots into `images` below it.
+/// Writes the page into this folder, and the plots into its subfolder `images`.
 pub fn write(records: &[Record], folder: &Path) -> io::Result<()> {
     let report = Report::of(records);
     let images = folder.join("images");
@@ -150,7 +151,7 @@ fn bars(title: String, steps: &[Step], series: Vec<(String, Vec<Option<f64>>)>, 
     Bars { title, groups: steps.iter().map(|step| step.name().to_owned()).collect(), series, goal }
 }
 
-/// Throughput by the number of tokens, a row for each database and step.
+/// Throughput by the number of tokens, with a row for each database and step.
 type Growth = Vec<(Database, Step, Vec<(u64, f64)>)>;
 
 fn growth(records: &[Record]) -> Growth {

@@ -1,4 +1,4 @@
-//! Plots: bars in groups, as SVG that is readable on light and on dark ground.
+//! Plots: grouped bars as SVG, readable on light and dark backgrounds.
 
 use std::fmt::Write;
 
@@ -10,21 +10,21 @@ const BOTTOM: f64 = 56.0;
 const COLORS: [&str; 4] = ["#4c8bf5", "#f5a742", "#3aa76d", "#b06ad9"];
 const LINES: u32 = 5;
 
-/// Bars in groups: a group for each name, in it a bar for each series.
+/// Grouped bars: a group for each name, with a bar for each series.
 #[derive(Clone, Debug)]
 pub(super) struct Bars {
-    /// What is shown.
+    /// The title.
     pub(super) title: String,
-    /// What stands below each group.
+    /// The label below each group.
     pub(super) groups: Vec<String>,
-    /// A name and a value for each group; a value that is not there has no bar.
+    /// A name and a value for each group; a missing value has no bar.
     pub(super) series: Vec<(String, Vec<Option<f64>>)>,
-    /// A line across, where something is aimed at.
+    /// A line across the plot at the goal.
     pub(super) goal: Option<f64>,
 }
 
 impl Bars {
-    /// Draws them.
+    /// Draws the plot.
     pub(super) fn draw(&self) -> String {
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{0}\">\n\
@@ -92,7 +92,7 @@ impl Bars {
         }
     }
 
-    /// A round number above everything.
+    /// A round number above all values.
     fn top(&self) -> f64 {
         let values = self.series.iter().flat_map(|(_, values)| values.iter().flatten().copied());
         round_above(values.chain(self.goal).fold(0.0, f64::max))

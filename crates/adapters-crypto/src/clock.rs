@@ -1,4 +1,4 @@
-//! The machine's clock: the one place in the product that asks the machine for the time.
+//! The machine's clock. This is the only place in the product that asks the machine for the time.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -7,16 +7,16 @@ use async_trait::async_trait;
 use countersign_ports::Clock;
 use time::OffsetDateTime;
 
-/// When somebody first asked what had passed.
+/// The start of the elapsed time: the moment of the first call.
 static BEGINNING: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-/// The time as the operating system has it.
+/// The operating system's time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
 #[async_trait]
 impl Clock for SystemClock {
-    #[expect(clippy::disallowed_methods, reason = "this adapter is the clock that everybody else asks")]
+    #[expect(clippy::disallowed_methods, reason = "this adapter is the clock that everything else uses")]
     fn now(&self) -> OffsetDateTime {
         OffsetDateTime::now_utc()
     }

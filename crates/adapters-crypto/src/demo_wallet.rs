@@ -1,7 +1,7 @@
 //! A throw-away Ethereum wallet for people who have none at hand and want to try a sign-in from a terminal.
 //!
-//! **Never for money.** The key lives in the memory of a command-line program and possibly in the history of a shell. It
-//! signs texts; it knows no transactions.
+//! **Never use it for money.** The key is in the memory of a command-line program, and possibly in the
+//! history of a shell. It signs texts and cannot sign transactions.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::wallet::{Address, personal_sign_digest};
 
-/// A key that signs texts as an Ethereum wallet would, for trying out.
+/// A key for trying out a sign-in. It signs texts as an Ethereum wallet would.
 #[derive(Clone)]
 pub struct DemoWallet {
     key: SigningKey,
@@ -22,7 +22,7 @@ impl DemoWallet {
     pub fn generate(entropy: &dyn Entropy) -> Self {
         let mut seed: [u8; 32] = entropy.bytes();
         loop {
-            // Nearly every seed is a key; hashing the others needs no second draw.
+            // Nearly every seed is a valid key. Hashing the few others avoids a second draw.
             match Self::from_bytes(seed) {
                 Some(wallet) => return wallet,
                 None => seed = Sha256::digest(seed).into(),
@@ -30,12 +30,13 @@ impl DemoWallet {
         }
     }
 
-    /// Takes a key; `None` for the few values that are none (zero, and from the order of the group on).
+    /// Makes the wallet of a given key. Returns `None` for the few values that are not keys: zero, and
+    /// everything from the order of the group up.
     pub fn from_bytes(key: [u8; 32]) -> Option<Self> {
         Some(Self { key: SigningKey::from_slice(&key).ok()? })
     }
 
-    /// Gives the key away, so that a later command can be the same wallet.
+    /// Returns the key, so that a later command can use the same wallet.
     pub fn to_bytes(&self) -> [u8; 32] {
         self.key.to_bytes().into()
     }
@@ -45,10 +46,10 @@ impl DemoWallet {
         Address::of_key(self.key.verifying_key()).checksummed()
     }
 
-    /// Signs a text by `personal_sign`: 65 bytes in hex after `0x`, recovery byte 27 or 28.
+    /// Signs a text with `personal_sign`: 65 bytes in hex after `0x`, with recovery byte 27 or 28.
     pub fn sign(&self, text: &str) -> String {
         let (scalars, recovery) = self.key.sign_prehash_recoverable(&personal_sign_digest(text.as_bytes()));
-        // The second bit of the recovery id would say that r was reduced, which nobody can bring about.
+        // The second bit of the recovery id would mean that r was reduced, which nobody can bring about.
         let recovery = 27 + u8::from(recovery.is_y_odd());
         format!("0x{}{recovery:02x}", hex::encode(scalars.to_bytes()))
     }
@@ -74,7 +75,7 @@ mod tests {
 
     #[test]
     fn the_wallet_signs_as_published_wallets_do() {
-        // The example of the eth-account documentation; its nonces follow RFC 6979 as ours do.
+        // The example from the eth-account documentation. Its nonces follow RFC 6979, as ours do.
         let key = hex::decode("4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318").unwrap();
         let wallet = DemoWallet::from_bytes(key.try_into().unwrap()).unwrap();
         let signature = "0xb91467e570a6466aa9e9876cbcd013baba02900b8979d43fe208a4a4f339f5fd\

@@ -1,18 +1,19 @@
-//! The operating system's randomness: the one place in the product that asks the machine for chance.
+//! The operating system's randomness. This is the only place in the product that asks the machine for random
+//! bytes.
 
 use countersign_ports::Entropy;
 
-/// Random bytes from the operating system; no generator of ours stands between.
+/// Random bytes directly from the operating system, without a generator of our own in between.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OsEntropy;
 
 impl Entropy for OsEntropy {
-    /// Ends the process if the operating system has no randomness: whatever a server without it handed out, anybody could
-    /// guess.
+    /// Ends the process if the operating system has no randomness: anyone could guess whatever a server
+    /// issued without it.
     fn fill(&self, buffer: &mut [u8]) {
         if let Err(error) = getrandom::fill(buffer) {
             eprintln!(
-                "countersign: the operating system gives no random bytes ({error}); ending the process"
+                "countersign: the operating system provides no random bytes ({error}); ending the process"
             );
             std::process::abort();
         }

@@ -1,4 +1,4 @@
-//! Reading what others signed: their compact form, their keys, and the verification by OpenSSL.
+//! Reads JWS that others signed: their compact form and their keys. OpenSSL verifies the signatures.
 
 mod json;
 mod keys;
@@ -13,29 +13,30 @@ use serde_json::{Map, Value};
 use crate::strict_json;
 use keys::{Algorithm, PublicKey};
 
-/// How long a signed text may be, in bytes.
+/// The longest accepted JWS, in bytes.
 const MAX_JWS: usize = 16 * 1024;
-/// How long its header may be, in characters of base64url.
+/// The longest accepted header, in characters of base64url.
 const MAX_HEADER: usize = 4 * 1024;
-/// How long a key set may be, in bytes.
+/// The longest accepted key set, in bytes.
 const MAX_JWKS: usize = 64 * 1024;
-/// How many keys are tried for one signature that does not name its key.
+/// How many keys are tried for a signature that does not name its key.
 const MAX_TRIED: usize = 8;
 
-/// Reads signatures with OpenSSL, through josekit. What josekit reads generously is read strictly before.
+/// Verifies signatures with OpenSSL, through josekit. Where josekit is lenient, this reader checks strictly
+/// first.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct JosekitReader;
 
-/// The parts of a signed text.
+/// The parts of a JWS.
 struct Parts<'a> {
     header: Header,
-    /// What the signature is over.
+    /// The text that the signature covers.
     signed: &'a str,
     payload: Vec<u8>,
     signature: Vec<u8>,
 }
 
-/// What a header says that matters.
+/// The header parameters that matter here.
 struct Header {
     algorithm: Algorithm,
     typ: Option<String>,
@@ -62,7 +63,7 @@ impl JwsReader for JosekitReader {
         let mut parts = Parts::read(jws)?;
         let Some(Value::Object(key)) = parts.header.jwk.take() else { return Err(JwsRejected::Header) };
         let key =
-            PublicKey::read(&key)?.ok_or(JwsRejected::Keys("the key in the header is of no known kind"))?;
+            PublicKey::read(&key)?.ok_or(JwsRejected::Keys("the key in the header has an unknown type"))?;
         if !key.fits(parts.header.algorithm) {
             return Err(JwsRejected::KeyUnknown);
         }
@@ -95,7 +96,7 @@ impl<'a> Parts<'a> {
         if header.len() > MAX_HEADER {
             return Err(JwsRejected::TooLong);
         }
-        // No character of base64url is a dot, so that a fourth part is refused here.
+        // A dot is not a character of base64url, so a fourth part is refused here.
         let decode = |part: &str| URL_SAFE_NO_PAD.decode(part).map_err(|_| JwsRejected::Malformed);
         let header = strict_json::object(&decode(header)?).ok_or(JwsRejected::Malformed)?;
         Ok(Self {
@@ -134,13 +135,13 @@ impl Header {
     }
 }
 
-/// The keys of a set that are of a known kind.
+/// The keys of a set whose type is known.
 fn read_set(jwks: &str) -> Result<Vec<PublicKey>, JwsRejected> {
     if jwks.len() > MAX_JWKS {
         return Err(JwsRejected::TooLong);
     }
     let set = strict_json::object(jwks.as_bytes())
-        .ok_or(JwsRejected::Keys("not a JSON object with every name once"))?;
+        .ok_or(JwsRejected::Keys("not a JSON object without duplicate names"))?;
     let Some(Value::Array(keys)) = set.get("keys") else {
         return Err(JwsRejected::Keys("keys is not a list"));
     };

@@ -1,7 +1,8 @@
 //! Wallet signatures, token signing, sealing of keys, the clock and the entropy.
 //!
-//! Everything here implements a port or serves one that does. Protocol rules live in `countersign-domain`; this crate
-//! knows curves, hashes and encodings, and how the machine is asked for the time and for chance.
+//! Everything here implements a port or serves something that does. Protocol rules are in
+//! `countersign-domain`. This crate knows curves, hashes and encodings, and gets the time and random bytes
+//! from the machine.
 
 pub mod clock;
 pub mod demo_wallet;

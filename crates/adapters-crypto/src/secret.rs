@@ -1,7 +1,7 @@
 //! The operator's secret, and the keys that are derived from it.
 //!
-//! There is one secret to keep for one installation; every use of it gets a key of its own by HKDF (RFC 5869), so that no
-//! use can endanger another. Where the secret comes from (a setting, a file) is the binary's business.
+//! An installation has one secret to keep. Each use of it gets a key of its own by HKDF (RFC 5869), so that
+//! no use can endanger another. The binary decides where the secret comes from: a setting or a file.
 
 use std::fmt;
 
@@ -12,31 +12,31 @@ use countersign_ports::{Entropy, EntropyExt};
 use hkdf::Hkdf;
 use sha2::Sha256;
 
-/// How many bytes the secret must have at least.
+/// The secret's minimum length in bytes.
 pub const MIN_SECRET_BYTES: usize = 32;
 
-/// Of 32 random bytes about 30 are different. This refuses zeros and one or two letters again and again; what somebody made up in another
-/// way cannot be told from chance.
+/// Among 32 random bytes about 30 are different. This check refuses zeros, and one or two letters repeated.
+/// Other made-up secrets cannot be told from random ones.
 const MIN_DIFFERENT: usize = 5;
 
-/// The longest key that HKDF-SHA256 can give.
+/// The longest key that HKDF-SHA256 can derive.
 const MAX_DERIVED_BYTES: usize = 255 * 32;
 
-/// Why a text is not an operator's secret. The text itself is never repeated.
+/// Why a text is not an operator's secret. The error never repeats the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SecretRejected {
-    /// Something that is not base64url.
+    /// The text is not base64url.
     #[error("the secret is not base64url (letters, digits, `-` and `_`)")]
     NotBase64Url,
-    /// Too little to be safe.
+    /// The secret is too short to be safe.
     #[error("the secret has {bytes} bytes, fewer than {MIN_SECRET_BYTES}")]
     TooShort {
-        /// How many bytes it has.
+        /// The number of bytes that it has.
         bytes: usize,
     },
-    /// Many bytes, and hardly any chance in them: zeros, one letter again and again.
+    /// The secret is long enough but hardly random: zeros, or one letter repeated.
     #[error(
-        "the secret has hardly any different bytes, so it is not random; make one with `openssl rand -base64 32`"
+        "the secret repeats the same few bytes, so it is not random; make one with `openssl rand -base64 32`"
     )]
     NotRandom,
 }
@@ -46,8 +46,8 @@ pub enum SecretRejected {
 pub struct OperatorSecret(Vec<u8>);
 
 impl OperatorSecret {
-    /// Reads the secret from base64url, with or without padding. White space around it is forgiven, because files end with a
-    /// line feed.
+    /// Reads the secret from base64url, with or without padding. White space around it is allowed, because
+    /// files end with a line feed.
     pub fn parse(text: &str) -> Result<Self, SecretRejected> {
         let padding = GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
         let decoded = GeneralPurpose::new(&URL_SAFE, padding).decode(text.trim());
@@ -66,12 +66,13 @@ impl OperatorSecret {
         Self(entropy.bytes::<MIN_SECRET_BYTES>().to_vec())
     }
 
-    /// Gives the secret away in base64url, for the one file that keeps it.
+    /// Returns the secret in base64url, for the one file that keeps it.
     pub fn expose(&self) -> String {
         URL_SAFE_NO_PAD.encode(&self.0)
     }
 
-    /// Derives the key for one purpose. The purpose is a constant of the program: changing it changes the key.
+    /// Derives the key for one purpose. The purpose is a constant of the program; changing it changes the
+    /// key.
     pub fn derive<const N: usize>(&self, purpose: &str) -> [u8; N] {
         const { assert!(N <= MAX_DERIVED_BYTES) };
         let mut key = [0; N];
@@ -143,13 +144,13 @@ mod tests {
         assert_eq!(
             secret.derive::<64>("cookies")[..32],
             key,
-            "a longer key of one purpose begins with the shorter"
+            "a longer key for the same purpose begins with the shorter one"
         );
     }
 
     #[test]
     fn derivation_is_hkdf_sha256_so_that_keys_survive_an_upgrade() {
-        // RFC 5869, test case 3: no salt, no info; its input is 22 bytes, so it does not go through `parse`.
+        // RFC 5869, test case 3: no salt, no info. Its input is 22 bytes, so it does not go through `parse`.
         let secret = OperatorSecret(vec![0x0b; 22]);
         let expected = "8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d9d201395faa4b61a96c8";
         assert_eq!(hex::encode(secret.derive::<42>("")), expected);

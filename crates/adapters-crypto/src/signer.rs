@@ -1,9 +1,9 @@
-//! Tokens as JWTs: access tokens (RFC 9068) with ES256, ID tokens and logout tokens (OpenID Connect) with the algorithm that
-//! the client chose.
+//! Tokens as JWTs: access tokens (RFC 9068) with ES256, ID tokens and logout tokens (OpenID Connect) with the
+//! algorithm that the client chose.
 //!
-//! A token of ours begins with one of our own headers, byte for byte: no header is ever parsed, so nothing that a token says of
-//! itself decides how it is read. Access tokens are judged by the hash that was stored, and ID tokens that come back are
-//! verified with the one key that their header stands for.
+//! A token of ours begins with one of our own headers, byte for byte. No header is ever parsed, so nothing
+//! that a token says about itself decides how it is read. Access tokens are recognized by their stored hash.
+//! ID tokens that come back are verified with the one key that belongs to their header.
 
 mod header;
 mod keys;
@@ -33,25 +33,26 @@ pub use keys::{KeyError, KeyTimes, SigningKey};
 pub use ring::KeyChange;
 pub use rotation::{forget_old_keys, load_or_create, make_due_keys, make_key};
 
-/// What access tokens are signed with: small and quick, and every resource server knows it.
+/// The algorithm of access tokens: signatures are small and fast, and every resource server supports it.
 const ACCESS_ALGORITHM: SigningAlgorithm = SigningAlgorithm::Es256;
 
-/// Longer texts are no tokens of ours, and are not even parsed.
+/// Longer texts are not our tokens, and are not even parsed.
 const MAX_TOKEN_LENGTH: usize = 16 * 1024;
 
-/// Signs with a ring of keys, over OpenSSL. Headers, signers and the key set are computed when the keys change; whoever signs
-/// takes the ring as it is at that moment, and waits for nobody.
+/// Signs with a ring of keys, with OpenSSL. Headers, signers and the key set are computed when the keys
+/// change. Each signature uses the ring as it is at that moment, and waits for nothing.
 pub struct JosekitSigner {
     ring: RwLock<Arc<Ring>>,
 }
 
 impl JosekitSigner {
-    /// Signs with these keys; the first of each algorithm is the one that signs.
+    /// Signs with these keys. The first key of each algorithm is the one that signs.
     pub fn new(keys: &[SigningKey]) -> Result<Self, KeyError> {
         Ok(Self { ring: RwLock::new(Arc::new(Ring::of(keys)?)) })
     }
 
-    /// Reads the stored keys and signs with them from now on. The answer says what changed; after an error all is as before.
+    /// Reads the stored keys and signs with them from now on. Returns what changed. After an error,
+    /// everything stays as it was.
     pub async fn reload(
         &self,
         store: &dyn KeyStore,
@@ -66,7 +67,7 @@ impl JosekitSigner {
         Ok(changes)
     }
 
-    /// Since when each key has signed that signs now.
+    /// For each key that signs now, since when it has done so.
     pub fn active_since(&self) -> Vec<(SigningAlgorithm, OffsetDateTime)> {
         self.ring().active_since().collect()
     }
@@ -119,13 +120,13 @@ impl TokenSigner for JosekitSigner {
         self.sign(TokenType::Logout, algorithm, &LogoutPayload::of(claims))
     }
 
-    /// Tokens of withdrawn keys are read too: we know by their hash that we issued them.
+    /// Tokens of withdrawn keys are read too: their stored hash proves that we issued them.
     fn read_access_token(&self, token: &str) -> Option<AccessTokenRead> {
         let token = within_length(token)?;
         let ring = self.ring();
         let rest = ring.access_headers().find_map(|header| token.strip_prefix(header))?;
         let (payload, signature) = rest.split_once('.')?;
-        // Of two spellings of one signature only the canonical one is ours; the length is that of ES256.
+        // If a signature has two encodings, only the canonical one is ours. The length is that of ES256.
         if URL_SAFE_NO_PAD.decode(signature).ok()?.len() != ES256_SIGNATURE_LENGTH {
             return None;
         }

@@ -1,5 +1,5 @@
-//! JSON of others. An object in which a name is there twice says two things, and different readers believe different ones: it is
-//! refused, however deep it is.
+//! Parses JSON from others. An object with a duplicate name is ambiguous, because different readers take
+//! different values. It is refused, at any depth.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub(crate) fn object(bytes: &[u8]) -> Option<Map<String, Value>> {
     Some(object)
 }
 
-/// A value in which no object has a name twice.
+/// A value in which no object has a duplicate name.
 struct Strict(Value);
 
 impl<'de> Deserialize<'de> for Strict {
@@ -27,7 +27,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON with every name once")
+        f.write_str("JSON without duplicate names")
     }
 
     fn visit_unit<E: Error>(self) -> Result<Value, E> {
@@ -66,7 +66,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
         let mut object = Map::new();
         while let Some((name, Strict(value))) = map.next_entry::<String, Strict>()? {
             if object.insert(name, value).is_some() {
-                return Err(A::Error::custom("a name is there twice"));
+                return Err(A::Error::custom("duplicate name"));
             }
         }
         Ok(Value::Object(object))

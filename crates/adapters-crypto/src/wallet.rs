@@ -1,4 +1,4 @@
-//! Wallet families: one module each, and the router that asks the right one.
+//! Wallet families, with one module for each, and the router that asks the right one.
 
 mod bitcoin;
 mod cosmos;

@@ -1,4 +1,5 @@
-//! The contract suites of `countersign-conformance`, on the router, on the family alone, and on the signer.
+//! The contract suites of `countersign-conformance`, run on the router, on each family alone, and on the
+//! signer.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
 mod router {
@@ -38,8 +39,8 @@ mod ethereum {
 }
 
 mod solana {
-    //! The family alone, with one wallet for each byte string that a wallet may sign. Their layouts are written down here a
-    //! second time.
+    //! The family alone, with one wallet for each byte string that a wallet may sign. Their layouts are
+    //! written here a second time.
 
     use ed25519_dalek::{Signer, SigningKey};
 
@@ -63,7 +64,8 @@ mod solana {
 
         fn spell(&self, signature: &[u8]) -> Vec<String> {
             let mut spellings = DigitsOnly.spell(signature);
-            // The work of base58 grows with the square of the length; what no wallet would write needs none.
+            // The work of decoding base58 grows with the square of the length. Lengths that no wallet would
+            // write are skipped.
             if signature.len() <= 256 {
                 spellings.insert(0, bs58::encode(signature).into_string());
             }
@@ -71,7 +73,7 @@ mod solana {
         }
     }
 
-    /// The spellings that the suite knows by itself.
+    /// The encodings that the suite knows by itself.
     struct DigitsOnly;
 
     impl SigningWallet for DigitsOnly {
@@ -84,9 +86,9 @@ mod solana {
         }
     }
 
-    /// A wallet whose address has 43 characters and does not begin with a `1`. Without a character, such an address is 31
-    /// bytes. Those of 44 characters are another address about every second time when they lose one, because they have no
-    /// checksum; of them the suite's clause about cut addresses cannot hold.
+    /// A wallet whose address has 43 characters and does not begin with a `1`. Without one character, such an
+    /// address is 31 bytes. Addresses of 44 characters have no checksum, so about half of them are another
+    /// valid address without one character. The suite's clause about cut addresses cannot hold for those.
     fn wallet(seed: u64, bytes_to_sign: fn(&[u8; 32], &str) -> Vec<u8>) -> Wallet {
         let mut key = [7; 32];
         key[..8].copy_from_slice(&seed.to_be_bytes());
@@ -98,7 +100,7 @@ mod solana {
                 return wallet;
             }
         }
-        unreachable!("one address in twenty is like that");
+        unreachable!("one address in twenty has this form");
     }
 
     const SIGNING_DOMAIN: &[u8] = b"\xffsolana offchain";
@@ -134,7 +136,7 @@ mod solana {
     }
 
     mod ledger_with_host {
-        //! Where a text names no host, the wallet signs as if it had been told none.
+        //! If a text names no host, the wallet signs as if it had got none.
 
         fn bytes_to_sign(signer: &[u8; 32], text: &str) -> Vec<u8> {
             let host = text.split_once(" wants you").map_or("", |(host, _)| host);
@@ -233,7 +235,7 @@ mod cosmos {
             vec![self.address().to_uppercase()]
         }
 
-        /// The document's members stand in the order of their names, as amino's JSON wants them.
+        /// The document's members are in alphabetical order, as amino's JSON requires.
         fn sign(&self, text: &str) -> Vec<u8> {
             let value = json!({ "data": STANDARD.encode(text), "signer": self.address() });
             let document = json!({
@@ -314,7 +316,7 @@ mod tron {
 }
 
 mod coins {
-    //! Bitcoin and the coins like it, with wallets that share no code with ours but libsecp256k1.
+    //! Bitcoin and similar coins, with wallets that share no code with ours except libsecp256k1.
 
     use base64::Engine;
     use base64::engine::general_purpose::STANDARD;
@@ -362,7 +364,7 @@ mod coins {
     enum Kind {
         /// P2PKH, with the version.
         Key(u8),
-        /// P2WPKH in P2SH, with the version and another version that means the same when the chain is named.
+        /// P2WPKH in P2SH, with the version, and another version that means the same when the chain is named.
         Nested(u8, Option<(u8, &'static str)>),
         /// P2WPKH, with the HRP.
         Segwit(&'static str),
@@ -495,14 +497,14 @@ mod coins {
             serialize(&Witness::from_slice(&[signature, pair.public_key().serialize().to_vec()]))
         }
 
-        /// BIP-322 has no hex and no other base64.
+        /// BIP-322 has no hex and only one form of base64.
         fn spell(&self, signature: &[u8]) -> Vec<String> {
             let text = STANDARD.encode(signature);
             vec![format!("smp{text}"), text]
         }
     }
 
-    /// The contract of a coin and a kind of address, by BIP-137.
+    /// The contract suite for a coin and a kind of address, by BIP-137.
     macro_rules! compact {
         ($name:ident, $coin:ident, $magic:literal, $kind:expr) => {
             mod $name {
@@ -557,7 +559,7 @@ mod coins {
 }
 
 mod signer {
-    //! A signer over new keys.
+    //! A signer with new keys.
 
     use countersign_adapters_crypto::{JosekitSigner, SigningKey};
     use countersign_domain::signing_algorithm::SigningAlgorithm;

@@ -1,4 +1,4 @@
-//! Contract wallets, against RPC services that do what they should and such that do not. A real chain is asked in
+//! Contract wallets, against RPC services that behave well and others that do not. A real chain is asked in
 //! `tests/peers/evm.mjs`.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
@@ -24,14 +24,15 @@ const YES: &str = "0x1626ba7e000000000000000000000000000000000000000000000000000
 const WRAPPER_END: &str = "6492649264926492649264926492649264926492649264926492649264926492";
 const CODE: &str = "0x6001";
 
-/// The one question that is asked for a verdict, as the node is told it.
+/// The one question that is asked for a verdict, as the node receives it.
 struct Asked<'a> {
     call: &'a Value,
-    /// The judge's instructions and what stands behind them.
+    /// The judge's instructions and the data after them.
     data: &'a str,
 }
 
-/// A service that runs the judge, and at whose address stands this code, which answers the judge's question like this.
+/// A service that runs the judge. `code` is the code at the account's address, and `wallet` answers the
+/// judge's question.
 fn service(code: &'static str, wallet: impl Fn(&Asked<'_>) -> Reply + Send + Sync + 'static) -> Stub {
     service_of(CHAIN, code, wallet)
 }
@@ -57,7 +58,7 @@ fn service_of(
     })
 }
 
-/// What the judge returns, when the wallet gave this answer or failed.
+/// What the judge returns, if the wallet gave this answer or failed.
 fn judged(chain: u64, had_code: bool, answer: Option<&str>) -> Value {
     let answer = answer.map(|answer| &answer[2..]);
     let first: String = answer.unwrap_or_default().chars().take(64).collect();
@@ -81,7 +82,7 @@ fn asking_at(chain: u64, url: &str) -> EthereumVerifier {
     EthereumVerifier::with_rpc(vec![RpcEndpoint::new(chain, url, false).unwrap()])
 }
 
-/// The same claim, of an account that was named to be a key's or a contract's.
+/// The same claim for an account that was named as a key's or a contract's.
 fn of_kind(proof: &WalletProof, kind: AccountKind) -> WalletProof {
     let family = match kind {
         AccountKind::Key => "eip155".to_owned(),
@@ -101,7 +102,7 @@ fn proof(chain: u64, address: &str, text: &str, signature: &str) -> WalletProof 
     WalletProof { account, kind: None, text: text.to_owned(), signature: signature.to_owned() }
 }
 
-/// A claim that only a contract can take.
+/// A claim that only a contract can accept.
 fn of_contract() -> WalletProof {
     proof(CHAIN, CONTRACT, TEXT, "0x0102")
 }
@@ -110,12 +111,12 @@ fn demo() -> DemoWallet {
     DemoWallet::from_bytes([0x42; 32]).unwrap()
 }
 
-/// The account of a contract: one of its own chain (P-10).
+/// The account of a contract: one on its own chain (P-10).
 fn own_account(proof: &WalletProof) -> Verdict {
     Verdict::Valid(WalletAccount { family: proof.account.chain.clone(), ..proof.account.clone() })
 }
 
-/// Why no verdict was found.
+/// Why there was no verdict.
 async fn unavailable(verifier: &EthereumVerifier) -> String {
     let VerifierError::Unavailable(source) = verifier.verify(&of_contract()).await.unwrap_err();
     source.to_string()
@@ -136,19 +137,19 @@ fn wrapped(factory: &str, calldata: &[u8], inner: &[u8]) -> String {
     format!("0x{factory:0>64}{:064x}{offset:064x}{first}{second}{WRAPPER_END}", 96)
 }
 
-/// EIP-191, in other words than ours.
+/// EIP-191, implemented a second time.
 fn hash_of(text: &str) -> String {
     let prefixed = format!("\u{19}Ethereum Signed Message:\n{}{text}", text.len());
     hex::encode(Keccak256::digest(prefixed.as_bytes()))
 }
 
-#[expect(clippy::print_stdout, reason = "the count belongs into the runner's record")]
+#[expect(clippy::print_stdout, reason = "the count belongs in the runner's record")]
 fn ran(name: &str, count: usize) {
     println!("{name}: {count} cases ran");
     assert!(count > 0);
 }
 
-/// The cases of a file, which are a list or a map from names.
+/// The cases in a file, which are a list or a map by name.
 fn cases(file: &str, member: &str) -> Vec<Value> {
     let document: Value = serde_json::from_str(file).unwrap();
     let cases = &document[member];
@@ -163,7 +164,7 @@ fn text<'a>(case: &'a Value, member: &str) -> &'a str {
 const VECTORS: &str = include_str!("../../../tests/vectors/ethereum/erc1271_erc6492.json");
 
 mod keys {
-    //! The contract suite for keys, where contracts could be asked but are none.
+    //! The contract suite for keys, where contracts could be asked but there are none.
 
     use countersign_conformance::fakes::TestWallet;
 
@@ -188,7 +189,7 @@ async fn b_045_the_published_and_the_broken_wrappers_are_judged_as_the_vectors_s
         let proof = proof(CHAIN, signer, &String::from_utf8(message).unwrap(), &signature);
         assert!(is_refused(&EthereumVerifier::offline(), &proof).await, "without an RPC: {name}");
 
-        // A chain on which the published factory makes a contract that takes the published text and no other.
+        // A chain on which the published factory deploys a contract that accepts only the published text.
         let stub = service("0x", |asked| {
             assert!(asked.data.contains(&CONTRACT[2..].to_lowercase()));
             Reply::Result(json!(if asked.data.contains(FACTORY) && asked.data.contains(&hash_of("xqw")) {
@@ -206,7 +207,7 @@ async fn b_045_the_published_and_the_broken_wrappers_are_judged_as_the_vectors_s
             assert!(matches!(verdict, Verdict::Invalid(_)), "{name}");
         }
         let may_ask = name.starts_with("ERC-");
-        assert_eq!(stub.connections() > 0, may_ask, "what is no wrapper asks nobody: {name}");
+        assert_eq!(stub.connections() > 0, may_ask, "without a wrapper nobody is asked: {name}");
     }
     ran("erc1271_erc6492, cases", cases.len());
 }
@@ -249,10 +250,10 @@ async fn b_047_answers_of_services_are_judged_as_the_vectors_say() {
 async fn a_contract_that_says_no_and_an_address_without_one_are_told_apart_for_support() {
     let no = service(CODE, |_| Reply::Result(json!(format!("0x{}", "0".repeat(64)))));
     let said = asking(&no).verify(&of_contract()).await.unwrap();
-    assert_eq!(said, Verdict::Invalid("the contract does not take it"));
+    assert_eq!(said, Verdict::Invalid("the contract does not accept it"));
     let nobody = service("0x", |_| Reply::Result(json!("0x")));
     let said = asking(&nobody).verify(&of_contract()).await.unwrap();
-    let reason = "it is not a key's 65 bytes, and there is no contract at the address (yet)";
+    let reason = "it is not the 65-byte signature of a key, and there is no contract at the address (yet)";
     assert_eq!(said, Verdict::Invalid(reason));
 }
 
@@ -265,7 +266,7 @@ async fn a_published_contract_signature_is_no_keys_and_the_contract_decides() {
         let proof = proof(CHAIN, address, message, text(case, "signature"));
         assert!(
             is_refused(&EthereumVerifier::offline(), &proof).await,
-            "offline it must not pass for a key's"
+            "offline it must not pass for a key's signature"
         );
         assert!(is_refused(&asking(&service("0x", |_| Reply::Result(json!("0x")))), &proof).await);
         assert!(is_refused(&asking(&service(CODE, |_| Reply::Result(json!("0x")))), &proof).await);
@@ -320,14 +321,15 @@ async fn f_15_where_a_key_is_named_no_contract_is_asked_and_where_a_contract_is_
         assert!(is_refused(&verifier, &of_kind(other, key)).await);
     }
     assert_eq!(stub.connections(), 0);
-    // A contract that takes everything is not asked about a key, and one that takes nothing is not replaced by one.
+    // A contract that accepts everything is not asked about a key, and a key does not replace a contract that
+    // accepts nothing.
     for proof in [&by_key, &by_code] {
         assert_eq!(verifier.verify(&of_kind(proof, contract)).await.unwrap(), own_account(proof));
     }
     let strict = service(CODE, |_| Reply::Result(json!("0x")));
     assert!(is_refused(&asking(&strict), &of_kind(&by_key, contract)).await);
     assert!(is_refused(&EthereumVerifier::offline(), &of_kind(&by_key, contract)).await);
-    // Nor is an account judged that is not of the kind that was named.
+    // An account that is not of the named kind is not verified either.
     for (proof, kind) in [(of_kind(&by_key, key), contract), (of_kind(&by_key, contract), key)] {
         assert!(is_refused(&verifier, &WalletProof { kind: Some(kind), ..proof }).await);
     }
@@ -379,7 +381,7 @@ async fn b_046_an_answer_that_is_not_the_judge_s_or_of_another_chain_is_no_verdi
         good.replacen("01", "02", 1),
         judged(1, true, Some(YES)).as_str().unwrap().to_owned(),
         judged(0, true, Some(YES)).as_str().unwrap().to_owned(),
-        // A number whose lower half is the right one.
+        // A number whose lower half is right.
         good.replace("0000000000002105", "0000000100002105"),
         good.replace(&format!("{CHAIN:064x}"), &format!("01{CHAIN:062x}")),
     ];
@@ -388,7 +390,7 @@ async fn b_046_an_answer_that_is_not_the_judge_s_or_of_another_chain_is_no_verdi
         let told = answer.clone();
         let stub = Stub::start(move |_, _| Reply::Result(json!(told)));
         let said = unavailable(&asking(&stub)).await;
-        assert!(said.contains("verdict") || said.contains("speaks for"), "{answer}: {said}");
+        assert!(said.contains("verdict") || said.contains("it serves"), "{answer}: {said}");
     }
     let stub = content();
     assert_eq!(asking(&stub).verify(&of_contract()).await.unwrap(), own_account(&of_contract()));

@@ -1,7 +1,7 @@
-//! A signature is good for the account that made it and for no other, of whatever family, coin or spelling.
+//! A signature is valid for the account that made it and for no other, whatever the family, coin or encoding.
 //!
-//! One list says which wallets there are. A family is added to it by one line and a function that signs with a key; that none is
-//! forgotten is a test of its own.
+//! One list names all wallets. To add a family, add one line and a function that signs with a key. A test
+//! checks that none is forgotten.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,17 +19,17 @@ use serde_json::{Value, json};
 use sha2::Sha256;
 use sha3::{Digest, Keccak256};
 
-/// What a wallet with some key makes of a text.
+/// A text signed by a wallet with some key.
 struct Signed {
     /// Its address.
     address: String,
-    /// Its chain by CAIP-2, where the address alone could mean several.
+    /// Its CAIP-2 chain id, if the address alone could mean several.
     chain: Option<&'static str>,
-    /// Its signatures of the text: every form that it may sign, in every spelling that its family takes.
+    /// Its signatures of the text: every form that it may sign, in every encoding that its family accepts.
     signatures: Vec<String>,
 }
 
-/// Signs a text with 32 bytes of secret, which every family makes a key of in its own way.
+/// Signs a text with 32 secret bytes, from which each family makes a key in its own way.
 type Sign = fn(secret: [u8; 32], text: &str) -> Signed;
 
 /// Every kind of wallet that can sign in.
@@ -91,7 +91,7 @@ fn solana(secret: [u8; 32], text: &str) -> Signed {
     }
 }
 
-/// What a coin writes before its messages and in front of its addresses.
+/// The text before a coin's messages, and the prefixes of its addresses.
 struct CoinOf {
     chain: &'static str,
     magic: &'static str,
@@ -136,7 +136,7 @@ const EVRMORE: CoinOf = CoinOf {
     prefix: "",
 };
 
-/// What an address is made of.
+/// What an address is made from.
 #[derive(Clone, Copy)]
 enum Kind {
     Key,
@@ -199,7 +199,7 @@ fn adr036(prefix: &str, secret: [u8; 32], text: &str) -> Signed {
     Signed { address, chain: None, signatures }
 }
 
-/// JSON with its keys in order, whichever order the library keeps.
+/// JSON with sorted keys, whatever order the library keeps.
 fn sorted(value: &Value) -> String {
     match value {
         Value::Object(members) => {
@@ -317,7 +317,7 @@ async fn b_005_b_034_no_signature_is_good_for_another_account_of_any_family() {
     println!("signatures for others: {ran} ran");
 }
 
-/// A session could only hold such an account if it had been written by something else than the router.
+/// A session could only contain such an account if something other than the router had written it.
 #[tokio::test]
 async fn b_034_an_account_with_parts_of_two_families_is_refused_whoever_signs() {
     let holders = holders();
@@ -330,7 +330,8 @@ async fn b_034_an_account_with_parts_of_two_families_is_refused_whoever_signs() 
                 WalletAccount { chain: other_account.chain.clone(), ..one_account.clone() },
                 WalletAccount { address: other_account.address.clone(), ..one_account.clone() },
             ];
-            // Families may share a namespace or a way to write addresses; what is then an account of its own is judged above.
+            // Families may share a namespace or an address format. Accounts that exist on their own are
+            // covered above.
             let known: Vec<_> = holders.iter().map(|holder| &holder.recognized.account).collect();
             for account in mixed.iter().filter(|account| !known.contains(account)) {
                 for signature in one.signatures.iter().chain(&other.signatures) {

@@ -1,5 +1,6 @@
-//! Applications whose registration and settings are known: those of docs/clients.md that have addresses and settings of their own. Both are
-//! read from the files that they were tested with, so that what is printed is what logged in.
+//! Applications whose registration and settings are known: those in docs/clients.md that have an address and
+//! settings of their own. Both come from the files used in the tests, so what is printed here is what logged
+//! in there.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use serde::Deserialize;
 
 const REGISTRATIONS: &str = include_str!("../../../tests/clients/registrations.json");
 
-/// The files that the registrations name.
+/// The settings files that the registrations name.
 const CONFIGURATIONS: [(&str, &str); 8] = [
     ("apps/apache/openid.conf", include_str!("../../../tests/clients/apps/apache/openid.conf")),
     ("apps/jupyterhub/openid.py", include_str!("../../../tests/clients/apps/jupyterhub/openid.py")),
@@ -22,20 +23,21 @@ const CONFIGURATIONS: [(&str, &str); 8] = [
     ("next-auth.env", include_str!("../../../tests/clients/next-auth.env")),
 ];
 
-/// How lines end that nobody pastes whose issuer has an https address.
+/// The end of a line that is only wanted when the issuer has an http address. For an https issuer these lines
+/// are left out.
 const ONLY_WITH_HTTP: &str = "# Only because this issuer has an http address.";
 
-/// An application that is known.
+/// An application with a known registration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Application {
-    /// What it is called in docs/clients.md.
+    /// Its name in docs/clients.md.
     title: String,
     configuration: String,
     client: Registration,
 }
 
-/// How it is registered, with `$APP` for its address.
+/// Its registration, with `$APP` in place of its address.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Registration {
@@ -48,43 +50,43 @@ struct Registration {
     backchannel_logout_uri: Option<String>,
 }
 
-/// What its settings are to be filled with.
+/// The values to fill into its settings.
 pub(crate) struct Values<'a> {
     pub(crate) issuer: &'a PublicUrl,
     pub(crate) app: &'a PublicUrl,
     pub(crate) client_id: &'a str,
     pub(crate) client_secret: &'a str,
-    /// What the application seals its own cookies with.
+    /// The passphrase with which the application seals its own cookies.
     pub(crate) passphrase: &'a str,
 }
 
-/// The settings of an application.
+/// The filled-in settings of an application.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Configuration {
-    /// What docs/clients.md calls the application.
+    /// The application's name in docs/clients.md.
     pub(crate) title: String,
-    /// What such a file is called.
+    /// The usual name of its settings file.
     pub(crate) file: &'static str,
     pub(crate) text: String,
 }
 
-/// The names that one may ask for.
+/// The names that `--for` accepts.
 pub(crate) fn names() -> impl Iterator<Item = String> {
     all().into_keys()
 }
 
-/// The application of this name.
+/// Finds the application with this name.
 pub(crate) fn find(name: &str) -> Option<Application> {
     all().remove(name)
 }
 
 fn all() -> BTreeMap<String, Application> {
-    // The text is part of the program; a test reads it.
+    // The text is compiled into the program, and a test reads it.
     serde_json::from_str(REGISTRATIONS).unwrap_or_default()
 }
 
 impl Application {
-    /// What it registers as, when it is at this address.
+    /// The registration of the application when it runs at this address.
     pub(crate) fn requested(&self, name: String, app: &PublicUrl) -> RequestedMetadata {
         let client = &self.client;
         let at = |text: &String| text.replace("$APP", app.as_str());
@@ -103,7 +105,7 @@ impl Application {
         }
     }
 
-    /// Its settings, filled in.
+    /// The application's settings, with the values filled in.
     pub(crate) fn configuration(&self, values: &Values<'_>) -> Option<Configuration> {
         let (path, text) = CONFIGURATIONS.into_iter().find(|(path, _)| *path == self.configuration)?;
         let file = path.rsplit_once('/').map_or(path, |(_, file)| file);
@@ -114,7 +116,7 @@ impl Application {
 }
 
 impl Values<'_> {
-    /// Replaces each `$NAME` once: what stands in a value is left as it is.
+    /// Replaces each `$NAME` once. Text that a value brings in is not searched again.
     fn fill(&self, text: &str) -> String {
         let known = [
             ("ISSUER", self.issuer.as_str()),

@@ -1,7 +1,8 @@
-//! `countersign challenge verify`: checks a signature at the terminal, for support and for people who write wallet adapters.
+//! `countersign challenge verify`: checks a signature at the terminal, for support staff and for authors of
+//! wallet adapters.
 //!
-//! It looks at the signature alone. Whether the text is one that a server issued, and whether it may still be used, only that
-//! server knows.
+//! It checks the signature alone. Only the server knows whether it issued the text and whether the text may
+//! still be used.
 
 mod batch;
 
@@ -17,16 +18,16 @@ use countersign_usecases::recognize_account::{NamedChain, RecognizeError, recogn
 use crate::cli::{ChallengeCommand, VerifySignature};
 use crate::failure::{Failure, chain};
 
-/// Texts and signatures beyond this are none: 1 MiB.
+/// Longer texts and signatures are refused: 1 MiB.
 const LONGEST: usize = 1 << 20;
 
-/// What people write for standard input.
+/// The path that stands for standard input.
 const STANDARD_INPUT: &str = "-";
 
-/// What an answer says where no kind of account can be named.
+/// The family in an answer when the kind of account cannot be determined.
 const UNKNOWN_FAMILY: &str = "unknown";
 
-/// What somebody wants to have checked.
+/// A claim to check: this address signed this text with this signature.
 #[derive(Debug)]
 struct Claim<'a> {
     address: &'a str,
@@ -35,16 +36,17 @@ struct Claim<'a> {
     signature: &'a str,
 }
 
-/// What came of it.
+/// The verdict on one claim.
 #[derive(Debug)]
 struct Judgement {
     /// The kind of account in lower case, or [`UNKNOWN_FAMILY`].
     family: String,
-    /// Whose signature it is, or why it is not valid.
+    /// The account that signed, or why the signature is not valid.
     outcome: Result<WalletAccount, Cow<'static, str>>,
 }
 
-/// Checks one signature, or one for each line of standard input. A signature that is not valid is [`Failure::AnswerIsNo`].
+/// Checks one signature, or one for each line of standard input. A signature that is not valid is
+/// [`Failure::AnswerIsNo`].
 pub(crate) async fn challenge(
     command: ChallengeCommand,
     wallets: &dyn WalletVerifier,
@@ -67,16 +69,18 @@ async fn verify_one(
     let VerifySignature { address, chain, text_file, signature, signature_file, batch: _ } = arguments;
     let (Some(address), Some(text_file)) = (address, text_file) else {
         return Err(Failure::Usage(
-            "--address and --text-file are needed unless --batch is given".to_owned(),
+            "--address and --text-file are required unless --batch is given".to_owned(),
         ));
     };
     let signature = match (signature, signature_file) {
         (Some(signature), _) => signature,
         (None, Some(path)) if is_standard_input(&path) && is_standard_input(&text_file) => {
-            return Err(Failure::Usage("text and signature cannot both be standard input".to_owned()));
+            return Err(Failure::Usage(
+                "the text and the signature cannot both come from standard input".to_owned(),
+            ));
         }
         (None, Some(path)) => read(&path)?,
-        (None, None) => return Err(Failure::Usage("--signature or --signature-file is needed".to_owned())),
+        (None, None) => return Err(Failure::Usage("--signature or --signature-file is required".to_owned())),
     };
     let text = read(&text_file)?;
     let claim = Claim { address: &address, chain: chain.as_deref(), text: &text, signature: &signature };
@@ -92,7 +96,7 @@ fn is_standard_input(path: &Path) -> bool {
     path == Path::new(STANDARD_INPUT)
 }
 
-/// Reads a text byte for byte, and never more than is sensible: a file may be a device without an end.
+/// Reads a text byte for byte, up to the limit: the file may be a device that never ends.
 fn read(path: &Path) -> Result<String, Failure> {
     let name = if is_standard_input(path) { "standard input".into() } else { path.to_string_lossy() };
     let failed = |why: &dyn std::fmt::Display| Failure::Usage(format!("failed to read {name}: {why}"));
@@ -107,10 +111,10 @@ fn read(path: &Path) -> Result<String, Failure> {
     if bytes.len() > LONGEST {
         return Err(failed(&"it is longer than 1 MiB"));
     }
-    String::from_utf8(bytes).map_err(|_| failed(&"it is not text in UTF-8"))
+    String::from_utf8(bytes).map_err(|_| failed(&"it is not valid UTF-8"))
 }
 
-/// Finds the account and judges the signature.
+/// Finds the account and verifies the signature.
 async fn judge(claim: &Claim<'_>, wallets: &dyn WalletVerifier) -> Judgement {
     let refused = |family: &str, reason: String| Judgement {
         family: family.to_owned(),
@@ -122,23 +126,23 @@ async fn judge(claim: &Claim<'_>, wallets: &dyn WalletVerifier) -> Judgement {
             Ok(recognized) => recognized,
             Err(RecognizeError::Ambiguous(chains)) => {
                 let names = names_of(&chains);
-                let reason = format!("the address may be of several chains; name one of them: {names}");
+                let reason = format!("the address exists on several chains; name one of them: {names}");
                 return refused(&family_of_all(&chains), reason);
             }
             Err(RecognizeError::ChainUnknown(chains)) => {
                 let names = names_of(&chains);
                 let reason =
-                    format!("the address is not one of the named chain; without a chain it is of {names}");
+                    format!("the address does not belong to the chain that was named; it belongs to {names}");
                 return refused(UNKNOWN_FAMILY, reason);
             }
             Err(RecognizeError::AddressUnknown) => {
-                return refused(UNKNOWN_FAMILY, "the address is none that this build knows".to_owned());
+                return refused(UNKNOWN_FAMILY, "this build does not recognize the address".to_owned());
             }
             Err(RecognizeError::ChainsDiffer(_)) => {
-                let reason = "the address names one chain and the chain beside it is another";
+                let reason = "the address names one chain, and the chain given with it is a different one";
                 return refused(UNKNOWN_FAMILY, reason.to_owned());
             }
-            // Nobody names a kind at the terminal: the signature shows it.
+            // At the terminal nobody names the signature's kind; the signature itself shows it.
             Err(error @ (RecognizeError::KindUnknown(_) | RecognizeError::KindMissing)) => {
                 return refused(UNKNOWN_FAMILY, error.to_string());
             }
@@ -165,11 +169,12 @@ async fn verdict(
     match wallets.verify(&proof).await {
         Ok(Verdict::Valid(account)) => Ok(account),
         Ok(Verdict::Invalid(reason)) => Err(Cow::Borrowed(reason)),
-        Err(error) => Err(Cow::Owned(format!("no verdict could be found: {}", chain(&error)))),
+        Err(error) => Err(Cow::Owned(format!("the signature could not be checked: {}", chain(&error)))),
     }
 }
 
-/// Adds to a reason what this command knows better than a verifier that must judge exactly what it is given.
+/// Adds what this command can find out and the verifier cannot: the verifier must judge exactly what it is
+/// given.
 async fn explain(
     reason: Cow<'static, str>,
     account: &WalletAccount,
@@ -178,20 +183,23 @@ async fn explain(
 ) -> Cow<'static, str> {
     let signature = claim.signature.trim();
     if signature != claim.signature && verdict(account, claim.text, signature, wallets).await.is_ok() {
-        return "the signature has white space around it, such as a line break at its end, and a sign-in would refuse it; \
-                without that it is good"
+        return "the signature has white space around it, such as a line break at the end, so a sign-in would \
+                refuse it; without it the signature is valid"
             .into();
     }
     if let Some(text) = claim.text.strip_suffix('\n') {
         let text = text.strip_suffix('\r').unwrap_or(text);
         if verdict(account, text, claim.signature, wallets).await.is_ok() {
-            return "the text ends in a line break that was not signed; without it the signature is good"
+            return "the text ends with a line break that was not signed; without it the signature is valid"
                 .into();
         }
     }
-    // An account of any EVM chain may be a contract, and then only the chain can say who signs for it.
+    // An account on an EVM chain may be a contract. Then only the chain can say who signs for it.
     if account.chain.starts_with("eip155:") && !reason.contains("contract") {
-        return format!("{reason} (if the account is a contract wallet, it cannot be judged offline)").into();
+        return format!(
+            "{reason} (if the account is a contract wallet, its signature cannot be checked offline)"
+        )
+        .into();
     }
     reason
 }
@@ -200,7 +208,7 @@ fn names_of(chains: &[NamedChain]) -> String {
     chains.iter().map(|named| named.chain.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// The kind that all of them are, if they are of one.
+/// The family of these chains, if they all have the same one.
 fn family_of_all(chains: &[NamedChain]) -> String {
     match chains {
         [first, others @ ..] if others.iter().all(|other| other.kind == first.kind) => {

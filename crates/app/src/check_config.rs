@@ -1,4 +1,4 @@
-//! `countersign check-config`: every setting with its place.
+//! `countersign check-config`: shows every setting and where its value comes from.
 
 use std::io::Write;
 
@@ -8,7 +8,8 @@ use crate::failure::Failure;
 use crate::operator_secret;
 use crate::wiring::Wiring;
 
-/// Shows settings that were read and found good, and judges the file with the secret, if that is where it is.
+/// Shows settings that are known to be valid. If the secret is in the file beside the database, checks that
+/// file too.
 pub(crate) fn check_config(config: &Config, wiring: &Wiring, out: &mut dyn Write) -> Result<(), Failure> {
     operator_secret::check(config, wiring).map_err(|error| {
         Failure::Settings(vec![Mistake(format!("secret: {}", crate::failure::chain(&error)))])

@@ -1,4 +1,5 @@
-//! The command line: its words by derive, its settings from the one table of [`crate::config`].
+//! The command line. Commands and options are derived with clap; the flags for settings come from the one
+//! table of [`crate::config`].
 
 use std::path::PathBuf;
 
@@ -10,15 +11,16 @@ use countersign_domain::signing_algorithm::SigningAlgorithm;
 use crate::applications;
 use crate::config::settings;
 
-/// The command line.
+/// The parsed command line.
 #[derive(Debug, Parser)]
 #[command(name = "countersign", version, disable_help_subcommand = true)]
 #[command(about = "An OAuth 2.0 authorization server that people sign in to with a wallet")]
 #[command(
-    after_help = "Without a command it serves. `--help` lists the settings; docs/configuration.md explains them."
+    after_help = "Without a command it runs the server. `--help` lists the settings; docs/configuration.md \
+                  explains them."
 )]
 pub(crate) struct Cli {
-    /// What to do; without it: serve.
+    /// The command to run; without one, `serve`.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
@@ -27,35 +29,37 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run the server (also what a bare `countersign` does).
     Serve {
-        /// Try it out on this machine: a database and a secret that are thrown away at the end, and the playground.
+        /// Try it out on this machine, with the playground and with a database and a secret that are deleted
+        /// at the end.
         #[arg(long)]
         dev: bool,
-        /// Believe this machine's clock, although it is not where it was expected: it was wrong before, or the server was off.
+        /// Trust this machine's clock although it is not where it was expected: it was wrong before, or the
+        /// server was off.
         #[arg(long)]
         clock_is_right: bool,
     },
-    /// Bring the database up to date and say what was done.
+    /// Bring the database schema up to date and list the migrations that ran.
     Migrate,
-    /// Show every setting with where it comes from, or every mistake in them.
+    /// Show every setting and where its value comes from, or every mistake in the settings.
     CheckConfig,
-    /// Register, read, change and remove clients.
+    /// Register, show, change and delete clients.
     Client {
         #[command(subcommand)]
         command: ClientCommand,
     },
-    /// Look at the signing keys, rotate them, give one up.
+    /// List, rotate and withdraw signing keys.
     Key {
         #[command(subcommand)]
         command: KeyCommand,
     },
-    /// Check what wallets signed.
+    /// Check signatures from wallets.
     Challenge {
         #[command(subcommand)]
         command: ChallengeCommand,
     },
     /// Print the OpenAPI description as JSON.
     Openapi,
-    /// A throw-away wallet for trying out a sign-in without a browser extension.
+    /// Use a throw-away wallet to try a sign-in without a browser extension.
     DemoWallet {
         #[command(subcommand)]
         command: DemoWalletCommand,
@@ -64,7 +68,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ClientCommand {
-    /// Register a client. Its secrets are shown this once.
+    /// Register a client. Its secrets are shown only once.
     #[command(after_help = CREATE_EXAMPLES)]
     Create {
         #[command(flatten)]
@@ -84,39 +88,40 @@ pub(crate) enum ClientCommand {
         #[command(flatten)]
         output: OutputChoice,
     },
-    /// Give a client a new secret; the old one is dead at once.
+    /// Give a client a new secret; the old one stops working at once.
     RotateSecret {
         /// The client's id.
         client_id: String,
         #[command(flatten)]
         output: OutputChoice,
     },
-    /// Let a client get access tokens for resources (RFC 8707) that the setting `resources` declares: one that is `named`
-    /// there, or any for the client itself (`client_credentials`).
+    /// Let a client get access tokens for resources (RFC 8707): for one that the setting `resources` declares
+    /// as `named`, or for any declared one when the client acts for itself (`client_credentials`).
     OpenResource {
         /// The client's id.
         client_id: String,
-        /// The resource, byte for byte as it is declared (several may be named).
+        /// The resource, exactly as it is declared (repeatable).
         #[arg(required = true, value_name = "URI")]
         resource: Vec<String>,
         #[command(flatten)]
         output: OutputChoice,
     },
-    /// Take that back: no new token of the client is for them. Those that it has expire by themselves.
+    /// Undo `open-resource`: the client gets no new tokens for these resources. Tokens that it already has
+    /// work until they expire.
     CloseResource {
         /// The client's id.
         client_id: String,
-        /// The resource as `client show` prints it (several may be named).
+        /// The resource, as `client show` prints it (repeatable).
         #[arg(required = true, value_name = "URI")]
         resource: Vec<String>,
         #[command(flatten)]
         output: OutputChoice,
     },
-    /// Remove a client with everything that people allowed it.
+    /// Delete a client and everything that users allowed it.
     Delete {
         /// The client's id.
         client_id: String,
-        /// Do not ask.
+        /// Delete without asking first.
         #[arg(long)]
         yes: bool,
         #[command(flatten)]
@@ -124,7 +129,7 @@ pub(crate) enum ClientCommand {
     },
 }
 
-/// What the help of `client create` shows.
+/// The examples in the help of `client create`.
 const CREATE_EXAMPLES: &str = "\
 Examples:
   countersign client create --name 'Photo Album' --redirect-uri https://photos.example/callback
@@ -138,18 +143,19 @@ pub(crate) enum KeyCommand {
         #[command(flatten)]
         output: OutputChoice,
     },
-    /// Make the next keys: published now, signing in 24 hours.
+    /// Make the next keys: published now, used for signing in 24 hours.
     Rotate {
-        /// In an emergency: the new keys sign at once, and whatever the old ones signed counts no more.
+        /// In an emergency: the new keys sign at once, and everything that the old ones signed becomes
+        /// invalid.
         #[arg(long)]
         now: bool,
-        /// Only the keys of this algorithm.
+        /// Rotate only the keys of this algorithm.
         #[arg(long, value_parser = signing_algorithms())]
         algorithm: Option<String>,
         #[command(flatten)]
         output: OutputChoice,
     },
-    /// Give a key up: it is published no more, and whatever it signed counts no more.
+    /// Withdraw a key: it is no longer published, and everything that it signed becomes invalid.
     Retire {
         /// The key's id.
         #[arg(allow_hyphen_values = true)]
@@ -161,58 +167,60 @@ pub(crate) enum KeyCommand {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct NewClient {
-    /// The name that people see.
+    /// The name that users see.
     #[arg(long)]
     pub(crate) name: String,
-    /// Register this application as it was tested (docs/clients.md), and print its settings with everything filled in.
+    /// Register this application as it was tested (docs/clients.md), and print its settings with all values
+    /// filled in.
     #[arg(long = "for", value_name = "APPLICATION", value_parser = applications(), requires = "url")]
     #[arg(conflicts_with_all = ["redirect_uri", "grant_type", "scope", "public", "auth_method", "jwks_file", "jwks_uri", "client_uri"])]
     pub(crate) application: Option<String>,
-    /// Where that application is.
+    /// The address of that application.
     #[arg(long, requires = "application")]
     pub(crate) url: Option<String>,
-    /// Where people may be sent back to (repeatable); needed unless the grant types leave `authorization_code` out.
+    /// A redirect URI (repeatable); required unless the grant types leave out `authorization_code`.
     #[arg(long, value_name = "URI", required_unless_present_any = ["grant_type", "application"])]
     pub(crate) redirect_uri: Vec<String>,
-    /// The client's home page. For a resource server, the resource that it is: it may introspect the tokens that are for it.
+    /// The client's home page. For a resource server, its resource URI: it may introspect the tokens for that
+    /// resource.
     #[arg(long, value_name = "URI")]
     pub(crate) client_uri: Option<String>,
-    /// How the client gets tokens (repeatable); `authorization_code` and `refresh_token` when left out.
+    /// A grant type of the client (repeatable); default: `authorization_code` and `refresh_token`.
     #[arg(long, value_parser = grant_types())]
     pub(crate) grant_type: Vec<String>,
-    /// What the client may ask for (repeatable, or several in one text); `profile` when left out.
+    /// A scope that the client may ask for (repeatable, or several in one text); default: `profile`.
     #[arg(long)]
     pub(crate) scope: Vec<String>,
     /// A client that cannot keep a secret: it gets none and must use PKCE.
     #[arg(long, conflicts_with = "auth_method")]
     pub(crate) public: bool,
-    /// How the client proves who it is; `client_secret_post` when left out.
+    /// How the client authenticates; default: `client_secret_post`.
     #[arg(long, value_parser = auth_methods())]
     pub(crate) auth_method: Option<String>,
     /// The file with the client's public keys (a JSON Web Key Set), for `private_key_jwt`.
     #[arg(long, value_name = "FILE", conflicts_with = "jwks_uri")]
     pub(crate) jwks_file: Option<PathBuf>,
-    /// Where the client's public keys are, for `private_key_jwt`.
+    /// The address of the client's public keys (a JSON Web Key Set), for `private_key_jwt`.
     #[arg(long, value_name = "URI")]
     pub(crate) jwks_uri: Option<String>,
-    /// A resource (RFC 8707) that is opened to the client, as `client open-resource` does (repeatable).
+    /// A resource (RFC 8707) to open to the client, as `client open-resource` does (repeatable).
     #[arg(long, value_name = "URI")]
     pub(crate) resource: Vec<String>,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct OutputChoice {
-    /// For people or for scripts.
+    /// The output format: for people or for scripts.
     #[arg(long, value_enum, default_value_t = Output::Table)]
     pub(crate) output: Output,
 }
 
-/// For whom a command writes.
+/// The output format of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Output {
-    /// Aligned text.
+    /// Aligned text, for people.
     Table,
-    /// One JSON document.
+    /// One JSON document, for scripts.
     Json,
 }
 
@@ -225,29 +233,29 @@ pub(crate) enum ChallengeCommand {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerifySignature {
-    /// The address as people write it, or with its chain by CAIP-10.
+    /// The address as people write it, or in CAIP-10 form, with its chain.
     #[arg(long, value_name = "ADDR", required_unless_present = "batch")]
     pub(crate) address: Option<String>,
-    /// The chain, where several write their addresses alike.
+    /// The chain, when several chains write their addresses the same way.
     #[arg(long, value_name = "CAIP-2")]
     pub(crate) chain: Option<String>,
     /// The file with the exact bytes of the text; `-` is standard input.
     #[arg(long, value_name = "FILE", required_unless_present = "batch")]
     pub(crate) text_file: Option<PathBuf>,
-    /// The signature as the wallet gave it.
+    /// The signature as the wallet returned it.
     #[arg(long, value_name = "SIG", allow_hyphen_values = true)]
     #[arg(required_unless_present_any = ["signature_file", "batch"])]
     pub(crate) signature: Option<String>,
-    /// Take the signature from this file, byte for byte, as a sign-in does: a line break at its end is refused.
+    /// Read the signature from this file, byte for byte: like a sign-in, it refuses a line break at the end.
     #[arg(long, value_name = "FILE", conflicts_with = "signature")]
     pub(crate) signature_file: Option<PathBuf>,
-    /// Read one JSON object with `address`, `text`, `signature` and maybe `chain` from each line of standard input, and
-    /// answer each with one line.
+    /// Read one JSON object per line from standard input, with `address`, `text`, `signature` and an optional
+    /// `chain`, and answer each with one line.
     #[arg(long, conflicts_with_all = ["address", "chain", "text_file", "signature", "signature_file"])]
     pub(crate) batch: bool,
 }
 
-/// What the help of `challenge verify` shows.
+/// The examples in the help of `challenge verify`.
 const VERIFY_EXAMPLES: &str = "\
 Examples:
   countersign challenge verify --address 0x2c7536E3605D9C16a7a3D7b1898e529396a65c23 \\
@@ -256,23 +264,23 @@ Examples:
   printf %s \"$challenge\" | countersign challenge verify --address \"$address\" --text-file - --signature \"$signature\"
   countersign challenge verify --batch < signatures.jsonl
       {\"address\":\"0x2c75…\",\"text\":\"Some data\",\"signature\":\"0xb914…1c\"}
-   -> {\"valid\":true,\"family\":\"ethereum\",\"reason\":\"signature is good\"}
+   -> {\"valid\":true,\"family\":\"ethereum\",\"reason\":\"signature is valid\"}
 
 Every byte of a file counts, as at a sign-in: a line break at its end too. Contract wallets cannot be judged offline.
 Exit code: 0 every signature is valid, 1 one is not, 2 bad usage or an unreadable file.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DemoWalletCommand {
-    /// Print the wallet's address; the first time, make the wallet.
+    /// Print the wallet's address. The first call creates the wallet.
     Address {
         #[command(flatten)]
         key: DemoKey,
     },
-    /// Sign a text, byte for byte as it comes from standard input or from a file, and print the signature.
+    /// Sign the exact bytes of a text from standard input or a file, and print the signature.
     Sign {
         #[command(flatten)]
         key: DemoKey,
-        /// Take the text from this file instead of standard input.
+        /// Read the text from this file instead of standard input.
         #[arg(long, value_name = "FILE")]
         text_file: Option<PathBuf>,
     },
@@ -280,12 +288,12 @@ pub(crate) enum DemoWalletCommand {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct DemoKey {
-    /// Where the key is kept; made with mode 0600 when it is not there.
+    /// The file that keeps the key; created with mode 0600 if it does not exist.
     #[arg(long, value_name = "FILE")]
     pub(crate) key_file: PathBuf,
 }
 
-/// The whole command line: the words above, and a flag for every setting.
+/// The whole command line: the derived commands, and a flag for every setting.
 pub(crate) fn command() -> clap::Command {
     let file = setting(settings::CONFIG, "FILE").help(settings::CONFIG_DOC);
     settings::ALL.iter().fold(Cli::command().arg(file), |command, spec| {
@@ -295,7 +303,7 @@ pub(crate) fn command() -> clap::Command {
         };
         match spec.file_key() {
             Some(name) => {
-                let help = format!("A file that holds the value of {}", spec.name);
+                let help = format!("A file that contains the value of {}", spec.name);
                 command.arg(setting(name, "FILE").help(help))
             }
             None => command,
@@ -303,7 +311,8 @@ pub(crate) fn command() -> clap::Command {
     })
 }
 
-/// One flag. Its id is the setting's name; the short help leaves it out, there are many.
+/// The flag of one setting. Its id is the setting's name. The short help leaves these flags out because there
+/// are many.
 fn setting(name: &'static str, value: &'static str) -> Arg {
     Arg::new(name)
         .long(name.replace('_', "-"))

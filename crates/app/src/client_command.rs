@@ -1,4 +1,4 @@
-//! `countersign client …`: the operator registers, reads, changes and removes clients.
+//! `countersign client …`: the operator registers, shows, changes and deletes clients.
 
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
@@ -28,10 +28,10 @@ use crate::failure::Failure;
 use crate::server::opening;
 use crate::wiring::{ContextKeys, Wiring};
 
-/// How many clients are read at once.
+/// The number of clients to read at once.
 const PAGE: u32 = 500;
 
-/// Opens the database, carries out the command and closes the database again.
+/// Opens the database, runs the command and closes the database.
 pub(crate) async fn client(
     command: ClientCommand,
     config: &Config,
@@ -39,7 +39,7 @@ pub(crate) async fn client(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let opened = opening::at_once(config, wiring).await?;
-    // No text and no nonce is written at the command line, so that any keys will do.
+    // The command line makes no challenge texts and no nonces, so any keys will do.
     let keys = ContextKeys {
         texts: TextKey::new(wiring.entropy.bytes()),
         nonces: DpopNonceKey::new(wiring.entropy.bytes()),
@@ -94,7 +94,7 @@ async fn carry_out(command: ClientCommand, context: &Context, out: &mut dyn Writ
         ClientCommand::Delete { client_id, yes, output } => {
             let client = find(context, &client_id).await?;
             if !yes && !is_confirmed(&client)? {
-                return Err(Failure::Failed("nothing was removed".to_owned()));
+                return Err(Failure::Failed("nothing was deleted".to_owned()));
             }
             let removed = context.delete_client(client.id).await.map_err(|error| store(&error))?;
             if !removed {
@@ -106,7 +106,7 @@ async fn carry_out(command: ClientCommand, context: &Context, out: &mut dyn Writ
     Ok(())
 }
 
-/// The application that was named, and where it is.
+/// The application that `--for` names, and its address.
 fn known(client: &NewClient) -> Result<Option<(Application, PublicUrl)>, Failure> {
     let Some(application) = client.application.as_deref().and_then(applications::find) else {
         return Ok(None);
@@ -117,7 +117,7 @@ fn known(client: &NewClient) -> Result<Option<(Application, PublicUrl)>, Failure
     Ok(Some((application, app)))
 }
 
-/// Its settings as a client that was just registered.
+/// The application's settings, with the credentials of the client that was just registered.
 fn configuration(
     context: &Context,
     created: &RegisteredClient,
@@ -175,13 +175,13 @@ async fn find(context: &Context, client_id: &str) -> Result<Client, Failure> {
 }
 
 fn client_id_of(text: &str) -> Result<ClientId, Failure> {
-    ClientId::parse(text).ok_or_else(|| Failure::Usage(format!("{text:?} is no client id")))
+    ClientId::parse(text).ok_or_else(|| Failure::Usage(format!("{text:?} is not a client id")))
 }
 
 fn is_confirmed(client: &Client) -> Result<bool, Failure> {
     write!(
         io::stderr().lock(),
-        "Remove {:?} ({}) with everything that people allowed it? Type yes: ",
+        "Delete {:?} ({}) and everything that users allowed it? Type yes: ",
         client.metadata.name,
         client.id
     )?;
@@ -191,7 +191,7 @@ fn is_confirmed(client: &Client) -> Result<bool, Failure> {
     Ok(matches!(answer.trim(), "y" | "yes"))
 }
 
-/// Why a resource was not opened or closed.
+/// Explains why a resource was not opened or closed.
 fn refused(error: OpenResourceError) -> Failure {
     match error {
         OpenResourceError::Unfit { .. } | OpenResourceError::NotDeclared(_) => {
@@ -210,7 +210,8 @@ fn store(error: &StoreError) -> Failure {
     Failure::because("work with the database", error)
 }
 
-/// The operator's commands issue no tokens, so they need neither the secret nor the keys that it seals.
+/// A signer that refuses to sign. The operator's commands issue no tokens, so they need neither the secret
+/// nor the keys that it seals.
 struct SignsNothing;
 
 #[async_trait]
@@ -241,5 +242,5 @@ impl TokenSigner for SignsNothing {
 }
 
 fn signs_nothing() -> SignerError {
-    SignerError::Failed("commands of the operator sign nothing".into())
+    SignerError::Failed("the operator's commands sign nothing".into())
 }

@@ -13,7 +13,7 @@ use crate::applications::Configuration;
 use crate::cli::Output;
 use crate::table;
 
-/// Shows a new client with the secrets that are shown this once.
+/// Shows a new client with its secrets. They are shown only this once.
 pub(crate) fn created(
     created: &RegisteredClient,
     configuration: Option<&Configuration>,
@@ -32,7 +32,7 @@ pub(crate) fn created(
         (Some(_), Output::Table) | (None, _) => {}
     }
     show(&fields, output, out)?;
-    note_if_table("The secrets are shown this once: keep them now.", output, out)?;
+    note_if_table("The secrets are shown only once: save them now.", output, out)?;
     match configuration {
         Some(Configuration { title, file, text }) => {
             note_if_table(&format!("\nSettings of {title}, {file}:\n\n{}", text.trim_end()), output, out)
@@ -41,13 +41,13 @@ pub(crate) fn created(
     }
 }
 
-/// Shows a client's new secret, this once.
+/// Shows a client's new secret. It is shown only this once.
 pub(crate) fn rotated(id: ClientId, secret: &Secret, output: Output, out: &mut dyn Write) -> io::Result<()> {
     let mut fields = Map::new();
     fields.insert("client_id".to_owned(), json!(id.to_string()));
     fields.insert("client_secret".to_owned(), json!(secret.expose()));
     show(&fields, output, out)?;
-    note_if_table("The secret is shown this once; the one before it is dead.", output, out)
+    note_if_table("The secret is shown only once: save it now. The old one no longer works.", output, out)
 }
 
 /// Shows a client.
@@ -55,10 +55,10 @@ pub(crate) fn client(client: &Client, output: Output, out: &mut dyn Write) -> io
     show(&fields(client), output, out)
 }
 
-/// Says that a client is gone.
+/// Says that a client was deleted.
 pub(crate) fn deleted(id: ClientId, output: Output, out: &mut dyn Write) -> io::Result<()> {
     match output {
-        Output::Table => writeln!(out, "removed {id}"),
+        Output::Table => writeln!(out, "deleted {id}"),
         Output::Json => writeln!(out, "{}", json!({"client_id": id.to_string(), "removed": true})),
     }
 }
@@ -129,7 +129,7 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// Scripts read what stands on standard output, so the words for people are for people only.
+/// Scripts read standard output, so notes for people appear only in the table format.
 fn note_if_table(text: &str, output: Output, out: &mut dyn Write) -> io::Result<()> {
     match output {
         Output::Table => writeln!(out, "{text}"),

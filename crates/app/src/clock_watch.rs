@@ -1,8 +1,10 @@
-//! The server's clock beside others: what the database's says, or what was written down.
+//! Compares the machine's clock with what else is known of the time: the database's clock, or the time that
+//! was last written down.
 //!
-//! On PostgreSQL the servers go by the database's clock, so that replicas agree on what has expired however their own clocks are
-//! set. Between two looks at it time passes by a clock that nobody sets. On SQLite the machine's clock is the only one. What may
-//! be forgotten is judged by all that is known (`countersign_domain::forgetting`).
+//! On PostgreSQL the servers follow the database's clock. So replicas agree on what has expired, however
+//! their own clocks are set. Between two readings of it, time passes by a monotonic clock that nobody can
+//! set. On SQLite the machine's clock is the only one. What may be purged is judged by everything that is
+//! known of the time (`countersign_domain::forgetting`).
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,19 +15,20 @@ use countersign_domain::forgetting::{ClockDoubt, JudgedClock, TimeMark, TimeWitn
 use countersign_ports::{Clock, Storage, StoreError};
 use time::OffsetDateTime;
 
-/// How old what is written down may be: a write now and then, not one for each look.
+/// The mark in the database is renewed when it is this old, so that a look at the clocks rarely costs a
+/// write.
 const MARK_EVERY: Duration = Duration::from_secs(60);
-/// How often the operator is told the same.
+/// How often the operator is told the same thing.
 const TELL_EVERY: Duration = Duration::from_secs(3_600);
-/// Smaller corrections are not worth a step.
+/// Smaller differences are not corrected.
 const FINE: Duration = Duration::from_millis(50);
-/// Whoever took longer to say what the time is has not said it.
+/// A reading that took longer than this is not used.
 const SLOW: Duration = Duration::from_secs(2);
 
-/// Compares clocks, and remembers what it found.
+/// Compares clocks, and remembers the result.
 pub(crate) struct ClockWatch {
     own: Arc<dyn Clock>,
-    /// The clock that everybody else goes by, where that is the database's.
+    /// The clock that all replicas follow, if it is the database's.
     shared: Option<Arc<DatabaseClock>>,
     seen: Mutex<Seen>,
 }
@@ -33,11 +36,11 @@ pub(crate) struct ClockWatch {
 #[derive(Default)]
 struct Seen {
     mark: Option<Marked>,
-    /// What the operator was told last, and when.
+    /// The last doubt that the operator was told of, and when.
     told: Option<(ClockDoubt, Duration)>,
 }
 
-/// What is known of the time, and what the clock that nobody sets said then.
+/// What is known of the time, and the monotonic clock's reading at that moment.
 #[derive(Clone, Copy)]
 struct Marked {
     mark: TimeMark,
@@ -46,7 +49,8 @@ struct Marked {
 }
 
 impl ClockWatch {
-    /// Looks at the clocks for the first time. Where somebody says that the machine's clock is right, it is believed.
+    /// Compares the clocks for the first time. If the operator vouches for the machine's clock, it is
+    /// trusted.
     pub(crate) async fn start(
         own: Arc<dyn Clock>,
         storage: &dyn Storage,
@@ -64,7 +68,7 @@ impl ClockWatch {
         Ok(watch)
     }
 
-    /// The clock that the server goes by.
+    /// The clock that the server follows.
     pub(crate) fn clock(&self) -> Arc<dyn Clock> {
         match &self.shared {
             Some(shared) => Arc::<DatabaseClock>::clone(shared),
@@ -72,7 +76,7 @@ impl ClockWatch {
         }
     }
 
-    /// Looks at the clocks again, and gives the time before which whatever ended may be forgotten.
+    /// Compares the clocks again, and returns the time before which everything that has ended may be purged.
     pub(crate) async fn look(&self, storage: &dyn Storage) -> Result<OffsetDateTime, StoreError> {
         let asked_at = self.own.elapsed();
         let witness = storage.time_witness().await?;
@@ -106,12 +110,12 @@ impl ClockWatch {
         Ok(before)
     }
 
-    /// Tells the operator when the doubt begins, now and then while it lasts, and when it is over.
+    /// Tells the operator when a doubt begins, now and then while it lasts, and when it is over.
     fn tell(&self, doubt: Option<ClockDoubt>, elapsed: Duration) {
         let mut seen = self.seen();
         let Some(doubt) = doubt else {
             if seen.told.take().is_some() {
-                tracing::info!("the clock is believed again: forgetting goes on as usual");
+                tracing::info!("the clock is trusted again: expired rows are deleted as usual");
             }
             return;
         };
@@ -127,15 +131,16 @@ impl ClockWatch {
             tracing::warn!(
                 direction,
                 seconds,
-                "this machine's clock differs from the database's: the server goes by the database's, and forgets by the \
-                 slower of the two; set the clocks right"
+                "this machine's clock differs from the database's: the server follows the database's, and \
+                 deletes expired rows by the slower of the two; set the clocks right"
             );
         } else {
             tracing::warn!(
                 direction,
                 seconds,
-                "the clock is not where it was expected: either it is wrong, or the server was off; nothing is forgotten \
-                 by it for now. Set the clock right, or, if it is, start once with `countersign serve --clock-is-right`"
+                "the clock is not where it was expected: either it is wrong, or the server was off; nothing \
+                 is deleted by it for now. Set the clock right, or, if it is right, start once with \
+                 `countersign serve --clock-is-right`"
             );
         }
     }
@@ -145,10 +150,10 @@ impl ClockWatch {
     }
 }
 
-/// The database's clock, asked now and then; in between time passes by one that nobody sets.
+/// The database's clock. It is read now and then; in between, time passes by a clock that nobody can set.
 struct DatabaseClock {
     own: Arc<dyn Clock>,
-    /// What the database's clock said when nothing had passed, in microseconds since 1970.
+    /// The database's time when the monotonic clock started, in microseconds since 1970.
     beginning: AtomicI64,
 }
 
@@ -158,7 +163,7 @@ impl DatabaseClock {
         Self { own, beginning }
     }
 
-    /// Follows the database's clock if it is further away than it takes to ask.
+    /// Follows the database's clock if the difference is larger than the time that it took to ask.
     fn follow(&self, now: OffsetDateTime, tolerance: Duration) {
         let beginning = beginning(now, self.own.elapsed());
         let difference = beginning.abs_diff(self.beginning.load(Ordering::Relaxed));

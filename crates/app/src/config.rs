@@ -1,8 +1,8 @@
-//! The operator's settings: where they come from, what they take, and every mistake in them at once.
+//! The operator's settings: where they come from, what values they take, and every mistake in them at once.
 //!
-//! A setting has one name. `access_token_ttl` is the flag `--access-token-ttl`, the environment's
-//! `COUNTERSIGN_ACCESS_TOKEN_TTL` and the settings file's `access_token_ttl`. Flags win over the environment, the environment
-//! over the file, the file over the defaults. The table is in [`settings`].
+//! A setting has one name. `access_token_ttl` is the flag `--access-token-ttl`, the environment variable
+//! `COUNTERSIGN_ACCESS_TOKEN_TTL` and the settings file's `access_token_ttl`. Flags win over the environment,
+//! the environment over the file, and the file over the defaults. The table is in [`settings`].
 
 pub(crate) mod database_url;
 mod parse;
@@ -35,32 +35,32 @@ pub(crate) use sources::Sources;
 
 use crate::wiring::Wiring;
 
-/// Everything that the operator decided, judged.
+/// Every setting, read and checked.
 #[derive(Debug)]
 pub(crate) struct Config {
     pub(crate) bind: SocketAddr,
     pub(crate) public_url: PublicUrl,
     pub(crate) database_url: DatabaseUrl,
-    /// `None`: it lives in a file beside the database.
+    /// `None` if it is in a file beside the database.
     pub(crate) secret: Option<OperatorSecret>,
     pub(crate) registration: RegistrationMode,
     pub(crate) registration_token: Option<Secret>,
     pub(crate) lifetimes: Lifetimes,
-    /// How long a signing key signs; `None`: keys are rotated by hand.
+    /// How long a signing key signs; `None` if keys are rotated by hand.
     pub(crate) key_rotation: Option<Duration>,
-    /// After how long a user is forgotten that nobody was told of; `None`: nobody is.
+    /// After how long to forget a user whom no client was ever told about; `None` to keep them all.
     pub(crate) forget_unused_users: Option<Duration>,
     pub(crate) rate_limit: bool,
     pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) wallets: WalletSettings,
-    /// `None`: no mail is sent.
+    /// `None` if no mail is sent.
     pub(crate) mail: Option<SmtpSettings>,
     pub(crate) resources: ResourceRules,
     pub(crate) client_documents: bool,
     pub(crate) assertion_audience: AssertionAudience,
     pub(crate) synthetic_email: bool,
     pub(crate) playground: bool,
-    /// Is the server for trying out, and everything thrown away at the end?
+    /// True if the server is only for trying out, and everything is deleted at the end.
     pub(crate) dev: bool,
     pub(crate) template_directory: Option<PathBuf>,
     pub(crate) workers: usize,
@@ -69,13 +69,13 @@ pub(crate) struct Config {
     pub(crate) metrics: MetricsPage,
     /// How many connections one address may have.
     pub(crate) connections_per_address: usize,
-    /// What is no mistake and may still be wrong: each a sentence with what to do.
+    /// Settings that are valid but may still be wrong. Each warning is a sentence that says what to do.
     pub(crate) warnings: Vec<String>,
     /// Every setting as `check-config` shows it.
     pub(crate) shown: Vec<Shown>,
 }
 
-/// Who may register clients over HTTP.
+/// Who can register clients over HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RegistrationMode {
     Open,
@@ -93,38 +93,38 @@ impl RegistrationMode {
     }
 }
 
-/// How the log is written.
+/// The format of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LogFormat {
-    /// For people on a terminal, JSON elsewhere.
+    /// Text for people on a terminal, JSON elsewhere.
     Auto,
     Pretty,
     Json,
 }
 
-/// Where `/metrics` is.
+/// Where `/metrics` is served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MetricsPage {
     Nowhere,
-    /// Where everything else is.
+    /// On the main listener.
     Beside,
     /// On a listener of its own.
     At(SocketAddr),
 }
 
-/// What the settings are for.
+/// The purpose that the settings are loaded for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// Serving needs all of them.
+    /// To serve: every setting is needed.
     Serve,
-    /// Trying out, on this machine only ([`Sources::try_out`]).
+    /// To try the server out, on this machine only ([`Sources::try_out`]).
     TryOut,
-    /// Work on the database needs no secret.
+    /// To work on the database, which needs no secret.
     Administer,
 }
 
-/// One mistake in the settings: one line that names the setting, where it came from and what it takes. It never holds the value
-/// of a secret.
+/// One mistake in the settings: a line that names the setting, where it came from and what it takes. It never
+/// contains the value of a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mistake(pub(crate) String);
 
@@ -135,7 +135,7 @@ impl fmt::Display for Mistake {
 }
 
 impl Config {
-    /// Reads and judges all settings. An error holds every mistake, not the first.
+    /// Reads and checks all settings. The error lists every mistake, not just the first.
     pub(crate) fn load(sources: &Sources, wiring: &Wiring, purpose: Purpose) -> Result<Self, Vec<Mistake>> {
         let mut reader = Reader::new(sources);
         let bind = reader.read(&settings::BIND);
@@ -178,11 +178,11 @@ impl Config {
                     Some(file) => reader.derive(
                         &settings::SECRET,
                         &format!("in {}", file.display()),
-                        "made at first start",
+                        "created at first start",
                     ),
                     None if purpose != Purpose::Administer => reader.missing(
                         &settings::SECRET,
-                        &format!("a {} database has no place of its own for it", url.scheme()),
+                        &format!("a {} database cannot keep it in a file", url.scheme()),
                     ),
                     None => {}
                 },
@@ -193,7 +193,7 @@ impl Config {
         if purpose == Purpose::TryOut && public_url.is_some() && !is_loopback {
             reader.mistaken(
                 &settings::PUBLIC_URL,
-                "serve --dev is for this machine: take a loopback host, or leave it out",
+                "serve --dev is for this machine: use a loopback host, or leave it out",
             );
         }
         let registration = match registration {
@@ -214,7 +214,7 @@ impl Config {
         if registration == RegistrationMode::Open && registration_token.is_some() {
             reader.mistaken(
                 &settings::REGISTRATION_TOKEN,
-                "it would not be asked for while registration is open; set registration to token",
+                "it is not used while registration is open; set registration to token",
             );
         }
         let client_documents = client_documents.unwrap_or_else(|| {
@@ -319,7 +319,7 @@ impl Config {
     }
 }
 
-/// Who stands before the server, as far as the settings tell (F-04).
+/// What the settings say about proxies in front of the server (F-04).
 struct Proxies<'a> {
     public_url: Option<&'a PublicUrl>,
     trusted: &'a [IpNet],
@@ -328,27 +328,28 @@ struct Proxies<'a> {
 impl Proxies<'_> {
     fn warnings(&self) -> Option<String> {
         if self.trusted.iter().any(|network| network.prefix_len() == 0) {
-            let warning = "trusted_proxies: everybody is trusted, so everybody can write any address into X-Forwarded-For and no limit \
-                           holds; name the proxies alone";
+            let warning = "trusted_proxies: every address is trusted, so anyone can write any address into \
+                           X-Forwarded-For and no limit works; list only the proxies";
             return Some(warning.to_owned());
         }
         let is_behind = self.public_url.is_some_and(PublicUrl::is_https) && self.trusted.is_empty();
         is_behind.then(|| {
-            "trusted_proxies: nothing is trusted, and https needs a proxy before this server: to the limits all visitors are one \
-             address, so 60 sign-ins a minute stop everybody; set trusted_proxies to the address of the proxy"
+            "trusted_proxies: not set, and https needs a proxy in front of this server: the limits see all \
+             visitors as one address, so 60 sign-ins a minute lock everyone out; set trusted_proxies to the \
+             address of the proxy"
                 .to_owned()
         })
     }
 }
 
-/// The mail server and the sender: one is nothing without the other.
+/// The mail server and the sender. Each needs the other.
 fn mail(reader: &mut Reader<'_>) -> Option<SmtpSettings> {
     let url_is_given = reader.is_given(&settings::SMTP_URL);
     let sender_is_given = reader.is_given(&settings::MAIL_FROM);
     let url = reader.read(&settings::SMTP_URL);
     let sender = reader.read(&settings::MAIL_FROM);
     if url_is_given && !sender_is_given {
-        reader.missing(&settings::MAIL_FROM, "mails need a sender (smtp_url is set)");
+        reader.missing(&settings::MAIL_FROM, "mails need a sender because smtp_url is set");
     }
     if sender.is_some() && !url_is_given {
         reader.mistaken(&settings::MAIL_FROM, "no mail is sent without a mail server; set smtp_url too");
@@ -356,12 +357,12 @@ fn mail(reader: &mut Reader<'_>) -> Option<SmtpSettings> {
     Some(SmtpSettings { url: url?, sender: sender? })
 }
 
-/// Where `/metrics` is, beside this listener.
+/// Decides where `/metrics` is served. `bind` is the main listener.
 fn metrics(reader: &mut Reader<'_>, bind: Option<SocketAddr>, is_loopback: bool) -> MetricsPage {
     let is_on = reader.read(&settings::METRICS);
     let listen = reader.read(&settings::METRICS_LISTEN);
     if listen.is_some() && is_on == Some(false) {
-        reader.mistaken(&settings::METRICS_LISTEN, "nothing would be there while metrics is off");
+        reader.mistaken(&settings::METRICS_LISTEN, "nothing is served there while metrics is off");
     }
     if listen.is_some() && listen == bind {
         reader.mistaken(&settings::METRICS_LISTEN, "the server itself listens there (bind); leave it out");

@@ -1,4 +1,4 @@
-//! `countersign demo-wallet`: a wallet for people who have none at hand.
+//! `countersign demo-wallet`: a wallet for people who do not have one.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -16,7 +16,7 @@ pub(crate) fn demo_wallet(
     entropy: &dyn Entropy,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    // A terminal that does not take the warning is no reason not to sign.
+    // If the warning cannot be printed, the text is signed all the same.
     let _ = writeln!(io::stderr().lock(), "demo-wallet is for trying out; keep nothing of value in it");
     match command {
         DemoWalletCommand::Address { key } => writeln!(out, "{}", open(&key, entropy)?.address())?,
@@ -52,6 +52,6 @@ fn open(key: &DemoKey, entropy: &dyn Entropy) -> Result<DemoWallet, Failure> {
         .ok()
         .and_then(|()| DemoWallet::from_bytes(bytes))
         .ok_or_else(|| {
-            Failure::Failed(format!("failed to open the wallet: {} holds no key", key.key_file.display()))
+            Failure::Failed(format!("failed to open the wallet: {} contains no key", key.key_file.display()))
         })
 }

@@ -1,18 +1,18 @@
-//! How many descriptors the process may have, and how many of them are for connections (F-06).
+//! How many file descriptors the process may have, and how many of them are for connections (F-06).
 
 use countersign_http_actix::ConnectionLimits;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::config::Config;
 
-/// What stays for the database, for servers that are asked and for the log.
+/// Descriptors kept back for the database, for outgoing requests and for the log.
 const RESERVE: usize = 256;
-/// More connections than this would take more memory than the process should have.
+/// More connections than this would take too much memory.
 const MOST_CONNECTIONS: usize = 16_384;
-/// Fewer than this are too few for a server that others can reach.
+/// With fewer descriptors than this, a server that others can reach gets a warning.
 const FEW: usize = 4_096;
 
-/// Raises the limit as far as the process may, and gives what it is then.
+/// Raises the limit as far as the process is allowed to, and returns the new limit.
 pub(crate) fn raise() -> usize {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: maximum, maximum };
@@ -22,24 +22,24 @@ pub(crate) fn raise() -> usize {
     count(maximum)
 }
 
-/// How many connections fit.
+/// How many connections fit into this many descriptors.
 pub(crate) fn connections(config: &Config, descriptors: usize) -> ConnectionLimits {
     let total = descriptors.saturating_sub(RESERVE.min(descriptors / 4)).clamp(1, MOST_CONNECTIONS);
     ConnectionLimits { total, of_one_address: config.connections_per_address }
 }
 
-/// What is to be said of a limit that is low, even when it is raised as far as it goes.
+/// The warning for a limit that is low even after it was raised as far as possible.
 pub(crate) fn warning() -> Option<String> {
     let descriptors = count(getrlimit(Resource::Nofile).maximum);
     (descriptors < FEW).then(|| {
         format!(
-            "the process may have {descriptors} open files, and every connection is one; give it {FEW} or more (`ulimit -n`, \
-             LimitNOFILE= of systemd, --ulimit nofile= of docker)"
+            "the process may only have {descriptors} open files, and every connection needs one; allow {FEW} \
+             or more (`ulimit -n`, LimitNOFILE= of systemd, --ulimit nofile= of docker)"
         )
     })
 }
 
-/// `None` is no limit.
+/// `None` means that there is no limit.
 fn count(limit: Option<u64>) -> usize {
     limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX)
 }

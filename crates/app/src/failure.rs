@@ -1,4 +1,4 @@
-//! How a command can end badly, and with which exit code.
+//! How a command can fail, and with which exit code.
 
 use std::error::Error;
 use std::fmt;
@@ -6,21 +6,21 @@ use std::io;
 
 use crate::config::Mistake;
 
-/// Why a command did not do what was asked. Its text is what the terminal shows, whole lines.
+/// Why a command failed. The text is printed to the terminal as whole lines.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The settings are wrong: one line for each mistake.
     Settings(Vec<Mistake>),
-    /// The command line asks for something that cannot be.
+    /// The arguments are wrong or do not go together.
     Usage(String),
-    /// It was tried and did not work.
+    /// The command was tried and failed.
     Failed(String),
-    /// The command was asked a question, and what it wrote says no. There is nothing to add.
+    /// The command answered a question, and its output says no. There is nothing to add.
     AnswerIsNo,
 }
 
 impl Failure {
-    /// A failure of something that was tried, with all its causes.
+    /// A failed attempt, with all its causes.
     pub(crate) fn because(what: &str, error: &(dyn Error + 'static)) -> Self {
         Self::Failed(format!("failed to {what}: {}", chain(error)))
     }
@@ -46,13 +46,13 @@ impl fmt::Display for Failure {
 }
 
 impl From<io::Error> for Failure {
-    /// What a command writes is all it is for, so output that nobody takes is a failure.
+    /// The output is all that a command is for, so output that cannot be written is a failure.
     fn from(error: io::Error) -> Self {
         Self::because("write the output", &error)
     }
 }
 
-/// An error with its causes, as one line. A cause that the text before it repeats is left out.
+/// An error with its causes, as one line. A cause that the text already contains is left out.
 pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

@@ -1,4 +1,5 @@
-//! `countersign key …`: the operator looks at the signing keys, rotates them before their time, and gives one up.
+//! `countersign key …`: the operator lists the signing keys, rotates them ahead of schedule, and withdraws
+//! one.
 
 use std::io::{self, Write};
 
@@ -19,7 +20,7 @@ use crate::server::opening;
 use crate::wiring::Wiring;
 use crate::{operator_secret, table};
 
-/// Opens the database, carries out the command and closes the database again.
+/// Opens the database, runs the command and closes the database.
 pub(crate) async fn key(
     command: KeyCommand,
     config: &Config,
@@ -60,7 +61,7 @@ async fn list(
     Ok(show(&keys.collect::<Vec<_>>(), output, out)?)
 }
 
-/// What the operator wants of new keys.
+/// Options of a rotation.
 struct Rotation {
     at_once: bool,
     algorithms: Vec<SigningAlgorithm>,
@@ -90,12 +91,12 @@ async fn rotate(
         if key.is_none() {
             let name = algorithm.name();
             return Err(Failure::Failed(format!(
-                "{name} was rotated by somebody else meanwhile: nothing was done"
+                "{name} was rotated by someone else in the meantime: nothing was done"
             )));
         }
         made = true;
         if rotation.at_once {
-            // After the new key is there: something must sign all the time.
+            // Only after the new key exists: at every moment some key must be able to sign.
             for old in good_keys(&stored, algorithm) {
                 store.withdraw_signing_key(&old.kid, now).await.map_err(|error| failed(&error))?;
             }
@@ -105,13 +106,14 @@ async fn rotate(
         Ok(())
     } else {
         Err(Failure::Failed(
-            "the next keys are there already; `countersign key rotate --now` replaces all keys at once"
+            "the next keys already exist; `countersign key rotate --now` replaces all keys at once"
                 .to_owned(),
         ))
     }
 }
 
-/// A key that is sealed with another secret than the others' would be one that no server opens.
+/// Refuses a secret other than the one that sealed the stored keys. No server could open a key sealed with
+/// it.
 fn check_secret(secret: &OperatorSecret, stored: &[SealedKey]) -> Result<(), Failure> {
     let ours = stored.iter().filter(|key| SigningAlgorithm::parse(&key.algorithm).is_some());
     let checked: Result<Vec<SigningKey>, KeyError> =
@@ -131,7 +133,7 @@ async fn retire(
         return Err(Failure::Failed(format!("no signing key has the id {kid}")));
     };
     if key.withdrawn_at.is_some() {
-        return Err(Failure::Failed(format!("the key {kid} was given up before")));
+        return Err(Failure::Failed(format!("the key {kid} is already withdrawn")));
     }
     if let Some(algorithm) = SigningAlgorithm::parse(&key.algorithm)
         && good_keys(&stored, algorithm).count() == 1
@@ -143,10 +145,10 @@ async fn retire(
         )));
     }
     if !store.withdraw_signing_key(kid, now).await.map_err(|error| failed(&error))? {
-        return Err(Failure::Failed(format!("the key {kid} was given up by somebody else meanwhile")));
+        return Err(Failure::Failed(format!("the key {kid} was withdrawn by someone else in the meantime")));
     }
     Ok(match output {
-        Output::Table => writeln!(out, "gave up {kid}"),
+        Output::Table => writeln!(out, "withdrew {kid}"),
         Output::Json => writeln!(out, "{}", json!({ "kid": kid, "state": KeyState::Withdrawn.name() })),
     }?)
 }
@@ -169,7 +171,7 @@ fn show(keys: &[StandingKey<'_>], output: Output, out: &mut dyn Write) -> io::Re
             let keys: Vec<_> = keys.iter().map(fields).collect();
             writeln!(out, "{:#}", Value::Array(keys))
         }
-        Output::Table if keys.is_empty() => writeln!(out, "no keys: the first server makes them"),
+        Output::Table if keys.is_empty() => writeln!(out, "no keys: the first server creates them"),
         Output::Table => {
             let heading = ["KEY ID", "ALGORITHM", "STATE", "SIGNS FROM"].map(str::to_owned);
             let row = |standing: &StandingKey<'_>| {

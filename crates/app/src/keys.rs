@@ -1,5 +1,5 @@
-//! The signing keys of a running server: rotated when their age ends, and followed when another replica or the operator
-//! changes them.
+//! Keeps the signing keys of a running server up to date: rotates them when they are old enough, and follows
+//! changes by another replica or by the operator.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,26 +14,26 @@ use tokio::time::sleep;
 use crate::clock_watch::ClockWatch;
 use crate::upkeep::jittered;
 
-/// How often the keys are read again, on the average.
+/// How often the keys are read, on average.
 const EVERY: Duration = Duration::from_secs(5);
-/// At every how manieth reading keys are made and forgotten.
+/// Rotates and purges keys on every Nth read.
 const UPKEEP_EVERY: u32 = 12;
 
-/// Who looks after the keys.
+/// Keeps the signing keys up to date.
 pub(crate) struct KeyKeeper {
     pub(crate) signer: Arc<JosekitSigner>,
     pub(crate) storage: Arc<dyn Storage>,
     pub(crate) secret: OperatorSecret,
     pub(crate) clock: Arc<dyn Clock>,
-    /// Keys are forgotten when they are past by every clock that is known.
+    /// Keys are purged only when every clock that is known says that they are past.
     pub(crate) watch: Arc<ClockWatch>,
     pub(crate) entropy: Arc<dyn Entropy>,
-    /// How long a key signs; `None`: keys are rotated by hand.
+    /// How long a key signs; `None` if keys are rotated by hand.
     pub(crate) rotation: Option<time::Duration>,
 }
 
 impl KeyKeeper {
-    /// Looks after the keys for as long as the server runs.
+    /// Runs for as long as the server does.
     pub(crate) async fn keep(self) {
         let mut fails = false;
         for reading in 0_u32.. {
@@ -43,10 +43,10 @@ impl KeyKeeper {
                     changes.iter().for_each(tell);
                     fails = false;
                 }
-                // Told once, not every few seconds for as long as the database is away.
+                // Logged once, not every few seconds while the database is unreachable.
                 Err(error) if !fails => {
                     let error: &dyn std::error::Error = &error;
-                    tracing::warn!(error, "signing keys stay as they are for now");
+                    tracing::warn!(error, "signing keys could not be refreshed and stay as they are for now");
                     fails = true;
                 }
                 Err(_) => {}
@@ -68,20 +68,20 @@ fn tell(change: &KeyChange) {
     let (kid, algorithm) = (change.kid.as_str(), change.algorithm.name());
     match change.state {
         Some(KeyState::Next) => {
-            tracing::info!(key.id = kid, algorithm, "signing key is published and signs later")
+            tracing::info!(key.id = kid, algorithm, "signing key is published and will sign later")
         }
         Some(KeyState::Active) => tracing::info!(key.id = kid, algorithm, "signing key signs from now on"),
         Some(KeyState::Retired) => {
-            tracing::info!(key.id = kid, algorithm, "signing key signs no more; its tokens stay good");
+            tracing::info!(key.id = kid, algorithm, "signing key no longer signs; its tokens stay valid");
         }
         Some(KeyState::Withdrawn) => {
             tracing::warn!(
                 key.id = kid,
                 algorithm,
-                "signing key was given up: what it signed counts no more"
+                "signing key was withdrawn: everything that it signed is invalid"
             );
         }
-        None => tracing::info!(key.id = kid, algorithm, "signing key is forgotten; its tokens have expired"),
+        None => tracing::info!(key.id = kid, algorithm, "signing key was deleted; its tokens have expired"),
     }
 }
 
@@ -124,7 +124,8 @@ mod tests {
             sets.push(here.signer.public_keys().jwks.matches("\"kid\"").count());
             clock.advance(time::Duration::days(1));
         }
-        // Announced after 89 days; the old keys are published for a day and an hour after the new ones began.
+        // Announced after 89 days. The old keys stay published for a day and an hour after the new ones began
+        // to sign.
         let expected = |day: usize| if matches!(day, 89..=91 | 179..=181) { 6 } else { 3 };
         assert_eq!(sets, (0..200).map(expected).collect::<Vec<_>>());
         assert_eq!(storage.signing_keys().await.unwrap().len(), 3);

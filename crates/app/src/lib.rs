@@ -1,6 +1,6 @@
 //! The countersign binary: settings, wiring, server, command line.
 //!
-//! A binary with other adapters calls [`run`] with a [`wiring::Wiring`] of its own; everything else stays as it is:
+//! A binary with other adapters calls [`run`] with its own [`wiring::Wiring`]. Everything else is the same:
 //!
 //! ```no_run
 //! use countersign_app::wiring::Wiring;
@@ -50,13 +50,14 @@ use crate::telemetry::Audience;
 use crate::throw_away::ThrowAway;
 use crate::wiring::Wiring;
 
-/// Runs one command line with these adapters and says how it ended: 0 it went well, 1 it failed, 2 the settings or the command
-/// line are wrong.
+/// Runs one command line with these adapters and returns the exit code: 0 success, 1 failure, 2 wrong
+/// settings or a wrong command line.
 pub fn run(args: impl IntoIterator<Item = OsString>, wiring: Wiring) -> ExitCode {
     let matches = match cli::command().try_get_matches_from(args) {
         Ok(matches) => matches,
         Err(error) => {
-            // Help and version come this way too, with exit code 0. If nobody reads it there is nobody to tell.
+            // Help and version come this way too, with exit code 0. If they cannot be printed, there is no
+            // other way to say so.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
@@ -108,7 +109,8 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
             block_on(key_command::key(command, &config, &wiring, &mut out))
         }
         Command::Challenge { command } => {
-            // The operator's coins are known here too, but no chain is asked: the answer is the same on every machine.
+            // The operator's coins are known here too. No chain is asked, so the answer is the same on every
+            // machine.
             let settings = load(Purpose::Administer)?.wallets;
             let wallets = (wiring.wallets)(WalletSettings { ethereum_rpc: Vec::new(), ..settings });
             block_on(challenge_command::challenge(command, wallets.as_ref(), &mut out))
@@ -124,14 +126,14 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
     }
 }
 
-/// One thread is enough: the server's workers and the database's threads are their own.
+/// One thread is enough: the server's workers and the database have their own threads.
 fn block_on(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Failure::because("start the runtime", &error))?;
     let done = runtime.block_on(work);
-    // Whoever asked twice to stop does not wait for a database that hangs.
+    // Someone who asked twice to stop does not wait for a database that hangs.
     runtime.shutdown_background();
     done
 }

@@ -1,4 +1,4 @@
-//! `countersign migrate`: the schema, and nothing else.
+//! `countersign migrate`: brings the schema up to date and does nothing else.
 
 use std::io::Write;
 
@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::server::opening;
 use crate::wiring::Wiring;
 
-/// Runs the migrations that are missing and names them.
+/// Runs the missing migrations and names them.
 pub(crate) async fn migrate(config: &Config, wiring: &Wiring, out: &mut dyn Write) -> Result<(), Failure> {
     let scheme = opening::scheme(config, wiring)?;
     let names = scheme

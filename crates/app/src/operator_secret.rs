@@ -1,4 +1,5 @@
-//! Where the operator's secret is when it is not among the settings: in a private file beside the database.
+//! Where the operator's secret is kept when the settings do not contain it: in a private file beside the
+//! database.
 
 use std::path::PathBuf;
 
@@ -9,21 +10,21 @@ use crate::config::Config;
 use crate::private_file::{self, PrivateFileError};
 use crate::wiring::Wiring;
 
-/// There is no secret to work with.
+/// The operator's secret cannot be had.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OperatorSecretError {
-    /// The settings have none, and this database has no place for one.
+    /// The settings contain no secret, and this kind of database has no place for one.
     #[error("no secret is set")]
     NotSet,
     /// The file cannot be used.
     #[error(transparent)]
     File(#[from] PrivateFileError),
-    /// What is in the file is no secret.
+    /// The file's content is not a valid secret.
     #[error("{path}: {reason}")]
     Rejected { path: PathBuf, reason: SecretRejected },
 }
 
-/// The secret of the settings, or that of the file, which is made if there is none.
+/// Returns the secret from the settings, or else from the file. Creates the file if it does not exist.
 pub(crate) fn load_or_create(
     config: &Config,
     wiring: &Wiring,
@@ -36,7 +37,7 @@ pub(crate) fn load_or_create(
     OperatorSecret::parse(&text).map_err(|reason| OperatorSecretError::Rejected { path, reason })
 }
 
-/// Judges the file without making it.
+/// Checks the file without creating it.
 pub(crate) fn check(config: &Config, wiring: &Wiring) -> Result<(), OperatorSecretError> {
     let (None, Some(path)) = (&config.secret, secret_file(config, wiring)) else { return Ok(()) };
     match private_file::read(&path)? {

@@ -1,14 +1,14 @@
-//! Small files that only their owner may read: the operator's secret, the key of the demo wallet.
+//! Small files that only their owner may read: the operator's secret and the demo wallet's key.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// The permission bits of everybody who is not the owner.
+/// The permission bits of everyone but the owner.
 const OTHERS: u32 = 0o077;
 
-/// The mode of a file that somebody else than its owner may read or change.
+/// Returns the mode of a file that someone other than its owner may read or change.
 pub(crate) const fn exposed(mode: u32) -> Option<u32> {
     let mode = mode & 0o777;
     if mode & OTHERS == 0 { None } else { Some(mode) }
@@ -19,11 +19,11 @@ pub(crate) const fn exposed(mode: u32) -> Option<u32> {
 pub(crate) enum PrivateFileError {
     /// Others may read or change it (B-073).
     #[error(
-        "{path} has mode {mode:03o}: others may read or change it; run `chmod 600 {path}`, and replace what is in it \
-             if somebody may have seen it"
+        "{path} has mode {mode:03o}: others may read or change it; run `chmod 600 {path}`, and replace its \
+         content if someone may have seen it"
     )]
     Exposed { path: PathBuf, mode: u32 },
-    /// The file system said no.
+    /// The file system refused.
     #[error("{path} could not be {attempted}")]
     Io {
         path: PathBuf,
@@ -33,7 +33,7 @@ pub(crate) enum PrivateFileError {
     },
 }
 
-/// Reads a file. `None`: there is none. Refuses one that is not private.
+/// Reads a file, or returns `None` if it does not exist. Refuses a file that is not private.
 pub(crate) fn read(path: &Path) -> Result<Option<String>, PrivateFileError> {
     let failed = |source| PrivateFileError::Io { path: path.to_owned(), attempted: "read", source };
     let mut file = match File::open(path) {
@@ -41,7 +41,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, PrivateFileError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(error)),
     };
-    // Asked of the open file, so that nobody can put another in its place between the question and the reading.
+    // Checked on the open file, so that nobody can swap the file between the check and the read.
     let mode = file.metadata().map_err(failed)?.permissions().mode() & 0o777;
     if mode & OTHERS != 0 {
         return Err(PrivateFileError::Exposed { path: path.to_owned(), mode });
@@ -51,7 +51,8 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, PrivateFileError> {
     Ok(Some(text))
 }
 
-/// Reads a file, or makes it with this text; of several processes that do so at once one makes it and all read the same.
+/// Reads a file, or creates it with this text. If several processes do so at once, one creates it and all
+/// read the same text.
 pub(crate) fn read_or_create(path: &Path, text: impl FnOnce() -> String) -> Result<String, PrivateFileError> {
     if let Some(text) = read(path)? {
         return Ok(text);
@@ -61,7 +62,8 @@ pub(crate) fn read_or_create(path: &Path, text: impl FnOnce() -> String) -> Resu
     read(path)?.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))
 }
 
-/// Makes the file whole or not at all, on disk before this returns; a file that is there already stays as it is.
+/// Creates the file completely or not at all, and returns once it is on disk. An existing file stays as it
+/// is.
 fn create(path: &Path, text: &str) -> io::Result<()> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -97,7 +99,7 @@ mod tests {
         assert_eq!(read_or_create(&path, || "one".to_owned()).unwrap(), "one");
         assert_eq!(read_or_create(&path, || "two".to_owned()).unwrap(), "one");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no draft stays");
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no temporary file is left");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `countersign serve`: start, run, stop.
+//! `countersign serve`: starts, runs and stops the server.
 
 mod contract_chains;
 mod known;
@@ -34,14 +34,16 @@ use crate::throw_away::ThrowAway;
 use crate::upkeep::Upkeeper;
 use crate::wiring::{ContextKeys, OpenStorage, Wiring};
 
-/// How long the server goes on taking requests after its readiness turned 503, so that balancers look elsewhere first.
+/// How long the server still takes requests after its readiness turned 503, so that load balancers can look
+/// elsewhere first.
 const LINGER: Duration = Duration::from_secs(1);
-/// How long requests in flight may take to finish. With [`LINGER`] and [`CLOSING`] it stays within the promised 30 s.
+/// How long requests in flight may take to finish. Together with [`LINGER`] and [`CLOSING`] this stays within
+/// the promised 30 s.
 const GRACE: Duration = Duration::from_secs(24);
-/// How long the writes that wait may take.
+/// How long the queued writes may take.
 const CLOSING: Duration = Duration::from_secs(5);
 
-/// Serves until a signal comes. What is to be thrown away is gone when this returns.
+/// Serves until a signal arrives. Temporary files are gone when this returns.
 pub(crate) async fn serve(
     config: Config,
     wiring: Wiring,
@@ -52,7 +54,7 @@ pub(crate) async fn serve(
         tracing::warn!("{warning}");
     }
     let mut signals = Signals::listen().map_err(|error| Failure::because("listen for signals", &error))?;
-    // Before anything else: a second server on this address must not touch the first one's database.
+    // First of all: a second server on this address must not touch the first one's database.
     let listener = listener::listen(config.bind)
         .map_err(|error| Failure::because(&format!("listen on {} (bind)", config.bind), &error))?;
     let metrics_listener =
@@ -68,7 +70,7 @@ pub(crate) async fn serve(
     let started = tokio::select! {
         started = start(&config, &wiring, listener, clock_is_right) => started?,
         name = signals.next() => {
-            tracing::info!(signal = name, "stopped before the start was done");
+            tracing::info!(signal = name, "stopped before the server had started");
             return Ok(());
         }
     };
@@ -88,7 +90,7 @@ pub(crate) async fn serve(
     let ended = tokio::select! {
         ended = running.wait() => Some(ended),
         name = signals.next() => {
-            tracing::info!(signal = name, "stopping: readiness says no, requests in flight finish");
+            tracing::info!(signal = name, "stopping: no longer ready, requests in flight finish");
             None
         }
     };
@@ -96,15 +98,17 @@ pub(crate) async fn serve(
     if let Some(ended) = ended {
         storage.close().await;
         return match ended {
-            Ok(()) => Err(Failure::Failed("the server ended by itself".to_owned())),
+            Ok(()) => Err(Failure::Failed("the server stopped by itself".to_owned())),
             Err(error) => Err(Failure::because("go on serving", &error)),
         };
     }
     tokio::select! {
         () = stop(running, storage) => tracing::info!("stopped"),
         name = signals.next() => {
-            tracing::warn!(signal = name, "a second signal: ending at once");
-            return Err(Failure::Failed("ended at once by a second signal; requests in flight were cut off".to_owned()));
+            tracing::warn!(signal = name, "a second signal: stopping at once");
+            return Err(Failure::Failed(
+                "stopped at once by a second signal; requests in flight were cut off".to_owned(),
+            ));
         }
     }
     Ok(())
@@ -129,7 +133,7 @@ async fn start(
     let secret = operator_secret::load_or_create(config, wiring)
         .map_err(|error| Failure::because("get the secret (secret)", &error))?;
     let mut storage = opening::with_patience(config, wiring).await?;
-    tracing::info!(descriptors, connections = connections.total, "connections are bounded");
+    tracing::info!(descriptors, connections = connections.total, "connections are limited");
     let watch = ClockWatch::start(Arc::clone(&wiring.clock), &*storage.storage, clock_is_right);
     let watch = Arc::new(watch.await.map_err(|error| Failure::because("compare the clocks", &error))?);
     let clock = watch.clock();
@@ -204,7 +208,7 @@ fn say_where(config: &Config, running: &Running, throw_away: Option<&ThrowAway>)
     }
     if config.metrics == MetricsPage::Beside && !config.public_url.is_loopback() {
         tracing::info!(
-            "/metrics is for everybody who reaches the server: close it at the proxy, or set metrics_listen"
+            "anyone who can reach the server can read /metrics: block it at the proxy, or set metrics_listen"
         );
     }
     if config.public_url.is_loopback() && !config.bind.ip().is_loopback() {
@@ -214,7 +218,7 @@ fn say_where(config: &Config, running: &Running, throw_away: Option<&ThrowAway>)
         );
     }
     let mut out = io::stdout();
-    // Decoration for a person; whoever closed the terminal does not miss it.
+    // A greeting for a person. If the terminal is closed, nobody misses it.
     if let Some(folder) = throw_away {
         let _ = write!(out, "{}", trial(config, folder));
     } else if out.is_terminal() {
@@ -222,7 +226,7 @@ fn say_where(config: &Config, running: &Running, throw_away: Option<&ThrowAway>)
     }
 }
 
-/// What a person who tries it out wants to know.
+/// What someone who tries the server out wants to know.
 fn trial(config: &Config, folder: &ThrowAway) -> String {
     let url = &config.public_url;
     let playground = if config.playground {
@@ -232,7 +236,7 @@ fn trial(config: &Config, folder: &ThrowAway) -> String {
     };
     format!(
         "\nCountersign is ready at {} (Ctrl+C stops it)\n\n{playground}  read            {}\n\nA trial: the database and the \
-         secret are in {} and are thrown away at the end.\n\n",
+         secret are in {} and are deleted at the end.\n\n",
         url.as_str(),
         url.join("/docs"),
         folder.path(),
@@ -243,8 +247,8 @@ async fn stop(running: Running, storage: OpenStorage) {
     running.begin_drain();
     sleep(LINGER).await;
     running.stop(GRACE).await;
-    // Every write that a client was told of is on disk; these are writes whose clients went away.
+    // Every write that was acknowledged is on disk. These are writes whose clients went away.
     if timeout(CLOSING, storage.close()).await.is_err() {
-        tracing::warn!("writes still waited when the time was up");
+        tracing::warn!("some writes were still queued when the time was up");
     }
 }

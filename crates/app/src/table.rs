@@ -1,8 +1,8 @@
-//! Aligned columns for people.
+//! Tables with aligned columns, for people.
 
 use std::io::{self, Write};
 
-/// Writes rows whose columns begin below each other. The last column is not filled up.
+/// Writes rows with aligned columns. The last column is not padded.
 pub(crate) fn write<const COLUMNS: usize>(rows: &[[String; COLUMNS]], out: &mut dyn Write) -> io::Result<()> {
     let mut widths = [0; COLUMNS];
     for row in rows {

@@ -1,5 +1,5 @@
-//! The log: for people on a terminal, JSON elsewhere, always to standard error, so that standard output belongs to what a
-//! command was asked for.
+//! The log: text for people on a terminal, JSON elsewhere. It always goes to standard error, so that standard
+//! output holds only what a command was asked for.
 
 mod json_lines;
 mod log_writer;
@@ -19,19 +19,20 @@ pub(crate) use log_writer::Flush;
 use log_writer::LogWriter;
 use once_per_minute::OncePerMinute;
 
-/// The beginning of the names of all our parts.
+/// The prefix of the names of all our crates.
 const OURS: &str = "countersign";
 
-/// Who logs.
+/// Who writes the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Audience {
-    /// A server, as the settings say.
+    /// A server, which logs as the settings say.
     Server,
-    /// A command, whose answer is its output: it logs only what is wrong.
+    /// A command, whose output is its answer. It logs only what is wrong.
     Command,
 }
 
-/// Starts the log. What is logged has reached standard error when the answer is dropped.
+/// Starts the log. Dropping the returned value makes sure that everything logged so far has reached standard
+/// error.
 pub(crate) fn start(config: &Config, audience: Audience) -> Flush {
     let filter = EnvFilter::builder().parse_lossy(match audience {
         Audience::Server => directives(&config.log),
@@ -46,9 +47,10 @@ pub(crate) fn start(config: &Config, audience: Audience) -> Flush {
     let (writer, flush) = LogWriter::start(io::stderr());
     let colors = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let registry = tracing_subscriber::registry().with(filter).with(OncePerMinute::default());
-    // Only a second start in one process fails, and then there is a log already.
+    // This fails only at a second start in one process, and then there is a log already.
     let _ = if pretty {
-        // A log that cannot be written must not become a panic: the layer would complain to standard error itself.
+        // A log that cannot be written must not cause a panic: the layer itself would complain on standard
+        // error.
         let layer = tracing_subscriber::fmt::layer().with_writer(writer).log_internal_errors(false);
         registry.with(layer.with_ansi(colors)).try_init()
     } else {
@@ -57,8 +59,9 @@ pub(crate) fn start(config: &Config, audience: Audience) -> Flush {
     flush
 }
 
-/// A lone level is for our own parts. Crates of others tell what goes wrong and nothing more unless the operator names one: at
-/// `debug` and `trace` they write down whole requests, with the secrets in them.
+/// A level without a target applies to our own crates. Other crates log only warnings and errors unless the
+/// operator names them: at `debug` and `trace` they log whole requests, including the secrets in them
+///
 fn directives(log: &str) -> String {
     let parts = log.split(',').map(str::trim).map(|part| match part.to_ascii_lowercase().as_str() {
         "error" | "off" => part.to_owned(),

@@ -1,4 +1,4 @@
-//! The folder of `serve --dev`: a database and a secret that live as long as the server.
+//! The folder of `serve --dev`: a database and a secret that last as long as the server.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -7,10 +7,10 @@ use std::path::PathBuf;
 
 use countersign_ports::{Entropy, EntropyExt};
 
-/// How often the removal is tried: a database that was not closed in peace may still be putting its files in order.
+/// How often the removal is tried: a database that was not closed cleanly may still be tidying up its files.
 const TRIES: u32 = 3;
 
-/// A folder that goes away with this value. Until [`ThrowAway::make`] it is a name.
+/// A folder that is removed when this value is dropped. Before [`ThrowAway::make`] it is only a name.
 #[derive(Debug)]
 pub(crate) struct ThrowAway {
     path: PathBuf,
@@ -18,26 +18,26 @@ pub(crate) struct ThrowAway {
 }
 
 impl ThrowAway {
-    /// Chooses a name below the folder for temporary things that nobody can foresee.
+    /// Chooses an unpredictable name inside the system's folder for temporary files.
     pub(crate) fn name(entropy: &dyn Entropy) -> Self {
         let path =
             std::env::temp_dir().join(format!("countersign-dev-{}", hex::encode(entropy.bytes::<16>())));
         Self { path, made: false }
     }
 
-    /// The database in the folder.
+    /// The URL of the database in the folder.
     pub(crate) fn database_url(&self) -> String {
         format!("sqlite://{}", self.path.join("countersign.db").display())
     }
 
-    /// Makes the folder, for its owner only.
+    /// Creates the folder, for its owner only.
     pub(crate) fn make(&mut self) -> io::Result<()> {
         DirBuilder::new().mode(0o700).create(&self.path)?;
         self.made = true;
         Ok(())
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub(crate) fn path(&self) -> std::path::Display<'_> {
         self.path.display()
     }

@@ -1,4 +1,4 @@
-//! Forgetting what nobody can use any more, in small steps beside the work.
+//! Purges what nobody can use any more, in small steps while the server works.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,22 +13,22 @@ use tokio::time::sleep;
 
 use crate::clock_watch::ClockWatch;
 
-/// How often, on the average: what expires in so short a time is gone in a few steps.
+/// How often to purge, on average. What expires in so short a time is gone in a few steps.
 const EVERY: Duration = Duration::from_secs(10);
-/// What others get to do between two steps. Where there is more to forget, one server takes some thousand rows of each
-/// kind a second.
+/// The pause between two steps, in which others get their turn. If there is much to purge, one server deletes
+/// some thousand rows of each kind per second.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Who looks after the store.
+/// Purges expired rows in the background.
 pub(crate) struct Upkeeper {
     pub(crate) context: Context,
     pub(crate) clock: Arc<ClockWatch>,
-    /// After how long a user is forgotten that nobody was told of; `None`: nobody is.
+    /// After how long to forget a user whom no client was ever told about; `None` to keep them all.
     pub(crate) forget_unused_users: Option<time::Duration>,
 }
 
 impl Upkeeper {
-    /// Forgets for as long as the server runs.
+    /// Purges for as long as the server runs.
     pub(crate) async fn keep(self) {
         let mut document = None;
         loop {
@@ -36,11 +36,11 @@ impl Upkeeper {
             match self.round(&mut document).await {
                 Ok(Forgotten { rows: 0, users: 0, documents: 0 }) => {}
                 Ok(Forgotten { rows, users, documents }) => {
-                    tracing::info!(rows, users, documents, "expired rows forgotten");
+                    tracing::info!(rows, users, documents, "expired rows deleted");
                 }
                 Err(error) => {
                     let error: &dyn std::error::Error = &error;
-                    tracing::warn!(error, "expired rows stay for now");
+                    tracing::warn!(error, "expired rows could not be deleted and stay for now");
                 }
             }
         }
@@ -59,14 +59,14 @@ impl Upkeeper {
     }
 }
 
-/// What went in one round.
+/// What one round deleted.
 struct Forgotten {
     rows: u64,
     users: u64,
     documents: u64,
 }
 
-/// Takes steps while there is more.
+/// Purges step by step while there is more.
 async fn purge_all(context: &Context, past: OffsetDateTime, pause: Duration) -> Result<u64, StoreError> {
     let mut rows = 0;
     loop {
@@ -79,7 +79,7 @@ async fn purge_all(context: &Context, past: OffsetDateTime, pause: Duration) -> 
     }
 }
 
-/// The same for users that nobody was told of.
+/// Does the same for users whom no client was ever told about.
 async fn forget_users(
     context: &Context,
     past: OffsetDateTime,
@@ -96,7 +96,8 @@ async fn forget_users(
         sleep(pause).await;
     }
 }
-/// Up to a quarter less or more, so that replicas which started together do not work together.
+/// A period that is up to a quarter shorter or longer, so that replicas which started together do not work at
+/// the same time.
 pub(crate) fn jittered(period: Duration, random: [u8; 2]) -> Duration {
     let share = f64::from(u16::from_le_bytes(random)) / f64::from(u16::MAX);
     period.mul_f64(0.75 + share / 2.0)

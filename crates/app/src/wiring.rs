@@ -1,7 +1,7 @@
-//! The one place that says which adapters there are: URL schemes with their storage, wallets, clock and entropy.
+//! The one place that lists the adapters: storages by URL scheme, wallets, clock and entropy.
 //!
-//! To wire a database of your own, implement [`StorageScheme`] in the style of `wiring/sqlite.rs`, push it into
-//! [`Wiring::storage`] and call [`crate::run`] from your own binary.
+//! To wire a database of your own, implement [`StorageScheme`] in the style of `wiring/sqlite.rs`, push it
+//! into [`Wiring::storage`] and call [`crate::run`] from your own binary.
 
 mod postgres;
 mod sqlite;
@@ -29,75 +29,77 @@ pub use sqlite::SqliteScheme;
 
 /// The adapters of a binary.
 pub struct Wiring {
-    /// The storages; the scheme of the database's URL chooses one.
+    /// The storages; the scheme of the database's URL selects one.
     pub storage: Vec<Box<dyn StorageScheme>>,
-    /// Makes who checks wallets, once the settings are read.
+    /// Makes the wallet verifier, once the settings are read.
     pub wallets: MakeWallets,
-    /// Makes who sends mail, where the operator named a mail server.
+    /// Makes the mailer, if the operator configured a mail server.
     pub mailer: MakeMailer,
-    /// Who reads what clients sign.
+    /// Verifies what clients sign: their assertions and DPoP proofs.
     pub jws: Arc<dyn JwsReader>,
-    /// Makes who asks for what clients point at.
+    /// Makes the fetcher for documents and keys that clients point to.
     pub fetcher: MakeFetcher,
-    /// The time.
+    /// The clock of the machine. The server follows the database's clock instead, if that is shared.
     pub clock: Arc<dyn Clock>,
-    /// Chance.
+    /// The source of random bytes for secrets, ids and nonces.
     pub entropy: Arc<dyn Entropy>,
 }
 
-/// Makes who checks wallets. A binary with wallets of its own takes what it needs of the settings.
+/// Makes the wallet verifier. A binary with wallets of its own takes from the settings what it needs.
 pub type MakeWallets = Box<dyn Fn(WalletSettings) -> Arc<dyn WalletVerifier> + Send + Sync>;
 
-/// Makes who asks for what clients point at; the argument says whether it may ask this machine.
+/// Makes the fetcher for what clients point to. The argument says whether it may send requests to this
+/// machine.
 pub type MakeFetcher = Box<dyn Fn(bool) -> Arc<dyn Fetcher> + Send + Sync>;
 
-/// Makes who sends mail. A mailer dates mails by the clock and names them by chance.
+/// Makes the mailer. It dates messages by the clock and takes their ids from the entropy.
 pub type MakeMailer =
     Box<dyn Fn(SmtpSettings, Arc<dyn Clock>, Arc<dyn Entropy>) -> Arc<dyn Mailer> + Send + Sync>;
 
-/// Storage behind one or more URL schemes.
+/// Opens the databases of one or more URL schemes.
 #[async_trait]
 pub trait StorageScheme: Send + Sync {
-    /// The schemes, as they stand before `://`.
+    /// The schemes, as written before `://`.
     fn schemes(&self) -> &'static [&'static str];
 
-    /// Judges a URL without touching anything. The fragment says what is wrong with it and never repeats a password.
+    /// Checks a URL without touching anything. On failure, returns a fragment that says what is wrong and
+    /// never repeats a password.
     fn check(&self, url: &DatabaseUrl) -> Result<(), String>;
 
-    /// The private file in which the operator's secret may be made; `None` where the operator must give it, because several
-    /// machines share one database.
+    /// The private file in which the operator's secret may be created. `None` if the operator must set the
+    /// secret, because several machines share one database.
     fn secret_file(&self, url: &DatabaseUrl) -> Option<PathBuf>;
 
     /// Opens the database and brings its schema up to date.
     async fn open(&self, url: &DatabaseUrl) -> Result<OpenStorage, OpenError>;
 
-    /// Brings the schema up to date and gives the names of the migrations that ran.
+    /// Brings the schema up to date and returns the names of the migrations that ran.
     async fn migrate(&self, url: &DatabaseUrl) -> Result<Vec<String>, OpenError>;
 }
 
-/// An open database.
+/// An open database, and how to close it.
 pub struct OpenStorage {
-    /// The database.
+    /// The storage port of the database.
     pub storage: Arc<dyn Storage>,
-    /// Tells what its writer did, if it has one.
+    /// Reads the figures of the storage's writer, if it has one.
     pub writer: Option<ReadWriter>,
-    /// What must be done before the process may end; nothing for most.
+    /// What must be done before the process may end; most storages need nothing.
     pub closing: Option<Closing>,
 }
 
-/// Tells what a storage's writer did, from memory.
+/// Reads the figures of a storage's writer, from memory.
 pub type ReadWriter = Box<dyn Fn() -> Option<WriterFigures> + Send + Sync>;
 
-/// Takes no more writes, carries out those that wait, and blocks until that is done.
+/// Refuses new writes and finishes the queued ones.
 pub type Closing = Box<dyn FnOnce() -> ClosingFuture + Send>;
 
-/// The work of [`Closing`].
+/// Resolves when the work of [`Closing`] is done.
 pub type ClosingFuture = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A database could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// It does not answer now and may do so later.
+    /// It does not answer now but may do so later.
     #[error("database does not answer")]
     Unavailable(#[source] Source),
     /// Waiting would not help.
@@ -106,7 +108,8 @@ pub enum OpenError {
 }
 
 impl Wiring {
-    /// All adapters of this build: SQLite, PostgreSQL, the standard wallets, SMTP, HTTPS, and the machine's clock and entropy.
+    /// All adapters of this build: SQLite, PostgreSQL, the standard wallets, SMTP, HTTPS, and the machine's
+    /// clock and entropy.
     pub fn standard() -> Self {
         Self {
             storage: vec![Box::new(SqliteScheme), Box::new(PostgresScheme)],
@@ -131,7 +134,7 @@ impl Wiring {
         scheme.check(url).map(|()| scheme.as_ref())
     }
 
-    /// What the use-cases work with.
+    /// The context in which the use-cases run.
     pub(crate) fn context(
         &self,
         config: &Config,
@@ -150,7 +153,7 @@ impl Wiring {
             wallets: (self.wallets)(config.wallets.clone()),
             signer,
             jws: Arc::clone(&self.jws),
-            // Who tries the server out has clients on this machine too.
+            // Someone who tries the server out has clients on this machine too.
             fetcher: (self.fetcher)(config.public_url.is_loopback()),
             clock: Arc::clone(&self.clock),
             entropy: Arc::clone(&self.entropy),
@@ -171,7 +174,7 @@ impl Wiring {
     }
 }
 
-/// What the use-cases make known again as ours, each with a key of its own.
+/// The keys with which the use-cases recognize what they issued: one for each purpose.
 pub(crate) struct ContextKeys {
     pub(crate) texts: TextKey,
     pub(crate) nonces: DpopNonceKey,
@@ -179,7 +182,7 @@ pub(crate) struct ContextKeys {
 }
 
 impl OpenStorage {
-    /// Carries out the writes that wait.
+    /// Finishes the queued writes.
     pub(crate) async fn close(self) {
         if let Some(closing) = self.closing {
             closing().await;

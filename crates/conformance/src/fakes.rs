@@ -1,4 +1,4 @@
-//! Stand-ins for the clock, the entropy, the token signer, a person's wallet, and what is outside.
+//! Stand-ins for the clock, the entropy, the token signer, a user's wallet, and the outside world.
 
 pub(crate) mod signer;
 
@@ -21,7 +21,7 @@ mod outside;
 
 pub use outside::{FakeFetcher, FakeReader};
 
-/// A clock that stands still until somebody moves it, or waits: nobody waits in truth.
+/// A clock that stands still until a test moves it. Waiting moves it too and takes no real time.
 #[derive(Debug)]
 pub struct ManualClock {
     now: Mutex<OffsetDateTime>,
@@ -29,12 +29,12 @@ pub struct ManualClock {
 }
 
 impl ManualClock {
-    /// A clock that shows this time.
+    /// Makes a clock that shows this time.
     pub const fn at(now: OffsetDateTime) -> Self {
         Self { now: Mutex::new(now), elapsed: Mutex::new(Duration::ZERO) }
     }
 
-    /// Moves on.
+    /// Moves the clock forward.
     pub fn advance(&self, duration: Duration) {
         *self.now.lock().unwrap_or_else(PoisonError::into_inner) += duration;
         *self.elapsed.lock().unwrap_or_else(PoisonError::into_inner) += duration;
@@ -42,7 +42,7 @@ impl ManualClock {
 }
 
 impl Default for ManualClock {
-    /// A clock that shows the time of the fixtures.
+    /// Makes a clock that shows the time of the fixtures.
     fn default() -> Self {
         Self::at(fixtures::NOW)
     }
@@ -58,13 +58,13 @@ impl Clock for ManualClock {
         self.elapsed.lock().unwrap_or_else(PoisonError::into_inner).unsigned_abs()
     }
 
-    /// The time of day stays, so that a test knows it.
+    /// The time of day stays the same, so that a test knows it.
     async fn wait(&self, duration: std::time::Duration) {
         *self.elapsed.lock().unwrap_or_else(PoisonError::into_inner) += duration;
     }
 }
 
-/// Bytes that look random and are the same in every run: the hashes of the seed and a counter.
+/// Bytes that look random and are the same in every run: hashes of the seed and a counter.
 #[derive(Debug, Default)]
 pub struct SeededEntropy {
     seed: u64,
@@ -72,7 +72,7 @@ pub struct SeededEntropy {
 }
 
 impl SeededEntropy {
-    /// Other seeds give other bytes.
+    /// Makes a source for this seed. Different seeds give different bytes.
     pub const fn new(seed: u64) -> Self {
         Self { seed, next: AtomicU64::new(0) }
     }
@@ -88,14 +88,14 @@ impl Entropy for SeededEntropy {
     }
 }
 
-/// An Ethereum wallet with a real key that signs as wallets do (EIP-191 `personal_sign`).
+/// An Ethereum wallet with a real key. It signs as wallets do (EIP-191 `personal_sign`).
 #[derive(Clone, Debug)]
 pub struct TestWallet {
     key: SigningKey,
 }
 
 impl TestWallet {
-    /// Other seeds give other keys.
+    /// Makes a wallet. Different seeds give different keys.
     pub fn from_seed(seed: u64) -> Self {
         let secret = keccak([b"wallet ".as_slice(), &seed.to_be_bytes()].concat().as_slice());
         Self { key: SigningKey::from_slice(&secret).unwrap() }
@@ -113,17 +113,17 @@ impl TestWallet {
         format!("0x{}", cased.collect::<String>())
     }
 
-    /// The signature as wallets give it: `0x` and hex.
+    /// Signs a text and returns the form that wallets return: `0x` and hex.
     pub fn sign(&self, text: &str) -> String {
         format!("0x{}", hex::encode(self.sign_bytes(text)))
     }
 
-    /// The signature in base64 with padding.
+    /// Signs a text and returns base64 with padding.
     pub fn sign_base64(&self, text: &str) -> String {
         STANDARD.encode(self.sign_bytes(text))
     }
 
-    /// The signature: `r`, a low `s`, and 27 or 28.
+    /// Signs a text and returns the bytes: `r`, a low `s`, and 27 or 28.
     pub fn sign_bytes(&self, text: &str) -> Vec<u8> {
         let prefix = format!("\x19Ethereum Signed Message:\n{}", text.len());
         let hash = keccak([prefix.as_bytes(), text.as_bytes()].concat().as_slice());
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn an_address_is_the_one_of_its_key() {
-        // The key 0x…01, whose address every Ethereum library tests with.
+        // The key 0x…01, whose address appears in the tests of every Ethereum library.
         let mut secret = [0; 32];
         secret[31] = 1;
         let wallet = TestWallet { key: SigningKey::from_slice(&secret).unwrap() };

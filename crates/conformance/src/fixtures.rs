@@ -1,7 +1,8 @@
-//! Builders of values for tests. Fields are public: take what a builder gives and change what the test is about.
+//! Builders of values for tests. Fields are public: take what a builder returns, and change what the test is
+//! about.
 //!
-//! Times are whole seconds, because databases keep microseconds only. Whatever identifies a thing differs from call to
-//! call, and from process to process, so that tests can share one database.
+//! Times are whole seconds, because databases keep only microseconds. Ids differ from call to call and from
+//! process to process, so that tests can share one database.
 
 mod ids;
 mod signing;
@@ -47,13 +48,13 @@ pub use tokens::{
     issue_tokens, redeem_code, revoke_grant, revoke_token, rotate_again, rotate_refresh, token,
 };
 
-/// The time at which all fixtures happen.
+/// The time of all fixtures.
 pub const NOW: OffsetDateTime = datetime!(2026-11-21 10:00:00 UTC);
 
 /// The redirect URI of every client and login.
 pub const REDIRECT_URI: &str = "https://client.example/callback";
 
-/// A secret.
+/// A secret, different at every call.
 pub fn secret() -> Secret {
     Secret::from_random(unique_bytes())
 }
@@ -63,8 +64,8 @@ pub fn secret_hash() -> SecretHash {
     SecretHash::of(&secret())
 }
 
-/// An Ethereum account. Its address looks like one; nobody has its key, see [`crate::fakes::TestWallet`] for one that
-/// can sign.
+/// An Ethereum account. The address looks real, but nobody has its key. For one that can sign, see
+/// [`crate::fakes::TestWallet`].
 pub fn wallet_account() -> WalletAccount {
     WalletAccount {
         family: "eip155".to_owned(),
@@ -73,7 +74,7 @@ pub fn wallet_account() -> WalletAccount {
     }
 }
 
-/// All scopes.
+/// The set of all scopes.
 pub fn all_scopes() -> ScopeSet {
     ScopeSet::of(&Scope::ALL)
 }
@@ -83,7 +84,7 @@ pub fn client() -> Client {
     client_with_secret(&secret())
 }
 
-/// A client with this secret, sent in the form.
+/// A client with this secret. It sends the secret in the form.
 pub fn client_with_secret(secret: &Secret) -> Client {
     Client {
         id: client_id(),
@@ -114,12 +115,12 @@ pub fn public_client() -> Client {
     Client { authentication: ClientAuthentication::Public, ..client() }
 }
 
-/// A client that proves itself by signatures of its keys.
+/// A client that authenticates with signatures by its keys.
 pub fn client_with_keys() -> Client {
     Client { authentication: ClientAuthentication::Keys, ..client() }
 }
 
-/// A proof that is new, good for five minutes, in a request of its own.
+/// A proof that is new, valid for five minutes, in a request of its own.
 pub fn spend_proof() -> SpendProof {
     SpendProof {
         digest: unique_bytes(),
@@ -129,12 +130,12 @@ pub fn spend_proof() -> SpendProof {
     }
 }
 
-/// A redirect URI, not judged.
+/// A redirect URI, without checks.
 pub fn redirect_uri(text: &str) -> RedirectUri {
     RedirectUri::from_trusted(text.to_owned())
 }
 
-/// Display metadata with something in every field.
+/// Display metadata with a value in every field.
 pub fn full_display() -> DisplayMetadata {
     DisplayMetadata {
         client_uri: Some("https://client.example".to_owned()),
@@ -182,19 +183,19 @@ pub fn complete_login_of(account: WalletAccount) -> CompleteLogin {
     }
 }
 
-/// The terms of every login: its redirect URI, and all that [`particulars`] name.
+/// The terms of every login: its redirect URI, and everything that [`particulars`] name.
 pub fn terms() -> ConsentTerms {
     terms_at(&ConsentDestination::of(&redirect_uri(REDIRECT_URI)), &particulars().resources, all_scopes())
 }
 
-/// Terms for these resources, as somebody signs them who signs for these scopes.
+/// The terms for these resources, as a user signs them for these scopes.
 pub fn terms_at(destination: &ConsentDestination, resources: &[String], scope: ScopeSet) -> ConsentTerms {
     let request = PendingAuthorization::bare(client_id(), redirect_uri(REDIRECT_URI), scope, NOW);
     let request = PendingAuthorization { resources: resources.to_vec(), ..request };
     ConsentTerms { destination: destination.clone(), ..request.terms() }
 }
 
-/// The audience of a token for these resources, or for the issuer where there are none.
+/// The audience of a token for these resources, or for the issuer if there are none.
 pub fn audience(resources: &[&str]) -> Audience {
     let issuer = PublicUrl::parse("http://127.0.0.1:1").unwrap();
     let rules = ResourceRules::new(issuer, Vec::new()).unwrap();
@@ -202,7 +203,7 @@ pub fn audience(resources: &[&str]) -> Audience {
     Audience::of_client(&rules, &client(), &resources).unwrap()
 }
 
-/// Something in every particular.
+/// Particulars with a value in every field.
 pub fn particulars() -> Particulars {
     Particulars {
         resources: vec!["https://api.example/v1".to_owned(), "urn:example:api".to_owned()],
@@ -214,17 +215,17 @@ pub fn particulars() -> Particulars {
     }
 }
 
-/// A login of a new wallet that the browser remembers.
+/// A login of a new wallet, with a session for the browser.
 pub fn remembered_login() -> CompleteLogin {
     remembered_login_of(wallet_account())
 }
 
-/// A login of this wallet that the browser remembers.
+/// A login of this wallet, with a session for the browser.
 pub fn remembered_login_of(account: WalletAccount) -> CompleteLogin {
     CompleteLogin { session: Some(new_session()), ..complete_login_of(account) }
 }
 
-/// A session of a browser that had none, for an hour.
+/// An hour's session for a browser that had none.
 pub fn new_session() -> NewSession {
     NewSession {
         id: session_id(),
@@ -263,12 +264,12 @@ pub fn continue_session(session: &LoginSession, client: ClientId) -> ContinueSes
     }
 }
 
-/// The command that takes back what a user agreed to at a client.
+/// The command that revokes what a user agreed to at a client.
 pub fn revoke_consent(user: UserId, client: ClientId) -> RevokeConsent {
     RevokeConsent { user, client, now: NOW }
 }
 
-/// The end of a user.
+/// The command that deletes a user's account.
 pub fn delete_account(user: UserId) -> DeleteAccount {
     DeleteAccount { user, now: NOW }
 }
@@ -278,12 +279,12 @@ pub fn email_address() -> EmailAddress {
     EmailAddress::from_trusted(format!("ada-{}-{}@mail.example", std::process::id(), unique()))
 }
 
-/// A link for a day.
+/// A confirmation link that is valid for a day.
 pub fn email_confirmation() -> EmailConfirmation {
     EmailConfirmation { hash: secret_hash(), expires_at: NOW + Duration::days(1) }
 }
 
-/// The command that puts an address with a link on file, where none is.
+/// The command that puts an address on file, with a link, for a user who has none.
 pub fn put_email(user: UserId) -> PutEmail {
     PutEmail {
         user,
@@ -294,12 +295,12 @@ pub fn put_email(user: UserId) -> PutEmail {
     }
 }
 
-/// The command that follows a link.
+/// The command that follows a confirmation link.
 pub fn confirm_email(user: UserId, link: EmailConfirmation) -> ConfirmEmail {
     ConfirmEmail { user, hash: link.hash, shared: SharedAddress::Refused, now: NOW }
 }
 
-/// The command that links a wallet to the user of the signer.
+/// The command that links a wallet to the signer's user.
 pub fn link_wallet(signer: &WalletAccount, wallet: &WalletAccount) -> LinkWallet {
     LinkWallet {
         id: grant_id(),
@@ -311,7 +312,7 @@ pub fn link_wallet(signer: &WalletAccount, wallet: &WalletAccount) -> LinkWallet
     }
 }
 
-/// The command that unlinks a wallet from the user of the signer.
+/// The command that unlinks a wallet from the signer's user.
 pub fn unlink_wallet(signer: &WalletAccount, wallet: &WalletAccount) -> UnlinkWallet {
     UnlinkWallet {
         id: grant_id(),
@@ -339,7 +340,7 @@ pub fn take_pushed_request(request: &PushedRequest) -> TakePushedRequest {
     TakePushedRequest { id: request.id, client: request.client, secret_hash: request.secret_hash, now: NOW }
 }
 
-/// The command that has a device wait.
+/// The command that makes a device wait for an answer.
 pub fn begin_device() -> BeginDevice {
     let expires_at = NOW + device::LIFETIME;
     let request = DeviceRequest {

@@ -1,10 +1,10 @@
-//! How a clause becomes a test. The macros use this; nobody else needs it.
+//! Turns a clause into a test. Only the macros use this module.
 
 use std::future::Future;
 
 use tokio::runtime::Builder;
 
-/// Runs a clause on a runtime of its own with several threads.
+/// Runs a clause on a multi-threaded runtime of its own.
 pub fn run(clause: impl Future<Output = ()>) {
     let runtime = Builder::new_multi_thread().worker_threads(4).enable_all().build().unwrap();
     runtime.block_on(clause);

@@ -1,4 +1,4 @@
-//! Keys of clients, for tests that sign as clients do.
+//! Clients' keys, for tests that sign as clients do.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -6,7 +6,7 @@ use josekit::jwk::{Jwk, KeyPair};
 use josekit::jws::{ES256, ES384, EdDSA, HS256, JwsSigner, PS256, RS256};
 use serde_json::{Map, Value, json};
 
-/// A key pair of a client.
+/// A client's key pair.
 #[derive(Clone, Debug)]
 pub struct ClientKey {
     algorithm: &'static str,
@@ -16,7 +16,7 @@ pub struct ClientKey {
 }
 
 impl ClientKey {
-    /// Makes a key for an algorithm that servers take. RSA keys take a moment.
+    /// Makes a key for an algorithm that servers accept. RSA keys take a moment.
     pub fn generate(algorithm: &'static str, kid: &str) -> Self {
         match algorithm {
             "RS256" => Self::of(algorithm, kid, &RS256.generate_key_pair(2048).unwrap()),
@@ -38,24 +38,24 @@ impl ClientKey {
         Self { algorithm, kid: kid.to_owned(), private: pair.to_jwk_private_key(), public: public.into() }
     }
 
-    /// The public key without its name.
+    /// The public key without its `kid`.
     pub fn public(&self) -> Value {
         self.public.clone()
     }
 
-    /// The public key, named.
+    /// The public key with its `kid`.
     pub fn jwk(&self) -> Value {
         let mut key = self.public();
         key["kid"] = self.kid.clone().into();
         key
     }
 
-    /// A key set with this key alone.
+    /// A key set with only this key.
     pub fn jwks(&self) -> Value {
         json!({ "keys": [self.jwk()] })
     }
 
-    /// Signs claims; the header names the key.
+    /// Signs claims. The header names the key.
     pub fn sign(&self, claims: &Value) -> String {
         self.sign_with(&json!({ "alg": self.algorithm, "kid": self.kid }), claims)
     }
@@ -73,13 +73,13 @@ impl ClientKey {
     }
 }
 
-/// Signs claims with a shared secret, as no client may.
+/// Signs claims with a shared secret, which no client may do.
 pub fn sign_with_secret(header: &Value, claims: &Value, secret: &[u8]) -> String {
     let signer = HS256.signer_from_bytes(secret).unwrap();
     signed(header, claims, |text| signer.sign(text).unwrap())
 }
 
-/// Claims that nobody signed.
+/// Claims without a signature.
 pub fn unsigned(header: &Value, claims: &Value) -> String {
     signed(header, claims, |_| Vec::new())
 }

@@ -1,4 +1,5 @@
-//! The clauses of a reader of signatures, and the list that makes tests of them. The vectors are those of `tests/vectors`.
+//! The clauses for a JWS reader, and the list that turns them into tests. The vectors are those in
+//! `tests/vectors`.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,8 @@ use sha2::{Digest, Sha256};
 
 use crate::jose::{ClientKey, sign_with_secret, unsigned};
 
-/// Makes one test of each clause about a reader of signatures. The argument is evaluated for every clause: a reader.
+/// Makes one test of each clause for a JWS reader. The argument is an expression for a reader; each clause
+/// evaluates it anew.
 #[macro_export]
 macro_rules! jws_contract {
     ($reader:expr) => {
@@ -33,7 +35,7 @@ macro_rules! jws_contract {
     };
 }
 
-/// One test for each clause.
+/// Makes one test of each clause.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! clauses_on_a_reader {
@@ -46,7 +48,7 @@ macro_rules! clauses_on_a_reader {
     )* };
 }
 
-/// A document of vectors.
+/// Parses a document of vectors.
 fn document(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
@@ -55,7 +57,7 @@ fn cases(document: &Value) -> &[Value] {
     document["cases"].as_array().unwrap()
 }
 
-/// The public half of a key, without what its owner says of it but the name.
+/// The public half of a key. Of the other members, only `kid` is kept.
 fn public(key: &Value) -> Value {
     let mut key = key.as_object().unwrap().clone();
     key.retain(|name, _| !matches!(name.as_str(), "d" | "p" | "q" | "dp" | "dq" | "qi" | "oth"));
@@ -77,7 +79,8 @@ fn es256() -> (Value, String) {
     (case["jwk"].clone(), case["jws"].as_str().unwrap().to_owned())
 }
 
-/// What the appendices of RFC 7515 and RFC 8037, and the cookbook of RFC 7520, sign with an algorithm that is taken.
+/// The examples in the appendices of RFC 7515 and RFC 8037 and in the cookbook of RFC 7520, for the accepted
+/// algorithms.
 pub fn signatures_of_the_specifications_are_read(reader: &dyn JwsReader) {
     let rfc = document(include_str!("../../../tests/vectors/jose/rfc_jws.json"));
     let cookbook = document(include_str!("../../../tests/vectors/jose/rfc7520_cookbook.json"));
@@ -102,7 +105,7 @@ pub fn signatures_of_the_specifications_are_read(reader: &dyn JwsReader) {
     assert!(read >= 5, "{read}");
 }
 
-/// Twenty-two ways to alter one good signature.
+/// Twenty-two ways to alter one valid signature.
 pub fn a_105_e_42_altered_signatures_are_refused(reader: &dyn JwsReader) {
     let (key, good) = es256();
     let keys = set(&[key]);
@@ -121,7 +124,7 @@ pub fn a_105_e_42_altered_signatures_are_refused(reader: &dyn JwsReader) {
     }
 }
 
-/// The verdicts of Wycheproof, but for what is not taken: shared secrets and other algorithms are never valid.
+/// The verdicts of Wycheproof, except for what is never accepted: shared secrets and other algorithms.
 pub fn a_105_wycheproof_signatures_get_equal_verdicts(reader: &dyn JwsReader) {
     for file in [
         include_str!("../../../tests/vectors/wycheproof/json_web_signature_test.json"),
@@ -157,7 +160,7 @@ fn wycheproof(reader: &dyn JwsReader, file: &str) {
     assert!(all > 10, "{all} cases ran, {valid} of them valid here");
 }
 
-/// Is it signed by an algorithm that is taken, with keys that are all public?
+/// True if the algorithm is accepted and all keys are public.
 fn is_taken(jws: &str, keys: &Value) -> bool {
     let header = jws.split('.').next().and_then(|header| URL_SAFE_NO_PAD.decode(header).ok());
     let header: Value = header.and_then(|header| serde_json::from_slice(&header).ok()).unwrap_or_default();
@@ -166,7 +169,8 @@ fn is_taken(jws: &str, keys: &Value) -> bool {
         && !keys["keys"].as_array().unwrap().iter().any(is_secret)
 }
 
-/// With every algorithm: by a set, and by the key in the header, which is named by the thumbprint of RFC 7638.
+/// Every algorithm, with a key set and with the key in the header, which is identified by its RFC 7638
+/// thumbprint.
 pub fn what_clients_sign_is_read(reader: &dyn JwsReader) {
     let claims = json!({ "sub": "x" });
     for algorithm in READ_ALGORITHMS {
@@ -177,7 +181,7 @@ pub fn what_clients_sign_is_read(reader: &dyn JwsReader) {
         assert_eq!((read.algorithm.as_str(), read.typ), (algorithm, None));
         assert_eq!(read.payload, claims.to_string().into_bytes());
         assert_eq!(reader.read_signed(&jws, &other.jwks().to_string()), Err(JwsRejected::Signature));
-        assert_eq!(reader.read_self_signed(&jws), Err(JwsRejected::Header), "it brings no key");
+        assert_eq!(reader.read_self_signed(&jws), Err(JwsRejected::Header), "its header contains no key");
 
         let header = json!({ "typ": "application/dpop+jwt", "alg": algorithm, "jwk": key.public() });
         let (read, thumbprint) = reader.read_self_signed(&key.sign_with(&header, &claims)).unwrap();
@@ -200,7 +204,7 @@ fn hash_of(key: &Value) -> [u8; 32] {
     Sha256::digest(text.as_bytes()).into()
 }
 
-/// A public key as the secret of an HMAC, and nothing at all (A-105).
+/// A public key used as the secret of an HMAC, and no signature at all (A-105).
 pub fn a_105_what_nobody_signed_is_refused(reader: &dyn JwsReader) {
     let key = ClientKey::generate("ES256", "a");
     let (keys, claims) = (key.jwks().to_string(), json!({}));
@@ -217,7 +221,8 @@ pub fn a_105_what_nobody_signed_is_refused(reader: &dyn JwsReader) {
     }
 }
 
-/// A secret that is published is none; and whoever mixes them makes a public key the secret of an HMAC (A-105).
+/// A published secret is not secret. Where both kinds are mixed, a public key can be used as the secret of an
+/// HMAC (A-105).
 pub fn sets_with_secrets_in_them_are_refused(reader: &dyn JwsReader) {
     let (key, good) = es256();
     let symmetric = json!({ "kty": "oct", "kid": "s", "k": "AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ" });
@@ -233,7 +238,7 @@ pub fn sets_with_secrets_in_them_are_refused(reader: &dyn JwsReader) {
     }
 }
 
-/// Too short, without meaning, or none at all.
+/// Too short, without meaning, or missing.
 pub fn keys_that_cannot_be_used_are_refused(reader: &dyn JwsReader) {
     let (key, _) = es256();
     let with = |name: &str, value: Value| {
@@ -278,7 +283,7 @@ pub fn keys_that_cannot_be_used_are_refused(reader: &dyn JwsReader) {
     }
 }
 
-/// By its owner: `use`, `key_ops`, `alg`; and which one by `kid`.
+/// The owner's `use`, `key_ops` and `alg` say what a key is for, and `kid` selects one.
 pub fn what_a_key_is_for_is_respected(reader: &dyn JwsReader) {
     let (key, good) = es256();
     let with = |members: Value| {
@@ -314,7 +319,7 @@ pub fn what_a_key_is_for_is_respected(reader: &dyn JwsReader) {
     assert_eq!(reader.read_signed(&named, &with(json!({ "kid": "b" }))), Err(JwsRejected::Signature));
 }
 
-/// Or that asks for what is not understood.
+/// Headers with duplicate names, and headers with extensions that are not supported.
 pub fn a_header_that_says_something_twice_is_refused(reader: &dyn JwsReader) {
     let (key, good) = es256();
     let keys = set(&[key]);
@@ -338,7 +343,7 @@ pub fn a_header_that_says_something_twice_is_refused(reader: &dyn JwsReader) {
     }
 }
 
-/// Not even looked into.
+/// Long texts are refused without being parsed.
 pub fn nothing_long_is_read(reader: &dyn JwsReader) {
     let (key, good) = es256();
     let long = "a".repeat(1024 * 1024);
@@ -347,7 +352,7 @@ pub fn nothing_long_is_read(reader: &dyn JwsReader) {
     assert_eq!(reader.check_keys(&long), Err(JwsRejected::TooLong));
 }
 
-/// Texts, lists of texts and times; the rest is there without meaning.
+/// Strings, lists of strings and times are read; other claims are ignored.
 pub fn claims_are_one_object_with_no_name_twice(reader: &dyn JwsReader) {
     let read = reader.read_claims(br#"{"a":"x","b":["y"],"c":5,"d":true}"#);
     let claims = [
@@ -363,7 +368,7 @@ pub fn claims_are_one_object_with_no_name_twice(reader: &dyn JwsReader) {
     }
 }
 
-/// Whatever comes, nothing but a refusal comes of it.
+/// Any input at all leads to a refusal and nothing else.
 pub fn garbage_is_refused(reader: &dyn JwsReader) {
     let (key, good) = es256();
     let keys = set(&[key]);

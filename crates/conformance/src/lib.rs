@@ -1,14 +1,14 @@
 //! Contract suites for the adapters of Countersign, the reference store, fixtures and fakes.
 //!
-//! Whoever implements a port proves it here. A suite is a list of clauses, each a plain `pub async fn` whose name is its
-//! claim; a macro makes one `#[test]` of each, on a runtime with several threads. The adapter's crate needs this one as
-//! its only dev-dependency.
+//! Every implementation of a port is tested here. A suite is a list of clauses. Each clause is a plain
+//! `pub async fn` whose name is its claim. A macro makes one `#[test]` of each, on a multi-threaded runtime.
+//! This crate is the only dev-dependency that an adapter's crate needs.
 //!
 //! # A storage
 //!
-//! Implement `ClientStore`, `LoginStore`, `WalletStore`, `SessionStore`, `AccountStore`, `TokenStore`, `RequestStore`, `KeyStore`,
-//! `ReplayStore` and `Upkeep` of `countersign-ports`; the contract is in their documentation. Then the file `tests/contract.rs` is
-//! this, whole:
+//! Implement `ClientStore`, `LoginStore`, `WalletStore`, `SessionStore`, `AccountStore`, `TokenStore`,
+//! `RequestStore`, `KeyStore`, `ReplayStore` and `Upkeep` of `countersign-ports`; the contract is in their
+//! documentation. This is then the whole file `tests/contract.rs`:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -16,7 +16,7 @@
 //! use countersign_conformance::memory::MemoryStorage; // yours
 //! use countersign_ports::Storage;
 //!
-//! // An empty store, and whatever must live as long as the test: a temporary folder, a schema that drops itself.
+//! // An empty store, and what must live as long as the test: a temporary folder, a schema that drops itself.
 //! async fn fresh() -> (Arc<dyn Storage>, ()) {
 //!     (Arc::new(MemoryStorage::default()), ())
 //! }
@@ -24,7 +24,7 @@
 //! countersign_conformance::storage_contract!(fresh());
 //! countersign_conformance::storage_races!(fresh());
 //!
-//! // What can be opened again (a folder, a connection string), and how.
+//! // Something that can be opened again (a folder, a connection string), and how to open it.
 //! async fn database() -> Arc<MemoryStorage> {
 //!     Arc::default()
 //! }
@@ -41,15 +41,16 @@
 //!
 //! | macro | arguments |
 //! |---|---|
-//! | [`storage_contract!`] | an expression, evaluated for every clause, that is a future of `(Arc<dyn Storage>, guard)` |
+//! | [`storage_contract!`] | an expression for a future of `(Arc<dyn Storage>, guard)`; each clause evaluates it anew |
 //! | [`storage_races!`] | the same |
-//! | [`storage_durability!`] | an expression that is a future of a database; an async function from `&` database to `Arc<dyn Storage>` |
+//! | [`storage_durability!`] | an expression for a future of a database; an async function from `&` database to `Arc<dyn Storage>` |
 //! | [`storage_replicas!`] | the same |
-//! | [`wallet_contract!`](crate::wallet_contract!) | an expression that is a verifier; a function from `u64` to a [`wallet::SigningWallet`] |
-//! | [`signer_contract!`](crate::signer_contract!) | an expression that is a signer |
-//! | [`jws_contract!`](crate::jws_contract!) | an expression that is a reader of signatures |
+//! | [`wallet_contract!`](crate::wallet_contract!) | an expression for a verifier; a function from `u64` to a [`wallet::SigningWallet`] |
+//! | [`signer_contract!`](crate::signer_contract!) | an expression for a signer |
+//! | [`jws_contract!`](crate::jws_contract!) | an expression for a JWS reader |
 //!
-//! The tests stand where the macro stands. To run a suite twice, wrap each in a module of its own.
+//! The tests are generated where the macro is called. To run a suite twice, wrap each call in a module of its
+//! own.
 //!
 //! # A wallet family
 //!

@@ -1,4 +1,4 @@
-//! The reference store: plain maps behind one lock. What it answers is what the ports' documentation says; it keeps
+//! The reference store: plain maps behind one lock. It behaves as the ports' documentation says, and keeps
 //! nothing when the process ends.
 
 use std::collections::BTreeMap;
@@ -35,36 +35,36 @@ use forgetting::is_told;
 use requests::DeviceRow;
 use wallets::{WalletKey, WalletRow};
 
-/// A store in memory, as simple as it can be.
+/// A store in memory, as simple as possible.
 #[derive(Debug, Default)]
 pub struct MemoryStorage {
     tables: Mutex<Tables>,
 }
 
-/// Everything that a store in memory held at one moment.
+/// The whole content of a store in memory at one moment.
 #[derive(Clone, Debug)]
 pub struct MemorySnapshot(Tables);
 
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Tables {
     clients: BTreeMap<ClientId, Client>,
-    /// When each was born.
+    /// When each was created.
     users: BTreeMap<UserId, OffsetDateTime>,
-    /// The users that nobody was told of, and when that was looked at last.
+    /// The users whom no client was told about, and when each was last looked at.
     untold: BTreeMap<UserId, OffsetDateTime>,
     mark: Option<TimeMark>,
     wallets: BTreeMap<WalletKey, WalletRow>,
     consents: BTreeMap<(UserId, ClientId, ConsentTerms), Consent>,
     sessions: BTreeMap<SessionId, LoginSession>,
     emails: BTreeMap<UserId, UserEmail>,
-    /// When each may be forgotten.
+    /// When each may be purged.
     spent_challenges: BTreeMap<GrantId, OffsetDateTime>,
     grants: BTreeMap<GrantId, GrantRow>,
     tokens: BTreeMap<TokenId, TokenRow>,
     pushed_requests: BTreeMap<PushedRequestId, PushedRequest>,
     device_requests: BTreeMap<GrantId, DeviceRow>,
     spent_proofs: BTreeMap<[u8; 32], SpendProof>,
-    /// By algorithm.
+    /// The keys by id.
     keys: BTreeMap<String, SealedKey>,
 }
 
@@ -77,7 +77,7 @@ struct GrantRow {
 }
 
 impl GrantRow {
-    /// Revokes a grant that lives; the answer says whether it did.
+    /// Revokes an active grant. Returns whether it was active.
     fn revoke(&mut self, revocation: Revocation) -> bool {
         let is_first = !self.grant.revoked;
         self.grant.revoked = true;
@@ -86,12 +86,12 @@ impl GrantRow {
     }
 }
 
-/// When and why a grant was revoked first.
+/// When and why a grant was first revoked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Revocation {
-    /// When.
+    /// The time of the revocation.
     pub at: OffsetDateTime,
-    /// Why.
+    /// The reason that the revocation gave.
     pub reason: RevocationReason,
 }
 
@@ -102,22 +102,22 @@ struct TokenRow {
 }
 
 impl MemoryStorage {
-    /// When and why a grant was revoked; no port tells, operators read it in the database.
+    /// When and why a grant was revoked. No port returns this; operators read it in the database.
     pub fn revocation(&self, id: GrantId) -> Option<Revocation> {
         self.tables().grants.get(&id)?.revocation
     }
 
-    /// Everything that is stored, to be compared and to go back to.
+    /// The whole content, to compare with later or to go back to.
     pub fn snapshot(&self) -> MemorySnapshot {
         MemorySnapshot(self.tables().clone())
     }
 
-    /// Is everything stored as it was then?
+    /// True if the content is the same as then.
     pub fn is_as(&self, snapshot: &MemorySnapshot) -> bool {
         *self.tables() == snapshot.0
     }
 
-    /// Goes back to what was stored then.
+    /// Restores the content of that moment.
     pub fn restore(&self, snapshot: &MemorySnapshot) {
         self.tables().clone_from(&snapshot.0);
     }
@@ -412,7 +412,7 @@ impl Upkeep for MemoryStorage {
     }
 }
 
-/// The rows that go, up to the limit, and whether there are more.
+/// The rows to delete, up to the limit, and whether there are more.
 fn oldest_first<Id: Ord + Copy>(
     rows: impl Iterator<Item = (OffsetDateTime, Id)>,
     command: PurgeExpired,

@@ -1,4 +1,4 @@
-//! The clauses of a token signer, and the list that makes tests of them.
+//! The clauses for a token signer, and the list that turns them into tests.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,8 @@ use time::Duration;
 use crate::fakes::signer::{access_payload, id_payload, logout_payload};
 use crate::fixtures;
 
-/// Makes one test of each clause about a token signer. The argument is evaluated for every clause: a signer.
+/// Makes one test of each clause for a token signer. The argument is an expression for a signer; each clause
+/// evaluates it anew.
 #[macro_export]
 macro_rules! signer_contract {
     ($signer:expr) => {
@@ -43,7 +44,7 @@ macro_rules! signer_contract {
     };
 }
 
-/// One test for each clause.
+/// Makes one test of each clause.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! clauses_on_a_signer {
@@ -79,7 +80,7 @@ pub async fn a_token_is_three_parts_of_base64url(signer: &dyn TokenSigner) {
     }
 }
 
-/// `typ`, `alg` and `kid`, and nothing by which a token could bring its own key.
+/// `typ`, `alg` and `kid`, and nothing with which a token could bring its own key.
 pub async fn the_header_names_type_algorithm_and_a_published_key(signer: &dyn TokenSigner) {
     let [header, _, _] = sign(signer, &fixtures::access_claims()).await;
     let header = object(&header);
@@ -92,14 +93,14 @@ pub async fn the_header_names_type_algorithm_and_a_published_key(signer: &dyn To
     assert_eq!(key["alg"], header["alg"]);
 }
 
-/// RFC 9068 section 2.2, with the values that were given.
+/// RFC 9068 section 2.2, with the given values.
 pub async fn the_claims_are_exactly_those_of_rfc_9068(signer: &dyn TokenSigner) {
     let claims = fixtures::access_claims();
     let [_, payload, _] = sign(signer, &claims).await;
     assert_eq!(Value::Object(object(&payload)), access_payload(&claims));
 }
 
-/// Parts of a second are cut off, so that no library stumbles over them.
+/// Fractions of a second are cut off, because some libraries reject them.
 pub async fn times_are_whole_seconds(signer: &dyn TokenSigner) {
     let mut claims = fixtures::access_claims();
     claims.issued_at += Duration::milliseconds(999);
@@ -112,7 +113,7 @@ pub async fn times_are_whole_seconds(signer: &dyn TokenSigner) {
     }
 }
 
-/// What resource servers compare with their own name, and the key of RFC 9449 where there is one.
+/// Resource servers compare it with their own name. The RFC 9449 key is included if there is one.
 pub async fn one_audience_is_a_text_and_several_are_a_list(signer: &dyn TokenSigner) {
     let key = KeyThumbprint::from_bytes([7; 32]);
     let several = AccessClaims { audience: audiences(2), key: Some(key), ..fixtures::access_claims() };
@@ -131,7 +132,7 @@ fn audiences(count: usize) -> Audience {
     fixtures::audience(&resources.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// What was signed is found by its `jti`, and says for whom it is.
+/// The signer reads its own access token: the `jti` and the audience.
 pub async fn an_access_token_is_read_back(signer: &dyn TokenSigner) {
     for number in 0..8 {
         let key = (number % 2 == 1).then(|| KeyThumbprint::from_bytes([7; 32]));
@@ -152,7 +153,7 @@ pub async fn other_claims_give_another_signature(signer: &dyn TokenSigner) {
     assert_ne!(signature, other);
 }
 
-/// Totality: any text is read, and none of these is a token.
+/// Any text can be read, and none of these is a token.
 pub async fn garbage_is_no_access_token(signer: &dyn TokenSigner) {
     let [header, payload, signature] = sign(signer, &fixtures::access_claims()).await;
     let encoded = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
@@ -185,7 +186,7 @@ pub async fn garbage_is_no_access_token(signer: &dyn TokenSigner) {
     }
 }
 
-/// Texts that have not the shape of a token, or whose parts are too long.
+/// Texts that do not have the form of a token, or whose parts are too long.
 fn shapeless(header: &str, payload: &str, signature: &str) -> Vec<String> {
     let mut garbage =
         Vec::from(["", ".", "..", "...", "a.b.c", "🦀.🦀.🦀", "\0", " . . "].map(ToOwned::to_owned));
@@ -209,7 +210,7 @@ fn parts(token: &str) -> [&str; 3] {
     token.split('.').collect::<Vec<_>>().try_into().unwrap()
 }
 
-/// The header is of the algorithm that the client registered, and of a key of that algorithm.
+/// The header names the algorithm that the client registered, and a key of that algorithm.
 pub async fn an_id_token_names_type_algorithm_and_a_published_key(signer: &dyn TokenSigner) {
     let keys = published(signer);
     for algorithm in SigningAlgorithm::ALL {
@@ -227,7 +228,7 @@ pub async fn an_id_token_names_type_algorithm_and_a_published_key(signer: &dyn T
     }
 }
 
-/// Every claim as it was given, and no `null` for what was not.
+/// Every claim as it was given, and no `null` for a missing one.
 pub async fn an_id_token_says_exactly_what_it_was_given(signer: &dyn TokenSigner) {
     for claims in [fixtures::id_token_claims(), fixtures::short_id_token_claims()] {
         let token = id_token(signer, SigningAlgorithm::Rs256, &claims).await;
@@ -236,7 +237,7 @@ pub async fn an_id_token_says_exactly_what_it_was_given(signer: &dyn TokenSigner
     }
 }
 
-/// `id_token_hint`: whatever algorithm the client chose.
+/// As for `id_token_hint`, whatever algorithm the client chose.
 pub async fn an_id_token_is_read_back(signer: &dyn TokenSigner) {
     for algorithm in SigningAlgorithm::ALL {
         for claims in [fixtures::id_token_claims(), fixtures::short_id_token_claims()] {
@@ -253,7 +254,7 @@ pub async fn an_id_token_is_read_back(signer: &dyn TokenSigner) {
     }
 }
 
-/// With `events`, without `nonce`, so that it can be taken for nothing else.
+/// With `events` and without `nonce`, so that it cannot pass for anything else.
 pub async fn a_logout_token_says_exactly_what_it_was_given(signer: &dyn TokenSigner) {
     let claims = fixtures::logout_claims();
     for claims in [LogoutClaims { session: None, ..claims.clone() }, claims] {
@@ -263,7 +264,7 @@ pub async fn a_logout_token_says_exactly_what_it_was_given(signer: &dyn TokenSig
     }
 }
 
-/// Nothing that a token says decides how it is verified: each key has one algorithm and one header.
+/// Nothing in a token decides how it is verified: each key has one algorithm and one header.
 pub async fn a_105_an_id_token_of_another_algorithm_key_or_payload_is_not_read(signer: &dyn TokenSigner) {
     let claims = fixtures::id_token_claims();
     let other = IdTokenClaims { subject: fixtures::user_id(), ..claims.clone() };
@@ -308,7 +309,7 @@ pub async fn a_105_an_id_token_of_another_algorithm_key_or_payload_is_not_read(s
     }
 }
 
-/// CVE-2022-21449: a signature of zeros that every message has.
+/// CVE-2022-21449: a signature of zeros that was valid for every message.
 pub async fn e_42_an_id_token_with_an_empty_or_a_zero_signature_is_not_read(signer: &dyn TokenSigner) {
     for algorithm in SigningAlgorithm::ALL {
         let token = id_token(signer, algorithm, &fixtures::id_token_claims()).await;
@@ -324,7 +325,7 @@ pub async fn e_42_an_id_token_with_an_empty_or_a_zero_signature_is_not_read(sign
     }
 }
 
-/// By their `typ`; also where the keys are the same.
+/// Their `typ` tells them apart, even if the keys are the same.
 pub async fn a_107_tokens_of_one_kind_are_not_read_as_another(signer: &dyn TokenSigner) {
     let access_token = signer.sign_access_token(&fixtures::access_claims()).await.unwrap();
     assert_eq!(signer.read_id_token(&access_token), None);
@@ -337,7 +338,7 @@ pub async fn a_107_tokens_of_one_kind_are_not_read_as_another(signer: &dyn Token
     }
 }
 
-/// Totality: any text is read, and none of these is a token.
+/// Any text can be read, and none of these is a token.
 pub async fn garbage_is_no_id_token(signer: &dyn TokenSigner) {
     for algorithm in SigningAlgorithm::ALL {
         let token = id_token(signer, algorithm, &fixtures::id_token_claims()).await;
@@ -348,7 +349,7 @@ pub async fn garbage_is_no_id_token(signer: &dyn TokenSigner) {
     }
 }
 
-/// A key set that clients read holds nothing that signs.
+/// The published key set contains nothing that can sign.
 pub async fn a_097_no_private_member_is_published(signer: &dyn TokenSigner) {
     for key in published(signer) {
         for member in ["d", "p", "q", "dp", "dq", "qi", "oth", "k"] {
@@ -357,7 +358,7 @@ pub async fn a_097_no_private_member_is_published(signer: &dyn TokenSigner) {
     }
 }
 
-/// Members that libraries choose a key by.
+/// The members by which libraries choose a key.
 pub async fn a_097_published_keys_have_ids_of_their_own_and_are_for_signing(signer: &dyn TokenSigner) {
     let keys = published(signer);
     let ids: BTreeSet<_> = keys.iter().map(|key| key["kid"].as_str().unwrap()).collect();

@@ -1,7 +1,7 @@
-//! The clauses of the storage port, and the list that makes tests of them.
+//! The clauses for the storage port, and the list that turns them into tests.
 //!
-//! A clause expects a store that nothing else uses while it runs; the identifiers of [`crate::fixtures`] differ from call
-//! to call all the same, so that most clauses hold on a store with other things in it.
+//! A clause expects that nothing else uses the store while it runs. Still, the ids of [`crate::fixtures`]
+//! differ from call to call, so most clauses also hold on a store that contains other data.
 
 pub mod account_races;
 pub mod accounts;
@@ -32,8 +32,8 @@ pub mod wallets;
 
 /// Makes one test of each clause about what the operations do.
 ///
-/// The argument is evaluated for every clause: a future of `(Arc<dyn Storage>, guard)`. The store is fresh; the guard
-/// is dropped when the clause is done.
+/// The argument is a future of `(Arc<dyn Storage>, guard)`; each clause evaluates it anew. The store is
+/// empty. The guard is dropped when the clause ends.
 #[macro_export]
 macro_rules! storage_contract {
     ($fresh:expr) => {
@@ -299,8 +299,7 @@ macro_rules! storage_contract {
     };
 }
 
-/// Makes one test of each clause about what happens when many come at once. The argument is that of
-/// [`storage_contract!`].
+/// Makes one test of each clause about concurrent operations. The argument is that of [`storage_contract!`].
 #[macro_export]
 macro_rules! storage_races {
     ($fresh:expr) => {
@@ -374,10 +373,11 @@ macro_rules! storage_races {
     };
 }
 
-/// Makes one test of each clause about what is still there after the store was closed and opened again.
+/// Makes one test of each clause about what is still stored after the store was closed and opened again.
 ///
-/// The first argument is evaluated for every clause: a future of something that names a fresh database and lives as
-/// long as the test. The second is an async function that opens it: `async fn(&Database) -> Arc<dyn Storage>`.
+/// The first argument is a future of something that names an empty database and lives as long as the test;
+/// each clause evaluates it anew. The second is an async function that opens the database: `async
+/// fn(&Database) -> Arc<dyn Storage>`.
 #[macro_export]
 macro_rules! storage_durability {
     ($database:expr, $open:expr) => {
@@ -410,7 +410,7 @@ macro_rules! storage_durability {
     };
 }
 
-/// Makes one test of each clause about several processes that use one database at once. The arguments are those of
+/// Makes one test of each clause about several processes on one database. The arguments are those of
 /// [`storage_durability!`].
 #[macro_export]
 macro_rules! storage_replicas {
@@ -448,7 +448,7 @@ macro_rules! storage_replicas {
     };
 }
 
-/// One test for each clause that takes a store.
+/// Makes one test of each clause that takes a store.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! clauses_on_a_fresh_store {
@@ -464,7 +464,7 @@ macro_rules! clauses_on_a_fresh_store {
     )*)* };
 }
 
-/// One test for each clause that opens its store itself.
+/// Makes one test of each clause that opens its store itself.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! clauses_on_a_database {

@@ -1,4 +1,4 @@
-//! The clauses of a wallet verifier, of whatever family, and the list that makes tests of them.
+//! The clauses for a wallet verifier of any family, and the list that turns them into tests.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
@@ -12,12 +12,12 @@ pub trait SigningWallet {
     /// The address in its canonical form.
     fn address(&self) -> String;
 
-    /// The chain by CAIP-2, where the address alone could mean several.
+    /// The CAIP-2 chain id, if the address alone could mean several.
     fn chain(&self) -> Option<String> {
         None
     }
 
-    /// Other spellings of the same address that people use.
+    /// Other forms of the same address that people use.
     fn other_spellings(&self) -> Vec<String> {
         Vec::new()
     }
@@ -25,13 +25,13 @@ pub trait SigningWallet {
     /// The signature of a text, decoded.
     fn sign(&self, text: &str) -> Vec<u8>;
 
-    /// Every spelling of a signature that the family takes, the one that wallets use first.
+    /// Every encoding of a signature that the family accepts, the one that wallets use first.
     fn spell(&self, signature: &[u8]) -> Vec<String> {
         spellings(signature)
     }
 }
 
-/// The spellings of bytes that most families take (P-06).
+/// The encodings of bytes that most families accept (P-06).
 pub fn spellings(bytes: &[u8]) -> Vec<String> {
     vec![
         format!("0x{}", hex::encode(bytes)),
@@ -59,10 +59,11 @@ impl SigningWallet for TestWallet {
     }
 }
 
-/// Makes one test of each clause about a wallet verifier.
+/// Makes one test of each clause for a wallet verifier.
 ///
-/// The first argument is evaluated for every clause: a verifier. The second is a function from a seed, a `u64`, to a
-/// [`SigningWallet`](crate::wallet::SigningWallet); other seeds give other keys.
+/// The first argument is an expression for a verifier; each clause evaluates it anew. The second is a
+/// function from a seed, a `u64`, to a [`SigningWallet`](crate::wallet::SigningWallet); different seeds give
+/// different keys.
 #[macro_export]
 macro_rules! wallet_contract {
     ($verifier:expr, $wallet:expr) => {
@@ -83,7 +84,7 @@ macro_rules! wallet_contract {
     };
 }
 
-/// One test for each clause.
+/// Makes one test of each clause.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! clauses_on_a_wallet {
@@ -98,7 +99,7 @@ macro_rules! clauses_on_a_wallet {
 
 const TEXT: &str = "example.org wants you to sign in with your account.\n\nNonce: 7f3a9c\nVersion: 1";
 
-/// The one account that a spelling of the wallet's address means.
+/// The one account that a form of the wallet's address means.
 fn recognized(
     verifier: &dyn WalletVerifier,
     wallet: &impl SigningWallet,
@@ -128,7 +129,7 @@ async fn is_valid(
     verifier.verify(&proof).await.unwrap() == Verdict::Valid(proof.account)
 }
 
-/// Whoever writes an address in another way is the same person.
+/// A person who writes an address in another way is the same person.
 pub async fn every_spelling_of_an_address_is_one_account<W: SigningWallet>(
     verifier: &dyn WalletVerifier,
     wallet: impl Fn(u64) -> W,
@@ -142,7 +143,7 @@ pub async fn every_spelling_of_an_address_is_one_account<W: SigningWallet>(
     }
 }
 
-/// The account says family, chain and the canonical address; other wallets are other accounts.
+/// The account contains the family, the chain and the canonical address; other wallets are other accounts.
 pub async fn an_address_is_recognized_in_its_canonical_form<W: SigningWallet>(
     verifier: &dyn WalletVerifier,
     wallet: impl Fn(u64) -> W,
@@ -151,7 +152,7 @@ pub async fn an_address_is_recognized_in_its_canonical_form<W: SigningWallet>(
     let recognized = recognized(verifier, &one, &one.address());
     assert_eq!(recognized.account.address, one.address());
     assert!(recognized.account.chain.starts_with(&recognized.account.family));
-    assert!(recognized.account.chain.contains(':'), "a chain is written by CAIP-2");
+    assert!(recognized.account.chain.contains(':'), "a chain is a CAIP-2 id");
     assert!(!recognized.kind.is_empty() && !recognized.chain_id.is_empty());
     let on_its_chain = verifier.recognize(&one.address(), Some(&recognized.account.chain));
     assert_eq!(on_its_chain, std::slice::from_ref(&recognized));
@@ -200,7 +201,7 @@ pub async fn a_signature_of_the_holder_is_valid<W: SigningWallet>(
     }
 }
 
-/// The text is bytes: lengths are not counted in characters, and line ends are not changed (B-026).
+/// The text is bytes: lengths do not count characters, and line ends are not changed (B-026).
 pub async fn texts_of_every_kind_can_be_signed<W: SigningWallet>(
     verifier: &dyn WalletVerifier,
     wallet: impl Fn(u64) -> W,
@@ -216,7 +217,7 @@ pub async fn texts_of_every_kind_can_be_signed<W: SigningWallet>(
     assert!(!is_valid(verifier, &account, "a\r\nb", signature).await);
 }
 
-/// Wallets and libraries write signatures in different ways.
+/// Wallets and libraries encode signatures in different ways.
 pub async fn every_spelling_of_a_signature_is_taken<W: SigningWallet>(
     verifier: &dyn WalletVerifier,
     wallet: impl Fn(u64) -> W,
@@ -244,7 +245,7 @@ pub async fn b_001_a_signature_of_another_text_is_refused<W: SigningWallet>(
     }
 }
 
-/// A good signature proves nothing about somebody else.
+/// A valid signature proves nothing about anyone else.
 pub async fn b_027_a_signature_of_another_wallet_is_refused<W: SigningWallet>(
     verifier: &dyn WalletVerifier,
     wallet: impl Fn(u64) -> W,
@@ -256,7 +257,7 @@ pub async fn b_027_a_signature_of_another_wallet_is_refused<W: SigningWallet>(
     }
 }
 
-/// No bit of a signature is without meaning.
+/// Every bit of a signature matters.
 pub async fn a_signature_with_any_bit_flipped_is_refused<W: SigningWallet>(
     verifier: &dyn WalletVerifier,
     wallet: impl Fn(u64) -> W,
@@ -298,7 +299,7 @@ pub async fn b_024_a_signature_cut_or_stretched_is_refused<W: SigningWallet>(
     }
 }
 
-/// Totality: any text is judged, and none of these is a signature.
+/// Every text gets a verdict, and none of these is a signature.
 pub async fn b_024_garbage_of_every_length_is_refused_without_a_panic<W: SigningWallet>(
     verifier: &dyn WalletVerifier,
     wallet: impl Fn(u64) -> W,

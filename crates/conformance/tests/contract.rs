@@ -1,4 +1,4 @@
-//! The reference store passes its own suites, and every clause is in one.
+//! The reference store passes its own suites, and every clause is in a suite.
 
 use std::fs;
 use std::path::Path;
@@ -44,5 +44,5 @@ fn every_clause_is_listed_once() {
             clauses += 1;
         }
     }
-    assert!(clauses > 100, "the search finds them");
+    assert!(clauses > 100, "the search finds the clauses");
 }

@@ -1,5 +1,5 @@
-//! The wallet clauses can be met: a verifier of Ethereum signatures, as short as it can be, meets them with the test
-//! wallet. And they can be failed: a verifier that believes everything does.
+//! The wallet clauses can be met: a minimal verifier of Ethereum signatures meets them with the test wallet.
+//! They can also be failed: a verifier that accepts everything fails them.
 
 use async_trait::async_trait;
 use base64::Engine;

@@ -1,7 +1,8 @@
-//! The statements over arrays. Each carries out a whole batch, and is prepared once for each connection.
+//! The statements over arrays. Each runs a whole batch, and is prepared once per connection.
 //!
-//! `IS NOT DISTINCT FROM` and `COALESCE` keep conditions away from the plan: rows are found by their key, whatever other index
-//! there is. A plan that is kept from when the tables were empty would otherwise read the whole of a partial index.
+//! `IS NOT DISTINCT FROM` and `COALESCE` keep conditions out of the plan, so that rows are found by their
+//! key, whatever other indexes exist. Otherwise, a plan from the time when the tables were empty would read
+//! all of a partial index.
 
 use diesel::PgConnection;
 use diesel::pg::Pg;

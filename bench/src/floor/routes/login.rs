@@ -157,7 +157,7 @@ pub(super) async fn login(
     Ok(answer::redirect(StatusCode::SEE_OTHER, &to, session::GONE))
 }
 
-/// The twenty bytes of whoever signed a text by `personal_sign`.
+/// The twenty bytes of the address that signed a text with `personal_sign`.
 fn recover(text: &str, signature: &str) -> Option<[u8; 20]> {
     let mut bytes = [0; 65];
     hex::decode_to_slice(signature.strip_prefix("0x")?, &mut bytes).ok()?;

@@ -1,4 +1,4 @@
-//! The members of what others signed, as claims.
+//! Turns the JSON members of what others signed into claims.
 
 use std::collections::BTreeMap;
 
@@ -27,13 +27,13 @@ fn claim(value: Value) -> Claim {
 
 /// Some libraries write times with fractions.
 fn seconds(number: &Number) -> Option<i64> {
-    /// Every whole number up to here is exact, and every time is far below.
+    /// Up to here every whole number is exact, and every time is far below.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     number.as_i64().or_else(|| {
         let number = number.as_f64().filter(|number| number.abs() < EXACT)?;
         #[expect(
             clippy::cast_possible_truncation,
-            reason = "within the exact ones, and without its fraction"
+            reason = "the number is in the exact range, and its fraction is cut off"
         )]
         let seconds = number.floor() as i64;
         Some(seconds)

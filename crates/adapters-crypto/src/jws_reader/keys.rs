@@ -1,4 +1,4 @@
-//! Public keys of others (RFC 7517, RFC 7518, RFC 8037).
+//! Public keys from others (RFC 7517, RFC 7518, RFC 8037).
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,10 +12,10 @@ use sha2::{Digest, Sha256};
 
 /// Members that only a private or a symmetric key has.
 const PRIVATE_MEMBERS: [&str; 8] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
-/// Shorter RSA keys are not safe any more; longer ones only cost time.
+/// Shorter RSA keys are no longer safe; longer ones only cost time.
 const RSA_BITS: std::ops::RangeInclusive<usize> = 2_048..=8_192;
 
-/// What others may sign with.
+/// The types of keys that others may sign with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Algorithm {
     Rs256,
@@ -43,17 +43,17 @@ impl Algorithm {
     }
 }
 
-/// A public key that was read, with what its owner says of its use.
+/// A parsed public key, with what its owner says about its use.
 #[derive(Clone, Debug)]
 pub(super) struct PublicKey {
     pub(super) kid: Option<String>,
     material: Material,
-    /// Says its owner that it is for something else than signatures?
+    /// True if its owner says that it is not for signatures.
     for_something_else: bool,
     algorithm: Option<String>,
 }
 
-/// The members that make a key, as they were written; there is one way to write each.
+/// The members that define a key, as they were written. Each has only one valid encoding.
 #[derive(Clone, Debug)]
 enum Material {
     Rsa { n: String, e: String },
@@ -62,7 +62,7 @@ enum Material {
 }
 
 impl PublicKey {
-    /// Reads a key; `None` for one of a kind that is not known, which does not hurt in a set (RFC 7517 section 5).
+    /// Reads a key. Returns `None` for an unknown type, which is allowed in a set (RFC 7517 section 5).
     pub(super) fn read(key: &Map<String, Value>) -> Result<Option<Self>, JwsRejected> {
         if PRIVATE_MEMBERS.iter().any(|name| key.contains_key(*name)) {
             return Err(JwsRejected::Keys("a key is private or symmetric: only public keys belong here"));
@@ -87,7 +87,7 @@ impl PublicKey {
         Ok(Some(Self { kid: text(key, "kid")?, material, for_something_else: !is_for_signatures, algorithm }))
     }
 
-    /// Can this key verify a signature of this algorithm, and does its owner say nothing else?
+    /// True if this key can verify a signature of this algorithm and its owner does not say otherwise.
     pub(super) fn fits(&self, algorithm: Algorithm) -> bool {
         let is_of_kind = match &self.material {
             Material::Rsa { .. } => matches!(algorithm, Algorithm::Rs256 | Algorithm::Ps256),
@@ -100,7 +100,8 @@ impl PublicKey {
             && self.algorithm.as_deref().is_none_or(|named| named == algorithm.name())
     }
 
-    /// Is this the signature of this key over this text? A key that is no point of its curve verifies nothing.
+    /// True if this is the signature of this key over this text. A key that is not a point on its curve
+    /// verifies nothing.
     pub(super) fn verify(&self, algorithm: Algorithm, signed: &str, signature: &[u8]) -> bool {
         self.verifier(algorithm).is_ok_and(|verifier| verifier.verify(signed.as_bytes(), signature).is_ok())
     }
@@ -116,7 +117,7 @@ impl PublicKey {
         })
     }
 
-    /// The key without what its owner says of it, which was judged here.
+    /// The key without its owner's statements about its use, which were checked here.
     fn jwk(&self) -> Result<Jwk, JoseError> {
         let (kind, members) = match &self.material {
             Material::Rsa { n, e } => ("RSA", vec![("n", n.as_str()), ("e", e)]),
@@ -132,7 +133,8 @@ impl PublicKey {
 
     /// The thumbprint of RFC 7638.
     pub(super) fn thumbprint(&self) -> KeyThumbprint {
-        // The members in the order of their names, whatever the JSON library does. Values are base64url: nothing is escaped.
+        // The members in alphabetical order, whatever the JSON library does. The values are base64url, so
+        // nothing is escaped.
         let text = match &self.material {
             Material::Rsa { n, e } => format!(r#"{{"e":"{e}","kty":"RSA","n":"{n}"}}"#),
             Material::Ec { curve, x, y } => format!(r#"{{"crv":"{curve}","kty":"EC","x":"{x}","y":"{y}"}}"#),
@@ -147,21 +149,22 @@ fn rsa(key: &Map<String, Value>) -> Result<Material, JwsRejected> {
     let (e, exponent) = number(key, "e")?;
     let bits = modulus.len() * 8 - modulus.first().map_or(0, |byte| byte.leading_zeros() as usize);
     if !RSA_BITS.contains(&bits) {
-        return Err(JwsRejected::Keys("an RSA key takes 2048 to 8192 bits"));
+        return Err(JwsRejected::Keys("an RSA key must have 2048 to 8192 bits"));
     }
     if is_roca(&modulus) {
         return Err(JwsRejected::Keys("an RSA key was made by a broken generator (ROCA, CVE-2017-15361)"));
     }
-    // With 1 everything is a signature of itself; a long one only costs time.
+    // With the exponent 1, every text is its own signature. A long exponent only costs time.
     if exponent.len() > 4 || exponent == [1] || exponent.last().is_none_or(|byte| byte % 2 == 0) {
-        return Err(JwsRejected::Keys("an RSA key has an odd exponent of up to 32 bits, and not 1"));
+        return Err(JwsRejected::Keys("the exponent of an RSA key must be odd, at most 32 bits, and not 1"));
     }
     Ok(Material::Rsa { n, e })
 }
 
-/// Primes of that generator are powers of 65537 modulo many small primes, and so is their product. Of other keys one in 2^28 is.
+/// That generator made primes that are powers of 65537 modulo many small primes, and so their product is one
+/// too. Of other keys, one in 2^28 is.
 fn is_roca(modulus: &[u8]) -> bool {
-    /// Those for which 65537 does not generate everything.
+    /// The primes for which 65537 does not generate the whole group.
     const PRIMES: [u32; 17] = [11, 13, 17, 19, 37, 53, 61, 71, 73, 79, 97, 103, 107, 109, 127, 151, 157];
     PRIMES.into_iter().all(|prime| {
         let rest = modulus.iter().fold(0, |rest, byte| (rest * 256 + u32::from(*byte)) % prime);
@@ -174,34 +177,35 @@ fn ec(key: &Map<String, Value>, curve: &'static str, length: usize) -> Result<Ma
     Ok(Material::Ec { curve, x: fixed(key, "x", length)?, y: fixed(key, "y", length)? })
 }
 
-/// A member of a key that has always the same length.
+/// A member that has a fixed length.
 fn fixed(key: &Map<String, Value>, name: &'static str, length: usize) -> Result<String, JwsRejected> {
     let text = text(key, name)?.unwrap_or_default();
     let is_good = URL_SAFE_NO_PAD.decode(&text).is_ok_and(|bytes| bytes.len() == length);
     if is_good {
         Ok(text)
     } else {
-        Err(JwsRejected::Keys("a coordinate of a key has not the length of its curve"))
+        Err(JwsRejected::Keys("a coordinate of a key does not have the length of its curve"))
     }
 }
 
-/// A member of a key that is a number: as few bytes as it needs (RFC 7518 section 2), so that one key has one thumbprint.
+/// A member that is a number, in as few bytes as possible (RFC 7518 section 2), so that one key has one
+/// thumbprint.
 fn number(key: &Map<String, Value>, name: &'static str) -> Result<(String, Vec<u8>), JwsRejected> {
     let text = text(key, name)?.unwrap_or_default();
     match URL_SAFE_NO_PAD.decode(&text) {
         Ok(bytes) if bytes.first().is_some_and(|byte| *byte != 0) => Ok((text, bytes)),
         Ok(_) | Err(_) => {
-            Err(JwsRejected::Keys("a number of an RSA key is not in base64url without leading zeros"))
+            Err(JwsRejected::Keys("a number of an RSA key is not base64url or has leading zeros"))
         }
     }
 }
 
-/// A member that is a string, if it is there.
+/// A member that is a string, if it is present.
 fn text(key: &Map<String, Value>, name: &'static str) -> Result<Option<String>, JwsRejected> {
     match key.get(name) {
         None => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(_) => Err(JwsRejected::Keys("a member of a key is not a text")),
+        Some(_) => Err(JwsRejected::Keys("a member of a key is not a string")),
     }
 }
 

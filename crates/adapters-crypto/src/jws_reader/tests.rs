@@ -1,4 +1,4 @@
-//! Any text at all, as a signature and as keys.
+//! Any text at all, read as a signature and as keys.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,5 @@
-//! The headers of our tokens. Each key has one for each kind of token, so that no kind is taken for another.
+//! The headers of our tokens. Each key has a different one for each kind of token, so that no kind can pass
+//! for another.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -13,7 +14,8 @@ pub(super) enum TokenType {
 }
 
 impl TokenType {
-    /// `typ`: RFC 9068 section 2.1, RFC 7519 section 5.1, OpenID Connect Back-Channel Logout section 2.4.
+    /// The `typ` of RFC 9068 section 2.1, RFC 7519 section 5.1, and OpenID Connect Back-Channel Logout
+    /// section 2.4.
     const fn name(self) -> &'static str {
         match self {
             Self::Access => "at+jwt",
@@ -22,7 +24,7 @@ impl TokenType {
         }
     }
 
-    /// The protected header in base64url, with the dot after it.
+    /// The protected header in base64url, with the dot that follows it.
     pub(super) fn header(self, algorithm: SigningAlgorithm, kid: &str) -> String {
         let header = format!(r#"{{"typ":"{}","alg":"{}","kid":"{kid}"}}"#, self.name(), algorithm.name());
         format!("{}.", URL_SAFE_NO_PAD.encode(header))

@@ -1,4 +1,4 @@
-//! A signing key: making it, sealing it for storage, opening it again.
+//! A signing key: generates it, seals it for storage, and opens it again.
 
 use std::fmt;
 
@@ -20,39 +20,39 @@ use time::OffsetDateTime;
 
 use crate::OperatorSecret;
 
-/// What the sealing key is derived for. Another text would make every stored key unreadable.
+/// The purpose of the key that seals signing keys. Changing this text would make every stored key unreadable.
 const PURPOSE: &str = "countersign signing key at rest, AES-256-GCM, version 1";
 
-/// The nonce stands before the sealed bytes. It is random: an installation seals few keys, far from the 2^32 with which
-/// random nonces become doubtful.
+/// The nonce comes before the sealed bytes. It is random: an installation seals only a few keys, far fewer
+/// than the 2^32 after which random nonces become unsafe.
 const NONCE_LENGTH: usize = 12;
 
-/// The least that RFC 7518 section 3.3 allows, and what every client can do quickly.
+/// The minimum in RFC 7518 section 3.3, which every client can verify fast.
 const RSA_BITS: u32 = 2048;
 
-/// Why there is no signing key to work with.
+/// Why a signing key cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    /// The operator's secret is another one now, or somebody changed the stored key.
+    /// The operator's secret has changed, or someone changed the stored key.
     #[error(
-        "signing key {kid} does not open: the secret differs from the one that the keys were sealed with (or the stored \
-         key was damaged)"
+        "signing key {kid} cannot be opened: the secret differs from the one that the keys were sealed with \
+         (or the stored key was damaged)"
     )]
     WrongSecret {
-        /// Which key.
+        /// The id of the key.
         kid: String,
     },
-    /// The key opens, but what comes out is not the key that its name says.
-    #[error("signing key {kid} is not a key of that name and algorithm")]
+    /// The key can be opened, but it does not match its id and algorithm.
+    #[error("signing key {kid} does not match its id and algorithm")]
     NotTheKey {
-        /// Which key.
+        /// The id of the key.
         kid: String,
     },
-    /// OpenSSL refuses to make or to use a key.
+    /// OpenSSL refuses to make or use a key.
     #[error("signing key cannot be made or used")]
     Unusable(#[source] Source),
-    /// Another replica stored a key, and then there was none.
-    #[error("signing key of another replica vanished")]
+    /// Another replica stored a key, but then it was not there.
+    #[error("the signing key that another replica stored has disappeared")]
     Vanished,
     /// The keys could not be read or stored.
     #[error("signing keys cannot be read or stored")]
@@ -64,25 +64,25 @@ pub enum KeyError {
 pub struct SigningKey {
     kid: String,
     algorithm: SigningAlgorithm,
-    /// The public members of RFC 7517, without the name.
+    /// The public members of RFC 7517, without `kid`.
     public: Map<String, Value>,
     /// The private key as PKCS#8.
     private_der: Vec<u8>,
     public_der: Vec<u8>,
 }
 
-/// When a key was made, and from when on it signs.
+/// When a key was created, and when it starts to sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyTimes {
-    /// When it was made.
+    /// The creation time.
     pub created_at: OffsetDateTime,
-    /// From when on it signs.
+    /// The time from which it signs.
     pub active_from: OffsetDateTime,
 }
 
 impl SigningKey {
-    /// Makes a new key. OpenSSL draws it, from the generator that it also draws the nonces of signatures from. RSA takes a
-    /// good part of a second.
+    /// Makes a new key. OpenSSL draws it from the generator that it also uses for the nonces of signatures.
+    /// For RSA this takes a good part of a second.
     pub fn generate(algorithm: SigningAlgorithm) -> Result<Self, KeyError> {
         let pair: Box<dyn KeyPair> = match algorithm {
             SigningAlgorithm::Rs256 => Box::new(RS256.generate_key_pair(RSA_BITS).map_err(unusable)?),
@@ -90,27 +90,28 @@ impl SigningKey {
             SigningAlgorithm::EdDsa => Box::new(EdDSA.generate_key_pair(EdCurve::Ed25519).map_err(unusable)?),
         };
         Self::of_pair(algorithm, pair.as_ref())
-            .ok_or_else(|| KeyError::Unusable("a key without public members".into()))
+            .ok_or_else(|| KeyError::Unusable("the key has no public members".into()))
     }
 
-    /// The name of the key: its thumbprint by RFC 7638, so that it names nothing but this key.
+    /// The key's id: its RFC 7638 thumbprint, which belongs to this key and no other.
     pub fn kid(&self) -> &str {
         &self.kid
     }
 
-    /// What it signs with.
+    /// The algorithm that it signs with.
     pub const fn algorithm(&self) -> SigningAlgorithm {
         self.algorithm
     }
 
-    /// Seals the private key for storage. Name and algorithm are bound to it: a row with its columns exchanged does not open.
+    /// Seals the private key for storage. The id and the algorithm are bound to it: a row with swapped
+    /// columns cannot be opened.
     pub fn seal(&self, secret: &OperatorSecret, times: KeyTimes, entropy: &dyn Entropy) -> SealedKey {
         let nonce: [u8; NONCE_LENGTH] = entropy.bytes();
         let bound = bound_data(&self.kid, self.algorithm.name());
-        #[expect(clippy::expect_used, reason = "the only failure is a text of more than 64 GiB")]
+        #[expect(clippy::expect_used, reason = "it fails only for texts of more than 64 GiB")]
         let ciphertext = cipher(secret)
             .encrypt(&nonce.into(), Payload { msg: &self.private_der, aad: &bound })
-            .expect("a private key has at most some thousand bytes");
+            .expect("a private key has at most a few thousand bytes");
         SealedKey {
             kid: self.kid.clone(),
             algorithm: self.algorithm.name().to_owned(),
@@ -150,7 +151,7 @@ impl SigningKey {
         Value::Object(members)
     }
 
-    /// The signer over this key.
+    /// The signer with this key.
     pub(super) fn signer(&self) -> Result<Box<dyn JwsSigner>, KeyError> {
         Ok(match self.algorithm {
             SigningAlgorithm::Rs256 => Box::new(RS256.signer_from_der(&self.private_der).map_err(unusable)?),
@@ -159,7 +160,7 @@ impl SigningKey {
         })
     }
 
-    /// The verifier over its public half: of this algorithm and no other.
+    /// The verifier with its public half, for this algorithm and no other.
     pub(super) fn verifier(&self) -> Result<Box<dyn JwsVerifier>, KeyError> {
         Ok(match self.algorithm {
             SigningAlgorithm::Rs256 => Box::new(RS256.verifier_from_der(&self.public_der).map_err(unusable)?),
@@ -168,7 +169,7 @@ impl SigningKey {
         })
     }
 
-    /// Takes only the members that RFC 7638 asks for, so that nothing private can slip in.
+    /// Takes only the members that RFC 7638 requires, so that nothing private can slip in.
     fn of_pair(algorithm: SigningAlgorithm, pair: &dyn KeyPair) -> Option<Self> {
         let jwk = pair.to_jwk_public_key();
         let mut public = Map::new();
@@ -191,7 +192,7 @@ impl fmt::Debug for SigningKey {
     }
 }
 
-/// The members that make a public key, in alphabetical order (RFC 7638 section 3.2, RFC 8037 section 2).
+/// The members that define a public key, in alphabetical order (RFC 7638 section 3.2, RFC 8037 section 2).
 const fn required_members(algorithm: SigningAlgorithm) -> &'static [&'static str] {
     match algorithm {
         SigningAlgorithm::Rs256 => &["e", "kty", "n"],
@@ -200,8 +201,8 @@ const fn required_members(algorithm: SigningAlgorithm) -> &'static [&'static str
     }
 }
 
-/// The thumbprint of a key by RFC 7638: the hash of its required members in alphabetical order, without spaces. None of their
-/// values has a character that JSON escapes.
+/// The thumbprint of a key by RFC 7638: the hash of its required members in alphabetical order, without
+/// spaces. None of their values contains a character that JSON escapes.
 pub(super) fn thumbprint(algorithm: SigningAlgorithm, public: &Map<String, Value>) -> Option<String> {
     let members = required_members(algorithm)
         .iter()
@@ -214,7 +215,7 @@ fn cipher(secret: &OperatorSecret) -> Aes256Gcm {
     Aes256Gcm::new(&secret.derive::<32>(PURPOSE).into())
 }
 
-/// Neither part can hold a NUL, so two pairs never give the same bytes.
+/// Neither part can contain a NUL, so two different pairs never give the same bytes.
 fn bound_data(kid: &str, algorithm: &str) -> Vec<u8> {
     [kid.as_bytes(), &[0], algorithm.as_bytes()].concat()
 }

@@ -1,4 +1,4 @@
-//! What tokens say, as JSON. What is not known is left out.
+//! The payloads of tokens as JSON. Unknown values are left out.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use countersign_domain::token::{AccessClaims, AccessTokenRead};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
-/// The claims of RFC 9068 section 2.2, in its order.
+/// The claims of RFC 9068 section 2.2, in the same order.
 #[derive(Serialize)]
 pub(super) struct AccessPayload<'a> {
     iss: &'a str,
@@ -25,7 +25,7 @@ pub(super) struct AccessPayload<'a> {
     cnf: Option<Confirmation<'a>>,
 }
 
-/// One audience is a text, because many resource servers know nothing else.
+/// A single audience is a string, because many resource servers support nothing else.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Audience<'a> {
@@ -33,7 +33,7 @@ enum Audience<'a> {
     Several(Vec<Cow<'a, str>>),
 }
 
-/// RFC 9449 section 6.1
+/// The confirmation claim of RFC 9449 section 6.1.
 #[derive(Serialize, Deserialize)]
 struct Confirmation<'a> {
     jkt: Cow<'a, str>,
@@ -60,7 +60,7 @@ impl<'a> AccessPayload<'a> {
     }
 }
 
-/// OpenID Connect Core sections 2 and 5.1, and claims of our own about wallets.
+/// OpenID Connect Core sections 2 and 5.1, and our own claims about wallets.
 #[derive(Serialize)]
 pub(super) struct IdPayload<'a> {
     iss: &'a str,
@@ -168,9 +168,9 @@ impl<'a> LogoutPayload<'a> {
     }
 }
 
-/// Reads what an access token of ours says of itself.
+/// Reads the payload of one of our access tokens.
 pub(super) fn read_access(payload: &[u8]) -> Option<AccessTokenRead> {
-    /// A `jti` written with escapes is none of ours, so borrowing the text is enough.
+    /// We never write a `jti` with escapes, so borrowing the text is enough.
     #[derive(Deserialize)]
     struct Read<'a> {
         jti: &'a str,
@@ -195,7 +195,7 @@ pub(super) fn read_access(payload: &[u8]) -> Option<AccessTokenRead> {
     })
 }
 
-/// Reads an ID token that was verified.
+/// Reads an ID token whose signature was verified.
 pub(super) fn read_id(payload: &[u8]) -> Option<IdTokenRead> {
     #[derive(Deserialize)]
     struct Read<'a> {

@@ -1,4 +1,4 @@
-//! All keys as they stand at one time. A ring never changes: when the keys do, there is another ring.
+//! All keys at one point in time. A ring never changes: when the keys change, a new ring replaces it.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ use super::header::TokenType;
 use super::keys::{KeyError, SigningKey};
 use crate::OperatorSecret;
 
-/// Keys by what they are for.
+/// Keys, grouped by what they are for.
 pub(super) struct Ring {
-    /// Which key stands where: those that are published, and those that were withdrawn.
+    /// The state of each key, both published and withdrawn.
     standing: Vec<Standing>,
-    /// The active ones, the next ones, the retired ones.
+    /// The active keys, then the next ones, then the retired ones.
     published: Vec<Arc<OpenKey>>,
-    /// The headers of the withdrawn keys' access tokens.
+    /// The headers of access tokens signed by withdrawn keys.
     withdrawn_headers: Vec<String>,
     public_keys: PublicKeys,
 }
@@ -31,22 +31,22 @@ struct Standing {
     kid: String,
     algorithm: SigningAlgorithm,
     state: KeyState,
-    /// Of a key that nobody stored it is not known.
+    /// Unknown for a key that was never stored.
     active_from: Option<OffsetDateTime>,
 }
 
-/// A key stands somewhere else than before.
+/// A key whose state has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyChange {
-    /// Its name.
+    /// The key's id.
     pub kid: String,
     /// Its algorithm.
     pub algorithm: SigningAlgorithm,
-    /// What it is for now; `None`: it was forgotten.
+    /// Its state now; `None` if the key was deleted.
     pub state: Option<KeyState>,
 }
 
-/// A key, ready to work.
+/// A key that is ready for use.
 pub(super) struct OpenKey {
     kid: String,
     algorithm: SigningAlgorithm,
@@ -58,7 +58,7 @@ pub(super) struct OpenKey {
     logout_header: String,
 }
 
-/// A key that is published, what it is for, and since when it signs.
+/// A published key, its state, and since when it signs.
 type Found = (Arc<OpenKey>, KeyState, Option<OffsetDateTime>);
 
 impl OpenKey {
@@ -94,7 +94,7 @@ impl OpenKey {
 }
 
 impl Ring {
-    /// A ring of keys that nobody stored.
+    /// A ring of keys that were never stored.
     pub(super) fn of(keys: &[SigningKey]) -> Result<Self, KeyError> {
         let mut found = Vec::with_capacity(keys.len());
         for key in keys {
@@ -105,8 +105,8 @@ impl Ring {
         Ok(Self::new(found, &[]))
     }
 
-    /// The ring of the stored keys; `None` if nothing is different. Keys that are open already are not opened again.
-    /// Algorithms of a later release are left alone.
+    /// The ring of the stored keys; `None` if nothing has changed. Keys that are already open are reused.
+    /// Algorithms of a later release are ignored.
     pub(super) fn follow(
         &self,
         stored: &[SealedKey],
@@ -169,18 +169,18 @@ impl Ring {
         self.published.iter().find(|key| key.algorithm == algorithm).map(AsRef::as_ref)
     }
 
-    /// Since when the keys have signed that sign now.
+    /// For each key that signs now, since when it has done so.
     pub(super) fn active_since(&self) -> impl Iterator<Item = (SigningAlgorithm, OffsetDateTime)> {
         let active = self.standing.iter().filter(|standing| standing.state == KeyState::Active);
         active.filter_map(|standing| Some((standing.algorithm, standing.active_from?)))
     }
 
-    /// Whoever verifies with our key set verifies with these.
+    /// The keys in our published key set, with which others verify tokens.
     pub(super) fn published(&self) -> impl Iterator<Item = &OpenKey> {
         self.published.iter().map(AsRef::as_ref)
     }
 
-    /// How access tokens of ours begin.
+    /// The encoded headers with which our access tokens begin.
     pub(super) fn access_headers(&self) -> impl Iterator<Item = &str> {
         let keys = self.published.iter().filter(|key| key.algorithm == ACCESS_ALGORITHM);
         let headers = keys.map(|key| key.access_header.as_str());
@@ -191,7 +191,7 @@ impl Ring {
         &self.public_keys
     }
 
-    /// What stands somewhere else in the other ring.
+    /// The keys whose state differs in the other ring.
     pub(super) fn changes_to(&self, after: &Self) -> Vec<KeyChange> {
         let changed = after.standing.iter().filter(|now| !self.standing.contains(now)).map(|now| KeyChange {
             kid: now.kid.clone(),

@@ -1,5 +1,5 @@
-//! Keys come and go: made when they are due, by one of the replicas that notice, and forgotten when nothing that they signed
-//! can be good any more. What is due is the domain's judgement.
+//! Makes keys when they are due, and deletes them when nothing that they signed can be valid any more. Any
+//! replica that notices may do so. The domain decides what is due.
 
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_domain::signing_key::{KeyWanted, SealedKey, key_due, standing_keys};
@@ -11,8 +11,8 @@ use super::JosekitSigner;
 use super::keys::{KeyError, KeyTimes, SigningKey};
 use crate::OperatorSecret;
 
-/// Makes the signer from the stored keys. At the very first start there are none: then it makes them. Replicas that do so at
-/// once end up with the same keys.
+/// Makes the signer from the stored keys. At the very first start there are none, so it makes them. Replicas
+/// that do so at the same time end up with the same keys.
 pub async fn load_or_create(
     store: &dyn KeyStore,
     secret: &OperatorSecret,
@@ -20,7 +20,8 @@ pub async fn load_or_create(
     entropy: &dyn Entropy,
 ) -> Result<JosekitSigner, KeyError> {
     let signer = JosekitSigner::new(&[])?;
-    // Before anything is made: with another secret than the stored keys' there would be keys that no other replica opens.
+    // Check the secret before making anything: keys sealed with another secret could not be opened by any
+    // other replica.
     signer.reload(store, secret, clock.now()).await?;
     make_due_keys(store, secret, entropy, clock.now(), None).await?;
     signer.reload(store, secret, clock.now()).await?;
@@ -29,7 +30,8 @@ pub async fn load_or_create(
     if is_complete { Ok(signer) } else { Err(KeyError::Vanished) }
 }
 
-/// Makes and stores the keys that are due now, and gives them. Without a `rotation` only an algorithm that has none gets one.
+/// Makes and stores the keys that are due now, and returns them. Without a `rotation`, only an algorithm that
+/// has no key gets one.
 pub async fn make_due_keys(
     store: &dyn KeyStore,
     secret: &OperatorSecret,
@@ -65,7 +67,7 @@ pub async fn make_key(
     })
 }
 
-/// Forgets the keys whose last tokens have expired.
+/// Deletes the keys whose last tokens have expired.
 pub async fn forget_old_keys(store: &dyn KeyStore, now: OffsetDateTime) -> Result<(), KeyError> {
     let stored = store.signing_keys().await?;
     for algorithm in SigningAlgorithm::ALL {

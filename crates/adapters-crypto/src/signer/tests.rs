@@ -1,4 +1,5 @@
-//! What the signer produces, read by josekit's verifier; the sealing of keys; the first start and every rotation.
+//! What the signer produces, read by josekit's verifier; the sealing of keys; the first start and every
+//! rotation.
 
 mod rotation;
 mod sealing;
@@ -36,7 +37,7 @@ fn claims() -> AccessClaims {
     }
 }
 
-/// RSA keys take their time, so the tests share them.
+/// RSA keys are slow to make, so the tests share them.
 static KEYS: LazyLock<[SigningKey; 3]> =
     LazyLock::new(|| SigningAlgorithm::ALL.map(|algorithm| SigningKey::generate(algorithm).unwrap()));
 
@@ -70,7 +71,7 @@ fn verifier(key: &Value) -> Box<dyn JwsVerifier> {
     }
 }
 
-/// Reads whatever begins with our header.
+/// The id of a token that begins with our header.
 fn id_of(signer: &JosekitSigner, token: &str) -> Option<TokenId> {
     signer.read_access_token(token).map(|read| read.id)
 }
@@ -146,7 +147,7 @@ fn thumbprints_are_those_of_rfc_7638() {
         (_, Some("Ed25519")) => Some(SigningAlgorithm::EdDsa),
         _ => None,
     };
-    // The other rows are of key types that this signer does not have.
+    // The other rows have key types that this signer does not support.
     let ours: Vec<_> = cases.iter().filter_map(|case| Some((case, algorithm_of(case)?))).collect();
     for (case, algorithm) in &ours {
         let thumbprint = thumbprint(*algorithm, case["jwk"].as_object().unwrap());
@@ -163,7 +164,11 @@ fn the_verifier_of_these_tests_accepts_the_rfcs_token() {
     for case in &ours {
         let jws = case["jws"].as_str().unwrap();
         assert!(josekit::jws::deserialize_compact(jws, verifier(&case["jwk"]).as_ref()).is_ok(), "{case}");
-        assert_eq!(signer().read_access_token(jws), None, "a token of somebody else's key is none of ours");
+        assert_eq!(
+            signer().read_access_token(jws),
+            None,
+            "a token signed with someone else's key is not ours"
+        );
     }
     println!("rfc_jws: {} of {} cases ran", ours.len(), cases.len());
     assert!(!ours.is_empty());
@@ -240,7 +245,7 @@ async fn the_alterations_of_the_negative_vectors_leave_our_own_token_without_an_
     for token in altered {
         assert_eq!(id_of(&signer, &token), None, "{}", token.chars().take(300).collect::<String>());
     }
-    // It is a key to look up and nothing more: the hash of the whole token decides.
+    // The id is only for looking the token up: the hash of the whole token decides.
     let nested = with_id(&format!(r#"{id}","a":{}1{},"b":""#, "[".repeat(2_000), "]".repeat(2_000)));
     for payload in [with_id(&id.to_string()), nested] {
         assert_eq!(id_of(&signer, &with_payload(&payload)), Some(id));

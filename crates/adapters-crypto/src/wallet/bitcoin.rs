@@ -1,7 +1,8 @@
-//! Bitcoin and the coins that share its addresses and signed messages: BIP-137 for all, BIP-322 for Bitcoin.
+//! Bitcoin and the coins that share its addresses and signed messages: BIP-137 for all of them, BIP-322 for
+//! Bitcoin.
 //!
-//! A coin is data ([`Coin`]); there is one verifier for each. Chains are never asked: everything is decided from the address,
-//! the text and the signature.
+//! A coin is data ([`Coin`]), and each coin has its own verifier. No chain is ever asked: the address, the
+//! text and the signature decide everything.
 
 mod address;
 mod bip137;
@@ -20,14 +21,14 @@ pub use coin::{Coin, CoinRejected};
 
 use address::Address;
 
-/// Knows the accounts of one coin. Verification is pure arithmetic and runs where it is called.
+/// Verifies accounts of one coin. Verification is pure arithmetic and runs on the caller's thread.
 #[derive(Clone, Debug)]
 pub struct CoinVerifier {
     coin: Coin,
 }
 
 impl CoinVerifier {
-    /// Verifies signatures of this coin's holders.
+    /// Makes a verifier for this coin.
     pub fn new(coin: Coin) -> Self {
         Self { coin }
     }
@@ -35,8 +36,8 @@ impl CoinVerifier {
 
 #[async_trait]
 impl WalletVerifier for CoinVerifier {
-    /// Reads base58 and segwit addresses of this coin. An account is the coin's own: the same key has another one with
-    /// every other coin (B-034).
+    /// Reads base58 and segwit addresses of this coin. An account belongs to its coin: the same key has a
+    /// different account with every other coin (B-034).
     fn recognize(&self, address: &str, chain: Option<&str>) -> Vec<RecognizedAccount> {
         if chain.is_some_and(|chain| chain != self.coin.chain()) {
             return Vec::new();
@@ -60,7 +61,7 @@ impl WalletVerifier for CoinVerifier {
         Ok(Verdict::of(proof, judge(&self.coin, proof)))
     }
 
-    /// Bitcoin's wallets only: nobody wrote a script for those of the other coins.
+    /// Only Bitcoin's wallets have a script. None exists for the wallets of the other coins.
     fn page_modules(&self) -> Vec<PageModule> {
         if self.coin != Coin::bitcoin() {
             return Vec::new();
@@ -85,21 +86,22 @@ impl WalletVerifier for CoinVerifier {
 enum Form<'a> {
     /// BIP-137: 65 bytes.
     Compact(Vec<u8>),
-    /// BIP-322: the base64 of a witness.
+    /// BIP-322, simple form: the base64 of a witness.
     Simple(&'a str),
-    /// BIP-322: the base64 of a transaction.
+    /// BIP-322, full form: the base64 of a transaction.
     Full(&'a str),
-    /// BIP-322 with other coins as witnesses, which proves nothing more about who signs in (B-038).
+    /// BIP-322 with other coins as witnesses. It proves nothing more about who signs in (B-038).
     ProofOfFunds,
 }
 
 impl<'a> Form<'a> {
     /// Tells the forms apart by prefix and length, never by trial.
     ///
-    /// A text with one of BIP-322's prefixes is what the prefix says. No BIP-137 signature can begin so: in base64 its header
-    /// makes the first character a letter from G to K, and hex has neither `s` nor `u` nor `o`. Without a prefix, 65 bytes
-    /// are BIP-137's, in any of its spellings, since every witness that wallets make is longer; everything else is BIP-322's
-    /// simple form, as the BIP allows to assume.
+    /// A text with one of BIP-322's prefixes has the form that the prefix names. No BIP-137 signature can
+    /// begin like that: in base64 its header makes the first character a letter from G to K, and hex contains
+    /// neither `s` nor `u` nor `o`. Without a prefix, 65 bytes in any of BIP-137's encodings are BIP-137,
+    /// because every witness that wallets make is longer. Everything else is BIP-322's simple form, as the
+    /// BIP allows to assume.
     fn of(signature: &'a str) -> Self {
         if let Some(witness) = signature.strip_prefix("smp") {
             return Self::Simple(witness);
@@ -117,10 +119,10 @@ impl<'a> Form<'a> {
     }
 }
 
-/// The address of an account, if recognizing would have given this very account.
+/// The address of an account, if recognizing the address gives exactly this account.
 fn canonical_address(coin: &Coin, account: &WalletAccount) -> Result<Address, &'static str> {
     if account.family != coin.chain() || account.chain != coin.chain() {
-        return Err("the account is another coin's");
+        return Err("the account belongs to another coin");
     }
     Address::read(&account.address, coin, true)
         .filter(|address| address.canonical == account.address)
@@ -133,7 +135,7 @@ fn judge(coin: &Coin, proof: &WalletProof) -> Result<(), &'static str> {
     match Form::of(&proof.signature) {
         Form::Compact(bytes) => bip137::judge(&holder, bip137::digest(coin.magic(), text), &bytes),
         Form::Simple(_) | Form::Full(_) | Form::ProofOfFunds if !coin.signs_by_bip322() => {
-            Err("it is not 65 bytes in hex, base64 or base64url, as BIP-137 has it")
+            Err("it is not 65 bytes in hex, base64 or base64url, as BIP-137 requires")
         }
         Form::Simple(witness) => bip322::judge_simple(&holder, text, witness),
         Form::Full(transaction) => bip322::judge_full(&holder, text, transaction),

@@ -1,8 +1,8 @@
 //! Accounts of Cosmos chains: bech32 addresses and signatures by ADR-036, which Keplr, Leap and others call
 //! `signArbitrary`.
 //!
-//! Accounts of several keys (multisig), of modules and of contracts are no part of this: the first would need every
-//! member's key, and the others have none.
+//! Accounts with several keys (multisig), of modules and of contracts are not supported: the first would need
+//! every member's key, and the others have no key.
 
 mod address;
 mod adr036;
@@ -20,20 +20,20 @@ use super::secp256k1::{SCALARS_LENGTH, candidates};
 use address::Address;
 use chains::{CHAINS, Chain};
 
-/// Knows accounts of Cosmos chains. Verification is pure arithmetic and runs where it is called.
+/// Verifies accounts of Cosmos chains. Verification is pure arithmetic and runs on the caller's thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CosmosVerifier;
 
-/// What accounts of these chains are called.
+/// The names of the kinds of account on these chains.
 pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
     CHAINS.iter().map(|chain| chain.kind)
 }
 
 #[async_trait]
 impl WalletVerifier for CosmosVerifier {
-    /// Reads bech32 in lower case or in upper case, never in both, of twenty bytes after the beginning of a chain that we
-    /// know. The same key has an account on each chain; these are different accounts, because nothing on one chain tells
-    /// that the other is the same person's.
+    /// Reads bech32 in all lower case or all upper case: twenty bytes with the prefix of a chain that we
+    /// know. The same key has an account on each chain. These are different accounts, because nothing on one
+    /// chain proves that the other belongs to the same person.
     fn recognize(&self, address: &str, chain: Option<&str>) -> Vec<RecognizedAccount> {
         let Some(address) = Address::parse(address) else {
             return Vec::new();
@@ -110,7 +110,7 @@ fn judge(proof: &WalletProof) -> Result<(), &'static str> {
         .flatten()
         .fold(Choice::from(0), |found, key| found | claimed.is_of_key(key.to_sec1_point(true).as_bytes()));
     if !bool::from(is_the_holders) {
-        return Err("it is another key's, or of another text");
+        return Err("it was made by another key or for another text");
     }
     Ok(())
 }

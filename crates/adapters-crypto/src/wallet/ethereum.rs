@@ -1,7 +1,8 @@
 //! Ethereum accounts: EIP-55 addresses, keys by EIP-191 `personal_sign`, contracts by ERC-1271 and ERC-6492.
 //!
-//! A key's signature is judged by arithmetic and asks nobody, also where the account lets a contract act for it (EIP-7702):
-//! its key stays its root. Only what no key can have signed is asked of the chain, where one is configured.
+//! A key's signature is verified by arithmetic, without asking anyone. That holds even if the account lets a
+//! contract act for it (EIP-7702): its key stays in control. Only what no key can have signed is asked of the
+//! chain, if one is configured.
 
 mod abi;
 mod address;
@@ -34,31 +35,32 @@ use rpc::{Asker, Chains};
 /// One user on every EVM chain.
 const FAMILY: &str = "eip155";
 
-/// The chain that the challenge names when nobody names one.
+/// The chain in the challenge when none is named.
 const USUAL_CHAIN: &str = "eip155:1";
 
-/// What the challenge calls these accounts.
+/// The kind of account in the challenge.
 const KIND: &str = "Ethereum";
 
-/// Knows Ethereum accounts. Keys are verified where it is called; contracts are asked of the chains that it was given.
+/// Verifies Ethereum accounts. Keys are verified on the caller's thread; contracts are asked on the
+/// configured chains.
 #[derive(Clone, Debug)]
 pub struct EthereumVerifier {
     chains: Arc<Chains>,
 }
 
 impl EthereumVerifier {
-    /// Knows keys only.
+    /// Verifies keys only.
     pub fn offline() -> Self {
         Self::with_rpc(Vec::new())
     }
 
-    /// Knows contracts on these chains too. Of two endpoints for one chain, the later is asked.
+    /// Verifies contracts on these chains too. If a chain has two endpoints, the later one is asked.
     pub fn with_rpc(endpoints: Vec<RpcEndpoint>) -> Self {
         Self { chains: Arc::new(Chains::new(endpoints)) }
     }
 
-    /// A key's account is valid as it was asked for. A contract's is an account of its own chain: at the same address of
-    /// another chain there may be somebody else's contract (P-10).
+    /// A key's account is valid as it was asked for. A contract's account belongs to its own chain: at the
+    /// same address on another chain there may be someone else's contract (P-10).
     async fn decide(&self, asker: Asker, proof: &WalletProof) -> Result<Verdict, VerifierError> {
         let question = match judge(proof) {
             Judged::Valid => return Ok(Verdict::Valid(proof.account.clone())),
@@ -75,7 +77,7 @@ impl EthereumVerifier {
                 let family = proof.account.chain.clone();
                 Verdict::Valid(WalletAccount { family, ..proof.account.clone() })
             }
-            Said::No => Verdict::Invalid("the contract does not take it"),
+            Said::No => Verdict::Invalid("the contract does not accept it"),
             Said::NoContract => Verdict::Invalid(why_not_a_keys.unwrap_or(NO_CONTRACT)),
         })
     }
@@ -89,8 +91,9 @@ impl Default for EthereumVerifier {
 
 #[async_trait]
 impl WalletVerifier for EthereumVerifier {
-    /// Reads `0x` and forty hexadecimal digits: all lower, all upper, or mixed with the right EIP-55 checksum. Names,
-    /// ICAP and the zero address are no addresses here. Any EVM chain may be named; a key's account is the same on all.
+    /// Reads `0x` and forty hexadecimal digits: all lower case, all upper case, or mixed with the right
+    /// EIP-55 checksum. Names, ICAP and the zero address are refused. Any EVM chain may be named; a key's
+    /// account is the same on all.
     fn recognize(&self, address: &str, chain: Option<&str>) -> Vec<RecognizedAccount> {
         let chain = chain.unwrap_or(USUAL_CHAIN);
         let (Some((_, address)), Some(chain_id)) = (Address::parse(address), chain_id(chain)) else {
@@ -100,7 +103,8 @@ impl WalletVerifier for EthereumVerifier {
         vec![RecognizedAccount { account, kind: KIND.into(), chain_id: chain_id.to_string() }]
     }
 
-    /// A contract's account is one of its chain, whether somebody can be asked about that or not: unlinking needs nobody's word.
+    /// A contract's account belongs to its chain, whether that chain can be asked or not: unlinking needs no
+    /// confirmation from it.
     fn recognize_as(&self, kind: AccountKind, address: &str, chain: Option<&str>) -> Vec<RecognizedAccount> {
         let mut recognized = self.recognize(address, chain);
         match kind {
@@ -144,14 +148,14 @@ impl WalletVerifier for EthereumVerifier {
     }
 }
 
-/// The number of an EVM chain, from its one spelling by CAIP-2.
+/// The number of an EVM chain, from its only CAIP-2 form.
 fn chain_id(chain: &str) -> Option<u64> {
     let reference = chain.strip_prefix("eip155:")?;
     let number: u64 = reference.parse().ok()?;
     (number > 0 && number.to_string() == reference).then_some(number)
 }
 
-/// What people call a chain; most have no name here.
+/// The usual name of a chain; most have none here.
 fn chain_name(id: u64) -> Cow<'static, str> {
     let name = match id {
         1 => "Ethereum",
@@ -172,19 +176,20 @@ fn chain_name(id: u64) -> Cow<'static, str> {
     name.into()
 }
 
-const NOBODY_TO_ASK: &str =
-    "it is not a key's 65 bytes, and no RPC address is configured to ask a contract on its chain";
-const WRAPPED: &str = "it says how a contract is made, and the account is a key's";
-const NO_CONTRACT: &str = "it is not a key's 65 bytes, and there is no contract at the address (yet)";
+const NOBODY_TO_ASK: &str = "it is not the 65-byte signature of a key, and no RPC address is configured to \
+                             ask a contract on its chain";
+const WRAPPED: &str = "it is the ERC-6492 signature of a contract, but the account belongs to a key";
+const NO_CONTRACT: &str =
+    "it is not the 65-byte signature of a key, and there is no contract at the address (yet)";
 
-/// What arithmetic alone says.
+/// The result of arithmetic alone.
 #[derive(Debug)]
 enum Judged {
-    /// The account's key made it.
+    /// The account's key made the signature.
     Valid,
-    /// Nobody can have made it.
+    /// Neither a key nor a contract can have made it.
     Invalid(&'static str),
-    /// The account's key did not make it; a contract may still take it.
+    /// The account's key did not make it; a contract may still accept it.
     NotAKeys(Question),
 }
 
@@ -192,7 +197,7 @@ enum Judged {
 struct Question {
     chain: u64,
     claim: ContractClaim,
-    /// Why it is not the key's, where it looks like a key's.
+    /// Why it is not the key's signature, if it looks like one.
     why_not_a_keys: Option<&'static str>,
 }
 
@@ -215,16 +220,16 @@ fn judge(proof: &WalletProof) -> Judged {
     let hash = personal_sign_digest(proof.text.as_bytes());
     let is_wrapped = erc6492::is_wrapped(&signature);
     let by_key = match proof.kind {
-        // Nothing falls back: a contract may take what its own key signed, and is asked for that.
+        // There is no fallback: a contract may accept what its own key signed, and is asked.
         Some(AccountKind::Contract) => None,
-        // A wrapper is never a key's, whatever its length (B-045).
+        // A wrapper is never a key's signature, whatever its length (B-045).
         Some(AccountKind::Key) | None if is_wrapped => Some(Err(WRAPPED)),
         Some(AccountKind::Key) | None => Some(by_key(&hash, &signature, &wallet)),
     };
     let why_not_a_keys = match (by_key, proof.kind) {
         (Some(Ok(())), _) => return Judged::Valid,
         (Some(Err(reason)), Some(AccountKind::Key)) => return Judged::Invalid(reason),
-        // Only what has a key's length looks like a key's.
+        // Only a signature with the length of a key's looks like one.
         (Some(Err(reason)), None | Some(AccountKind::Contract)) if signature.len() == SIGNATURE_LENGTH => {
             Some(reason)
         }
@@ -232,7 +237,7 @@ fn judge(proof: &WalletProof) -> Judged {
     };
     let (deployment, signature) = if is_wrapped {
         let Some((deployment, signature)) = erc6492::unwrap(&signature) else {
-            return Judged::Invalid("it ends like one of ERC-6492 and is none");
+            return Judged::Invalid("it ends like an ERC-6492 signature but is not one");
         };
         (Some(deployment), signature)
     } else {
@@ -242,13 +247,13 @@ fn judge(proof: &WalletProof) -> Judged {
     Judged::NotAKeys(Question { chain, claim, why_not_a_keys })
 }
 
-/// Did the key of this address make the signature?
+/// Checks that the key of this address made the signature.
 fn by_key(hash: &[u8; 32], signature: &[u8], wallet: &Address) -> Result<(), &'static str> {
     if signature.len() != SIGNATURE_LENGTH {
-        return Err("it is not a key's 65 bytes");
+        return Err("it is not the 65-byte signature of a key");
     }
     let signer = recover(hash, signature)?;
-    if signer.is(wallet) { Ok(()) } else { Err("it is another key's, or of another text") }
+    if signer.is(wallet) { Ok(()) } else { Err("it was made by another key or for another text") }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Sends an address or a proof to the family that knows it.
+//! Sends an address or a proof to the family that recognizes it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,12 +14,13 @@ use super::{
     Coin, CoinVerifier, CosmosVerifier, EthereumVerifier, RpcEndpoint, SolanaVerifier, TronVerifier,
 };
 
-/// What the operator decided about wallets. The default is what needs no decision.
+/// The operator's settings for wallets. The default works without any decision.
 #[derive(Clone, Debug, Default)]
 pub struct WalletSettings {
-    /// Who is asked about contract wallets, for each chain that has them; none: only keys sign in.
+    /// The services to ask about contract wallets, by chain. If there are none, only accounts with a key sign
+    /// in.
     pub ethereum_rpc: Vec<RpcEndpoint>,
-    /// Coins that sign messages as Bitcoin does, besides those of this build.
+    /// Coins that sign messages as Bitcoin does, in addition to those of this build.
     pub coins: Vec<Coin>,
 }
 
@@ -30,25 +31,25 @@ pub struct WalletRouter {
 }
 
 impl WalletRouter {
-    /// Asks these families, in this order.
+    /// Makes a router that asks these families, in this order.
     pub fn new(families: Vec<Arc<dyn WalletVerifier>>) -> Self {
         Self { families }
     }
 
-    /// The namespaces of chains that are no coins'.
+    /// The namespaces of the chains that are not coins.
     pub const NAMESPACES: [&str; 4] = ["eip155", "solana", "cosmos", "tron"];
 
-    /// What accounts of those chains are called.
+    /// The names of the kinds of account on those chains.
     pub fn kinds() -> impl Iterator<Item = &'static str> {
         ["Ethereum", "Solana", "Cosmos", "Tron"].into_iter().chain(super::cosmos::kinds())
     }
 
-    /// Asks all families of this build, as they are without settings.
+    /// All families of this build, with default settings.
     pub fn standard() -> Self {
         Self::configured(WalletSettings::default())
     }
 
-    /// Asks all families of this build, as the operator wants them.
+    /// All families of this build, with the operator's settings.
     pub fn configured(settings: WalletSettings) -> Self {
         let mut families: Vec<Arc<dyn WalletVerifier>> =
             vec![Arc::new(EthereumVerifier::with_rpc(settings.ethereum_rpc))];
@@ -61,7 +62,7 @@ impl WalletRouter {
         Self::new(families)
     }
 
-    /// The family that makes exactly the account of a proof from its address.
+    /// The family that derives exactly the account of a proof from its address.
     fn family_of(&self, proof: &WalletProof) -> Option<&dyn WalletVerifier> {
         let WalletAccount { address, chain, .. } = &proof.account;
         let makes_it = |family: &dyn WalletVerifier| {
@@ -83,8 +84,8 @@ impl WalletVerifier for WalletRouter {
         self.families.iter().flat_map(|family| family.recognize(address, chain)).collect()
     }
 
-    /// Asks the family that makes exactly this account of the address, so that a proof for one chain can never be judged by
-    /// the rules of another that happens to write its addresses alike.
+    /// Asks the family that derives exactly this account from the address. So a proof for one chain is never
+    /// verified by the rules of another chain that happens to write its addresses the same way.
     async fn verify(&self, proof: &WalletProof) -> Result<Verdict, VerifierError> {
         match self.family_of(proof) {
             Some(family) => family.verify(proof).await,
@@ -136,7 +137,7 @@ impl fmt::Debug for WalletRouter {
 mod tests {
     use super::*;
 
-    /// Recognizes addresses that begin with an A, and calls every signature good or bad as it was told to.
+    /// Recognizes addresses that begin with an A. Calls every signature valid or invalid, as configured.
     struct Family(&'static str, Result<(), &'static str>);
 
     #[async_trait]

@@ -1,5 +1,6 @@
-//! What the families with keys on secp256k1 share: the one accepted form of a signature, the keys that may have made it,
-//! and the prefixed text and the key's twenty bytes of the families that hash with Keccak-256.
+//! Shared by the families with keys on secp256k1: the one accepted form of a signature, and the keys that may
+//! have made it. Also the prefixed text and the twenty bytes of a key, for the families that hash with
+//! Keccak-256.
 
 use std::sync::LazyLock;
 
@@ -9,7 +10,7 @@ use k256::ecdsa::{Signature, VerifyingKey};
 use k256::elliptic_curve::scalar::IsHigh;
 use sha3::{Digest, Keccak256};
 
-/// Recovering takes libsecp256k1 a third of the time that k256 takes (ADR 0022).
+/// For recovery, libsecp256k1 takes a third of the time that k256 takes (ADR 0022).
 static RECOVERY: LazyLock<Secp256k1<VerifyOnly>> = LazyLock::new(Secp256k1::verification_only);
 
 /// The two scalars of 32 bytes.
@@ -18,10 +19,10 @@ pub(super) const SCALARS_LENGTH: usize = 64;
 /// The two scalars and the recovery byte.
 pub(super) const RECOVERABLE_LENGTH: usize = SCALARS_LENGTH + 1;
 
-/// How many bytes of the hash of a key are its address.
+/// How many bytes of a key's hash are its address.
 pub(super) const ADDRESS_LENGTH: usize = 20;
 
-/// Hashes a text behind its prefix. The length between them counts bytes, not characters (B-026).
+/// Hashes a text after its prefix. The length between them counts bytes, not characters (B-026).
 pub(super) fn keccak_of_prefixed(prefix: &str, message: &[u8]) -> [u8; 32] {
     let mut hash = Keccak256::new();
     hash.update(prefix.as_bytes());
@@ -41,7 +42,7 @@ pub(super) fn keccak_of_key(key: &VerifyingKey) -> [u8; ADDRESS_LENGTH] {
 
 /// Finds the key that made a signature whose last byte tells the two candidates apart.
 ///
-/// A recovery byte says nothing about chains, because those belong to transactions (B-021).
+/// A recovery byte contains no chain id; that is only for transactions (B-021).
 pub(super) fn recover(digest: &[u8; 32], signature: &[u8]) -> Result<VerifyingKey, &'static str> {
     let Some((recovery, scalars)) = signature.split_last() else {
         return Err("it is empty");
@@ -49,12 +50,12 @@ pub(super) fn recover(digest: &[u8; 32], signature: &[u8]) -> Result<VerifyingKe
     let y_is_odd = match recovery {
         0 | 27 => false,
         1 | 28 => true,
-        _ => return Err("its recovery byte is none of 0, 1, 27 and 28"),
+        _ => return Err("its recovery byte is not 0, 1, 27 or 28"),
     };
     candidate(digest, &with_low_s(scalars)?, y_is_odd).ok_or("no key could have made it")
 }
 
-/// Finds the keys, two at most, that may have made a signature without a recovery byte.
+/// Finds the keys, at most two, that may have made a signature without a recovery byte.
 pub(super) fn candidates(
     digest: &[u8; 32],
     scalars: &[u8],
@@ -66,8 +67,8 @@ pub(super) fn candidates(
     }
 }
 
-/// Reads the scalars. They have one accepted form: `s` in the lower half of the order, so that nobody can make a second
-/// signature of one (B-022).
+/// Reads the scalars. Only one form is accepted: `s` in the lower half of the order, so that nobody can turn
+/// one signature into a second one (B-022).
 fn with_low_s(scalars: &[u8]) -> Result<Signature, &'static str> {
     let Ok(scalars) = Signature::from_slice(scalars) else {
         return Err("r or s is zero, or not below the order of the group");
@@ -78,7 +79,7 @@ fn with_low_s(scalars: &[u8]) -> Result<Signature, &'static str> {
     Ok(scalars)
 }
 
-/// An `r` that was reduced modulo the order is not tried: nobody can bring it about.
+/// An `r` that was reduced modulo the order is not tried: nobody can produce one.
 fn candidate(digest: &[u8; 32], scalars: &Signature, y_is_odd: bool) -> Option<VerifyingKey> {
     let id = RecoveryId::from_i32(y_is_odd.into()).ok()?;
     let signature = RecoverableSignature::from_compact(&scalars.to_bytes(), id).ok()?;
@@ -93,7 +94,8 @@ mod tests {
 
     use super::*;
 
-    /// Bare scalars, as Cosmos has them. What is valid there gives the key here where s is low, and is refused where it is high.
+    /// Scalars alone, as Cosmos uses them. What is valid there gives the key here if s is low, and is refused
+    /// if s is high.
     #[test]
     fn b_028_wycheproof_secp256k1_of_bare_scalars_gives_the_key_with_low_s_only() {
         let file =

@@ -1,7 +1,8 @@
-//! Solana accounts that a key owns: base58 addresses, and Ed25519 signatures over the byte strings that wallets make of a text.
+//! Solana accounts that have a key: base58 addresses, and Ed25519 signatures over the byte strings that
+//! wallets make from a text.
 //!
-//! Nothing that a client sends decides what was signed: every byte string is built here from the text that we issued (B-041).
-//! Accounts without a key (program-derived addresses, multisignature vaults) cannot sign in.
+//! Nothing that a client sends decides what was signed: every byte string is built here from the text that we
+//! issued (B-041). Accounts without a key (program-derived addresses, multisignature vaults) cannot sign in.
 
 mod address;
 mod signature;
@@ -16,29 +17,31 @@ use countersign_ports::{
 use address::Address;
 use signed_bytes::Form;
 
-/// The main network by CAIP-2: the first 32 characters of its genesis hash. It is also the family, because a key on another
-/// cluster is another account (CAIP-2 names no families besides `eip155`).
+/// The CAIP-2 id of the main network: the first 32 characters of its genesis hash. It is also the family,
+/// because a key on another cluster is another account (CAIP-2 has no families besides `eip155`).
 const CHAIN: &str = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
 
-/// What the grammar of Sign-In With Solana calls the main network. `solana:mainnet` is its other spelling (B-043).
+/// The name of the main network in the grammar of Sign-In With Solana. `solana:mainnet` is another form of it
+/// (B-043).
 const CHAIN_ID: &str = "mainnet";
 
-/// What the challenge calls these accounts.
+/// The kind of account in the challenge.
 const KIND: &str = "Solana";
 
-/// Knows Solana accounts of the main network. Verification is pure arithmetic and runs where it is called.
+/// Verifies Solana accounts of the main network. Verification is pure arithmetic and runs on the caller's
+/// thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SolanaVerifier;
 
 #[async_trait]
 impl WalletVerifier for SolanaVerifier {
-    /// Reads 32 bytes in base58 that are a public key. There is no checksum: an address with a wrong character is another
-    /// account's, or nobody's.
+    /// Reads a public key of 32 bytes in base58. There is no checksum: an address with a wrong character is
+    /// someone else's account, or nobody's.
     fn recognize(&self, address: &str, chain: Option<&str>) -> Vec<RecognizedAccount> {
         if chain.is_some_and(|chain| chain != CHAIN) || Address::parse(address).is_none() {
             return Vec::new();
         }
-        // Base58 writes 32 bytes in one way only, so that what was read is the canonical form.
+        // Base58 writes 32 bytes in one way only, so the given text is the canonical form.
         let account =
             WalletAccount { family: CHAIN.to_owned(), chain: CHAIN.to_owned(), address: address.to_owned() };
         vec![RecognizedAccount { account, kind: KIND.into(), chain_id: CHAIN_ID.to_owned() }]
@@ -71,7 +74,7 @@ fn judge(proof: &WalletProof) -> Result<(), &'static str> {
         return Err("the account is not of the Solana family");
     }
     let Some(address) = Address::parse(address) else {
-        return Err("the account's address is no public key");
+        return Err("the account's address is not a public key");
     };
     let mut readings = signature::readings(&proof.signature).peekable();
     if readings.peek().is_none() {
@@ -82,12 +85,12 @@ fn judge(proof: &WalletProof) -> Result<(), &'static str> {
         Form::ALL.into_iter().filter_map(bytes).any(|bytes| address.signed(&bytes, &signature))
     });
     if !signed {
-        return Err("it is another key's, or of another text");
+        return Err("it was made by another key or for another text");
     }
     Ok(())
 }
 
-/// Decodes exactly `N` bytes from base58. The caller has judged the length of the text.
+/// Decodes exactly `N` bytes from base58. The caller has checked the length of the text.
 fn base58<const N: usize>(text: &str) -> Option<[u8; N]> {
     let mut bytes = [0; N];
     let length = bs58::decode(text).onto(&mut bytes).ok()?;

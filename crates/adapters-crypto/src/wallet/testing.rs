@@ -1,5 +1,5 @@
-//! What the tests of several families share: judging through the router as the server does, and signatures changed in the
-//! ways that anybody can.
+//! Shared by the tests of several families: verifying through the router as the server does, and signatures
+//! changed in ways that anyone can.
 
 use std::future::Future;
 use std::pin::pin;
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::WalletRouter;
 
-/// What the server does with an address, a text and a signature.
+/// The server's verdict on an address, a text and a signature.
 pub(super) fn verdict(address: &str, text: &str, signature: &str) -> Verdict {
     judge(address, None, text, signature)
 }
@@ -24,7 +24,7 @@ pub(super) fn verdict_on(chain: &str, address: &str, text: &str, signature: &str
     judge(address, Some(chain), text, signature)
 }
 
-/// Is it good?
+/// True if the signature is valid.
 pub(super) fn is_valid(address: &str, text: &str, signature: &str) -> bool {
     matches!(verdict(address, text, signature), Verdict::Valid(_))
 }
@@ -41,14 +41,14 @@ fn judge(address: &str, chain: Option<&str>, text: &str, signature: &str) -> Ver
         signature: signature.to_owned(),
     };
     let verification = pin!(router.verify(&proof));
-    // One poll is enough: verification waits for nothing.
+    // One poll is enough: verification never waits.
     match verification.poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(verdict) => verdict.unwrap(),
         Poll::Pending => panic!("verification of a key's signature must not wait"),
     }
 }
 
-/// The cases of a file of vectors, which are a list or a map from names.
+/// The cases in a file of vectors, which are a list or a map by name.
 pub(super) fn cases(file: &str) -> Vec<Value> {
     let document: Value = serde_json::from_str(file).unwrap();
     let cases = &document["cases"];
@@ -58,23 +58,23 @@ pub(super) fn cases(file: &str) -> Vec<Value> {
     cases
 }
 
-/// A text in a case.
+/// A text member of a case.
 pub(super) fn text<'a>(case: &'a Value, member: &str) -> &'a str {
     case[member].as_str().unwrap_or_else(|| panic!("{member} is missing in {case}"))
 }
 
-/// Bytes in hexadecimal, with or without `0x`.
+/// Decodes hexadecimal digits, with or without `0x`.
 pub(super) fn bytes(hex_text: &str) -> Vec<u8> {
     hex::decode(hex_text.trim_start_matches("0x")).unwrap()
 }
 
-/// Says how many cases ran.
+/// Prints how many cases ran.
 pub(super) fn ran(name: &str, count: usize) {
     println!("{name}: {count} cases ran");
     assert!(count > 0);
 }
 
-/// Judges every row of a file whose rows have an address, a chain, a text, a signature and an expectation.
+/// Verifies every row of a file whose rows have an address, a chain, a text, a signature and an expectation.
 pub(super) fn judge_every_row(name: &str, file: &str) {
     let cases = cases(file);
     let mut accepted = 0;
@@ -104,13 +104,13 @@ pub(super) fn with_changed_byte(text: &str, position: Index, change: u8) -> Stri
     String::from_utf8(bytes).unwrap()
 }
 
-/// The other scalars of the same key over the same text, which anybody can compute.
+/// The other scalars of the same key over the same text, which anyone can compute.
 pub(super) fn with_high_s(scalars: &[u8]) -> Vec<u8> {
     let (r, s) = Signature::from_slice(scalars).unwrap().split_scalars();
     Signature::from_scalars(r, -s).unwrap().to_bytes().to_vec()
 }
 
-/// Scalars that are none: zero, the order of the group, and more.
+/// Invalid scalars: zero, the order of the group, and more.
 pub(super) fn no_scalars() -> [Vec<u8>; 3] {
     let order = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141";
     [vec![0; 32], hex::decode(order).unwrap(), vec![0xff; 32]]

@@ -1,7 +1,8 @@
-//! Tron accounts that a key owns: base58 addresses and TIP-191, which TronLink and tronweb call `signMessageV2`.
+//! Tron accounts that have a key: base58 addresses and TIP-191, which TronLink and tronweb call
+//! `signMessageV2`.
 //!
-//! No chain is asked. Contracts have no key, and an account whose owner gave its permission to other keys on the chain
-//! still signs in with the key that its address was made of.
+//! No chain is asked. Contracts have no key. An account whose owner has given permission to other keys on the
+//! chain still signs in with the key that its address comes from.
 
 mod address;
 
@@ -17,28 +18,30 @@ use address::Address;
 /// A key's address is the same on Tron's main and test networks.
 const FAMILY: &str = "tron";
 
-/// The main network: the last four bytes of its first block's hash, in decimal as the namespace of CAIP-2 says.
+/// The main network: the last four bytes of its first block's hash, in decimal, as its CAIP-2 namespace
+/// defines.
 const CHAIN: &str = "tron:728126428";
 
-/// How wallets wrote the main network before the namespace was settled, and many still do.
+/// The form of the main network that wallets wrote before the namespace was settled. Many still do.
 const CHAIN_IN_HEX: &str = "tron:0x2b6653dc";
 
-/// What the challenge says of the chain.
+/// The chain ID in the challenge.
 const CHAIN_ID: &str = "728126428";
 
-/// What the challenge calls these accounts.
+/// The kind of account in the challenge.
 const KIND: &str = "Tron";
 
-/// What stands in front of a text and its length when it is hashed.
+/// The prefix before a text and its length when it is hashed.
 const PREFIX: &str = "\x19TRON Signed Message:\n";
 
-/// Knows Tron accounts. Verification is pure arithmetic and runs where it is called.
+/// Verifies Tron accounts. Verification is pure arithmetic and runs on the caller's thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TronVerifier;
 
 #[async_trait]
 impl WalletVerifier for TronVerifier {
-    /// Reads a T and 33 characters of base58 with the right checksum, on the main network, which has two names.
+    /// Reads a T and 33 characters of base58 with the right checksum, on the main network, which has two
+    /// names.
     fn recognize(&self, address: &str, chain: Option<&str>) -> Vec<RecognizedAccount> {
         if !matches!(chain, None | Some(CHAIN | CHAIN_IN_HEX)) || Address::parse(address).is_none() {
             return Vec::new();
@@ -80,14 +83,14 @@ fn judge(proof: &WalletProof) -> Result<(), &'static str> {
         return Err("the account is not of the Tron family");
     }
     let Some(claimed) = Address::parse(address) else {
-        return Err("the account's address is none");
+        return Err("the account's address is not valid");
     };
     let Some(signature) = signature_bytes(&proof.signature, RECOVERABLE_LENGTH) else {
         return Err("it is not 65 bytes in hex, base64 or base64url");
     };
     let key = recover(&keccak_of_prefixed(PREFIX, proof.text.as_bytes()), &signature)?;
     if !Address::of_key(&key).is(&claimed) {
-        return Err("it is another key's, or of another text");
+        return Err("it was made by another key or for another text");
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Services that are of another chain, broken, slow, or gone.
+//! Services that serve another chain, are broken or slow, or have gone away.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -46,7 +46,7 @@ async fn b_048_a_redirect_is_not_followed() {
     assert_eq!(elsewhere.connections(), 0);
 }
 
-/// What a service does instead of an answer.
+/// What a service does instead of answering.
 type Breakage = dyn Fn() -> Reply + Send + Sync;
 
 #[tokio::test]
@@ -60,17 +60,14 @@ async fn d_25_whatever_a_broken_service_does_there_is_an_answer_in_time_and_it_i
         ("HTTP status 429", Box::new(|| Reply::Status(429, String::new()))),
         ("longer than 64 KiB", Box::new(|| Reply::Body(vec![b' '; 1 << 20]))),
         ("longer than 64 KiB", Box::new(|| Reply::Result(json!("0".repeat(1 << 20))))),
-        ("something else", Box::new(|| Reply::Result(Value::Null))),
-        ("something else", Box::new(|| Reply::Result(json!(7)))),
-        ("something else", Box::new(|| Reply::Result(json!("0x123")))),
+        ("not a verdict", Box::new(|| Reply::Result(Value::Null))),
+        ("not a verdict", Box::new(|| Reply::Result(json!(7)))),
+        ("not a verdict", Box::new(|| Reply::Result(json!("0x123")))),
         ("JSON object", Box::new(body(""))),
         ("JSON object", Box::new(body("<html>"))),
         ("JSON object", Box::new(body(r#"[{"jsonrpc":"2.0","id":0,"result":"0x"}]"#))),
-        (
-            "every name is there once",
-            Box::new(body(r#"{"jsonrpc":"2.0","id":1,"result":"0x","result":"0x"}"#)),
-        ),
-        ("every name is there once", Box::new(body(r#"{"jsonrpc":"2.0","id":1,"id":1,"result":"0x"}"#))),
+        ("duplicate names", Box::new(body(r#"{"jsonrpc":"2.0","id":1,"result":"0x","result":"0x"}"#))),
+        ("duplicate names", Box::new(body(r#"{"jsonrpc":"2.0","id":1,"id":1,"result":"0x"}"#))),
         (
             "JSON object",
             Box::new(body(r#"[{"jsonrpc":"2.0","id":0},{"jsonrpc":"2.0","id":1,"result":"0x"}]"#)),
@@ -121,10 +118,10 @@ async fn d_25_after_five_failures_a_service_is_left_alone_for_ten_seconds_and_th
     is_well.store(1, Ordering::SeqCst);
     for _ in 0..20 {
         let said = unavailable(&verifier).await;
-        assert!(said.contains("left alone"), "{said}");
+        assert!(said.contains("not asked for a while"), "{said}");
     }
     assert_eq!(stub.connections(), connected);
-    assert!(begun.elapsed() < Duration::from_secs(1), "who is not asked costs no time");
+    assert!(begun.elapsed() < Duration::from_secs(1), "a service that is not asked costs no time");
     tokio::time::sleep(Duration::from_millis(10_100)).await;
     assert_eq!(verifier.verify(&of_contract()).await.unwrap(), own_account(&of_contract()));
     assert_eq!(stub.methods().len(), 6);
@@ -132,7 +129,7 @@ async fn d_25_after_five_failures_a_service_is_left_alone_for_ten_seconds_and_th
 
 #[tokio::test]
 async fn a_contract_cannot_make_others_wait_by_failing() {
-    // Whoever owns a contract can make it fail in ways that a node tells in its own words.
+    // A contract's owner can make it fail in ways that a node reports in its own words.
     let stub = service(CODE, move |asked| {
         let is_good = asked.data.contains(&hash_of(TEXT));
         if is_good { Reply::Result(json!(YES)) } else { Reply::Error(-32000, "a halt in words unheard of") }
@@ -167,7 +164,7 @@ async fn b_083_ten_verdicts_are_asked_for_at_a_time_and_all_are_found() {
     assert_eq!(most.load(Ordering::SeqCst), 10);
 }
 
-/// Forty sign-ins at once: how many of them got a verdict.
+/// How many of forty sign-ins at once got a verdict.
 async fn found_of_forty(verifier: &EthereumVerifier) -> usize {
     let logins: Vec<_> = (0..40)
         .map(|_| {
@@ -220,7 +217,7 @@ async fn f_16_a_slow_honest_service_is_not_switched_off_by_those_who_queue_for_i
     for round in 0..3 {
         let found = found_of_forty(&verifier).await;
         assert!(found >= 10, "{found} in round {round}");
-        // Nobody queues now, and nobody is told to leave the service alone.
+        // Now nobody waits in the queue, and the breaker has not opened.
         assert_eq!(verifier.verify(&of_contract()).await.unwrap(), own_account(&of_contract()), "{round}");
     }
 }
@@ -261,6 +258,6 @@ async fn f_16_the_curious_pass_a_gate_of_their_own_and_are_not_counted() {
     assert_eq!(verifier.verify(&of_contract()).await.unwrap(), own_account(&of_contract()));
     assert!(
         matches!(verifier.examine(&of_contract()).await, Ok(Verdict::Valid(_))),
-        "the curious are answered too"
+        "requests made out of curiosity are answered too"
     );
 }

@@ -1,4 +1,4 @@
-//! An RPC service of a few lines, which answers as it is told, also wrongly.
+//! A small RPC service that answers as it is told, right or wrong.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -9,17 +9,17 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// What is done with a request.
+/// The service's reaction to a request.
 pub(crate) enum Reply {
     Result(Value),
     Error(i64, &'static str),
     /// This body, whatever it is.
     Body(Vec<u8>),
-    /// A status, more header lines and no body.
+    /// A status, further header lines and no body.
     Status(u16, String),
-    /// The beginning of an answer, and then one byte after the other.
+    /// The beginning of an answer, and then one byte at a time.
     Trickle,
-    /// Nothing for longer than anybody waits.
+    /// Nothing, for longer than anyone waits.
     Hang,
     /// The end of the connection.
     Close,
@@ -58,12 +58,12 @@ impl Stub {
         stub
     }
 
-    /// How often somebody connected.
+    /// How many connections were made.
     pub(crate) fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
 
-    /// What was asked, in order.
+    /// The methods that were called, in order.
     pub(crate) fn methods(&self) -> Vec<String> {
         self.methods.lock().unwrap().clone()
     }

@@ -30,7 +30,8 @@ fn every_application_has_settings_that_name_all_that_it_needs() {
     }
 }
 
-/// Each is a section of the page of those that logged in, which tells the command.
+/// Each application has a section on the page of applications that logged in, and the section shows the
+/// command.
 #[test]
 fn every_application_is_one_that_was_tested() {
     let page = fs::read_to_string(PAGE).unwrap();

@@ -1,4 +1,5 @@
-//! Many signatures in one run: JSON lines in, one JSON line out for each, in order and whatever the input is.
+//! Checks many signatures in one run: JSON lines in, one JSON line out for each, in the same order, whatever
+//! the input is.
 
 use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
 
@@ -8,10 +9,11 @@ use serde::{Deserialize, Serialize};
 use super::{Claim, Judgement, LONGEST, UNKNOWN_FAMILY, judge};
 use crate::failure::Failure;
 
-/// How much is read and written at once.
+/// The number of bytes to read and write at once.
 const BUFFER: usize = 64 * 1024;
 
-/// One line of the input. A member that stands twice is refused, because two readers could take it for two claims.
+/// One line of the input. A repeated member is refused, because two readers could take the line for two
+/// different claims.
 #[derive(Debug, Deserialize)]
 struct Question {
     address: String,
@@ -20,7 +22,7 @@ struct Question {
     chain: Option<String>,
 }
 
-/// One line of the output. All members are always there.
+/// One line of the output. Every member is always present.
 #[derive(Debug, Serialize)]
 struct Answer<'a> {
     valid: bool,
@@ -28,8 +30,8 @@ struct Answer<'a> {
     reason: &'a str,
 }
 
-/// Answers each line of the input, and says whether all signatures were valid. Answers are kept back only while more input is
-/// at hand, so somebody who asks line by line is answered line by line.
+/// Answers each line of the input, and returns whether all signatures were valid. Answers are buffered only
+/// while more input is ready, so a caller who sends one line and waits gets its answer.
 pub(super) async fn verify_lines(
     input: impl Read,
     wallets: &dyn WalletVerifier,
@@ -55,7 +57,7 @@ pub(super) async fn verify_lines(
             Line::TooLong => unanswerable("the line is longer than 1 MiB".to_owned()),
         };
         let (valid, reason) = match &judged.outcome {
-            Ok(_) => (true, "signature is good"),
+            Ok(_) => (true, "signature is valid"),
             Err(reason) => (false, reason.as_ref()),
         };
         all_valid &= valid;
@@ -73,34 +75,34 @@ fn unanswerable(reason: String) -> Judgement {
 
 fn question(line: &[u8]) -> Result<Question, String> {
     let Ok(line) = std::str::from_utf8(line) else {
-        return Err("the line is not text in UTF-8".to_owned());
+        return Err("the line is not valid UTF-8".to_owned());
     };
     let line = line.trim_matches([' ', '\t', '\r']);
     if line.is_empty() {
         return Err("the line is empty".to_owned());
     }
-    // An array would be taken for the members in their order.
+    // serde would read an array as the members in order.
     if !line.starts_with('{') {
         return Err("the line is not a JSON object".to_owned());
     }
     serde_json::from_str(line).map_err(|error| format!("the line cannot be read: {error}"))
 }
 
-/// The lines of an input, in memory that does not grow with them.
+/// Reads lines with a fixed amount of memory, however long the input is.
 struct Lines<R> {
     input: BufReader<R>,
     line: Vec<u8>,
 }
 
 enum Line<'a> {
-    /// A line without its end.
+    /// A line without its line break.
     Whole(&'a [u8]),
-    /// A line of more than [`LONGEST`] bytes, skipped to its end.
+    /// A line longer than [`LONGEST`] bytes, skipped to its end.
     TooLong,
 }
 
 impl<R: Read> Lines<R> {
-    /// The next line; `None` at the end of the input. Flushes `out` before it waits for input.
+    /// The next line, or `None` at the end of the input. Flushes `out` before waiting for more input.
     fn next(&mut self, out: &mut impl Write) -> Result<Option<Line<'_>>, Failure> {
         self.line.clear();
         let mut length = 0_usize;
@@ -128,7 +130,7 @@ impl<R: Read> Lines<R> {
                 return Ok(Some(self.ended(length)));
             }
         }
-        // The last line may lack its end; after an end there is no further line.
+        // The last line may have no line break. If it has one, no line follows.
         Ok((length > 0).then(|| self.ended(length)))
     }
 

@@ -1,11 +1,12 @@
-//! What the command makes of the verdicts of verifiers that the binary does not have.
+//! The command's answers for verdicts from verifiers that the binary does not include.
 
 use async_trait::async_trait;
 use countersign_ports::VerifierError;
 
 use super::*;
 
-/// Knows addresses of capital letters on the chains of its coins, and calls the signature `good` of the text `text` good.
+/// Recognizes addresses in capital letters on the chains of its coins. Only the signature `good` of the text
+/// `text` is valid.
 struct Coins(&'static [(&'static str, &'static str)]);
 
 #[async_trait]
@@ -32,7 +33,7 @@ impl WalletVerifier for Coins {
         Ok(match (proof.text.as_str(), proof.signature.as_str()) {
             ("text", "good") => Verdict::Valid(proof.account.clone()),
             ("text", "slow") => return Err(VerifierError::Unavailable("no answer in 3 seconds".into())),
-            _ => Verdict::Invalid("it is another key's"),
+            _ => Verdict::Invalid("it was made by another key"),
         })
     }
 }
@@ -53,7 +54,7 @@ fn pair(family: &str, outcome: &str) -> (String, String) {
 
 #[tokio::test]
 async fn an_address_of_several_chains_is_refused_with_their_names_until_one_is_named() {
-    let reason = "the address may be of several chains; name one of them: bip122:1, bip122:2";
+    let reason = "the address exists on several chains; name one of them: bip122:1, bip122:2";
     assert_eq!(judged(&TWO, "AB", "text", "good").await, pair("unknown", reason));
     assert_eq!(judged(&TWO, "bip122:2:AB", "text", "good").await, pair("litecoin", "bip122:2:AB"));
     let claim = Claim { address: "AB", chain: Some("bip122:1"), text: "text", signature: "good" };
@@ -68,36 +69,43 @@ async fn several_chains_of_one_kind_have_the_family_of_the_kind() {
 
 #[tokio::test]
 async fn an_address_of_another_chain_is_told_its_own() {
-    let expected = "the address is not one of the named chain; without a chain it is of bip122:1, bip122:2";
+    let expected =
+        "the address does not belong to the chain that was named; it belongs to bip122:1, bip122:2";
     assert_eq!(judged(&TWO, "bip122:3:AB", "text", "good").await, pair("unknown", expected));
-    let expected = "the address is none that this build knows";
+    let expected = "this build does not recognize the address";
     assert_eq!(judged(&TWO, "bip122:3:ab", "text", "good").await, pair("unknown", expected));
 }
 
 #[tokio::test]
 async fn a_line_break_that_nobody_signed_is_named_and_the_signature_stays_invalid() {
     let one = Coins(&[("Tron", "tron:1")]);
-    let expected = "the text ends in a line break that was not signed; without it the signature is good";
+    let expected = "the text ends with a line break that was not signed; without it the signature is valid";
     for text in ["text\n", "text\r\n"] {
         assert_eq!(judged(&one, "AB", text, "good").await, pair("tron", expected), "{text:?}");
     }
     for text in ["text\n\n", "text\r", "\ntext", "text ", "\n", ""] {
-        assert_eq!(judged(&one, "AB", text, "good").await, pair("tron", "it is another key's"), "{text:?}");
+        assert_eq!(
+            judged(&one, "AB", text, "good").await,
+            pair("tron", "it was made by another key"),
+            "{text:?}"
+        );
     }
-    assert_eq!(judged(&one, "AB", "text\n", "bad").await, pair("tron", "it is another key's"));
+    assert_eq!(judged(&one, "AB", "text\n", "bad").await, pair("tron", "it was made by another key"));
 }
 
 #[tokio::test]
 async fn a_verdict_that_cannot_be_found_is_no_verdict_on_the_signature() {
     let one = Coins(&[("Tron", "tron:1")]);
-    let expected = "no verdict could be found: wallet verifier is unavailable: no answer in 3 seconds";
+    let expected =
+        "the signature could not be checked: wallet verifier is unavailable: no answer in 3 seconds";
     assert_eq!(judged(&one, "AB", "text", "slow").await, pair("tron", expected));
 }
 
 #[tokio::test]
 async fn an_account_that_may_be_a_contract_is_said_to_need_its_chain() {
     let ethereum = Coins(&[("Ethereum", "eip155:1")]);
-    let expected = "it is another key's (if the account is a contract wallet, it cannot be judged offline)";
+    let expected = "it was made by another key (if the account is a contract wallet, its signature cannot be \
+                    checked offline)";
     assert_eq!(judged(&ethereum, "AB", "text", "bad").await, pair("ethereum", expected));
     assert_eq!(judged(&ethereum, "AB", "text", "good").await, pair("ethereum", "eip155:1:AB"));
 }

@@ -1,4 +1,4 @@
-//! Clocks that go wrong while a server runs, and before it starts.
+//! Clocks that go wrong, both while a server runs and before it starts.
 
 use countersign_conformance::fakes::ManualClock;
 use countersign_conformance::fixtures::{self, NOW};
@@ -9,7 +9,7 @@ use time::Duration as Span;
 
 use super::*;
 
-/// A clock of a server: what it shows, and what passed.
+/// A server's clock: the time that it shows, and the time that really passed.
 struct WrongClock {
     shows: Mutex<OffsetDateTime>,
     passed: Mutex<Duration>,
@@ -82,7 +82,7 @@ async fn f_18_a_start_with_another_clock_is_noticed_and_somebody_may_say_that_it
     assert_eq!(watch.look(&storage).await.unwrap(), NOW + Span::days(40) - MARGIN);
 }
 
-/// The first start of this release has no mark to go by.
+/// At the first start of this release there is no mark to compare with.
 #[tokio::test]
 async fn f_18_the_newest_grant_tells_the_time_where_nothing_was_written_down() {
     let storage = MemoryStorage::default();
@@ -115,7 +115,11 @@ fn d_10_the_databases_clock_is_followed_and_time_passes_by_one_that_nobody_sets(
     own.jump(Span::hours(2));
     assert_eq!(shared.now(), NOW + Span::seconds(10));
     shared.follow(NOW + Span::seconds(10) + Span::milliseconds(20), Duration::from_millis(50));
-    assert_eq!(shared.now(), NOW + Span::seconds(10), "asking takes as long");
+    assert_eq!(
+        shared.now(),
+        NOW + Span::seconds(10),
+        "the difference is no larger than the time that it took to ask"
+    );
     shared.follow(NOW + Span::hours(1), Duration::from_millis(50));
     assert_eq!(shared.now(), NOW + Span::hours(1));
     assert_eq!(shared.elapsed(), ManualClock::default().elapsed() + Duration::from_secs(10));

@@ -1,8 +1,8 @@
-//! The database's URL: a value that may hold a password and never shows it.
+//! The database's URL, a value that may contain a password and never shows it.
 
 use std::fmt;
 
-/// Where the database is. Printing it leaves the password out.
+/// The URL of the database. Printing it leaves the password out.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DatabaseUrl(String);
 
@@ -16,8 +16,8 @@ impl DatabaseUrl {
         if url.scheme().is_empty() {
             return Err("not a URL".to_owned());
         }
-        // A `/`, `?` or `#` in a password ends the host early; what follows would be taken for a port or a database, and
-        // the database library would quote it in its complaint.
+        // A `/`, `?` or `#` in a password ends the host early. The rest would be read as a port or a
+        // database, and the database library would quote it in its error text.
         let rest = url.rest();
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
         let path_end = rest.find('?').unwrap_or(rest.len()).max(end);
@@ -29,22 +29,22 @@ impl DatabaseUrl {
         Ok(url)
     }
 
-    /// What stands before `://`; empty if nothing does.
+    /// The part before `://`; empty if there is none.
     pub fn scheme(&self) -> &str {
         self.0.split_once("://").map_or("", |(scheme, _)| scheme)
     }
 
-    /// What stands after `://`.
+    /// The part after `://`.
     pub fn rest(&self) -> &str {
         self.0.split_once("://").map_or("", |(_, rest)| rest)
     }
 
-    /// Gives the whole URL away, for the one place that connects.
+    /// Returns the whole URL with its password, for the one place that connects.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Blots the password out of a text, such as a database library's complaint.
+    /// Removes the passwords from a text, such as an error from the database library.
     pub fn redact(&self, text: &str) -> String {
         self.passwords().fold(text.to_owned(), |text, password| {
             let decoded = percent_decode(password);
@@ -52,7 +52,7 @@ impl DatabaseUrl {
         })
     }
 
-    /// All passwords in the URL, as they are written there: that of the user, and those among the parameters.
+    /// All passwords in the URL, as they are written there: the user's, and those in the parameters.
     fn passwords(&self) -> impl Iterator<Item = &str> {
         let before_host = self.rest().rsplit_once('@').map_or("", |(user, _)| user);
         let of_user = before_host.split_once(':').map(|(_, password)| password);

@@ -1,4 +1,5 @@
-//! How the text of each setting is read. An error is a fragment that says what is wrong and never repeats the text.
+//! Parses the text of each setting. An error is a fragment that says what is wrong and never repeats the
+//! text.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -29,7 +30,7 @@ pub(super) fn database_url(text: &str) -> Result<DatabaseUrl, String> {
     DatabaseUrl::parse(text)
 }
 
-/// The same text as it may be shown.
+/// The same text without the password.
 pub(super) fn database_url_without_password(text: &str) -> String {
     DatabaseUrl::new(text).to_string()
 }
@@ -45,14 +46,14 @@ pub(super) fn registration(text: &str) -> Result<RegistrationMode, String> {
         .ok_or_else(|| "no such mode".to_owned())
 }
 
-/// The alphabet is that of a bearer token (RFC 6750 section 2.1), because it is sent as one.
+/// The alphabet of a bearer token (RFC 6750 section 2.1), because it is sent as one.
 pub(super) fn registration_token(text: &str) -> Result<Secret, String> {
     let is_token_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
     if text.len() < MIN_REGISTRATION_TOKEN {
         return Err("too short".to_owned());
     }
     if !text.bytes().all(is_token_byte) {
-        return Err("it holds a character that a bearer token may not hold".to_owned());
+        return Err("it contains a character that a bearer token may not contain".to_owned());
     }
     Ok(Secret::new(text))
 }
@@ -61,12 +62,12 @@ pub(super) fn seconds<const LEAST: i64, const MOST: i64>(text: &str) -> Result<D
     whole_number(text, LEAST, MOST).map(Duration::seconds)
 }
 
-/// Below two days a key would hardly sign before the next one is published.
+/// With less than two days a key would hardly sign before the next one is published.
 pub(super) fn key_rotation(text: &str) -> Result<Duration, String> {
     if text == "0" { Ok(Duration::ZERO) } else { seconds::<172_800, 31_536_000>(text) }
 }
 
-/// Below a day somebody could still be in the middle of a sign-in.
+/// With less than a day someone could still be in the middle of a sign-in.
 pub(super) fn forget_unused_users(text: &str) -> Result<Duration, String> {
     if text == "0" { Ok(Duration::ZERO) } else { seconds::<86_400, 31_536_000>(text) }
 }
@@ -105,13 +106,13 @@ pub(super) fn assertion_audience(text: &str) -> Result<AssertionAudience, String
     all.find(|audience| audience.name() == text).ok_or_else(|| "neither issuer nor endpoint".to_owned())
 }
 
-/// Whether each can be a resource is judged together with the public URL.
+/// Whether each one can be a resource is checked later, together with the public URL.
 pub(super) fn resources(text: &str) -> Result<Vec<DeclaredResource>, String> {
     let read = |entry: &str| {
         let (uri, open_to) = match entry.split_once(char::is_whitespace) {
             None => (entry, OpenTo::Everyone),
             Some((uri, word)) if word.trim() == "named" => (uri, OpenTo::Named),
-            Some(_) => return Err(format!("{entry:?}: behind the URI only the word named may stand")),
+            Some(_) => return Err(format!("{entry:?}: only the word named may follow the URI")),
         };
         Ok(DeclaredResource { uri: uri.to_owned(), open_to })
     };
@@ -124,17 +125,17 @@ pub(super) fn networks(text: &str) -> Result<Vec<IpNet>, String> {
 
 fn network(text: &str) -> Result<IpNet, String> {
     let address = || text.parse::<IpAddr>().map(IpNet::from).ok();
-    text.parse::<IpNet>().ok().or_else(address).ok_or_else(|| format!("{text:?} is no network"))
+    text.parse::<IpNet>().ok().or_else(address).ok_or_else(|| format!("{text:?} is not a network"))
 }
 
-/// The error names the chain and never repeats the URL, which may hold a key.
+/// The error names the chain and never repeats the URL, which may contain a key.
 pub(super) fn ethereum_rpc(text: &str) -> Result<Vec<(u64, RpcUrl)>, String> {
     let mut found: Vec<(u64, RpcUrl)> = Vec::new();
     for (number, entry) in entries(text).enumerate() {
         let chain =
             entry.split_once('=').and_then(|(chain, url)| Some((chain.trim().parse().ok()?, url.trim())));
         let Some((chain, url)) = chain else {
-            return Err(format!("entry {} does not begin with the number of a chain and an =", number + 1));
+            return Err(format!("entry {} does not begin with a chain number and an =", number + 1));
         };
         let url = RpcUrl::parse(url).map_err(|rejected| format!("the URL for chain {chain}: {rejected}"))?;
         if found.iter().any(|(other, _)| *other == chain) {
@@ -145,7 +146,7 @@ pub(super) fn ethereum_rpc(text: &str) -> Result<Vec<(u64, RpcUrl)>, String> {
     Ok(found)
 }
 
-/// The same text as it may be shown.
+/// The same text without the keys that the URLs may contain.
 pub(super) fn ethereum_rpc_without_keys(text: &str) -> String {
     match ethereum_rpc(text) {
         Ok(found) => {
@@ -160,7 +161,7 @@ pub(super) fn smtp_url(text: &str) -> Result<SmtpUrl, String> {
     SmtpUrl::parse(text).map_err(|rejected| rejected.to_string())
 }
 
-/// The same text as it may be shown.
+/// The same text without the password.
 pub(super) fn smtp_url_without_password(text: &str) -> String {
     SmtpUrl::parse(text).map_or_else(|_| "(secret)".to_owned(), |url| url.to_string())
 }
@@ -177,15 +178,15 @@ pub(super) fn coins(text: &str) -> Result<Vec<Coin>, String> {
         let refused = |reason: String| Err(format!("coin {}: {reason}", number + 1));
         let namespace = coin.chain().split_once(':').map_or("", |(namespace, _)| namespace);
         if WalletRouter::NAMESPACES.contains(&namespace) {
-            return refused(format!("chains of {namespace} sign in another way"));
+            return refused(format!("chains of {namespace} use another kind of signature"));
         }
         let known = Coin::standard().into_iter().chain(found.iter().cloned());
         for other in known {
             if other.chain() == coin.chain() {
-                return refused(format!("the chain {} is known already", coin.chain()));
+                return refused(format!("the chain {} is already known", coin.chain()));
             }
             if coin.shares_hrp_with(&other) {
-                return refused(format!("the hrp is {}'s", other.name()));
+                return refused(format!("the hrp belongs to {}", other.name()));
             }
             if other.is_named_like(coin.name()) {
                 return refused(format!("the name {} is taken", coin.name()));
@@ -205,17 +206,18 @@ fn entries(text: &str) -> impl Iterator<Item = &str> {
 
 pub(super) fn directory(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
-    if path.is_dir() { Ok(path) } else { Err("there is no such folder".to_owned()) }
+    if path.is_dir() { Ok(path) } else { Err("the folder does not exist".to_owned()) }
 }
 
 pub(super) fn log_directives(text: &str) -> Result<String, String> {
     const LEVELS: [&str; 6] = ["error", "warn", "info", "debug", "trace", "off"];
-    // A lone word that is no level would be taken for a target, and a misspelled level would silence everything.
+    // A single word that is not a level would be read as a target, so a misspelled level would silence the
+    // whole log.
     let lone =
         text.split(',').map(str::trim).filter(|part| part.bytes().all(|byte| byte.is_ascii_alphanumeric()));
     for word in lone {
         if !LEVELS.iter().any(|level| word.eq_ignore_ascii_case(level)) {
-            return Err(format!("{word:?} is no level"));
+            return Err(format!("{word:?} is not a level"));
         }
     }
     EnvFilter::builder().parse(text).map_err(|error| error.to_string())?;

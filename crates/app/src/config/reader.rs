@@ -1,4 +1,4 @@
-//! Reads single settings out of the sources and collects what to show and what is wrong.
+//! Reads single settings from the sources. Collects what to show and what is wrong.
 
 use std::fs;
 use std::io::{self, Read};
@@ -14,7 +14,7 @@ pub(crate) struct Shown {
     pub(crate) name: &'static str,
     /// The value, without anything secret.
     pub(crate) value: String,
-    /// Where it comes from.
+    /// Where the value comes from.
     pub(crate) origin: String,
 }
 
@@ -25,12 +25,12 @@ pub(super) struct Reader<'a> {
     warnings: Vec<String>,
 }
 
-/// A text with its place.
+/// The text of a setting, and where it was found.
 struct Found {
     text: String,
-    /// The setting in its place, as the operator wrote it.
+    /// The setting and its source, as the operator wrote it.
     place: String,
-    /// The mode of the file that it is from, where others may read or change that.
+    /// The mode of the file it comes from, if others may read or change that file.
     exposed: Option<u32>,
 }
 
@@ -39,7 +39,8 @@ impl<'a> Reader<'a> {
         Self { sources, shown: Vec::new(), mistakes: sources.mistakes.clone(), warnings: Vec::new() }
     }
 
-    /// Reads a setting. `None`: nobody set it and it has no default, or it is mistaken, which is noted.
+    /// Reads a setting. `None` if it is not set and has no default, or if it has a mistake, which is
+    /// recorded.
     pub(super) fn read<T>(&mut self, setting: &Setting<T>) -> Option<T> {
         let spec = &setting.spec;
         let found = match (self.find(spec), spec.preset) {
@@ -59,7 +60,8 @@ impl<'a> Reader<'a> {
         if let Some(mode) = found.exposed.filter(|_| spec.holds_a_secret(&found.text)) {
             let place = &found.place;
             self.warnings.push(format!(
-                "{place}: others on this machine may read or change it, the file has mode {mode:03o}; run `chmod 600`"
+                "{place}: the file has mode {mode:03o}, so others on this machine may read or change it; run \
+                 `chmod 600`"
             ));
         }
         match (setting.parse)(&found.text) {
@@ -74,7 +76,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Did anybody set it, rightly or wrongly?
+    /// True if the setting is given, even with a mistake.
     pub(super) fn is_given<T>(&self, setting: &Setting<T>) -> bool {
         let name = setting.spec.name;
         let mut layers = self.sources.layers.iter();
@@ -84,7 +86,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Notes that a setting which reads well cannot be used.
+    /// Records that a setting can be parsed but not used.
     pub(super) fn mistaken<T>(&mut self, setting: &Setting<T>, reason: &str) {
         if let Ok(found) = self.find(&setting.spec) {
             let place = Origin::Default.of(setting.spec.name);
@@ -93,25 +95,25 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Notes that a setting must be given and is not.
+    /// Records that a required setting is not set.
     pub(super) fn missing<T>(&mut self, setting: &Setting<T>, reason: &str) {
         let Spec { name, takes, .. } = setting.spec;
         let variable = Spec::variable(name);
         self.mistakes.push(Mistake(format!("{variable}: not set, and {reason}; {name} takes {takes}")));
     }
 
-    /// Shows the value that follows from other settings.
+    /// Shows a value that follows from other settings.
     pub(super) fn derive<T>(&mut self, setting: &Setting<T>, value: &str, why: &str) {
         self.show(&setting.spec, value.to_owned(), why.to_owned());
     }
 
-    /// What to show, in the order of the table, and what is wrong.
+    /// What to show, in the order of the table, and every mistake.
     pub(super) fn finish(self) -> (Vec<Shown>, Vec<Mistake>) {
         let latest = |spec: &&Spec| self.shown.iter().rfind(|shown| shown.name == spec.name).cloned();
         (settings::ALL.iter().filter_map(latest).collect(), self.mistakes)
     }
 
-    /// The strongest place that has the setting, directly or as a path.
+    /// Finds the source with the highest precedence that has the setting, as a value or as a path.
     fn find(&self, spec: &Spec) -> Result<Option<Found>, Mistake> {
         for layer in &self.sources.layers {
             let direct = layer.texts.get(spec.name);
@@ -130,9 +132,10 @@ impl<'a> Reader<'a> {
                     return match read(path) {
                         Ok((_, Some(mode))) if matches!(spec.privacy, settings::Privacy::Secret) => {
                             Err(Mistake(format!(
-                                "{place}: the file has mode {mode:03o}, so others on this machine may read or change it; take it away from \
-                                 them (`chmod 600` or `chmod 640` for a group that is to read it), and replace what is in it if somebody \
-                                 may have seen it"
+                                "{place}: the file has mode {mode:03o}, so others on this machine may read \
+                                 or change it; take that access away (`chmod 600`, or `chmod 640` for a \
+                                 group that must read it), and replace its content if someone may have seen \
+                                 it"
                             )))
                         }
                         Ok((text, exposed)) => {
@@ -150,12 +153,12 @@ impl<'a> Reader<'a> {
         Ok(None)
     }
 
-    /// What is no mistake and may still be wrong.
+    /// Settings that are valid but may still be wrong.
     pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
         self.warnings.clone().into_iter().chain(self.exposed_file())
     }
 
-    /// What is to be said of a settings file that holds a secret and is not private.
+    /// The warning about a settings file that contains a secret and is not private.
     fn exposed_file(&self) -> Option<String> {
         let mode = self.sources.exposed?;
         let layer = self.sources.layers.iter().find(|layer| matches!(layer.origin, Origin::File(_)))?;
@@ -164,7 +167,7 @@ impl<'a> Reader<'a> {
             .find(|spec| layer.texts.get(spec.name).is_some_and(|text| spec.holds_a_secret(text)))?;
         let place = layer.origin.of(held.name);
         Some(format!(
-            "{place}: others on this machine may read it, the file has mode {mode:03o}; run `chmod 600`"
+            "{place}: the file has mode {mode:03o}, so others on this machine may read it; run `chmod 600`"
         ))
     }
 
@@ -173,8 +176,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The text of a file, and its mode where everybody on the machine may read or change it. A group may read: that is how an
-/// orchestrator hands a secret to a process of another user.
+/// The text of a file, and its mode if everyone on the machine may read or change it. A group may read it:
+/// that is how an orchestrator hands a secret to a process of another user.
 fn read(path: &str) -> io::Result<(String, Option<u32>)> {
     let mut file = fs::File::open(path)?;
     let mode = file.metadata()?.permissions().mode() & 0o777;

@@ -1,5 +1,5 @@
-//! The one table of settings. Flags, environment, settings file, `check-config` and docs/configuration.md are all made from
-//! it.
+//! The one table of settings. Flags, environment variables, the settings file, `check-config` and
+//! docs/configuration.md are all made from it.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -20,11 +20,11 @@ mod watching;
 
 pub(crate) use watching::{LOG, LOG_FORMAT, METRICS, METRICS_LISTEN};
 
-/// The name of the setting that says where the settings file is; it cannot be in that file.
+/// The setting that names the settings file. It cannot be in that file.
 pub(crate) const CONFIG: &str = "config";
-/// What it is.
+/// Its help text.
 pub(crate) const CONFIG_DOC: &str =
-    "The settings file; without it `countersign.toml` in the working directory, when it is there";
+    "The settings file; without this, `countersign.toml` in the working directory, if it exists";
 
 /// All settings, in the order in which people read about them.
 pub(crate) static ALL: [&Spec; 34] = [
@@ -64,22 +64,24 @@ pub(crate) static ALL: [&Spec; 34] = [
     &METRICS_LISTEN.spec,
 ];
 
-/// The names of all settings and of their companions with `_file`.
+/// The names of all settings and of their companions that end in `_file`.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     ALL.iter().flat_map(|spec| std::iter::once(spec.name).chain(spec.file_key()))
 }
 
-/// What the setting of this name takes, after "takes".
+/// The accepted values of the setting with this name, written to follow the word "takes".
 pub(crate) fn takes(name: &str) -> &'static str {
     let mut specs = ALL.iter();
-    specs.find(|spec| spec.name == name).map_or("the path of a file that holds the value", |spec| spec.takes)
+    specs
+        .find(|spec| spec.name == name)
+        .map_or("the path of a file that contains the value", |spec| spec.takes)
 }
 
 pub(crate) static BIND: Setting<SocketAddr> = Setting {
     spec: Spec {
         name: "bind",
         file_key: None,
-        doc: "Where the server listens.",
+        doc: "The address and port that the server listens on.",
         takes: "an IP address and a port, such as 127.0.0.1:8080 or [::]:8080",
         preset: Preset::Text("127.0.0.1:8080"),
         privacy: Privacy::Public,
@@ -91,8 +93,9 @@ pub(crate) static PUBLIC_URL: Setting<PublicUrl> = Setting {
     spec: Spec {
         name: "public_url",
         file_key: None,
-        doc: "The address under which people and clients reach the server, and the issuer of its tokens. It is never \
-              derived from a request. Changing it later makes the tokens that clients hold come from somebody else.",
+        doc: "The address at which people and clients reach the server, and the issuer of its tokens. It is \
+              never derived from a request. If you change it, tokens from before the change name the old \
+              issuer.",
         takes: "an https address such as https://auth.example.com, or an http one on a loopback host",
         preset: Preset::Text("http://localhost:8080"),
         privacy: Privacy::Public,
@@ -104,10 +107,11 @@ pub(crate) static DATABASE_URL: Setting<DatabaseUrl> = Setting {
     spec: Spec {
         name: "database_url",
         file_key: Some("database_url_file"),
-        doc: "Where everything lasting lives. `sqlite://data/countersign.db` is a file below the working directory, \
-              `sqlite:///var/lib/countersign.db` an absolute one; `postgres://user:password@host/database` is PostgreSQL, \
-              with libpq's parameters and `pooler=transaction` for a pooler that lends out sessions (docs/scaling.md). \
-              A password on the command line can be read by everybody on the machine: use the environment or a file.",
+        doc: "Where all data is stored. `sqlite://data/countersign.db` is a path relative to the working \
+              directory, `sqlite:///var/lib/countersign.db` an absolute one; \
+              `postgres://user:password@host/database` is PostgreSQL, with libpq's parameters and \
+              `pooler=transaction` for a pooler in transaction mode (docs/scaling.md). Everyone on the \
+              machine can read a password on the command line: use the environment or a file.",
         takes: "a URL that begins with sqlite:// or postgres://",
         preset: Preset::Text("sqlite://data/countersign.db"),
         privacy: Privacy::Holds(parse::database_url_without_password),
@@ -119,11 +123,13 @@ pub(crate) static SECRET: Setting<OperatorSecret> = Setting {
     spec: Spec {
         name: "secret",
         file_key: Some("secret_file"),
-        doc: "Protects cookies, and signing keys at rest. All replicas need the same one. `openssl rand -base64 32 | tr \
-              '+/' '-_'` makes one. There is no flag for the value, only for a file with it.",
+        doc: "Protects cookies, and signing keys at rest. All replicas need the same one. To make one: \
+              `openssl rand -base64 32 | tr '+/' '-_'`. There is no flag for the value, only for a file \
+              that contains it.",
         takes: "at least 32 random bytes in base64url",
         preset: Preset::Absent(
-            "on SQLite made at first start, in a file beside the database with mode 0600; on PostgreSQL it must be given",
+            "on SQLite it is created at first start, in a file beside the database with mode 0600; on \
+             PostgreSQL it must be set",
         ),
         privacy: Privacy::Secret,
     },
@@ -134,8 +140,8 @@ pub(crate) static REGISTRATION: Setting<RegistrationMode> = Setting {
     spec: Spec {
         name: "registration",
         file_key: None,
-        doc: "Who may register clients over HTTP: everybody, whoever has the registration token, or nobody. `countersign \
-              client create` always works.",
+        doc: "Who can register clients over HTTP: anyone, holders of the registration token, or no one. \
+              `countersign client create` always works.",
         takes: "open, token or closed",
         preset: Preset::Absent("`open` while the public URL is loopback, otherwise `token`"),
         privacy: Privacy::Public,
@@ -147,10 +153,12 @@ pub(crate) static REGISTRATION_TOKEN: Setting<Secret> = Setting {
     spec: Spec {
         name: "registration_token",
         file_key: Some("registration_token_file"),
-        doc: "The initial access token that clients register with while `registration` is `token`. There is no flag for the \
-              value, only for a file with it.",
+        doc: "The initial access token that clients register with while `registration` is `token`. There is \
+              no flag for the value, only for a file that contains it.",
         takes: "at least 16 characters from letters, digits and -._~+/=",
-        preset: Preset::Absent("in `token` mode only `countersign client create` registers"),
+        preset: Preset::Absent(
+            "none; in `token` mode only `countersign client create` can then register clients",
+        ),
         privacy: Privacy::Secret,
     },
     parse: parse::registration_token,
@@ -169,7 +177,7 @@ const fn lifetime(
 
 pub(crate) static ACCESS_TOKEN_TTL: Setting<Duration> = lifetime(
     "access_token_ttl",
-    "How long access tokens live.",
+    "How long access tokens are valid.",
     "seconds, 1 to 86400 (a day)",
     "3600",
     parse::seconds::<1, 86_400>,
@@ -177,7 +185,8 @@ pub(crate) static ACCESS_TOKEN_TTL: Setting<Duration> = lifetime(
 
 pub(crate) static REFRESH_TOKEN_TTL: Setting<Duration> = lifetime(
     "refresh_token_ttl",
-    "How long a refresh token lives when it is not used. Using it gives a new one; after a year people sign in again.",
+    "How long an unused refresh token is valid. Using it returns a new one; after a year people must sign \
+     in again.",
     "seconds, 1 to 31536000 (a year)",
     "2592000",
     parse::seconds::<1, 31_536_000>,
@@ -185,7 +194,7 @@ pub(crate) static REFRESH_TOKEN_TTL: Setting<Duration> = lifetime(
 
 pub(crate) static CODE_TTL: Setting<Duration> = lifetime(
     "code_ttl",
-    "How long an authorization code lives.",
+    "How long an authorization code is valid.",
     "seconds, 1 to 600 (ten minutes)",
     "60",
     parse::seconds::<1, 600>,
@@ -201,7 +210,7 @@ pub(crate) static CHALLENGE_TTL: Setting<Duration> = lifetime(
 
 pub(crate) static SESSION_TTL: Setting<Duration> = lifetime(
     "session_ttl",
-    "How long a sign-in that was begun can be finished.",
+    "How long people have to finish a sign-in.",
     "seconds, 1 to 86400 (a day)",
     "1800",
     parse::seconds::<1, 86_400>,
@@ -209,8 +218,8 @@ pub(crate) static SESSION_TTL: Setting<Duration> = lifetime(
 
 pub(crate) static LOGIN_TTL: Setting<Duration> = lifetime(
     "login_ttl",
-    "How long a browser in which somebody signed in and asked to be remembered goes on without the wallet. What an application \
-     is allowed is signed for all the same, once. 0 remembers nobody.",
+    "How long a browser stays signed in without the wallet, if its user asked to be remembered. What an \
+     application may do must still be signed once for each application. 0 turns remembering off.",
     "seconds, 0 to 2592000 (30 days)",
     "86400",
     parse::seconds::<0, 2_592_000>,
@@ -220,8 +229,9 @@ pub(crate) static REFRESH_GRACE: Setting<Duration> = Setting {
     spec: Spec {
         name: "refresh_grace",
         file_key: None,
-        doc: "For how long a refresh token that was used may come again while its successor is unused, because the answer \
-              was lost on its way. The successor is then replaced: a family never has two live branches.",
+        doc: "How long a used refresh token may be presented again while its successor is unused, in case \
+              the answer was lost on its way. The successor is then replaced: a family never has two live \
+              branches.",
         takes: "seconds, 0 to 60",
         preset: Preset::Absent("0 for clients with a secret, 10 for public ones"),
         privacy: Privacy::Public,
@@ -231,18 +241,19 @@ pub(crate) static REFRESH_GRACE: Setting<Duration> = Setting {
 
 pub(crate) static KEY_ROTATION: Setting<Duration> = lifetime(
     "key_rotation",
-    "How long a signing key signs. The next one is published a day before it begins. docs/keys.md tells the rest.",
-    "seconds, 172800 (two days) to 31536000 (a year), or 0: keys are rotated by hand only",
+    "How long a signing key signs. The next one is published a day before it starts to sign. See \
+     docs/keys.md.",
+    "seconds, 172800 (two days) to 31536000 (a year), or 0 to rotate keys only by hand",
     "7776000",
     parse::key_rotation,
 );
 
 pub(crate) static FORGET_UNUSED_USERS: Setting<Duration> = lifetime(
     "forget_unused_users",
-    "After how long a user is forgotten whose id no client was ever told: nobody redeemed a code, and there is no remembered \
-     sign-in, no e-mail address and no second wallet. Wallets cost nothing, so anybody can make such users. The next sign-in of \
-     the wallet makes a new one. Everybody else is kept.",
-    "seconds, 86400 (a day) to 31536000 (a year), or 0: nobody is forgotten",
+    "How long to keep a user whose id no client ever received: no code was redeemed, and there is no \
+     remembered sign-in, no e-mail address and no second wallet. Wallets cost nothing, so anyone can create \
+     such users. The wallet's next sign-in creates a new user. All other users are kept.",
+    "seconds, 86400 (a day) to 31536000 (a year), or 0 to forget no one",
     "604800",
     parse::forget_unused_users,
 );
@@ -251,7 +262,7 @@ pub(crate) static RATE_LIMIT: Setting<bool> = Setting {
     spec: Spec {
         name: "rate_limit",
         file_key: None,
-        doc: "Whether requests that cost something are counted for each address.",
+        doc: "Whether expensive requests are limited for each address.",
         takes: "on or off",
         preset: Preset::Text("on"),
         privacy: Privacy::Public,
@@ -263,9 +274,9 @@ pub(crate) static TRUSTED_PROXIES: Setting<Vec<IpNet>> = Setting {
     spec: Spec {
         name: "trusted_proxies",
         file_key: None,
-        doc: "The proxies whose `X-Forwarded-For` is believed. Behind a proxy it must be set: without it all visitors are one address \
-              to the limits, and 60 sign-ins a minute stop everybody. Name the proxies alone, never everybody. In the settings file it \
-              may be a list.",
+        doc: "The proxies whose `X-Forwarded-For` is trusted. Behind a proxy it must be set: without it, \
+              the limits see all visitors as one address, and 60 sign-ins a minute lock everyone out. List \
+              only the proxies, never all addresses. In the settings file it may be a list.",
         takes: "networks such as 10.0.0.0/8, or single addresses, separated by commas",
         preset: Preset::Absent("none"),
         privacy: Privacy::Public,
@@ -277,9 +288,9 @@ pub(crate) static CONNECTIONS_PER_ADDRESS: Setting<usize> = Setting {
     spec: Spec {
         name: "connections_per_address",
         file_key: None,
-        doc: "How many connections one IPv4 address, or one IPv6 /64, may have at the same time; more are closed at once. The addresses \
-              of `trusted_proxies` have no limit, nor has this machine while the public URL is loopback. Raise it for a load test from \
-              one machine.",
+        doc: "How many connections one IPv4 address, or one IPv6 /64, may have at the same time; more are \
+              closed at once. The addresses in `trusted_proxies` have no limit, nor does this machine while \
+              the public URL is loopback. Raise it for a load test from one machine.",
         takes: "a number, 1 to 100000",
         preset: Preset::Text("1000"),
         privacy: Privacy::Public,
@@ -291,12 +302,12 @@ pub(crate) static ETHEREUM_RPC: Setting<Vec<(u64, RpcUrl)>> = Setting {
     spec: Spec {
         name: "ethereum_rpc",
         file_key: Some("ethereum_rpc_file"),
-        doc: "Who is asked about wallets that are contracts (ERC-1271, ERC-6492), by the number of their chain, such as \
-              `1=https://mainnet.example/key,8453=https://base.example/key`. Accounts of keys sign in without it. The service is \
-              believed about the contracts of its chain and about nothing else. A comma in a URL is written %2C. In the settings \
-              file it may be a list.",
+        doc: "The services to ask about contract wallets (ERC-1271, ERC-6492), by chain number, such as \
+              `1=https://mainnet.example/key,8453=https://base.example/key`. Accounts that are not \
+              contracts sign in without them. A service is trusted about the contracts of its chain and \
+              about nothing else. Write a comma in a URL as %2C. In the settings file it may be a list.",
         takes: "number=URL, separated by commas; https URLs, or http ones on localhost and on loopback or private addresses",
-        preset: Preset::Absent("wallets that are contracts cannot sign in"),
+        preset: Preset::Absent("contract wallets cannot sign in"),
         privacy: Privacy::Holds(parse::ethereum_rpc_without_keys),
     },
     parse: parse::ethereum_rpc,
@@ -306,7 +317,8 @@ pub(crate) static ETHEREUM_RPC_PRIVATE: Setting<bool> = Setting {
     spec: Spec {
         name: "ethereum_rpc_private",
         file_key: None,
-        doc: "Whether the URLs of `ethereum_rpc` may lead into private networks. This machine may always be named.",
+        doc: "Whether the URLs in `ethereum_rpc` may lead into private networks. They may always lead to \
+              this machine.",
         takes: "on or off",
         preset: Preset::Text("off"),
         privacy: Privacy::Public,
@@ -318,12 +330,13 @@ pub(crate) static COINS: Setting<Vec<Coin>> = Setting {
     spec: Spec {
         name: "coins",
         file_key: None,
-        doc: "Coins that sign messages as Bitcoin does (BIP-137), besides Bitcoin, Litecoin, Dogecoin, Ravencoin and Evrmore: \
-              `name=Namecoin chain=bip122:000000000062b72c5e2ceb45fbc8587e magic=\"Namecoin Signed Message:\\n\" p2pkh=52 p2sh=13 \
-              hrp=nc`. `chain` is the beginning of the hash of the first block, the numbers are the versions of its \
-              addresses. In the settings file it may be a list.",
-        takes: "coins, each as key=value with spaces between, separated by semicolons",
-        preset: Preset::Absent("none besides those"),
+        doc: "Coins that sign messages as Bitcoin does (BIP-137), besides Bitcoin, Litecoin, Dogecoin, \
+              Ravencoin and Evrmore: `name=Namecoin chain=bip122:000000000062b72c5e2ceb45fbc8587e \
+              magic=\"Namecoin Signed Message:\\n\" p2pkh=52 p2sh=13 hrp=nc`. `chain` is the beginning of \
+              the hash of the first block; the numbers are the version bytes of its addresses. In the \
+              settings file it may be a list.",
+        takes: "coins, each as key=value pairs with spaces between them, separated by semicolons",
+        preset: Preset::Absent("only those"),
         privacy: Privacy::Public,
     },
     parse: parse::coins,
@@ -333,13 +346,16 @@ pub(crate) static SMTP_URL: Setting<SmtpUrl> = Setting {
     spec: Spec {
         name: "smtp_url",
         file_key: Some("smtp_url_file"),
-        doc: "The mail server, which sends people the link that confirms their e-mail address: `smtp://user:password@mail.example.com` \
-              (port 587) or `smtps://…` (TLS from the start, port 465). `smtp://` to another machine needs STARTTLS with a \
-              certificate that holds, or no mail is sent; to this machine (localhost and loopback addresses) it is plain, port 25. \
-              `?tls=required` asks for STARTTLS here too; `?tls=opportunistic`, which whoever is between can undo, and `?tls=none` \
-              give it up, and are refused for other machines when there is a password. `?ca_file=/path/ca.pem` trusts these \
-              certificates beside Mozilla's. `smtp://host/name` calls this machine by that name instead of the domain of `mail_from`. \
-              A password on the command line can be read by everybody on the machine: use the environment or a file.",
+        doc: "The mail server that sends people the link to confirm their e-mail address: \
+              `smtp://user:password@mail.example.com` (port 587) or `smtps://…` (TLS from the start, port \
+              465). `smtp://` to another machine needs STARTTLS with a valid certificate, otherwise no mail \
+              is sent; to this machine (localhost and loopback addresses) it is unencrypted, on port 25. \
+              `?tls=required` requires STARTTLS here too. `?tls=opportunistic`, which anyone in between can \
+              turn off, and `?tls=none` do not require it; both are refused for other machines if there is \
+              a password. `?ca_file=/path/ca.pem` trusts these certificates besides Mozilla's. \
+              `smtp://host/name` makes this machine introduce itself by that name instead of the domain of \
+              `mail_from`. Everyone on the machine can read a password on the command line: use the \
+              environment or a file.",
         takes: "a URL that begins with smtp:// or smtps://",
         preset: Preset::Absent("no mail is sent"),
         privacy: Privacy::Holds(parse::smtp_url_without_password),
@@ -351,7 +367,7 @@ pub(crate) static MAIL_FROM: Setting<Sender> = Setting {
     spec: Spec {
         name: "mail_from",
         file_key: None,
-        doc: "Who mails come from. `smtp_url` needs it.",
+        doc: "The sender of mails. Required with `smtp_url`.",
         takes: "an address such as signin@example.com, or Name <signin@example.com>",
         preset: Preset::Absent("none, while no mail is sent"),
         privacy: Privacy::Public,
@@ -363,13 +379,15 @@ pub(crate) static RESOURCES: Setting<Vec<DeclaredResource>> = Setting {
     spec: Spec {
         name: "resources",
         file_key: None,
-        doc: "The resources (RFC 8707) that access tokens may be for besides this server: their URIs, which requests must repeat \
-              byte for byte. People read which ones a client asks for, and sign for them. A resource is open to every client \
-              that has people sign; with the word `named` behind its URI only to clients to which you opened it by \
-              `countersign client open-resource`, which a client that asks for itself (`client_credentials`) always needs. Where \
-              none are listed, a server whose public URL is loopback takes any absolute URI without a fragment, to be tried \
-              out, and every other server takes none. Ids of clients, addresses of their documents and addresses below the \
-              public URL are never taken. In the settings file it may be a list.",
+        doc: "The resources (RFC 8707) that access tokens may be for besides this server. List their URIs; \
+              requests must repeat them exactly. People see which resources a client asks for, and sign for \
+              them. A resource is open to every client that people sign in to. With the word `named` after \
+              its URI, it is open only to the clients that you opened it to with `countersign client \
+              open-resource`. A client that acts for itself (`client_credentials`) always needs that \
+              command. If none are listed, a server whose public URL is loopback accepts any absolute URI \
+              without a fragment, for trying out, and every other server accepts none. Client ids, \
+              addresses of client documents and addresses below the public URL are never accepted. In the \
+              settings file it may be a list.",
         takes: "absolute URIs without a fragment, separated by commas, each alone or followed by a space and `named`",
         preset: Preset::Absent("any while the public URL is loopback, otherwise none"),
         privacy: Privacy::Public,
@@ -381,9 +399,9 @@ pub(crate) static CLIENT_DOCUMENTS: Setting<bool> = Setting {
     spec: Spec {
         name: "client_documents",
         file_key: None,
-        doc: "Whether applications that nobody registered may send people here: their `client_id` is the https address of a document \
-              that describes them, which this server then fetches (docs/mcp.md). People read who answers for that document, \
-              and nothing is stored before they sign.",
+        doc: "Whether applications that nobody registered may send people here. Their `client_id` is the \
+              https address of a document that describes them, and this server fetches it (docs/mcp.md). \
+              People see who is responsible for that document, and nothing is stored before they sign.",
         takes: "on or off",
         preset: Preset::Absent("`off` while `registration` is `closed`, otherwise `on`"),
         privacy: Privacy::Public,
@@ -395,10 +413,11 @@ pub(crate) static ASSERTION_AUDIENCE: Setting<AssertionAudience> = Setting {
     spec: Spec {
         name: "assertion_audience",
         file_key: None,
-        doc: "What clients that sign instead of telling a secret (`private_key_jwt`) must write into `aud`: this server's issuer, or, \
-              with `endpoint`, the address of its token endpoint as well. Only the issuer keeps a server that lies about its endpoints \
-              from using here what was signed for it (docs/adr/0037-assertions-are-for-the-issuer.md): take `endpoint` for clients \
-              that cannot be told, and until they can.",
+        doc: "What clients that authenticate with a signed assertion (`private_key_jwt`) must put into \
+              `aud`: this server's issuer, or, with `endpoint`, the issuer or the address of its token \
+              endpoint. With `issuer` alone, a server that lies about its endpoints cannot use here what was \
+              signed for it (docs/adr/0037-assertions-are-for-the-issuer.md). Use `endpoint` for clients \
+              that cannot be changed, and only until they can be.",
         takes: "issuer or endpoint",
         preset: Preset::Text("issuer"),
         privacy: Privacy::Public,
@@ -410,8 +429,9 @@ pub(crate) static SYNTHETIC_EMAIL: Setting<bool> = Setting {
     spec: Spec {
         name: "synthetic_email",
         file_key: None,
-        doc: "Whether applications that ask for an e-mail address get a made-up one below `wallet.invalid` for people who gave none. \
-              Some applications do not work without; no mail ever arrives there.",
+        doc: "Whether applications that ask for an e-mail address get a made-up one below `wallet.invalid` \
+              for people who gave none. Some applications do not work without one; mail to it never \
+              arrives.",
         takes: "on or off",
         preset: Preset::Text("off"),
         privacy: Privacy::Public,
@@ -423,7 +443,7 @@ pub(crate) static PLAYGROUND: Setting<bool> = Setting {
     spec: Spec {
         name: "playground",
         file_key: None,
-        doc: "Whether `/playground` is there: a sign-in step by step, with a throw-away wallet in the page.",
+        doc: "Whether `/playground` exists: a sign-in step by step, with a throw-away wallet in the page.",
         takes: "on or off",
         preset: Preset::Absent("`on` while the public URL is loopback, otherwise `off`"),
         privacy: Privacy::Public,
@@ -435,8 +455,8 @@ pub(crate) static TEMPLATE_DIRECTORY: Setting<PathBuf> = Setting {
     spec: Spec {
         name: "template_directory",
         file_key: None,
-        doc: "A folder whose templates and assets replace the embedded ones of the same names.",
-        takes: "the path of a folder that is there",
+        doc: "A folder with templates and assets that replace the embedded ones of the same names.",
+        takes: "the path of an existing folder",
         preset: Preset::Absent("the embedded ones"),
         privacy: Privacy::Public,
     },

@@ -1,4 +1,5 @@
-//! Where settings come from: the command line, the environment, the settings file. Nothing here knows what they mean.
+//! Where settings come from: the command line, the environment, the settings file. Nothing here knows what
+//! the settings mean.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -13,11 +14,11 @@ use super::Mistake;
 use super::settings::{self, Spec};
 use crate::private_file;
 
-/// The settings file that is read when nobody names one.
+/// The settings file that is read when none is named.
 const DEFAULT_FILE: &str = "countersign.toml";
 const PREFIX: &str = "COUNTERSIGN_";
 
-/// One place that settings come from.
+/// One source of settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     Flag,
@@ -28,7 +29,7 @@ pub(crate) enum Origin {
 }
 
 impl Origin {
-    /// A setting with its place, as the operator wrote it.
+    /// A setting and its source, as the operator wrote it.
     pub(crate) fn of(&self, name: &str) -> String {
         match self {
             Self::Flag => format!("--{}", name.replace('_', "-")),
@@ -40,19 +41,19 @@ impl Origin {
     }
 }
 
-/// The texts of one place.
+/// The texts from one source.
 #[derive(Debug)]
 pub(crate) struct Layer {
     pub(crate) origin: Origin,
     pub(crate) texts: BTreeMap<&'static str, String>,
 }
 
-/// All places, the strongest first, and what is wrong with them already.
+/// All sources, highest precedence first, and the mistakes already found in them.
 #[derive(Debug)]
 pub(crate) struct Sources {
     pub(crate) layers: Vec<Layer>,
     pub(crate) mistakes: Vec<Mistake>,
-    /// The mode of the settings file, where others may read or change it.
+    /// The mode of the settings file, if others may read or change it.
     pub(crate) exposed: Option<u32>,
 }
 
@@ -62,7 +63,7 @@ impl Sources {
         Self::new(matches, std::env::vars_os(), Path::new(""))
     }
 
-    /// Reads the sources; the default settings file is looked for in `directory`.
+    /// Reads the sources. The default settings file is looked up in `directory`.
     pub(crate) fn new(
         matches: &ArgMatches,
         variables: impl IntoIterator<Item = (OsString, OsString)>,
@@ -95,14 +96,14 @@ impl Sources {
         Self { layers, mistakes, exposed }
     }
 
-    /// For `serve --dev`: the database is here and its secret beside it, and naming others is a mistake.
+    /// For `serve --dev`: sets the database. Its secret is beside it, and naming others is a mistake.
     pub(crate) fn try_out(&mut self, database_url: String) {
         for layer in &self.layers {
             for name in THROWN_AWAY.into_iter().filter(|name| layer.texts.contains_key(name)) {
                 let place = layer.origin.of(name);
                 self.mistakes.push(Mistake(format!(
-                    "{place}: serve --dev makes a database and a secret of its own and throws them away; leave it out, or \
-                     serve without --dev"
+                    "{place}: serve --dev creates a database and a secret of its own and deletes them at the \
+                     end; leave it out, or run serve without --dev"
                 )));
             }
         }
@@ -111,7 +112,7 @@ impl Sources {
     }
 }
 
-/// The text of a file, and its mode as it was read.
+/// The text of a file, and the mode that it had when it was read.
 fn read(path: &Path) -> io::Result<(String, u32)> {
     let mut file = fs::File::open(path)?;
     let mode = file.metadata()?.permissions().mode();
@@ -120,13 +121,13 @@ fn read(path: &Path) -> io::Result<(String, u32)> {
     Ok((text, mode))
 }
 
-/// What the operator cannot decide for a server that throws everything away.
+/// Settings that the operator cannot choose for a server that deletes everything at the end.
 const THROWN_AWAY: [&str; 4] = ["database_url", "database_url_file", "secret", "secret_file"];
 
 type Texts = BTreeMap<&'static str, String>;
 
 fn flags(matches: &ArgMatches) -> Texts {
-    // A flag may stand before or after the command; the innermost matches know both.
+    // A flag may stand before or after the command. The innermost matches contain both.
     let mut innermost = matches;
     while let Some((_, inner)) = innermost.subcommand() {
         innermost = inner;
@@ -152,7 +153,7 @@ fn environment(
         };
         let known = settings::names().chain([settings::CONFIG]).find(|name| Spec::variable(name) == variable);
         match known {
-            // Compose files pass what is not set on as an empty text.
+            // Compose files pass an unset variable on as an empty text.
             Some(_) if value.is_empty() => {}
             Some(name) => {
                 texts.insert(name, value.to_owned());
@@ -167,8 +168,8 @@ fn environment(
     texts
 }
 
-/// Kubernetes tells every container about every service beside it: a service named `countersign` puts `COUNTERSIGN_PORT`,
-/// `COUNTERSIGN_SERVICE_HOST` and their kin there. Nobody meant them as settings.
+/// Kubernetes sets variables in every container for every service beside it. A service named `countersign`
+/// leads to `COUNTERSIGN_PORT`, `COUNTERSIGN_SERVICE_HOST` and so on. They are not meant as settings.
 fn is_service_link(variable: &str, value: &str) -> bool {
     let of_service = variable.ends_with("_SERVICE_HOST")
         || variable.ends_with("_SERVICE_PORT")
@@ -207,14 +208,15 @@ fn file(text: &str, path: &Path, mistakes: &mut Vec<Mistake>) -> Texts {
             None => {
                 let (place, kind) = (origin.of(name), value.type_str());
                 let takes = settings::takes(name);
-                mistakes.push(Mistake(format!("{place}: a {kind} is no value; {name} takes {takes}")));
+                mistakes
+                    .push(Mistake(format!("{place}: a {kind} cannot be the value; {name} takes {takes}")));
             }
         }
     }
     texts
 }
 
-/// A TOML value as it would be written in the environment; the entries of a list on lines of their own.
+/// A TOML value as it would be written in the environment. The entries of a list become separate lines.
 fn as_text(value: &toml::Value) -> Option<String> {
     match value {
         toml::Value::String(text) => Some(text.clone()),

@@ -1,32 +1,33 @@
-//! What a setting is: its name, its words, and how much of its value may be shown.
+//! Describes a setting: its name, its texts, and how much of its value may be shown.
 
-/// A setting: what is said of it, and how its text is read.
+/// A setting: its description, and how its text is parsed.
 pub(crate) struct Setting<T> {
     pub(crate) spec: Spec,
-    /// Gives the value or a fragment that says what is wrong, without repeating the text.
+    /// Returns the value, or a fragment that says what is wrong without repeating the text.
     pub(crate) parse: fn(&str) -> Result<T, String>,
 }
 
-/// What is said of a setting.
+/// The description of a setting.
 pub(crate) struct Spec {
     /// The name, in lower case with underscores.
     pub(crate) name: &'static str,
-    /// The name of the companion that holds a path to the value, for whatever may hold a secret.
+    /// The name of the companion setting that holds a path to the value, for settings that may contain a
+    /// secret.
     pub(super) file_key: Option<&'static str>,
-    /// What it is, in sentences.
+    /// What the setting does, in sentences. The first one is the help text of the flag.
     pub(crate) doc: &'static str,
-    /// What it takes, after "takes".
+    /// The accepted values, written to follow the word "takes".
     pub(crate) takes: &'static str,
     pub(crate) preset: Preset,
     pub(crate) privacy: Privacy,
 }
 
-/// What holds when nobody set it.
+/// The default.
 #[derive(Clone, Copy)]
 pub(crate) enum Preset {
-    /// This text, read like any other.
+    /// This text, parsed like any other value.
     Text(&'static str),
-    /// Nothing; these words say what that means.
+    /// No value; these words say what that means.
     Absent(&'static str),
 }
 
@@ -34,14 +35,15 @@ pub(crate) enum Preset {
 #[derive(Clone, Copy)]
 pub(crate) enum Privacy {
     Public,
-    /// What this leaves of it: no password, and of URLs whose paths may be keys the scheme, the host and the port.
+    /// What this function keeps of the value: no password, and only scheme, host and port of URLs whose paths
+    /// may be keys.
     Holds(fn(&str) -> String),
-    /// Nothing. There is no flag for it either: everybody on the machine can read command lines (B-073).
+    /// Nothing. There is no flag for it either: everyone on the machine can read command lines (B-073).
     Secret,
 }
 
 impl Spec {
-    /// The flag's name, if the value may stand on a command line.
+    /// The flag's name, if the value may appear on a command line.
     pub(crate) fn flag(&self) -> Option<&'static str> {
         (!matches!(self.privacy, Privacy::Secret)).then_some(self.name)
     }
@@ -65,7 +67,7 @@ impl Spec {
         format!("COUNTERSIGN_{}", name.to_uppercase())
     }
 
-    /// Is there something in this value that others must not read?
+    /// True if this value contains something that others must not read.
     pub(crate) fn holds_a_secret(&self, value: &str) -> bool {
         match self.privacy {
             Privacy::Public => false,
@@ -74,7 +76,7 @@ impl Spec {
         }
     }
 
-    /// A value as it may be shown.
+    /// The value with its secrets masked.
     pub(crate) fn mask(&self, value: &str) -> String {
         match self.privacy {
             Privacy::Public => value.replace('\n', ", "),

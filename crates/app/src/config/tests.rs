@@ -1,4 +1,4 @@
-//! Precedence of the sources, and the line for every mistake.
+//! The precedence of the sources, and the line for every mistake.
 
 mod mail;
 mod trial;
@@ -13,7 +13,7 @@ use crate::cli;
 
 const SECRET: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
 
-/// The three sources of one start.
+/// The three sources at one start.
 struct Start {
     folder: tempfile::TempDir,
     flags: Vec<String>,
@@ -40,7 +40,7 @@ impl Start {
         self
     }
 
-    /// Writes a file with a value and gives its path.
+    /// Writes a value to a file and returns its path.
     fn holding(&self, value: &str) -> String {
         let path = self.folder.path().join("value");
         fs::write(&path, value).unwrap();
@@ -64,7 +64,7 @@ impl Start {
         self.load().unwrap()
     }
 
-    /// The mistakes as lines, with the temporary folder written as `…`.
+    /// The mistakes as lines, with `…` in place of the temporary folder.
     fn mistakes(&self) -> Vec<String> {
         self.lines(&self.load().unwrap_err())
     }
@@ -174,7 +174,7 @@ fn registration_is_open_and_the_playground_on_where_nobody_else_is() {
 fn a_registration_token_that_nobody_would_ask_for_is_a_mistake() {
     assert_eq!(
         about("COUNTERSIGN_REGISTRATION_TOKEN", "abcdefghijklmnop"),
-        "COUNTERSIGN_REGISTRATION_TOKEN: it would not be asked for while registration is open; set registration to \
+        "COUNTERSIGN_REGISTRATION_TOKEN: it is not used while registration is open; set registration to \
          token; registration_token takes at least 16 characters from letters, digits and -._~+/="
     );
 }
@@ -188,10 +188,8 @@ fn metrics_are_beside_everything_else_or_on_a_listener_or_nowhere() {
     assert_eq!(start().variable("COUNTERSIGN_METRICS", "off").config().metrics, MetricsPage::Nowhere);
     assert_eq!(
         own.variable("COUNTERSIGN_METRICS", "off").mistakes(),
-        [
-            "COUNTERSIGN_METRICS_LISTEN: \"127.0.0.1:9090\": nothing would be there while metrics is off; metrics_listen takes \
-          an IP address and a port, such as 127.0.0.1:9090 or [::]:9090"
-        ]
+        ["COUNTERSIGN_METRICS_LISTEN: \"127.0.0.1:9090\": nothing is served there while metrics is off; \
+             metrics_listen takes an IP address and a port, such as 127.0.0.1:9090 or [::]:9090"]
     );
 }
 
@@ -200,10 +198,8 @@ fn postgresql_needs_a_secret_and_sqlite_does_not() {
     let postgres = start().variable("COUNTERSIGN_DATABASE_URL", "postgres://ann:hunter2@db/auth");
     assert_eq!(
         postgres.mistakes(),
-        [
-            "COUNTERSIGN_SECRET: not set, and a postgres database has no place of its own for it; secret takes at least \
-             32 random bytes in base64url"
-        ]
+        ["COUNTERSIGN_SECRET: not set, and a postgres database cannot keep it in a file; secret takes at \
+             least 32 random bytes in base64url"]
     );
     let with_secret = postgres.variable("COUNTERSIGN_SECRET", SECRET).config();
     assert!(with_secret.secret.is_some());
@@ -279,9 +275,8 @@ fn a_file_that_is_not_toml_is_told_with_its_line() {
     assert!(mistakes[0].starts_with("…/countersign.toml, line 2: not TOML: "), "{mistakes:?}");
     assert_eq!(
         start().file("code_ttl = 1.5\n").mistakes(),
-        [
-            "code_ttl in …/countersign.toml: a float is no value; code_ttl takes seconds, 1 to 600 (ten minutes)"
-        ]
+        ["code_ttl in …/countersign.toml: a float cannot be the value; code_ttl takes seconds, 1 to 600 \
+             (ten minutes)"]
     );
 }
 
@@ -352,14 +347,17 @@ fn a_coin_whose_chain_or_name_is_taken_is_refused() {
         mistakes[0].clone()
     };
     let taken = [
-        ("name=Mine chain=bip122:000000000019d6689c085ae165831e93 magic=M p2pkh=52", "is known already"),
-        ("name=Mine chain=eip155:1 magic=M p2pkh=52", "chains of eip155 sign in another way"),
-        ("name=Mine chain=cosmos:cosmoshub-4 magic=M p2pkh=52", "chains of cosmos sign in another way"),
+        ("name=Mine chain=bip122:000000000019d6689c085ae165831e93 magic=M p2pkh=52", "is already known"),
+        ("name=Mine chain=eip155:1 magic=M p2pkh=52", "chains of eip155 use another kind of signature"),
+        (
+            "name=Mine chain=cosmos:cosmoshub-4 magic=M p2pkh=52",
+            "chains of cosmos use another kind of signature",
+        ),
         ("name=Bitcoin chain=bip122:0123 magic=M p2pkh=52", "the name Bitcoin is taken"),
         ("name=\"Lite coin\" chain=bip122:0123 magic=M p2pkh=52", "the name Lite coin is taken"),
         ("name=ethereum chain=bip122:0123 magic=M p2pkh=52", "the name ethereum is taken"),
         ("name=Osmosis chain=bip122:0123 magic=M p2pkh=52", "the name Osmosis is taken"),
-        ("name=Mine chain=bip122:0123 magic=M p2pkh=52 hrp=bc", "the hrp is Bitcoin's"),
+        ("name=Mine chain=bip122:0123 magic=M p2pkh=52 hrp=bc", "the hrp belongs to Bitcoin"),
         (
             "name=A chain=bip122:0123 magic=M p2pkh=52; name=a chain=bip122:0124 magic=M p2pkh=52",
             "coin 2: the name a is taken",
@@ -379,7 +377,7 @@ fn a_coin_whose_chain_or_name_is_taken_is_refused() {
 fn f_04_https_without_a_trusted_proxy_is_said_aloud() {
     let warnings = |start: Start| start.config().warnings;
     let https = || start().variable("COUNTERSIGN_PUBLIC_URL", "https://auth.example.com");
-    assert!(warnings(start()).is_empty(), "nobody stands before a server that is tried out");
+    assert!(warnings(start()).is_empty(), "a server on loopback needs no proxy");
     let forgotten = warnings(https());
     assert!(
         forgotten.len() == 1 && forgotten[0].contains("set trusted_proxies to the address of the proxy"),
@@ -388,7 +386,7 @@ fn f_04_https_without_a_trusted_proxy_is_said_aloud() {
     assert!(warnings(https().variable("COUNTERSIGN_TRUSTED_PROXIES", "10.0.0.1")).is_empty());
     for everybody in ["0.0.0.0/0", "::/0", "10.0.0.1,::/0"] {
         let warned = warnings(https().variable("COUNTERSIGN_TRUSTED_PROXIES", everybody));
-        assert!(warned.len() == 1 && warned[0].contains("everybody is trusted"), "{warned:?}");
+        assert!(warned.len() == 1 && warned[0].contains("every address is trusted"), "{warned:?}");
     }
 }
 

@@ -1,11 +1,12 @@
-//! What is said at the start about the services that are asked about contract wallets.
+//! Logs at startup which services are asked about contract wallets.
 
 use countersign_adapters_crypto::RpcEndpoint;
 
 use crate::failure::chain;
 
-/// Names every chain whose contract wallets can sign in, and asks its service in the background whether it is of that chain.
-/// One that is not, or does not answer, hinders nobody else: the server starts all the same.
+/// Names every chain whose contract wallets can sign in, and asks its service in the background whether it
+/// serves that chain. A service that does not, or that does not answer, delays nothing: the server starts all
+/// the same.
 pub(super) fn introduce(endpoints: &[RpcEndpoint]) {
     for endpoint in endpoints {
         tracing::info!(chain = endpoint.chain(), rpc = %endpoint.url(), "contract wallets of this chain can sign in");

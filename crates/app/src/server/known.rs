@@ -1,4 +1,4 @@
-//! What the running server knows besides what it counts.
+//! Figures that the running server looks up when metrics are read, besides those it counts.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use countersign_ports::Clock;
 
 use crate::wiring::ReadWriter;
 
-/// The keys and the storage, for whoever reads the metrics.
+/// The keys and the storage, as the metrics report them.
 pub(super) struct Known {
     pub(super) signer: Arc<JosekitSigner>,
     pub(super) clock: Arc<dyn Clock>,
@@ -20,7 +20,7 @@ impl Source for Known {
     fn signing_key_ages(&self) -> Vec<(&'static str, Duration)> {
         let now = self.clock.now();
         let since = self.signer.active_since().into_iter();
-        // A clock that was set back makes no key of the future.
+        // If the clock was set back, a key could seem to start in the future; its age is then 0.
         let age = |active_from| Duration::try_from(now - active_from).unwrap_or_default();
         since.map(|(algorithm, active_from)| (algorithm.name(), age(active_from))).collect()
     }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use socket2::{Domain, Socket, Type};
 
-/// How many connections may wait to be accepted. std asks for 128, which a burst of people fills; the system's own limit
-/// (`net.core.somaxconn`) still holds.
+/// How many connections may wait to be accepted. The standard library asks for 128, which a burst of users
+/// fills. The system's own limit (`net.core.somaxconn`) still applies.
 const BACKLOG: i32 = 4_096;
 
 /// The kernel doubles it for its own needs.
@@ -17,11 +17,13 @@ const STALLED: Duration = Duration::from_secs(30);
 /// Listens on an address.
 pub(crate) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
-    // As std does: connections that the last server closed must not keep the next one from starting.
+    // As the standard library does: connections that the last server closed must not keep the next one from
+    // starting.
     socket.set_reuse_address(true)?;
     socket.bind(&address.into())?;
-    // What is accepted inherits both. An answer that nobody takes fills this much of the kernel's memory, and a connection whose
-    // other side takes nothing, or is gone without a word, ends, also one that the process has closed already.
+    // Accepted connections inherit both. An answer that the other side does not read fills at most this much
+    // of the kernel's memory. A connection whose other side reads nothing, or disappeared silently, ends,
+    // even if the process has already closed it.
     socket.set_send_buffer_size(SEND_BUFFER)?;
     #[cfg(target_os = "linux")]
     socket.set_tcp_user_timeout(Some(STALLED))?;

@@ -1,4 +1,4 @@
-//! Opening the database: with a word when it takes long, and with patience when it does not answer.
+//! Opens the database. Logs a line if that takes long, and waits if the database does not answer.
 
 use std::time::Duration;
 
@@ -8,29 +8,29 @@ use crate::config::{Config, DatabaseUrl};
 use crate::failure::{Failure, chain};
 use crate::wiring::{OpenError, OpenStorage, StorageScheme, Wiring};
 
-/// After this time people are told what is going on.
+/// After this time the log says what is going on.
 const PATIENT_SILENCE: Duration = Duration::from_secs(1);
 const RETRY_EVERY: Duration = Duration::from_secs(2);
 const RETRY_FOR: Duration = Duration::from_secs(30);
 
-/// The scheme of the database.
+/// The storage scheme of the configured database.
 pub(crate) fn scheme<'a>(config: &Config, wiring: &'a Wiring) -> Result<&'a dyn StorageScheme, Failure> {
     wiring.scheme_of(&config.database_url).map_err(Failure::Failed)
 }
 
-/// A failure to do something with the database, without its password.
+/// A failed attempt to do something with the database. Its password is removed from the text.
 pub(crate) fn failure(what: &str, url: &DatabaseUrl, error: &OpenError) -> Failure {
     Failure::Failed(format!("failed to {what} {url}: {}", url.redact(&chain(error))))
 }
 
-/// Opens the database for a command: one that does not answer is not waited for.
+/// Opens the database for a command. Does not wait for one that does not answer.
 pub(crate) async fn at_once(config: &Config, wiring: &Wiring) -> Result<OpenStorage, Failure> {
     let url = &config.database_url;
     let opened = scheme(config, wiring)?.open(url).await;
     opened.map_err(|error| failure("open the database", url, &error))
 }
 
-/// Opens the database for the server. One that does not answer is asked again for half a minute.
+/// Opens the database for the server. If it does not answer, tries again for half a minute.
 pub(crate) async fn with_patience(config: &Config, wiring: &Wiring) -> Result<OpenStorage, Failure> {
     let scheme = scheme(config, wiring)?;
     let url = &config.database_url;
@@ -42,7 +42,11 @@ pub(crate) async fn with_patience(config: &Config, wiring: &Wiring) -> Result<Op
             Err(error @ OpenError::Unavailable(_)) if next < deadline => {
                 let left = deadline.saturating_duration_since(Instant::now()).as_secs();
                 let reason = url.redact(&chain(&error));
-                tracing::warn!(database = %url, reason, "database does not answer; trying for {left} s more");
+                tracing::warn!(
+                    database = %url,
+                    reason,
+                    "database does not answer; trying for another {left} s"
+                );
                 sleep(next.saturating_duration_since(Instant::now())).await;
             }
             Err(error) => return Err(failure("open the database", url, &error)),
@@ -50,7 +54,8 @@ pub(crate) async fn with_patience(config: &Config, wiring: &Wiring) -> Result<Op
     }
 }
 
-/// Waits for the database, and says so when it takes long. There is no deadline here: a long migration must not be cut off.
+/// Waits for the database, and logs a line when that takes long. There is no deadline: a long migration must
+/// not be cut off.
 async fn aloud<T>(url: &DatabaseUrl, opening: impl Future<Output = T>) -> T {
     let mut opening = std::pin::pin!(opening);
     tokio::select! {

@@ -1,7 +1,9 @@
-//! The log as JSON: one line for each event, with the fields of the event and of the request that it belongs to.
+//! The log as JSON: one line for each event, with the fields of the event and of the request that it belongs
+//! to.
 //!
-//! The library's own layer keeps the fields of a span as text and reads them again for every line, which costs more than
-//! a small request does. This one writes the text of a span once and puts it into each of its lines as it is.
+//! The library's own layer keeps the fields of a span as text and parses them again for every line, which
+//! costs more than a small request does. This one formats a span's fields once and copies the text into each
+//! of its lines.
 
 use std::error::Error;
 use std::fmt::{self, Write as _};
@@ -16,10 +18,10 @@ use tracing_subscriber::registry::LookupSpan;
 
 use super::log_writer::LogWriter;
 
-/// The layer.
+/// Writes each event as one line of JSON.
 pub(crate) struct JsonLines(pub(crate) LogWriter);
 
-/// What a span adds to the lines of its events: a member of a JSON object.
+/// The members of a JSON object that a span adds to the lines of its events.
 struct SpanText(Vec<u8>);
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for JsonLines {
@@ -35,7 +37,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for JsonLines {
 
     #[expect(
         clippy::disallowed_methods,
-        reason = "a log tells when something was logged, not what the time is to be"
+        reason = "a log line carries the time at which it was written; nothing is decided by it"
     )]
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         let mut line = Vec::with_capacity(384);
@@ -111,7 +113,7 @@ impl Visit for Fields<'_> {
     }
 }
 
-/// Writes a text as JSON, with its quotes.
+/// Writes a text as a JSON string, with its quotes.
 fn write_text(line: &mut Vec<u8>, text: &str) {
     line.push(b'"');
     let _ = Escaped(line).write_str(text);
@@ -122,12 +124,12 @@ const fn is_plain(byte: u8) -> bool {
     byte >= 0x20 && byte != b'"' && byte != b'\\' && byte != 0x7f
 }
 
-/// Writes what stands between the quotes of a JSON text.
+/// Writes the part between the quotes of a JSON string.
 struct Escaped<'a>(&'a mut Vec<u8>);
 
 impl fmt::Write for Escaped<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        // Hardly any text has something to escape, and that is seen many bytes at once.
+        // Almost no text needs escaping, and this check looks at many bytes at once.
         if text.bytes().fold(true, |is, byte| is & is_plain(byte)) {
             self.0.extend_from_slice(text.as_bytes());
             return Ok(());
@@ -159,7 +161,7 @@ impl fmt::Write for Escaped<'_> {
     }
 }
 
-/// Writes a time as RFC 3339 has it, with microseconds.
+/// Writes a time in the format of RFC 3339, with microseconds.
 fn write_time(line: &mut Vec<u8>, now: OffsetDateTime) {
     let (date, time) = (now.date(), now.time());
     write_digits(line, u32::try_from(date.year()).unwrap_or_default(), 4);
@@ -196,7 +198,7 @@ mod tests {
     use super::super::page::Page;
     use super::*;
 
-    /// The lines that come of some work.
+    /// The log lines that some work produces.
     fn logged(work: impl FnOnce()) -> Vec<Value> {
         let page = Page::default();
         let (writer, flush) = LogWriter::start(page.clone());

@@ -1,8 +1,8 @@
-//! Writes the log from a thread of its own, so that a full disk or a pipe that nobody reads costs lines and never requests
-//! (D-11).
+//! Writes the log from a thread of its own, so that a full disk or a pipe that nobody reads costs log lines
+//! and never requests (D-11).
 //!
-//! Lines that wait are written together. After each write the thread rests, because waking it for every single line of a
-//! busy server costs more than the lines do.
+//! Lines that wait are written together. After each write the thread sleeps briefly, because on a busy server
+//! waking it for every line costs more than the lines themselves.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -15,48 +15,48 @@ use tracing_subscriber::fmt::MakeWriter;
 
 /// How many lines may wait to be written.
 const WAITING_LINES: usize = 8_192;
-/// How many bytes are written at once.
+/// How many bytes to write at once.
 const CHUNK: usize = 64 * 1024;
 /// How long lines gather before the next write.
 const REST: Duration = Duration::from_millis(5);
-/// How long the end of the process waits for them.
+/// How long the process waits for the last lines when it ends.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Where the log goes: a bounded queue. A line that finds it full is counted and dropped.
+/// A bounded queue to the thread that writes the log. When it is full, new lines are counted and dropped.
 #[derive(Clone)]
 pub(crate) struct LogWriter {
     lines: SyncSender<Message>,
     dropped: Arc<AtomicU64>,
 }
 
-/// Dropping it waits until the lines logged before are written, or until that takes too long.
+/// Dropping it waits until all lines logged so far are written, or until that takes too long.
 pub(crate) struct Flush(SyncSender<Message>);
 
 enum Message {
     Line(Vec<u8>),
-    /// Answered by hanging up, when all lines before it are written.
+    /// The channel is closed once all earlier lines are written.
     Flush(SyncSender<()>),
 }
 
-/// One event. It is sent as a whole when the layer is done with it.
+/// One event, sent in one piece once the layer has finished it.
 pub(crate) struct Line<'a> {
     writer: &'a LogWriter,
     bytes: Vec<u8>,
 }
 
 impl LogWriter {
-    /// Starts the thread.
+    /// Starts the writing thread.
     pub(crate) fn start(out: impl Write + Send + 'static) -> (Self, Flush) {
         let (lines, received) = sync_channel(WAITING_LINES);
         let dropped = Arc::new(AtomicU64::new(0));
         let writer = Self { lines: lines.clone(), dropped: Arc::clone(&dropped) };
-        // Without the thread every line is dropped; a server without a log is better than none.
+        // If the thread cannot start, every line is dropped: a server without a log is better than no server.
         let _ =
             thread::Builder::new().name("log".to_owned()).spawn(move || write_all(out, &received, &dropped));
         (writer, Flush(lines))
     }
 
-    /// Hands one whole line over.
+    /// Sends one complete line to the writing thread.
     pub(crate) fn send(&self, line: Vec<u8>) {
         if let Err(TrySendError::Full(_)) = self.lines.try_send(Message::Line(line)) {
             self.dropped.fetch_add(1, Ordering::Relaxed);
@@ -93,7 +93,8 @@ impl Drop for Flush {
     fn drop(&mut self) {
         let (answer, answered) = sync_channel(0);
         if self.0.try_send(Message::Flush(answer)).is_ok() {
-            // Hung up: all is written. Timed out: nobody reads the log, and the process may end all the same.
+            // Disconnected: everything is written. Timed out: nobody reads the log, and the process may end
+            // all the same.
             let _: Result<(), RecvTimeoutError> = answered.recv_timeout(PATIENCE);
         }
     }
@@ -115,7 +116,7 @@ fn write_all(mut out: impl Write, received: &Receiver<Message>, dropped: &Atomic
             waiting.extend_from_slice(line.as_bytes());
             waiting.push(b'\n');
         }
-        // Nobody can be told that the log cannot be written.
+        // If the log cannot be written, there is nowhere to say so.
         let _ = out.write_all(&waiting);
         waiting.clear();
         if flush.is_none() {
@@ -124,7 +125,7 @@ fn write_all(mut out: impl Write, received: &Receiver<Message>, dropped: &Atomic
     }
 }
 
-/// Adds a line to those that are written next, or gives who waits for them.
+/// Adds a line to the next write, or returns the channel of the caller that waits for the lines so far.
 fn gather(waiting: &mut Vec<u8>, message: Message) -> Option<SyncSender<()>> {
     match message {
         Message::Line(line) => {
@@ -171,7 +172,7 @@ mod tests {
     fn d_11_a_pipe_that_nobody_reads_blocks_nobody() {
         let (_never, blocked) = channel();
         let (writer, _flush) = LogWriter::start(Blocked(blocked));
-        // So long that it is written without any other.
+        // So long that it is written by itself.
         writer.make_writer().write_all(&[b'x'; CHUNK]).unwrap();
         for _ in 1..WAITING_LINES + 100 {
             writer.make_writer().write_all(b"line\n").unwrap();

@@ -1,4 +1,4 @@
-//! What would be said again and again is said once a minute.
+//! Lets an event that would repeat all the time through once a minute.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -7,11 +7,12 @@ use tracing::{Event, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 
-/// The part that accepts connections. While there are no descriptors it fails, and says so, twice a second.
+/// The target of the part that accepts connections. While no descriptors are free it fails, and logs that,
+/// twice a second.
 const ACCEPTS: &str = "actix_server::accept";
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Lets an event of [`ACCEPTS`] through once a minute, and all others always.
+/// Lets an event of [`ACCEPTS`] through once a minute, and all other events always.
 #[derive(Debug, Default)]
 pub(super) struct OncePerMinute {
     said_at: Mutex<Option<Instant>>,

@@ -1,14 +1,14 @@
-//! A page that tests write on and read.
+//! A buffer that tests write the log to and read it from.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-/// Keeps what is written; its clones share it.
+/// Keeps everything written to it. Clones share the same buffer.
 #[derive(Clone, Default)]
 pub(super) struct Page(Arc<Mutex<Vec<u8>>>);
 
 impl Page {
-    /// What stands there.
+    /// Everything written so far.
     pub(super) fn read(&self) -> Vec<u8> {
         self.0.lock().unwrap().clone()
     }

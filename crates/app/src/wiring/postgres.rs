@@ -1,4 +1,4 @@
-//! `postgres://user:password@host/database`: for replicas.
+//! `postgres://user:password@host/database`: for several replicas.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -10,7 +10,8 @@ use tokio::task::spawn_blocking;
 
 use super::{DatabaseUrl, OpenError, OpenStorage, StorageScheme};
 
-/// SQLite in one file. `sqlite://data/a.db` is relative to the working directory, `sqlite:///data/a.db` is not.
+/// SQLite in one file. `sqlite://data/a.db` is relative to the working directory; `sqlite:///data/a.db` is an
+/// absolute path.
 #[derive(Clone, Copy, Debug)]
 pub struct SqliteScheme;
 
@@ -43,7 +44,7 @@ impl StorageScheme for SqliteScheme {
         let opened = spawn_blocking(move || SqliteStorage::open(&path, SqliteOptions::default())).await;
         let storage = Arc::new(opened.map_err(unusable)?.map_err(unusable)?);
         let closed = Arc::clone(&storage);
-        // Whoever only wants to know what it did does not keep the database open.
+        // The metrics must not keep the database open, so they hold a weak reference.
         let known = Arc::downgrade(&storage);
         let writer = Box::new(move || known.upgrade().map(|storage| figures(&storage)));
         let closing =

@@ -1,4 +1,4 @@
-//! `challenge verify`: its words, its exit codes, and that no input leaves a line without an answer.
+//! `challenge verify`: its texts and exit codes, and that every input line gets an answer.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -8,20 +8,20 @@ use serde_json::{Value, json};
 
 use crate::place::{Ended, Place};
 
-/// The example of the eth-account documentation.
+/// The example from the eth-account documentation.
 const ADDRESS: &str = "0x2c7536E3605D9C16a7a3D7b1898e529396a65c23";
 const TEXT: &str = "Some data";
 const SIGNATURE: &str = "0xb91467e570a6466aa9e9876cbcd013baba02900b8979d43fe208a4a4f339f5fd6007e74cd82e037b800186422fc2da167c747ef045e5d18a5f5d4300f8e1a0291c";
 
 const VERIFY: [&str; 2] = ["challenge", "verify"];
-const GOOD: &str = r#"{"valid":true,"family":"ethereum","reason":"signature is good"}"#;
+const GOOD: &str = r#"{"valid":true,"family":"ethereum","reason":"signature is valid"}"#;
 
-/// Checks the signature over what is in the file `text`.
+/// Verifies the signature over the content of the file `text`.
 fn verify(place: &Place, more: &[&str]) -> Ended {
     place.run(&[&VERIFY, &["--address", ADDRESS, "--signature", SIGNATURE][..], more].concat())
 }
 
-/// Runs the batch on these bytes, which are written while its answers are read.
+/// Runs the batch on these bytes. They are written while its answers are read.
 fn batch(input: Vec<u8>) -> Ended {
     let place = Place::new();
     let mut child = place.command(&[&VERIFY[..], &["--batch"]].concat()).spawn().unwrap();
@@ -40,7 +40,7 @@ fn good_line() -> String {
     json!({"address": ADDRESS, "text": TEXT, "signature": SIGNATURE}).to_string()
 }
 
-/// The answers to these lines, each proved to be one JSON object with the three members and nothing else.
+/// The answers to these lines. Checks that each is one JSON object with exactly the three members.
 fn answers(lines: &[&[u8]]) -> Vec<(bool, String, String)> {
     let ended = batch(lines.join(&b'\n'));
     assert_eq!(ended.err, "");
@@ -105,24 +105,26 @@ fn text_or_signature_may_be_standard_input_and_not_both() {
     let both = [&account[..], &["--text-file", "-", "--signature-file", "-"]].concat();
     let ended = place.run_with_input(&both, TEXT);
     assert_eq!((ended.code, ended.out.as_str()), (2, ""));
-    assert!(ended.err.contains("cannot both be standard input"), "{}", ended.err);
+    assert!(ended.err.contains("cannot both come from standard input"), "{}", ended.err);
 }
 
 #[test]
 fn a_signature_that_is_not_valid_is_exit_code_1_and_one_line_with_the_reason() {
     let place = Place::new();
-    let offline = "(if the account is a contract wallet, it cannot be judged offline)";
+    let offline = "(if the account is a contract wallet, its signature cannot be checked offline)";
     for (text, reason) in [
-        ("Some date", format!("it is another key's, or of another text {offline}")),
+        ("Some date", format!("it was made by another key or for another text {offline}")),
         (
             "Some data\n",
-            "the text ends in a line break that was not signed; without it the signature is good".to_owned(),
+            "the text ends with a line break that was not signed; without it the signature is valid"
+                .to_owned(),
         ),
         (
             "Some data\r\n",
-            "the text ends in a line break that was not signed; without it the signature is good".to_owned(),
+            "the text ends with a line break that was not signed; without it the signature is valid"
+                .to_owned(),
         ),
-        ("", format!("it is another key's, or of another text {offline}")),
+        ("", format!("it was made by another key or for another text {offline}")),
     ] {
         fs::write(place.path("text"), text).unwrap();
         let ended = verify(&place, &["--text-file", "text"]);
@@ -134,15 +136,11 @@ fn a_signature_that_is_not_valid_is_exit_code_1_and_one_line_with_the_reason() {
     }
     fs::write(place.path("text"), TEXT).unwrap();
     for (address, signature, reason) in [
-        ("alice.eth", SIGNATURE, "the address is none that this build knows"),
-        ("", SIGNATURE, "the address is none that this build knows"),
+        ("alice.eth", SIGNATURE, "this build does not recognize the address"),
+        ("", SIGNATURE, "this build does not recognize the address"),
         (ADDRESS, "", "it is not hex, base64 or base64url"),
         (ADDRESS, "-", "it is not hex, base64 or base64url"),
-        (
-            "eip155:0:0x2c7536E3605D9C16a7a3D7b1898e529396a65c23",
-            SIGNATURE,
-            "without a chain it is of eip155:1",
-        ),
+        ("eip155:0:0x2c7536E3605D9C16a7a3D7b1898e529396a65c23", SIGNATURE, "it belongs to eip155:1"),
     ] {
         let ended = place.run(
             &[&VERIFY[..], &["--address", address, "--text-file", "text", "--signature", signature]].concat(),
@@ -155,7 +153,7 @@ fn a_signature_that_is_not_valid_is_exit_code_1_and_one_line_with_the_reason() {
     let ended = place.run(&[&VERIFY[..], &differ, &rest].concat());
     assert_eq!(
         (ended.code, ended.out.as_str()),
-        (1, "not valid: the address names one chain and the chain beside it is another\n")
+        (1, "not valid: the address names one chain, and the chain given with it is a different one\n")
     );
 }
 
@@ -168,7 +166,7 @@ fn a_file_that_is_no_text_is_exit_code_2() {
     for (file, complaint) in [
         ("nowhere", "failed to read nowhere: "),
         ("folder", "failed to read folder: "),
-        ("binary", "failed to read binary: it is not text in UTF-8"),
+        ("binary", "failed to read binary: it is not valid UTF-8"),
         ("endless", "failed to read endless: it is longer than 1 MiB"),
         ("/dev/zero", "failed to read /dev/zero: it is longer than 1 MiB"),
     ] {
@@ -287,12 +285,15 @@ fn every_odd_line_gets_its_one_answer() {
         ([good.as_bytes(), b"\0"].concat(), "trailing characters"),
         (b"\0\0\0".to_vec(), "the line is not a JSON object"),
         ([b"\xef\xbb\xbf", good.as_bytes()].concat(), "the line is not a JSON object"),
-        ([&good.as_bytes()[..30], b"\xff", &good.as_bytes()[30..]].concat(), "not text in UTF-8"),
-        (b"\xff\xfe{\0}\0".to_vec(), "not text in UTF-8"),
+        ([&good.as_bytes()[..30], b"\xff", &good.as_bytes()[30..]].concat(), "not valid UTF-8"),
+        (b"\xff\xfe{\0}\0".to_vec(), "not valid UTF-8"),
         (deep, "the line cannot be read"),
         (with(&|value| value["signature"] = json!("1".repeat(900_000))), "it is longer than 16 KiB"),
-        (with(&|value| value["address"] = json!("::::")), "the address is none that this build knows"),
-        (with(&|value| value["chain"] = json!("")), "the address is not one of the named chain"),
+        (with(&|value| value["address"] = json!("::::")), "this build does not recognize the address"),
+        (
+            with(&|value| value["chain"] = json!("")),
+            "the address does not belong to the chain that was named",
+        ),
         (with(&|value| value["text"] = json!("a\u{0}b")), "another text"),
         (with(&|value| value["text"] = json!("Some data\n")), "line break"),
     ];
@@ -302,7 +303,7 @@ fn every_odd_line_gets_its_one_answer() {
         let shown = String::from_utf8_lossy(&line[..line.len().min(200)]);
         assert!(!valid && reason.contains(expected), "{shown}: {reason}");
     }
-    assert!(answers.last().unwrap().0, "the line after them is judged as if they were not there");
+    assert!(answers.last().unwrap().0, "the next line is checked as if they were not there");
 }
 
 #[test]
@@ -325,7 +326,7 @@ fn a_line_beyond_1_mib_is_skipped_to_its_end_whatever_its_length() {
     let answers = answers(&bytes);
     let too_long = "the line is longer than 1 MiB";
     let reasons: Vec<&str> = answers.iter().map(|(.., reason)| reason.as_str()).collect();
-    assert_eq!(reasons, ["signature is good", too_long, too_long, "signature is good", too_long]);
+    assert_eq!(reasons, ["signature is valid", too_long, too_long, "signature is valid", too_long]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The binary as an operator meets it: its commands, their output and their exit codes.
+//! The binary as an operator uses it: its commands, their output and their exit codes.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -140,12 +140,12 @@ fn a_client_is_created_listed_shown_given_a_new_secret_and_deleted() {
     assert!(rotated["client_secret"].as_str().is_some_and(|new| new != secret));
 
     let kept = place.run_with_input(&["client", "delete", id], "no\n");
-    assert!(kept.code == 1 && kept.err.contains("nothing was removed"), "{kept:?}");
+    assert!(kept.code == 1 && kept.err.contains("nothing was deleted"), "{kept:?}");
     let deleted = place.run_with_input(&["client", "delete", id], "yes\n");
-    assert_eq!((deleted.code, deleted.out), (0, format!("removed {id}\n")));
+    assert_eq!((deleted.code, deleted.out), (0, format!("deleted {id}\n")));
     let gone = place.run(&["client", "show", id]);
     assert_eq!((gone.code, gone.err), (1, format!("countersign: no client has the id {id}\n")));
-    assert!(!place.path("data/countersign.db.secret").exists(), "commands of the operator need no secret");
+    assert!(!place.path("data/countersign.db.secret").exists(), "the operator's commands need no secret");
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn a_demo_wallet_is_made_once_and_signs_the_text_byte_for_byte() {
     let address = place.run(&["demo-wallet", "address", "--key-file", "key"]);
     assert_eq!(address.out, "0x2c7536E3605D9C16a7a3D7b1898e529396a65c23\n");
     assert!(address.err.contains("for trying out"), "{}", address.err);
-    // The example of the eth-account documentation.
+    // The example from the eth-account documentation.
     let signature = "0xb91467e570a6466aa9e9876cbcd013baba02900b8979d43fe208a4a4f339f5fd6007e74cd82e037b800186422fc2da167c\
                      747ef045e5d18a5f5d4300f8e1a0291c\n";
     let signed = place.run_with_input(&["demo-wallet", "sign", "--key-file", "key"], "Some data");
@@ -247,7 +247,7 @@ fn a_demo_wallet_is_made_once_and_signs_the_text_byte_for_byte() {
         signature
     );
     let other = place.run_with_input(&["demo-wallet", "sign", "--key-file", "key"], "Some data\n");
-    assert_ne!(other.out, signature, "a line feed belongs to the text");
+    assert_ne!(other.out, signature, "a line feed is part of the text");
 
     let first = place.run(&["demo-wallet", "address", "--key-file", "new.key"]);
     assert_eq!(first.out, place.run(&["demo-wallet", "address", "--key-file", "new.key"]).out);

@@ -1,4 +1,4 @@
-//! `countersign key …`: what an operator sees of the signing keys, and does with them.
+//! `countersign key …`: what an operator sees of the signing keys and can do with them.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::server::Server;
 
 const ALGORITHMS: [&str; 3] = ["RS256", "ES256", "EdDSA"];
 
-/// A place where a server was, so that there are keys.
+/// A place where a server has run, so that there are keys.
 fn place_with_keys() -> Place {
     let place = Place::new();
     let mut server = Server::start(&place, &[]);
@@ -23,7 +23,7 @@ fn list(place: &Place) -> Vec<Value> {
     place.json(&["key", "list", "--output", "json"]).as_array().unwrap().clone()
 }
 
-/// The names of the keys in this state.
+/// The ids of the keys in this state.
 fn in_state(keys: &[Value], state: &str) -> Vec<String> {
     let found = keys.iter().filter(|key| key["state"] == state);
     found.map(|key| key["kid"].as_str().unwrap().to_owned()).collect()
@@ -32,7 +32,7 @@ fn in_state(keys: &[Value], state: &str) -> Vec<String> {
 #[test]
 fn the_first_start_makes_a_key_of_each_algorithm_and_they_are_listed() {
     let place = Place::new();
-    assert_eq!(place.run(&["key", "list"]).out, "no keys: the first server makes them\n");
+    assert_eq!(place.run(&["key", "list"]).out, "no keys: the first server creates them\n");
     let place = place_with_keys();
     let keys = list(&place);
     assert_eq!(keys.iter().map(|key| key["algorithm"].as_str().unwrap()).collect::<Vec<_>>(), ALGORITHMS);
@@ -58,7 +58,8 @@ fn a_rotation_announces_the_next_keys_once() {
         (again.code, again.err.as_str()),
         (
             1,
-            "countersign: the next keys are there already; `countersign key rotate --now` replaces all keys at once\n"
+            "countersign: the next keys already exist; `countersign key rotate --now` replaces all keys at \
+             once\n"
         )
     );
     assert_eq!(list(&place), keys);
@@ -91,12 +92,12 @@ fn a_key_is_given_up_unless_it_is_the_only_one_that_can_sign() {
     assert!(only.err.contains("countersign key rotate --now --algorithm RS256"), "{}", only.err);
     assert_eq!(place.run(&["key", "rotate", "--algorithm", "RS256"]).code, 0);
     let retired = place.run(&["key", "retire", &first[0]]);
-    assert_eq!((retired.code, retired.out), (0, format!("gave up {}\n", first[0])));
+    assert_eq!((retired.code, retired.out), (0, format!("withdrew {}\n", first[0])));
     let keys = list(&place);
     assert_eq!(in_state(&keys, "withdrawn"), first[..1]);
     assert_eq!(in_state(&keys, "active").len(), 3, "the next one signs at once");
     let again = place.run(&["key", "retire", &first[0]]);
-    assert_eq!(again.err, format!("countersign: the key {} was given up before\n", first[0]));
+    assert_eq!(again.err, format!("countersign: the key {} is already withdrawn\n", first[0]));
     let unknown = place.run(&["key", "retire", "-nobody"]);
     assert_eq!((unknown.code, unknown.err.as_str()), (1, "countersign: no signing key has the id -nobody\n"));
 }

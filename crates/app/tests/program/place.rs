@@ -1,4 +1,4 @@
-//! Runs the binary in a folder of its own, with no environment but what a test gives.
+//! Runs the binary in a folder of its own, with only the environment that a test sets.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use serde_json::Value;
 /// A working directory.
 pub(crate) struct Place(tempfile::TempDir);
 
-/// How a command ended.
+/// The result of a command.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: i32,
@@ -57,7 +57,7 @@ impl Place {
 
 fn ended(mut command: Command, input: &str) -> Ended {
     let mut child = command.spawn().unwrap();
-    // A command that ends without reading closes the pipe first.
+    // A command that ends without reading its input closes the pipe first.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     let output = child.wait_with_output().unwrap();
     Ended {

@@ -1,4 +1,4 @@
-//! The server as a supervisor meets it: start, readiness, signals, exit codes.
+//! The server as a supervisor sees it: start, readiness, signals, exit codes.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -32,7 +32,7 @@ fn a_second_signal_ends_the_server_at_once() {
     let place = Place::new();
     let mut server = Server::start(&place, &[]);
     server.signal("TERM");
-    // The first is taken before the second comes, or the kernel would make one of two.
+    // Wait until the first signal is handled; the kernel would merge two pending ones into one.
     while server.readiness() == Some(200) {}
     server.signal("TERM");
     let begun = Instant::now();

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::place::Place;
 
-/// A server that said where it listens.
+/// A server that has reported its address.
 pub(crate) struct Server {
     pub(crate) child: Child,
     pub(crate) log: BufReader<ChildStderr>,
@@ -45,7 +45,7 @@ impl Server {
         assert!(Command::new("sh").args(["-c", &command]).status().unwrap().success());
     }
 
-    /// The status of the readiness probe; `None`: nobody listens any more.
+    /// The status of the readiness probe; `None` if nothing listens any more.
     pub(crate) fn readiness(&self) -> Option<u16> {
         let mut connection = TcpStream::connect(self.address).ok()?;
         let request = "GET /health/ready HTTP/1.1\r\nHost: localhost:8080\r\nConnection: close\r\n\r\n";
@@ -65,7 +65,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It has ended already in every test that passes.
+        // In every test that passes, the server has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

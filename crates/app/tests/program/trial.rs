@@ -1,4 +1,4 @@
-//! `serve --dev`: everything is made for it and goes away with it.
+//! `serve --dev`: everything is created for it and deleted at the end.
 
 use std::fs;
 use std::io::Read;
@@ -9,7 +9,7 @@ use crate::server::Server;
 
 const ARGUMENTS: [&str; 4] = ["serve", "--dev", "--bind", "127.0.0.1:0"];
 
-/// A place with a folder for temporary things, and a trial in it.
+/// A place with a temporary folder, and a trial that runs in it.
 fn trial() -> (Place, PathBuf, Server) {
     let place = Place::new();
     let temporary = place.path("tmp");

@@ -1,4 +1,4 @@
-//! Stand-ins for what is outside: the signatures and the documents of clients.
+//! Stand-ins for what is outside: clients' signatures and documents.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 
 use super::keccak;
 
-/// Reads what [`FakeReader::sign`] makes. A key is its name, and the signature is a hash that anybody can make.
+/// Reads what [`FakeReader::sign`] makes. A key is its name, and the signature is a hash that anyone can
+/// compute.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FakeReader;
 
@@ -35,7 +36,7 @@ impl FakeReader {
         format!("{signed}.{signature}")
     }
 
-    /// A set with the key of this name.
+    /// A key set that contains the key of this name.
     pub fn jwks(kid: &str) -> String {
         json!({ "keys": [{ "kty": "fake", "kid": kid }] }).to_string()
     }
@@ -94,7 +95,8 @@ impl JwsReader for FakeReader {
     }
 }
 
-/// An outside where documents are as long as somebody puts them there. What was fetched once is known until it is fetched anew.
+/// An outside world that contains the documents that a test puts there. A fetched document is remembered
+/// until it is fetched again.
 #[derive(Debug, Default)]
 pub struct FakeFetcher {
     outside: Mutex<Outside>,
@@ -109,17 +111,17 @@ struct Outside {
 }
 
 impl FakeFetcher {
-    /// Puts a document there.
+    /// Stores a document at a URL.
     pub fn put(&self, url: &str, document: &str) {
         self.outside().documents.insert(url.to_owned(), document.to_owned());
     }
 
-    /// The URLs that were asked outside, in their order.
+    /// The URLs that were fetched, in order.
     pub fn asked(&self) -> Vec<String> {
         self.outside().asked.clone()
     }
 
-    /// The forms that were posted, in their order.
+    /// The forms that were posted, in order.
     pub fn posted(&self) -> Vec<(String, Vec<(String, String)>)> {
         self.outside().posted.clone()
     }

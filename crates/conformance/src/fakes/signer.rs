@@ -1,4 +1,4 @@
-//! A signer whose signatures anybody can make, and the payloads that every signer writes.
+//! A signer whose signatures anyone can make, and the payloads that every signer writes.
 
 use async_trait::async_trait;
 use base64::Engine;
@@ -14,7 +14,7 @@ use time::OffsetDateTime;
 
 use super::keccak;
 
-/// Makes what looks like tokens. The payload can be read; the signature is a hash that anybody can make.
+/// Makes tokens that look real. The payload can be read; the signature is a hash that anyone can compute.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FakeSigner;
 
@@ -38,7 +38,7 @@ impl FakeSigner {
         URL_SAFE_NO_PAD.encode(keccak(format!("{} {signed}", algorithm.name()).as_bytes()))
     }
 
-    /// The payload of a token whose header and signature are those of this type and algorithm.
+    /// The payload of a token, if its header and signature are those of this type and algorithm.
     fn read(typ: &str, algorithm: SigningAlgorithm, token: &str) -> Option<Value> {
         let (signed, signature) = token.rsplit_once('.')?;
         let (header, payload) = signed.split_once('.')?;
@@ -115,7 +115,7 @@ impl TokenSigner for FakeSigner {
     }
 }
 
-/// RFC 9068 section 2.2, and RFC 9449 section 6.1.
+/// The claims of RFC 9068 section 2.2 and RFC 9449 section 6.1.
 pub(crate) fn access_payload(claims: &AccessClaims) -> Value {
     let audience = match claims.audience.as_slice() {
         [one] => json!(one),
@@ -135,7 +135,7 @@ pub(crate) fn access_payload(claims: &AccessClaims) -> Value {
     }))
 }
 
-/// OpenID Connect Core sections 2 and 5.1, and claims of our own.
+/// The claims of OpenID Connect Core sections 2 and 5.1, and our own.
 pub(crate) fn id_payload(claims: &IdTokenClaims) -> Value {
     let user = &claims.user;
     let proof = claims.wallet_proof.as_ref();
@@ -163,7 +163,7 @@ pub(crate) fn id_payload(claims: &IdTokenClaims) -> Value {
     }))
 }
 
-/// OpenID Connect Back-Channel Logout section 2.4.
+/// The claims of OpenID Connect Back-Channel Logout section 2.4.
 pub(crate) fn logout_payload(claims: &LogoutClaims) -> Value {
     without_nulls(json!({
         "iss": claims.issuer,

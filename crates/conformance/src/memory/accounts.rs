@@ -1,4 +1,4 @@
-//! What a person sees and changes of what is theirs.
+//! Reading and changing a user's account.
 
 use std::cmp::Reverse;
 

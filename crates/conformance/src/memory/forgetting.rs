@@ -1,4 +1,4 @@
-//! Users and clients that nobody uses.
+//! Deletes users and clients that nobody uses.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,8 @@ use time::OffsetDateTime;
 
 use super::{GrantRow, Tables, count, count_of};
 
-/// Writes down that the user of a grant that goes is known, if its code was redeemed. The answer is always no: for `retain`.
+/// Records that a client was told about the user of a deleted grant, if its code was redeemed. Always returns
+/// false, for use in `retain`.
 pub(super) fn is_told(untold: &mut BTreeMap<UserId, OffsetDateTime>, row: &GrantRow) -> bool {
     if row.grant.redeemed {
         untold.remove(&row.grant.user);

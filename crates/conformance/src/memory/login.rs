@@ -1,4 +1,4 @@
-//! What a signature writes: a user, a grant with its consent, a session.
+//! What a login writes: a user, a grant with its consent, and a session.
 
 use async_trait::async_trait;
 use countersign_domain::consent::Consent;
@@ -35,14 +35,15 @@ impl LoginStore for MemoryStorage {
 }
 
 impl GrantRow {
-    /// Did this very command store the grant? All grants that answer one device have one id and one code.
+    /// True if this same command stored the grant. All grants that answer one device have the same id and
+    /// code.
     pub(super) fn is_of(&self, command: &CompleteLogin) -> bool {
         self.grant.code_hash == command.code_hash && self.grant.account == command.account
     }
 }
 
 impl Tables {
-    /// Finds the user of a wallet, or makes one.
+    /// Finds the user of a wallet, or creates one.
     pub(super) fn user_of_wallet(
         &mut self,
         account: &WalletAccount,
@@ -58,7 +59,7 @@ impl Tables {
         wallet.user
     }
 
-    /// Stores that a user agreed to what a login grants.
+    /// Stores the user's consent to what a login grants.
     fn agree(&mut self, command: &CompleteLogin, user: UserId) {
         let first = Consent {
             client: command.client,
@@ -102,7 +103,7 @@ impl Tables {
         self.grants.insert(command.id, row);
     }
 
-    /// Stores a session in the place of the one that the browser had.
+    /// Stores a session in place of the browser's earlier one.
     pub(super) fn remember(
         &mut self,
         session: NewSession,

@@ -1,4 +1,4 @@
-//! Requests that wait for a person.
+//! Requests that wait for a user.
 
 use async_trait::async_trait;
 use countersign_domain::device::DeviceRequest;

@@ -99,7 +99,7 @@ impl SessionStore for MemoryStorage {
 }
 
 impl Tables {
-    /// Ends a session if it is this user's; the answer says whether it was there.
+    /// Ends a session if it belongs to this user. Returns whether it existed.
     fn end_session(&mut self, user: UserId, id: SessionId) -> bool {
         let is_theirs = self.sessions.get(&id).is_some_and(|session| session.user == user);
         is_theirs && self.sessions.remove(&id).is_some()

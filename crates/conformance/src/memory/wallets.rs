@@ -1,4 +1,4 @@
-//! One user, many wallets.
+//! Users with several wallets.
 
 use async_trait::async_trait;
 use countersign_domain::grant::RevocationReason;
@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 
 use super::{MemoryStorage, Revocation, Tables};
 
-/// Family and address: what makes a wallet one.
+/// Family and address, which together identify a wallet.
 pub(super) type WalletKey = (String, String);
 
 #[derive(Clone, Debug, PartialEq)]
@@ -31,13 +31,13 @@ impl Tables {
         self.wallets.get(&key_of(account)).map(|wallet| wallet.user)
     }
 
-    /// The user whose wallet the signer was when the text was issued.
+    /// The user that the signer belonged to when the text was issued.
     fn owner_since(&self, signer: &WalletAccount, begun_at: OffsetDateTime) -> Option<UserId> {
         let wallet = self.wallets.get(&key_of(signer))?;
         (wallet.linked_at <= begun_at).then_some(wallet.user)
     }
 
-    /// The wallets of a user, the oldest link first.
+    /// The wallets of a user, earliest link first.
     pub(super) fn wallets_of(&self, user: UserId) -> Vec<LinkedWallet> {
         let theirs = self.wallets.iter().filter(|(_, wallet)| wallet.user == user);
         let mut wallets: Vec<_> = theirs
@@ -50,7 +50,7 @@ impl Tables {
                 linked_at: wallet.linked_at,
             })
             .collect();
-        // The sort is stable: wallets of one moment stay in the order of family and address.
+        // The sort is stable, so wallets linked at the same time stay in the order of family and address.
         wallets.sort_by_key(|wallet| wallet.linked_at);
         wallets
     }

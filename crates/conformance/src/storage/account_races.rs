@@ -1,4 +1,4 @@
-//! People take back and delete while others sign in as fast as they can.
+//! Users revoke and delete while others sign in as fast as they can.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::fixtures;
 const TASKS: usize = 64;
 const ROUNDS: usize = 4;
 
-/// What the live ones of these grants gave, together; nothing where none lives.
+/// The scopes that the active ones of these grants give together; `None` if none is active.
 async fn lives_of(store: &dyn Storage, grants: &[GrantId]) -> Option<ScopeSet> {
     let mut lives: Option<ScopeSet> = None;
     for grant in grants {
@@ -36,7 +36,7 @@ async fn agreed(store: &dyn Storage, user: UserId, client: ClientId) -> Option<S
     consents.into_iter().map(|consent| consent.scope).reduce(ScopeSet::union)
 }
 
-/// A new wallet and an old one, with different scopes: none gets lost.
+/// A new wallet and an old one, with different scopes: no scope is lost.
 pub async fn consents_add_up_however_many_sign_at_once(store: Arc<dyn Storage>) {
     for _ in 0..ROUNDS {
         let (client, account) = (fixtures::client_id(), fixtures::wallet_account());
@@ -52,7 +52,7 @@ pub async fn consents_add_up_however_many_sign_at_once(store: Arc<dyn Storage>) 
     }
 }
 
-/// A continuation comes before and dies, or after and is refused.
+/// A continuation either comes first and is revoked, or comes later and is refused.
 pub async fn no_continuation_outlives_its_consent(store: Arc<dyn Storage>) {
     for round in 0..ROUNDS * 2 {
         let (login, session) = steps::remember(&*store).await;
@@ -77,7 +77,8 @@ pub async fn no_continuation_outlives_its_consent(store: Arc<dyn Storage>) {
     }
 }
 
-/// A login comes before and dies, or after and is a consent of its own: what lives is what the user agrees to.
+/// A login either comes first and is revoked, or comes later and is a new consent. Active grants match the
+/// user's consents.
 pub async fn no_login_outlives_its_consent(store: Arc<dyn Storage>) {
     for round in 0..ROUNDS * 2 {
         let (login, session) = steps::remember(&*store).await;
@@ -87,7 +88,7 @@ pub async fn no_login_outlives_its_consent(store: Arc<dyn Storage>) {
             let scope = ScopeSet::of(&[Scope::ALL[place % Scope::ALL.len()]]);
             let mut login =
                 CompleteLogin { client, scope, ..fixtures::complete_login_of(login.account.clone()) };
-            // Those at new terms find no row that somebody could hold (F-03).
+            // Logins at new terms find no row that another transaction could have locked (F-03).
             if place % 3 != 0 {
                 login.terms.destination =
                     ConsentDestination::parse(&format!("https://{}.example", place % 5));
@@ -97,7 +98,7 @@ pub async fn no_login_outlives_its_consent(store: Arc<dyn Storage>) {
             let task: Pinned<Option<GrantId>> = Box::pin(async move {
                 match place % 16 {
                     0 => {
-                        // So that it comes before, between and after the others.
+                        // Spreads the order: before, among and after the others.
                         for _ in 0..round {
                             store.wallets_of(user).await.unwrap();
                         }
@@ -120,7 +121,7 @@ pub async fn no_login_outlives_its_consent(store: Arc<dyn Storage>) {
     }
 }
 
-/// One of many takes it back, all others hear that it was done.
+/// One of many revokes it; all others learn that it was already revoked.
 pub async fn a_consent_is_revoked_by_one_of_many(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
     let command = fixtures::revoke_consent(login.new_user, login.client);
@@ -132,7 +133,7 @@ pub async fn a_consent_is_revoked_by_one_of_many(store: Arc<dyn Storage>) {
     assert_eq!(count(&outcomes, &true), 1);
 }
 
-/// One of many deletes it, all others hear that it was done.
+/// One of many deletes it; all others learn that it was already deleted.
 pub async fn an_account_is_deleted_by_one_of_many(store: Arc<dyn Storage>) {
     for _ in 0..ROUNDS {
         let (login, _) = steps::remember(&*store).await;
@@ -146,8 +147,8 @@ pub async fn an_account_is_deleted_by_one_of_many(store: Arc<dyn Storage>) {
     }
 }
 
-/// Whatever a deleted user does at the same time comes before and goes too, or after: a wallet makes a new user who has
-/// everything, and for the old one there is nothing any more.
+/// Whatever a deleted user does at the same time either comes first and is deleted too, or comes later. Then
+/// the wallet makes a new user to whom everything belongs, and nothing is left of the old one.
 pub async fn nothing_outlives_a_deleted_account(store: Arc<dyn Storage>) {
     for round in 0..ROUNDS * 2 {
         let (login, session) = steps::remember(&*store).await;
@@ -159,7 +160,7 @@ pub async fn nothing_outlives_a_deleted_account(store: Arc<dyn Storage>) {
             let task: Pinned<(Option<GrantId>, Option<UserId>)> = Box::pin(async move {
                 match place % 8 {
                     0 if place == 0 => {
-                        // So that it comes before, between and after the others.
+                        // Spreads the order: before, among and after the others.
                         for _ in 0..round {
                             store.find_session(session.id).await.unwrap();
                         }
@@ -203,7 +204,7 @@ pub async fn nothing_outlives_a_deleted_account(store: Arc<dyn Storage>) {
         assert_eq!(store.find_email(user).await.unwrap(), None);
         assert_eq!(store.end_sessions(user).await.unwrap(), 0);
         assert_eq!(agreed(&*store, user, client).await, None);
-        // Whoever has the wallet now: the user of those who came later, or of this login.
+        // The wallet now belongs to the user of the later logins, or to the user of this login.
         let last = CompleteLogin { client, ..fixtures::complete_login_of(login.account) };
         let owner = steps::user_of(&*store, &last).await;
         assert_ne!(owner, user);
@@ -212,7 +213,7 @@ pub async fn nothing_outlives_a_deleted_account(store: Arc<dyn Storage>) {
         let mut later = 0;
         for (grant, signed_as) in done {
             if let Some(signed_as) = signed_as {
-                assert!(signed_as == user || signed_as == owner, "all that came later agree");
+                assert!(signed_as == user || signed_as == owner, "all later logins agree");
                 later += usize::from(signed_as == owner);
             }
             let Some(grant) = grant else { continue };
@@ -226,7 +227,7 @@ pub async fn nothing_outlives_a_deleted_account(store: Arc<dyn Storage>) {
     }
 }
 
-/// Of many addresses one comes on file, and its own link confirms it.
+/// One of many addresses is stored, and its own link confirms it.
 pub async fn one_address_of_many_comes_on_file(store: Arc<dyn Storage>) {
     for replace in [false, true, false, true] {
         let user = steps::sign_in(&*store).await.new_user;
@@ -248,7 +249,7 @@ pub async fn one_address_of_many_comes_on_file(store: Arc<dyn Storage>) {
             assert!(!is_it || outcome == EmailPut::Stored);
             assert!(
                 !is_it || command.confirmation == on_file.confirmation,
-                "address and link are one command's"
+                "address and link come from the same command"
             );
             let follow = ConfirmEmail { user, hash, shared: SharedAddress::Refused, now: fixtures::NOW };
             let confirmed_now = store.confirm_email(follow).await.unwrap() == EmailConfirmed::Confirmed;
@@ -259,7 +260,7 @@ pub async fn one_address_of_many_comes_on_file(store: Arc<dyn Storage>) {
     }
 }
 
-/// One of many follows it, all others are too late.
+/// One of many confirms with it; all others are too late.
 pub async fn one_link_is_followed_by_one_of_many(store: Arc<dyn Storage>) {
     for _ in 0..ROUNDS {
         let user = steps::sign_in(&*store).await.new_user;
@@ -275,7 +276,7 @@ pub async fn one_link_is_followed_by_one_of_many(store: Arc<dyn Storage>) {
     }
 }
 
-/// One has it, and all others are told.
+/// One confirms first, and all others are told of the other account.
 pub async fn one_of_many_who_confirm_one_address_at_once_is_not_told_of_another(store: Arc<dyn Storage>) {
     for _ in 0..ROUNDS {
         let address = fixtures::email_address();
@@ -297,7 +298,8 @@ pub async fn one_of_many_who_confirm_one_address_at_once_is_not_told_of_another(
     }
 }
 
-/// The owner of one mailbox follows a link while the user changes to another one: the other one is not verified by it.
+/// The owner of a mailbox follows a link while the user changes to another address. The link does not verify
+/// the other address.
 pub async fn a_link_never_confirms_another_address(store: Arc<dyn Storage>) {
     for _ in 0..ROUNDS {
         let mut users = Vec::new();

@@ -1,4 +1,4 @@
-//! Everything that is a user's, in one look, and its end.
+//! Reads everything of a user at once, and deletes it.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use time::Duration;
 use super::steps;
 use crate::fixtures;
 
-/// A user with two wallets, a session, an address on file, and at one client a waiting code, at another a family that was
-/// refreshed and one that was revoked.
+/// A user with two wallets, a session and an address. At one client a code is waiting; at another, one family
+/// was refreshed and one revoked.
 async fn somebody(store: &dyn Storage) -> (CompleteLogin, Vec<Token>) {
     let login = fixtures::remembered_login();
     steps::user_of(store, &login).await;
@@ -30,13 +30,13 @@ async fn somebody(store: &dyn Storage) -> (CompleteLogin, Vec<Token>) {
     (login, vec![first, newest, revoked])
 }
 
-/// Whoever is not there has no account.
+/// A user who does not exist has no account.
 pub async fn nobody_has_no_account(store: Arc<dyn Storage>) {
     steps::remember(&*store).await;
     assert_eq!(store.find_account(fixtures::user_id()).await.unwrap(), None);
 }
 
-/// What the single reads say, together; nothing of anybody else's.
+/// The same as the single reads return, and nothing of other users.
 pub async fn an_account_shows_what_is_its_users(store: Arc<dyn Storage>) {
     somebody(&*store).await;
     let (login, tokens) = somebody(&*store).await;
@@ -61,7 +61,7 @@ pub async fn an_account_shows_what_is_its_users(store: Arc<dyn Storage>) {
     assert_eq!(account, expected);
 }
 
-/// Its first signature made it, whatever came later.
+/// The first signature creates the user; later ones do not change its age.
 pub async fn a_user_is_as_old_as_the_first_signature(store: Arc<dyn Storage>) {
     let born = fixtures::NOW + Duration::minutes(1);
     let login = CompleteLogin { now: born, ..fixtures::complete_login() };
@@ -79,7 +79,8 @@ pub async fn a_user_is_as_old_as_the_first_signature(store: Arc<dyn Storage>) {
     }
 }
 
-/// The clients of one moment by id, whatever the order in which the user came to them; a use brings one to the front.
+/// Clients used at the same time are in the order of their ids, whatever the order in which the user came to
+/// them. Using one moves it to the front.
 pub async fn consents_are_listed_last_used_first(store: Arc<dyn Storage>) {
     let expires_at = fixtures::NOW + Duration::days(1);
     let session = Some(NewSession { expires_at, ..fixtures::new_session() });
@@ -107,7 +108,8 @@ pub async fn consents_are_listed_last_used_first(store: Arc<dyn Storage>) {
     assert_eq!(listed().await, [clients[3], clients[2], clients[0], clients[1], login.client]);
 }
 
-/// Those of one moment by id, expired ones among them; a use brings one to the front.
+/// Sessions used at the same time are in the order of their ids, expired ones included. Using one moves it to
+/// the front.
 pub async fn sessions_are_listed_last_used_first(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
     let ids: [SessionId; 4] = [(); 4].map(|()| fixtures::session_id());
@@ -132,7 +134,7 @@ pub async fn sessions_are_listed_last_used_first(store: Arc<dyn Storage>) {
     assert_eq!(listed().await, [ids[3], ids[0], ids[1], ids[2]]);
 }
 
-/// Nothing that was theirs is found by any operation.
+/// No operation finds anything that belonged to the user.
 pub async fn a_deleted_account_is_gone(store: Arc<dyn Storage>) {
     let (login, tokens) = somebody(&*store).await;
     let user = login.new_user;
@@ -165,11 +167,11 @@ pub async fn a_deleted_account_is_gone(store: Arc<dyn Storage>) {
         let rotation = store.rotate_refresh(fixtures::rotate_refresh(&token)).await.unwrap();
         assert_eq!(rotation, Rotated::Revoked);
     }
-    assert!(!store.delete_account(fixtures::delete_account(user)).await.unwrap(), "it is gone already");
+    assert!(!store.delete_account(fixtures::delete_account(user)).await.unwrap(), "it is already deleted");
     assert_eq!(store.find_account(user).await.unwrap(), None);
 }
 
-/// B-001: what is left of their grants says that a challenge was used, and nothing of them.
+/// B-001: what is left of the user's grants shows that a challenge was used, and nothing else about the user.
 pub async fn a_signature_from_before_the_deletion_does_not_sign_in_again(store: Arc<dyn Storage>) {
     let login = CompleteLogin { nonce: Some("n".to_owned()), ..fixtures::complete_login() };
     steps::user_of(&*store, &login).await;
@@ -183,14 +185,14 @@ pub async fn a_signature_from_before_the_deletion_does_not_sign_in_again(store: 
     assert_eq!((left.nonce, left.revoked), (None, true));
 }
 
-/// Deleting nobody is not an error.
+/// Deleting a user who does not exist is not an error.
 pub async fn deleting_nobodys_account_says_so(store: Arc<dyn Storage>) {
     let (login, session) = steps::remember(&*store).await;
     assert!(!store.delete_account(fixtures::delete_account(fixtures::user_id())).await.unwrap());
     assert_eq!(steps::account(&*store, login.new_user).await.sessions, [session]);
 }
 
-/// Nobody else loses anything, be it at the same client.
+/// No other user loses anything, even at the same client.
 pub async fn a_deleted_account_touches_no_other(store: Arc<dyn Storage>) {
     let (gone, _) = somebody(&*store).await;
     let (stays, tokens) = somebody(&*store).await;
@@ -208,7 +210,7 @@ pub async fn a_deleted_account_touches_no_other(store: Arc<dyn Storage>) {
     }
 }
 
-/// They sign in as anybody who was never here, and agreed to nothing.
+/// They sign in like wallets that were never seen, and have agreed to nothing.
 pub async fn the_wallets_of_a_deleted_account_make_new_users(store: Arc<dyn Storage>) {
     let (login, _) = somebody(&*store).await;
     let accounts = steps::accounts_of(&*store, login.new_user).await;
@@ -233,7 +235,7 @@ pub async fn the_wallets_of_a_deleted_account_make_new_users(store: Arc<dyn Stor
     }
 }
 
-/// Whoever has their signature.
+/// Any user who has the wallet's signature can link it.
 pub async fn the_wallets_of_a_deleted_account_may_be_linked(store: Arc<dyn Storage>) {
     let (login, _) = somebody(&*store).await;
     let accounts = steps::accounts_of(&*store, login.new_user).await;

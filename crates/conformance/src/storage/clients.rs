@@ -1,4 +1,4 @@
-//! Clients come, change and go.
+//! Clients are registered, changed and deleted.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use time::Duration;
 use super::steps;
 use crate::fixtures;
 
-/// What was registered is found as it was.
+/// A client is found as it was registered.
 pub async fn a_registered_client_is_found(store: Arc<dyn Storage>) {
     let client = fixtures::client();
     let outcome = store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
@@ -21,13 +21,13 @@ pub async fn a_registered_client_is_found(store: Arc<dyn Storage>) {
     assert_eq!(store.find_client(client.id).await.unwrap(), Some(client));
 }
 
-/// Nobody is found under an id that nobody has.
+/// No client is found under an unknown id.
 pub async fn an_unknown_client_is_not_found(store: Arc<dyn Storage>) {
     store.register_client(fixtures::register_client()).await.unwrap();
     assert_eq!(store.find_client(fixtures::client_id()).await.unwrap(), None);
 }
 
-/// Rule 3: the same command again is answered as the first one was.
+/// Rule 3: the same command again gets the same answer.
 pub async fn a_registration_that_is_repeated_is_stored_once(store: Arc<dyn Storage>) {
     let command = fixtures::register_client();
     for _ in 0..3 {
@@ -36,7 +36,7 @@ pub async fn a_registration_that_is_repeated_is_stored_once(store: Arc<dyn Stora
     assert_eq!(store.find_client(command.client.id).await.unwrap(), Some(command.client));
 }
 
-/// The id is taken, and whoever has it stays as they are.
+/// If the id is taken, the client that has it stays unchanged.
 pub async fn a_taken_client_id_changes_nothing(store: Arc<dyn Storage>) {
     let first = fixtures::client();
     let second = Client { id: first.id, ..fixtures::public_client() };
@@ -83,14 +83,14 @@ pub async fn an_update_replaces_everything_but_id_and_birth(store: Arc<dyn Stora
     assert_eq!(store.find_client(bystander.id).await.unwrap(), Some(bystander));
 }
 
-/// An update never makes a client.
+/// An update never creates a client.
 pub async fn an_update_of_nobody_changes_nothing(store: Arc<dyn Storage>) {
     let client = fixtures::client();
     assert!(!store.update_client(client.clone()).await.unwrap());
     assert_eq!(store.find_client(client.id).await.unwrap(), None);
 }
 
-/// A deleted client is found no more, and the others are.
+/// A deleted client is not found; other clients are.
 pub async fn a_deleted_client_is_gone(store: Arc<dyn Storage>) {
     let [gone, stays] = [fixtures::client(), fixtures::client()];
     for client in [&gone, &stays] {
@@ -99,16 +99,17 @@ pub async fn a_deleted_client_is_gone(store: Arc<dyn Storage>) {
     assert!(store.delete_client(gone.id).await.unwrap());
     assert_eq!(store.find_client(gone.id).await.unwrap(), None);
     assert!(!store.update_client(gone.clone()).await.unwrap());
-    assert!(!store.delete_client(gone.id).await.unwrap(), "it is gone already");
+    assert!(!store.delete_client(gone.id).await.unwrap(), "it is already deleted");
     assert_eq!(store.find_client(stays.id).await.unwrap(), Some(stays));
 }
 
-/// Deleting nobody is not an error.
+/// Deleting an unknown client is not an error.
 pub async fn deleting_nobody_says_so(store: Arc<dyn Storage>) {
     assert!(!store.delete_client(fixtures::client_id()).await.unwrap());
 }
 
-/// Codes, access tokens and refresh tokens of a deleted client are not found; those of another client live on.
+/// Codes, access tokens and refresh tokens of a deleted client are not found; those of another client
+/// stay.
 pub async fn a_deleted_client_takes_its_codes_and_tokens_along(store: Arc<dyn Storage>) {
     let [gone, stays] = [fixtures::client(), fixtures::client()];
     let mut families = Vec::new();
@@ -145,26 +146,26 @@ pub async fn a_deleted_client_takes_its_codes_and_tokens_along(store: Arc<dyn St
     assert_eq!(store.redeem_code(fixtures::redeem_code(waiting)).await.unwrap(), Redeemed::Stored);
 }
 
-/// Whoever still had the client in mind may have signed in after it was deleted.
+/// A replica that still had the client cached may have completed a sign-in after the deletion.
 pub async fn what_is_left_of_a_deleted_client_goes_when_it_is_deleted_again(store: Arc<dyn Storage>) {
     let gone = fixtures::client();
     store.register_client(RegisterClient { client: gone.clone() }).await.unwrap();
     assert!(store.delete_client(gone.id).await.unwrap());
     let login = CompleteLogin { client: gone.id, ..fixtures::complete_login() };
     let LoginCompleted::CodeIssued { user } = store.complete_login(login.clone()).await.unwrap() else {
-        panic!("nobody asked whether the client is there");
+        panic!("a login does not check whether the client exists");
     };
     let redemption = fixtures::redeem_code(login.id);
     assert_eq!(store.redeem_code(redemption.clone()).await.unwrap(), Redeemed::Stored);
     assert!(steps::consent(&*store, user, gone.id).await.is_some());
 
-    assert!(!store.delete_client(gone.id).await.unwrap(), "the client itself was gone");
+    assert!(!store.delete_client(gone.id).await.unwrap(), "the client itself was already deleted");
     assert_eq!(store.find_grant(login.id).await.unwrap(), None);
     assert_eq!(store.find_access(redemption.token.id).await.unwrap(), None);
     assert_eq!(steps::consent(&*store, user, gone.id).await, None);
 }
 
-/// Pages in the order of ids, without gaps and without repetition, whatever the order of registration.
+/// Pages in the order of ids, without gaps or repetitions, whatever the order of registration.
 pub async fn clients_are_listed_by_id_in_pages(store: Arc<dyn Storage>) {
     let before_all = fixtures::client_id();
     let clients: Vec<_> = (0..5).map(|_| fixtures::client()).collect();
@@ -184,5 +185,5 @@ pub async fn clients_are_listed_by_id_in_pages(store: Arc<dyn Storage>) {
     assert_eq!(store.list_clients(None, 3).await.unwrap(), clients[..3]);
 
     store.delete_client(clients[2].id).await.unwrap();
-    assert_eq!(page(clients[2].id, 1).await, clients[3..4], "a page may start after a client that is gone");
+    assert_eq!(page(clients[2].id, 1).await, clients[3..4], "a page may start after a deleted client");
 }

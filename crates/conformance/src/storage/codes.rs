@@ -1,4 +1,4 @@
-//! A code is redeemed, once.
+//! A code is redeemed once.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use time::Duration;
 use super::steps;
 use crate::fixtures;
 
-/// The first redemption is stored; another one with another token is a replay.
+/// The first redemption is stored; a second one with another token is a replay.
 pub async fn a_code_is_redeemed_once(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
     let [first, second] = [(); 2].map(|()| fixtures::redeem_code(login.id));
@@ -18,7 +18,7 @@ pub async fn a_code_is_redeemed_once(store: Arc<dyn Storage>) {
     assert_eq!(store.redeem_code(second).await.unwrap(), Redeemed::Replayed);
 }
 
-/// The grant says that it was redeemed, and changes in nothing else.
+/// The grant says that it was redeemed; nothing else about it changes.
 pub async fn a_redeemed_grant_knows_it(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
     let mut grant = store.find_grant(login.id).await.unwrap().unwrap();
@@ -27,7 +27,7 @@ pub async fn a_redeemed_grant_knows_it(store: Arc<dyn Storage>) {
     assert_eq!(store.find_grant(login.id).await.unwrap(), Some(grant));
 }
 
-/// The second token does not exist, the first one lives and is the family's newest.
+/// The second token is not stored; the first one is active and the newest of the family.
 pub async fn a_replayed_code_changes_nothing(store: Arc<dyn Storage>) {
     let first = steps::redeem(&*store).await;
     let second = fixtures::redeem_code(first.grant);
@@ -49,7 +49,7 @@ pub async fn a_redemption_that_is_repeated_gives_the_same_answer(store: Arc<dyn 
     assert!(steps::is_live(&*store, &command.token).await);
 }
 
-/// Rule 3 holds whatever happened between the lost answer and the repetition; what happened stays.
+/// Rule 3 holds whatever happened between the lost answer and the repetition, and what happened stays.
 pub async fn a_redemption_that_is_repeated_later_gives_the_same_answer(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
     let command = fixtures::redeem_code(login.id);
@@ -62,7 +62,7 @@ pub async fn a_redemption_that_is_repeated_later_gives_the_same_answer(store: Ar
     assert!(!steps::is_live(&*store, &command.token).await);
 }
 
-/// Revoked before it was redeemed, for example by a wrong PKCE verifier: the code is burned.
+/// If it was revoked before it was redeemed, for example after a wrong PKCE verifier, the code is burned.
 pub async fn the_code_of_a_revoked_grant_is_not_redeemed(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
     store.revoke_grant(fixtures::revoke_grant(login.id)).await.unwrap();
@@ -73,7 +73,7 @@ pub async fn the_code_of_a_revoked_grant_is_not_redeemed(store: Arc<dyn Storage>
     assert!(grant.revoked && !grant.redeemed);
 }
 
-/// Both refusals are true then; either may be told.
+/// Both refusals are true then; either may be returned.
 pub async fn a_code_that_was_redeemed_and_revoked_is_not_redeemed(store: Arc<dyn Storage>) {
     let first = steps::redeem(&*store).await;
     store.revoke_grant(fixtures::revoke_grant(first.grant)).await.unwrap();
@@ -83,14 +83,14 @@ pub async fn a_code_that_was_redeemed_and_revoked_is_not_redeemed(store: Arc<dyn
     assert_eq!(store.find_access(command.token.id).await.unwrap(), None);
 }
 
-/// No grant, no token.
+/// Without a grant there is no token.
 pub async fn the_code_of_no_grant_is_unknown(store: Arc<dyn Storage>) {
     let command = fixtures::redeem_code(fixtures::grant_id());
     assert_eq!(store.redeem_code(command.clone()).await.unwrap(), Redeemed::Unknown);
     assert_eq!(store.find_access(command.token.id).await.unwrap(), None);
 }
 
-/// What an access token means is told in one read, as it was written.
+/// One read returns what an access token means, as it was written.
 pub async fn a_token_is_found_as_it_was_stored(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
     let command = fixtures::redeem_code(login.id);
@@ -102,7 +102,7 @@ pub async fn a_token_is_found_as_it_was_stored(store: Arc<dyn Storage>) {
     assert_eq!(Some(snapshot.grant), store.find_grant(login.id).await.unwrap());
 }
 
-/// A token without a refresh token, and one whose times and scope are unlike the grant's.
+/// A token without a refresh token, and one whose times and scope differ from the grant's.
 pub async fn a_token_without_refresh_survives(store: Arc<dyn Storage>) {
     let narrow = ScopeSet::of(&[Scope::Email]);
     let expires_at = fixtures::NOW + Duration::days(40_000);
@@ -118,7 +118,7 @@ pub async fn a_token_without_refresh_survives(store: Arc<dyn Storage>) {
     }
 }
 
-/// No token is found under an id that none has.
+/// No token is found under an unknown id.
 pub async fn an_unknown_token_is_not_found(store: Arc<dyn Storage>) {
     steps::redeem(&*store).await;
     assert_eq!(store.find_access(fixtures::token_id()).await.unwrap(), None);

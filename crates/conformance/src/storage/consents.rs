@@ -1,4 +1,4 @@
-//! People agree, and take it back.
+//! Users give consents and revoke them.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ async fn revoke(store: &dyn Storage, user: UserId, client: ClientId) -> bool {
     store.revoke_consent(fixtures::revoke_consent(user, client)).await.unwrap()
 }
 
-/// The consent that a first login at its terms makes.
+/// The consent that a first login at these terms makes.
 fn made_by(login: &CompleteLogin) -> Consent {
     let CompleteLogin { client, ref terms, scope, now, .. } = *login;
     Consent { client, terms: terms.clone(), scope, granted_at: now, last_used_at: now }
@@ -30,7 +30,7 @@ fn again(login: &CompleteLogin, now: OffsetDateTime, scope: ScopeSet) -> Complet
     CompleteLogin { client, now, scope, ..fixtures::complete_login_of(login.account.clone()) }
 }
 
-/// Every set of scopes, also the empty one, with the login's time.
+/// Every set of scopes, including the empty one, with the login's time.
 pub async fn a_login_is_a_consent(store: Arc<dyn Storage>) {
     for scope in (0..32).filter_map(ScopeSet::from_bits) {
         let now = fixtures::NOW + Duration::days(40_000);
@@ -42,7 +42,7 @@ pub async fn a_login_is_a_consent(store: Arc<dyn Storage>) {
     }
 }
 
-/// Nobody agreed to anything by signing in elsewhere.
+/// Signing in elsewhere is not a consent.
 pub async fn a_consent_is_one_users_to_one_client(store: Arc<dyn Storage>) {
     let [one, other] = [steps::sign_in(&*store).await, steps::sign_in(&*store).await];
     for (user, client) in [
@@ -56,7 +56,8 @@ pub async fn a_consent_is_one_users_to_one_client(store: Arc<dyn Storage>) {
     assert!(consent(&*store, one.new_user, one.client).await.is_some());
 }
 
-/// With the first one's birth and the last one's use, whichever of the user's wallets signs; fewer scopes take none away.
+/// The consent has the first one's creation time and the last one's use, whichever of the user's wallets
+/// signs. Fewer scopes take none away.
 pub async fn consents_add_up(store: Arc<dyn Storage>) {
     let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
     let client = fixtures::client_id();
@@ -73,7 +74,11 @@ pub async fn consents_add_up(store: Arc<dyn Storage>) {
         let now = fixtures::NOW + Duration::hours(hours);
         let login = CompleteLogin { client, scope, now, ..fixtures::complete_login_of(account.clone()) };
         assert_eq!(steps::user_of(&*store, &login).await, user);
-        assert_eq!(store.find_grant(login.id).await.unwrap().unwrap().scope, scope, "the grant's is its own");
+        assert_eq!(
+            store.find_grant(login.id).await.unwrap().unwrap().scope,
+            scope,
+            "the grant has its own scope"
+        );
         agreed = agreed.union(scope);
         let granted_at = fixtures::NOW + Duration::hours(1);
         let expected =
@@ -82,7 +87,7 @@ pub async fn consents_add_up(store: Arc<dyn Storage>) {
     }
 }
 
-/// Neither a repeated login nor a refused one agrees to anything.
+/// Neither a repeated login nor a refused one is a consent.
 pub async fn a_login_that_grants_nothing_anew_is_no_consent(store: Arc<dyn Storage>) {
     let profile = ScopeSet::of(&[Scope::Profile]);
     let first = CompleteLogin { scope: profile, ..fixtures::complete_login() };
@@ -107,8 +112,8 @@ pub async fn a_login_that_grants_nothing_anew_is_no_consent(store: Arc<dyn Stora
     assert_eq!(consent(&*store, user, first.client).await, None, "a repeated login does not bring it back");
 }
 
-/// Waiting codes, access tokens and refresh tokens of all of the user's wallets die with it; so does the way without a
-/// signature.
+/// It ends the waiting codes, access tokens and refresh tokens of all the user's wallets, and the way without
+/// a signature.
 pub async fn a_revoked_consent_is_gone_with_its_grants(store: Arc<dyn Storage>) {
     let (user, wallets) = steps::user_with_two_wallets(&*store).await;
     let client = fixtures::client_id();
@@ -145,13 +150,13 @@ pub async fn a_revoked_consent_is_gone_with_its_grants(store: Arc<dyn Storage>) 
         let rotation = fixtures::rotate_refresh(&token);
         assert_eq!(store.rotate_refresh(rotation).await.unwrap(), Rotated::Revoked);
     }
-    assert_eq!(steps::account(&*store, user).await.sessions.len(), sessions.len(), "sessions live on");
+    assert_eq!(steps::account(&*store, user).await.sessions.len(), sessions.len(), "sessions stay");
     let request = fixtures::continue_session(&sessions[0], client);
     assert_eq!(steps::proceed(&*store, &request).await, SessionContinued::ConsentMissing);
-    assert!(!revoke(&*store, user, client).await, "it is gone already");
+    assert!(!revoke(&*store, user, client).await, "it is already revoked");
 }
 
-/// What the user agreed to elsewhere lives, and what others agreed to at this client.
+/// The user's consents at other clients stay, and so do other users' consents at this client.
 pub async fn a_revoked_consent_touches_no_other(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
     let elsewhere = fixtures::complete_login_of(login.account.clone());
@@ -172,7 +177,7 @@ pub async fn a_revoked_consent_touches_no_other(store: Arc<dyn Storage>) {
     }
 }
 
-/// An answer, not an error.
+/// That is an answer, not an error.
 pub async fn revoking_where_nobody_agreed_says_so(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
     assert!(!revoke(&*store, login.new_user, fixtures::client_id()).await);
@@ -181,7 +186,8 @@ pub async fn revoking_where_nobody_agreed_says_so(store: Arc<dyn Storage>) {
     assert!(!store.find_grant(login.id).await.unwrap().unwrap().revoked);
 }
 
-/// It knows nothing of the old one: neither its scopes nor its birth; what died stays dead.
+/// The new consent keeps nothing of the old one, neither scopes nor creation time. What was revoked stays
+/// revoked.
 pub async fn whoever_agrees_again_begins_anew(store: Arc<dyn Storage>) {
     let (login, session) = steps::remember(&*store).await;
     let redemption = fixtures::redeem_code(login.id);
@@ -201,7 +207,7 @@ pub async fn whoever_agrees_again_begins_anew(store: Arc<dyn Storage>) {
     assert_eq!(steps::proceed(&*store, &request).await, SessionContinued::ConsentMissing);
 }
 
-/// A client that is gone, registered or not, is one that nobody agreed to; other clients stay agreed to.
+/// A deleted client, registered or not, has no consents; those at other clients stay.
 pub async fn a_deleted_client_takes_its_consents_along(store: Arc<dyn Storage>) {
     let command = fixtures::register_client();
     store.register_client(command.clone()).await.unwrap();
@@ -228,7 +234,7 @@ pub async fn a_deleted_client_takes_its_consents_along(store: Arc<dyn Storage>) 
     }
 }
 
-/// A person agreed, not a wallet.
+/// The user agreed, not a wallet.
 pub async fn a_consent_outlives_the_link_of_the_wallet_that_signed(store: Arc<dyn Storage>) {
     let (user, [stays, goes]) = steps::user_with_two_wallets(&*store).await;
     let login = fixtures::complete_login_of(goes.clone());
@@ -241,10 +247,13 @@ pub async fn a_consent_outlives_the_link_of_the_wallet_that_signed(store: Arc<dy
     assert_eq!(steps::user_of(&*store, &back).await, back.new_user);
     assert!(consent(&*store, back.new_user, login.client).await.is_some());
     assert!(revoke(&*store, user, login.client).await);
-    assert!(!store.find_grant(back.id).await.unwrap().unwrap().revoked, "the wallet is another user's now");
+    assert!(
+        !store.find_grant(back.id).await.unwrap().unwrap().revoked,
+        "the wallet now belongs to another user"
+    );
 }
 
-/// Two places and two sets of audiences, in every order.
+/// Two destinations and two sets of audiences, in every order.
 fn four_terms() -> [ConsentTerms; 4] {
     let here = ConsentDestination::parse("https://one.example");
     let there = ConsentDestination::parse("https://one.example:8443");
@@ -258,7 +267,8 @@ fn four_terms() -> [ConsentTerms; 4] {
     ]
 }
 
-/// A consent is client, destination, audiences and scopes: what was signed for at some terms adds nothing at others.
+/// A consent is client, destination, audiences and scopes. What was signed for at some terms adds nothing at
+/// others.
 pub async fn f_03_consents_at_other_terms_are_consents_of_their_own(store: Arc<dyn Storage>) {
     let client = fixtures::client_id();
     let login = CompleteLogin { client, ..fixtures::complete_login() };
@@ -283,7 +293,7 @@ pub async fn f_03_consents_at_other_terms_are_consents_of_their_own(store: Arc<d
     assert_eq!(store.consents_at(user, client).await.unwrap(), []);
 }
 
-/// Whatever can be signed for comes back as it was.
+/// Everything that can be signed for is read back unchanged.
 pub async fn f_03_every_kind_of_terms_survives(store: Arc<dyn Storage>) {
     let resources = |count: usize| -> Vec<String> {
         (0..count).map(|number| format!("https://api-{}.example/{}", 9 - number, "a".repeat(99))).collect()
@@ -301,7 +311,8 @@ pub async fn f_03_every_kind_of_terms_survives(store: Arc<dyn Storage>) {
     }
 }
 
-/// Only one of them is repeated: the session goes on where its own destination, audiences and scopes were signed for together.
+/// A session repeats exactly one consent: it continues only where its destination, audiences and scopes were
+/// signed for together.
 pub async fn f_03_a_session_repeats_one_consent(store: Arc<dyn Storage>) {
     let all = four_terms();
     let [profile, email] = [Scope::Profile, Scope::Email].map(|scope| ScopeSet::of(&[scope]));
@@ -324,7 +335,7 @@ pub async fn f_03_a_session_repeats_one_consent(store: Arc<dyn Storage>) {
             assert_eq!(steps::proceed(&*store, &command).await, expected, "{terms:?} {scope}");
         }
     }
-    // A smaller set of audiences is repeated from the consent that holds it, and makes none of its own.
+    // A smaller set of audiences repeats the consent that contains it, and makes no consent of its own.
     let both = fixtures::terms_at(
         &all[0].destination,
         &["https://api.example".to_owned()],

@@ -1,4 +1,4 @@
-//! A session leads somewhere without a signature, because its user agreed before.
+//! A session continues without a signature, because its user agreed before.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use time::Duration;
 use super::steps;
 use crate::fixtures;
 
-/// The grant that this must have become.
+/// The grant that this command must have made.
 fn grant_of(command: &ContinueSession) -> Grant {
     let login = command.login.clone();
     Grant {
@@ -37,12 +37,12 @@ fn grant_of(command: &ContinueSession) -> Grant {
     }
 }
 
-/// A request with these scopes.
+/// A request for these scopes.
 fn asking_for(scope: ScopeSet, command: ContinueSession) -> ContinueSession {
     ContinueSession { login: CompleteLogin { scope, ..command.login }, ..command }
 }
 
-/// The grant says when the wallet signed, not when the session was used; session and consent remember the use.
+/// The grant has the time of the signature, not of the session's use. Session and consent record the use.
 pub async fn a_session_continues_where_its_user_agreed(store: Arc<dyn Storage>) {
     let account = WalletAccount { chain: "eip155:137".to_owned(), ..fixtures::wallet_account() };
     let login = fixtures::remembered_login_of(account);
@@ -73,7 +73,7 @@ pub async fn a_session_continues_where_its_user_agreed(store: Arc<dyn Storage>) 
     steps::rotate(&*store, &redemption.token).await;
 }
 
-/// As often as it is asked, wherever the user agreed, with whichever wallet.
+/// As often as asked, wherever the user agreed, with whichever wallet.
 pub async fn a_session_continues_many_times_at_many_clients(store: Arc<dyn Storage>) {
     let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
     let mut clients = Vec::new();
@@ -92,7 +92,7 @@ pub async fn a_session_continues_many_times_at_many_clients(store: Arc<dyn Stora
     }
 }
 
-/// All of them, some of them or none; a smaller request takes nothing from the consent.
+/// All scopes, some or none; a smaller request takes nothing from the consent.
 pub async fn a_consent_covers_what_was_signed_for_and_no_more(store: Arc<dyn Storage>) {
     for agreed in [
         ScopeSet::of(&[]),
@@ -118,7 +118,7 @@ pub async fn a_consent_covers_what_was_signed_for_and_no_more(store: Arc<dyn Sto
     }
 }
 
-/// What was signed for at different times counts together.
+/// Scopes that were signed for at different times count together.
 pub async fn scopes_of_several_signatures_count_together(store: Arc<dyn Storage>) {
     let [profile, email] = [Scope::Profile, Scope::Email].map(|scope| ScopeSet::of(&[scope]));
     let login = CompleteLogin { scope: profile, ..fixtures::remembered_login() };
@@ -128,12 +128,12 @@ pub async fn scopes_of_several_signatures_count_together(store: Arc<dyn Storage>
     let client = login.client;
     let step_up = CompleteLogin { client, scope: email, ..fixtures::complete_login_of(login.account) };
     steps::user_of(&*store, &step_up).await;
-    // The refusal spent nothing, so the same request goes on.
+    // The refusal spent nothing, so the same request can continue.
     assert_eq!(steps::proceed(&*store, &both).await, SessionContinued::CodeIssued);
     assert_eq!(store.find_grant(both.login.id).await.unwrap(), Some(grant_of(&both)));
 }
 
-/// Neither at another client nor for another user, not even without any scope.
+/// Not at another client and not for another user, not even without any scope.
 pub async fn where_nobody_agreed_no_session_continues(store: Arc<dyn Storage>) {
     let (login, session) = steps::remember(&*store).await;
     let (stranger, _) = steps::remember(&*store).await;
@@ -145,10 +145,10 @@ pub async fn where_nobody_agreed_no_session_continues(store: Arc<dyn Storage>) {
         }
         assert_eq!(steps::consent(&*store, login.new_user, client).await, None);
     }
-    assert_eq!(steps::session(&*store, session.id).await, session, "a refusal is no use");
+    assert_eq!(steps::session(&*store, session.id).await, session, "a refusal does not count as a use");
 }
 
-/// Another code for one request is refused, and the first one's grant stays what it was.
+/// Another code for the same request is refused, and the first grant stays unchanged.
 pub async fn b_001_a_request_is_continued_once(store: Arc<dyn Storage>) {
     let (login, session) = steps::remember(&*store).await;
     let first = fixtures::continue_session(&session, login.client);
@@ -168,7 +168,8 @@ pub async fn b_001_a_request_is_continued_once(store: Arc<dyn Storage>) {
     assert_eq!(store.complete_login(signed).await.unwrap(), LoginCompleted::ChallengeSpent);
 }
 
-/// Rule 3, whatever happened to grant, session and consent between the lost answer and the repetition.
+/// Rule 3, whatever happened to the grant, the session and the consent between the lost answer and the
+/// repetition.
 pub async fn a_continuation_that_is_repeated_gives_the_same_answer(store: Arc<dyn Storage>) {
     let (login, session) = steps::remember(&*store).await;
     let command = fixtures::continue_session(&session, login.client);
@@ -192,7 +193,8 @@ pub async fn a_continuation_that_is_repeated_gives_the_same_answer(store: Arc<dy
     assert_eq!(store.find_grant(command.login.id).await.unwrap(), Some(grant));
 }
 
-/// All grants that answer one device have one id and one code: whose wallet it is tells a repetition from another answer.
+/// All grants that answer one device have the same id and code. The wallet tells a repetition from another
+/// answer.
 pub async fn one_code_for_another_wallet_is_another_continuation(store: Arc<dyn Storage>) {
     let (login, session) = steps::remember(&*store).await;
     let first = fixtures::continue_session(&session, login.client);
@@ -208,7 +210,7 @@ pub async fn one_code_for_another_wallet_is_another_continuation(store: Arc<dyn 
     assert_eq!(store.find_grant(first.login.id).await.unwrap(), Some(grant_of(&first)));
 }
 
-/// From its last second on, and where there never was one.
+/// A session that has just expired, and one that never existed.
 pub async fn a_session_that_ended_continues_nowhere(store: Arc<dyn Storage>) {
     let (login, session) = steps::remember(&*store).await;
     let at = |now| {
@@ -229,7 +231,7 @@ pub async fn a_session_that_ended_continues_nowhere(store: Arc<dyn Storage>) {
     assert_eq!(steps::proceed(&*store, &unknown).await, SessionContinued::SessionEnded);
 }
 
-/// The request is spent, the session ended, the consent missing: in this order.
+/// The order is: the request is spent, the session has ended, the consent is missing.
 pub async fn the_first_of_several_refusals_is_the_answer(store: Arc<dyn Storage>) {
     let (login, session) = steps::remember(&*store).await;
     let mut everything = fixtures::continue_session(&session, fixtures::client_id());
@@ -244,7 +246,7 @@ pub async fn the_first_of_several_refusals_is_the_answer(store: Arc<dyn Storage>
     assert_eq!(steps::proceed(&*store, &everything).await, SessionContinued::CodeIssued);
 }
 
-/// What a session led to was granted with its wallet.
+/// What a session granted was granted with its wallet.
 pub async fn what_a_session_led_to_dies_with_its_wallet(store: Arc<dyn Storage>) {
     let (user, [stays, goes]) = steps::user_with_two_wallets(&*store).await;
     let mut codes = Vec::new();

@@ -1,4 +1,4 @@
-//! Rule 1: what was answered is there after the store was closed and opened again.
+//! Rule 1: what was acknowledged is still there after the store was closed and opened again.
 
 use std::ops::AsyncFn;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub async fn a_deletion_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Sto
     assert_eq!(open().await.find_client(client.id).await.unwrap(), None);
 }
 
-/// A code that was issued can be redeemed.
+/// An issued code can be redeemed.
 pub async fn a_code_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let login = steps::sign_in(&*open().await).await;
     let store = open().await;
@@ -52,7 +52,7 @@ pub async fn a_code_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Storage
     assert_eq!(store.redeem_code(redemption).await.unwrap(), Redeemed::Stored);
 }
 
-/// A restart makes no challenge good again.
+/// A restart does not make a used challenge valid again.
 pub async fn a_used_challenge_stays_used(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let login = steps::sign_in(&*open().await).await;
     let mut again = fixtures::complete_login_of(login.account);
@@ -61,14 +61,14 @@ pub async fn a_used_challenge_stays_used(open: impl AsyncFn() -> Arc<dyn Storage
     assert_eq!(outcome, LoginCompleted::ChallengeSpent);
 }
 
-/// A wallet that comes back is the same user.
+/// A wallet that comes back belongs to the same user.
 pub async fn a_wallet_keeps_its_user(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let login = steps::sign_in(&*open().await).await;
     let again = fixtures::complete_login_of(login.account);
     assert_eq!(steps::user_of(&*open().await, &again).await, login.new_user);
 }
 
-/// A restart makes no code good again; the tokens are there.
+/// A restart does not make a redeemed code valid again; its tokens are still there.
 pub async fn a_redeemed_code_stays_redeemed(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let token = steps::redeem(&*open().await).await;
     let store = open().await;
@@ -78,7 +78,7 @@ pub async fn a_redeemed_code_stays_redeemed(open: impl AsyncFn() -> Arc<dyn Stor
     assert_eq!(store.redeem_code(replay).await.unwrap(), Redeemed::Replayed);
 }
 
-/// A restart makes no rotated refresh token good again; the new one is good.
+/// A restart does not make a rotated refresh token valid again; the new one is valid.
 pub async fn d_27_a_rotation_stays(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let store = open().await;
     let first = steps::redeem(&*store).await;
@@ -91,7 +91,7 @@ pub async fn d_27_a_rotation_stays(open: impl AsyncFn() -> Arc<dyn Storage>) {
     steps::rotate(&*store, &second).await;
 }
 
-/// Dead stays dead.
+/// What is revoked stays revoked.
 pub async fn a_revoked_token_stays_revoked(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let store = open().await;
     let token = steps::redeem(&*store).await;
@@ -100,7 +100,7 @@ pub async fn a_revoked_token_stays_revoked(open: impl AsyncFn() -> Arc<dyn Stora
     assert!(steps::access(&*open().await, &token).await.token_revoked);
 }
 
-/// Dead stays dead.
+/// What is revoked stays revoked.
 pub async fn a_revoked_grant_stays_revoked(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let store = open().await;
     let token = steps::redeem(&*store).await;
@@ -112,7 +112,7 @@ pub async fn a_revoked_grant_stays_revoked(open: impl AsyncFn() -> Arc<dyn Stora
     assert_eq!(store.rotate_refresh(rotation).await.unwrap(), Rotated::Revoked);
 }
 
-/// Tokens that were signed before a restart verify after it.
+/// Tokens that were signed before a restart can be verified after it.
 pub async fn a_signing_key_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let command = fixtures::add_signing_key();
     assert_eq!(open().await.add_signing_key(command.clone()).await.unwrap(), KeyAdded::Stored);
@@ -146,7 +146,7 @@ pub async fn a_link_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Storage
     assert_eq!(steps::user_of(&*store, &login).await, user);
 }
 
-/// An unlinked wallet does not come back, its grants stay dead, and its challenge stays spent.
+/// An unlinked wallet does not come back, its grants stay revoked, and its challenge stays spent.
 pub async fn an_unlink_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let store = open().await;
     let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
@@ -160,7 +160,7 @@ pub async fn an_unlink_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Stor
     assert!(!steps::is_live(&*store, &token).await);
 }
 
-/// A browser is remembered, goes on where its user agreed, and that use is remembered too.
+/// A browser is remembered and continues where its user agreed, and that use is recorded too.
 pub async fn a_session_and_a_consent_outlive_the_process(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let (login, session) = steps::remember(&*open().await).await;
     let store = open().await;
@@ -178,7 +178,7 @@ pub async fn a_session_and_a_consent_outlive_the_process(open: impl AsyncFn() ->
     assert_eq!(steps::proceed(&*store, &request).await, SessionContinued::RequestSpent);
 }
 
-/// A restart opens no session twice, and brings none back.
+/// A restart opens no session twice and brings none back.
 pub async fn an_ended_session_stays_ended(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let store = open().await;
     let command = fixtures::open_session();
@@ -193,7 +193,7 @@ pub async fn an_ended_session_stays_ended(open: impl AsyncFn() -> Arc<dyn Storag
     assert_eq!(store.open_session(command).await.unwrap(), SessionOpened::ChallengeSpent);
 }
 
-/// What was taken back stays taken back.
+/// A revoked consent stays revoked.
 pub async fn a_revoked_consent_stays_revoked(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let store = open().await;
     let (login, session) = steps::remember(&*store).await;
@@ -207,7 +207,7 @@ pub async fn a_revoked_consent_stays_revoked(open: impl AsyncFn() -> Arc<dyn Sto
     assert_eq!(steps::proceed(&*store, &request).await, SessionContinued::ConsentMissing);
 }
 
-/// It stays on file, confirmed and removed.
+/// It stays on file or confirmed, and a removed one stays removed.
 pub async fn an_address_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let store = open().await;
     let user = steps::sign_in(&*store).await.new_user;
@@ -227,7 +227,7 @@ pub async fn an_address_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Sto
     assert_eq!(open().await.find_email(user).await.unwrap(), None);
 }
 
-/// Whoever was deleted does not come back.
+/// A deleted user does not come back.
 pub async fn a_deleted_account_stays_deleted(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let store = open().await;
     let (login, session) = steps::remember(&*store).await;

@@ -1,4 +1,4 @@
-//! An address comes on file, is confirmed and goes.
+//! Addresses are stored, confirmed and removed.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ async fn user_with_address(store: &dyn Storage) -> (PutEmail, EmailConfirmation)
     (command, link)
 }
 
-/// What must be on file after this.
+/// What must be on file after this command.
 fn on_file(command: &PutEmail) -> UserEmail {
     UserEmail {
         address: command.address.clone(),
@@ -50,7 +50,7 @@ fn later(hours: i64) -> OffsetDateTime {
     fixtures::NOW + Duration::hours(hours)
 }
 
-/// With its link or without one; the account shows it.
+/// With a link or without one; the account shows it.
 pub async fn an_address_that_was_put_is_on_file(store: Arc<dyn Storage>) {
     for confirmation in [None, Some(fixtures::email_confirmation())] {
         let user = steps::sign_in(&*store).await.new_user;
@@ -63,7 +63,7 @@ pub async fn an_address_that_was_put_is_on_file(store: Arc<dyn Storage>) {
     }
 }
 
-/// The longest address, unusual ones, every byte of a hash, times far away.
+/// The longest address, unusual ones, every byte of a hash, extreme times.
 pub async fn every_value_of_an_address_survives(store: Arc<dyn Storage>) {
     let longest = format!("{}@{}.example", "a".repeat(64), vec!["b".repeat(59); 3].join("."));
     for (text, byte) in
@@ -84,7 +84,7 @@ pub async fn every_value_of_an_address_survives(store: Arc<dyn Storage>) {
     }
 }
 
-/// Nobody can have no address.
+/// An address for an unknown user is refused.
 pub async fn an_address_of_nobody_is_refused(store: Arc<dyn Storage>) {
     let nobody = fixtures::user_id();
     for replace in [false, true] {
@@ -96,7 +96,7 @@ pub async fn an_address_of_nobody_is_refused(store: Arc<dyn Storage>) {
     assert!(!confirm(&*store, nobody, fixtures::email_confirmation()).await);
 }
 
-/// It stays since when it was; the new link confirms it and the old one does not.
+/// Its creation time stays; the new link confirms it, and the old one does not.
 pub async fn the_same_address_again_gets_the_new_link(store: Arc<dyn Storage>) {
     for replace in [false, true] {
         let (first, old) = user_with_address(&*store).await;
@@ -112,7 +112,7 @@ pub async fn the_same_address_again_gets_the_new_link(store: Arc<dyn Storage>) {
     }
 }
 
-/// It stays verified, and the new link is none.
+/// It stays verified, and the new link is not stored.
 pub async fn a_verified_address_again_changes_nothing(store: Arc<dyn Storage>) {
     for replace in [false, true] {
         let (first, link) = user_with_address(&*store).await;
@@ -127,7 +127,8 @@ pub async fn a_verified_address_again_changes_nothing(store: Arc<dyn Storage>) {
     }
 }
 
-/// Verified or not, it is not replaced by whoever did not say so; its link stays good. Addresses are compared byte for byte.
+/// Verified or not, a command that does not say so does not replace it, and its link stays valid. Addresses
+/// are compared byte for byte.
 pub async fn another_address_is_refused_where_it_may_not_replace(store: Arc<dyn Storage>) {
     let (first, link) = user_with_address(&*store).await;
     let upper_case = EmailAddress::from_trusted(first.address.as_str().to_uppercase());
@@ -144,7 +145,8 @@ pub async fn another_address_is_refused_where_it_may_not_replace(store: Arc<dyn 
     assert_eq!(email(&*store, first.user).await, before);
 }
 
-/// Verified or not, the new one is not, and a link for the earlier one confirms nothing.
+/// The new address is not verified, whether the old one was or not, and a link for the old one confirms
+/// nothing.
 pub async fn another_address_replaces_where_it_may(store: Arc<dyn Storage>) {
     for (is_verified, confirmation) in [
         (false, Some(fixtures::email_confirmation())),
@@ -162,14 +164,14 @@ pub async fn another_address_replaces_where_it_may(store: Arc<dyn Storage>) {
         assert_eq!(email(&*store, first.user).await, Some(on_file(&other)));
         assert!(!confirm(&*store, first.user, old).await);
         assert_eq!(email(&*store, first.user).await, Some(on_file(&other)));
-        // The first one may come back, and begins anew.
+        // The first address may come back, and starts afresh.
         let back = PutEmail { replace: true, now: later(2), ..first };
         assert_eq!(put(&*store, &back).await, EmailPut::Stored);
         assert_eq!(email(&*store, back.user).await, Some(on_file(&back)));
     }
 }
 
-/// Once, with the time of it; the link is used up, and the address stays verified.
+/// Once, with the time of confirmation. The link is used up, and the address stays verified.
 pub async fn a_link_confirms_once(store: Arc<dyn Storage>) {
     let (command, link) = user_with_address(&*store).await;
     let once = ConfirmEmail { now: later(2), ..fixtures::confirm_email(command.user, link) };
@@ -183,7 +185,7 @@ pub async fn a_link_confirms_once(store: Arc<dyn Storage>) {
     }
 }
 
-/// Neither a guessed secret nor the link of somebody else, nor any where none was mailed.
+/// A guessed secret, the link of another user, and any link if none was mailed.
 pub async fn a_wrong_link_confirms_nothing(store: Arc<dyn Storage>) {
     let (one, link) = user_with_address(&*store).await;
     let (other, others) = user_with_address(&*store).await;
@@ -202,7 +204,7 @@ pub async fn a_wrong_link_confirms_nothing(store: Arc<dyn Storage>) {
     assert!(confirm(&*store, other.user, others).await);
 }
 
-/// From its last second on; a new link for the same address is good again.
+/// A link that has just expired confirms nothing; a new link for the same address is valid again.
 pub async fn an_expired_link_confirms_nothing(store: Arc<dyn Storage>) {
     let (command, link) = user_with_address(&*store).await;
     let in_time = fixtures::confirm_email(command.user, link);
@@ -220,14 +222,14 @@ pub async fn an_expired_link_confirms_nothing(store: Arc<dyn Storage>) {
     assert_eq!(follow(&*store, last).await, EmailConfirmed::Confirmed);
 }
 
-/// Its link is good for nothing, also when the same address comes back, which begins anew.
+/// Its link is no longer valid, even if the same address comes back, which starts afresh.
 pub async fn an_address_that_was_removed_is_gone(store: Arc<dyn Storage>) {
     let (first, link) = user_with_address(&*store).await;
     let (bystander, _) = user_with_address(&*store).await;
     assert!(confirm(&*store, first.user, link).await);
     assert!(store.remove_email(first.user).await.unwrap());
     assert_eq!(email(&*store, first.user).await, None);
-    assert!(!store.remove_email(first.user).await.unwrap(), "it is gone already");
+    assert!(!store.remove_email(first.user).await.unwrap(), "it is already removed");
 
     let waiting = PutEmail { confirmation: Some(fixtures::email_confirmation()), ..first.clone() };
     assert_eq!(put(&*store, &waiting).await, EmailPut::Stored);
@@ -240,15 +242,15 @@ pub async fn an_address_that_was_removed_is_gone(store: Arc<dyn Storage>) {
     assert_eq!(email(&*store, bystander.user).await, Some(on_file(&bystander)));
 }
 
-/// Two users may have one address on file. Whoever confirms it second is refused until they agree, in whatever letter case it is written;
-/// the first one keeps it, and what nobody confirmed stands against nobody.
+/// Two users may have the same address on file. The one who confirms second is refused until they agree,
+/// whatever the letter case. The first one keeps it, and unconfirmed addresses block nobody.
 pub async fn an_address_that_another_user_confirmed_needs_an_agreement(store: Arc<dyn Storage>) {
     let (one, link) = user_with_address(&*store).await;
     let user = steps::sign_in(&*store).await.new_user;
     let upper_case = EmailAddress::from_trusted(one.address.as_str().to_uppercase());
     let other = PutEmail { address: upper_case, ..fixtures::put_email(user) };
     assert_eq!(put(&*store, &other).await, EmailPut::Stored);
-    assert!(confirm(&*store, one.user, link).await, "the other one has not confirmed it");
+    assert!(confirm(&*store, one.user, link).await, "the other user has not confirmed it");
     let first = email(&*store, one.user).await;
     let second = fixtures::confirm_email(user, other.confirmation.unwrap());
     for _ in 0..2 {
@@ -259,11 +261,11 @@ pub async fn an_address_that_another_user_confirmed_needs_an_agreement(store: Ar
     assert_eq!(follow(&*store, wrong).await, EmailConfirmed::LinkInvalid);
     let agreed = ConfirmEmail { shared: SharedAddress::Agreed, ..second };
     assert_eq!(follow(&*store, agreed).await, EmailConfirmed::Confirmed);
-    assert_eq!(email(&*store, one.user).await, first, "the first one keeps it");
+    assert_eq!(email(&*store, one.user).await, first, "the first user keeps it");
     assert_eq!(follow(&*store, agreed).await, EmailConfirmed::LinkInvalid);
 }
 
-/// Where the first one took it off file, or has another address by now, nobody is told.
+/// If the first user removed it, or has another address by now, nobody is told.
 pub async fn an_address_that_another_user_gave_up_needs_no_agreement(store: Arc<dyn Storage>) {
     let (one, link) = user_with_address(&*store).await;
     assert!(confirm(&*store, one.user, link).await);

@@ -1,4 +1,4 @@
-//! Users that nobody was told of go, and clients with documents that nobody uses; everybody else stays.
+//! Deletes users whom no client was told about, and unused clients with documents. Everyone else stays.
 
 use std::sync::Arc;
 
@@ -35,14 +35,14 @@ async fn is_there(store: &dyn Storage, user: UserId) -> bool {
     store.find_account(user).await.unwrap().is_some()
 }
 
-/// Somebody signed in once, and the client never asked who it was.
+/// A user who signed in once, and whose client never asked who it was.
 async fn throw_away(store: &dyn Storage) -> CompleteLogin {
     let login = steps::sign_in(store).await;
     purge_all(store, login.forget_after + SECOND).await;
     login
 }
 
-/// With wallet and consents; the wallet makes a new user then.
+/// The wallet and the consents are deleted too; the wallet then makes a new user.
 pub async fn a_user_whom_nobody_was_told_of_is_forgotten_in_their_time(store: Arc<dyn Storage>) {
     let login = throw_away(&*store).await;
     assert_eq!(forget(&*store, NOW, 10).await, Purged { rows: 0, more: false });
@@ -54,7 +54,7 @@ pub async fn a_user_whom_nobody_was_told_of_is_forgotten_in_their_time(store: Ar
     assert_eq!(steps::user_of(&*store, &again).await, again.new_user);
 }
 
-/// Clients key on the id, whatever became of the grant, its tokens and the client since.
+/// Clients identify users by this id, whatever has happened since to the grant, its tokens and the client.
 pub async fn f_07_a_user_whose_code_was_redeemed_is_never_forgotten(store: Arc<dyn Storage>) {
     let far = NOW + Duration::days(400);
     let kept = steps::sign_in(&*store).await;
@@ -66,9 +66,9 @@ pub async fn f_07_a_user_whose_code_was_redeemed_is_never_forgotten(store: Arc<d
     assert_eq!(store.redeem_code(fixtures::redeem_code(deleted.id)).await.unwrap(), Redeemed::Stored);
     let users = [kept.new_user, revoked.new_user, deleted.new_user];
 
-    assert_eq!(forget(&*store, far, 10).await.rows, 0, "the grants are there");
+    assert_eq!(forget(&*store, far, 10).await.rows, 0, "the grants still exist");
     assert!(store.delete_client(deleted.client).await.unwrap());
-    assert_eq!(forget(&*store, far + WEEK, 10).await.rows, 0, "one grant is gone with its client");
+    assert_eq!(forget(&*store, far + WEEK, 10).await.rows, 0, "one grant was deleted with its client");
     purge_all(&*store, far).await;
     assert_eq!(store.find_grant(kept.id).await.unwrap(), None);
     assert_eq!(forget(&*store, far + WEEK * 2, 10).await, Purged { rows: 0, more: false });
@@ -77,7 +77,7 @@ pub async fn f_07_a_user_whose_code_was_redeemed_is_never_forgotten(store: Arc<d
     }
 }
 
-/// A grant could still be redeemed, or was revoked a moment ago.
+/// A grant that could still be redeemed, or that was revoked a moment ago.
 pub async fn a_user_with_any_grant_is_not_forgotten(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
     assert_eq!(forget(&*store, NOW + WEEK, 10).await.rows, 0);
@@ -87,7 +87,7 @@ pub async fn a_user_with_any_grant_is_not_forgotten(store: Arc<dyn Storage>) {
     assert_eq!(forget(&*store, NOW + WEEK * 3, 10).await.rows, 1);
 }
 
-/// And are looked at again when that is over.
+/// They are looked at again when that is over.
 pub async fn users_with_a_session_an_address_or_two_wallets_are_not_forgotten(store: Arc<dyn Storage>) {
     let with_email = throw_away(&*store).await.new_user;
     assert_eq!(store.put_email(fixtures::put_email(with_email)).await.unwrap(), EmailPut::Stored);
@@ -107,13 +107,13 @@ pub async fn users_with_a_session_an_address_or_two_wallets_are_not_forgotten(st
     }
     assert!(store.remove_email(with_email).await.unwrap());
     store.end_sessions(with_session).await.unwrap();
-    assert_eq!(forget(&*store, NOW + SECOND, 10).await.rows, 0, "they were looked at just now");
+    assert_eq!(forget(&*store, NOW + SECOND, 10).await.rows, 0, "they have just been looked at");
     assert_eq!(forget(&*store, NOW + WEEK, 10).await.rows, 2);
     assert!(!is_there(&*store, with_email).await && !is_there(&*store, with_session).await);
     assert!(is_there(&*store, with_wallets.new_user).await && is_there(&*store, remembered_user).await);
 }
 
-/// Those who have waited longest go first.
+/// Those who have waited longest are deleted first.
 pub async fn unused_users_are_forgotten_oldest_first_up_to_the_limit(store: Arc<dyn Storage>) {
     let mut users = Vec::new();
     for seconds in [3, 1, 5, 2, 4] {
@@ -152,7 +152,7 @@ async fn forget_documents(
     store.forget_documents(ForgetDocuments { before, after, limit: 2 }).await.unwrap()
 }
 
-/// A client that somebody registered stays, whether anybody uses it or not.
+/// A registered client stays, whether it is used or not.
 pub async fn f_07_a_document_that_nobody_uses_is_forgotten(store: Arc<dyn Storage>) {
     let (used, unused, registered) = (described("used"), described("unused"), fixtures::client());
     for client in [&used, &unused, &registered] {
@@ -162,7 +162,7 @@ pub async fn f_07_a_document_that_nobody_uses_is_forgotten(store: Arc<dyn Storag
     steps::user_of(&*store, &login).await;
     let there = async |id| store.find_client(id).await.unwrap().is_some();
 
-    assert_eq!(forget_documents(&*store, NOW, None).await.rows, 0, "it was stored just now");
+    assert_eq!(forget_documents(&*store, NOW, None).await.rows, 0, "it has just been stored");
     let mut rows = 0;
     let mut after = None;
     loop {
@@ -180,13 +180,13 @@ pub async fn f_07_a_document_that_nobody_uses_is_forgotten(store: Arc<dyn Storag
     );
 
     purge_all(&*store, login.forget_after + SECOND).await;
-    assert_eq!(forget_documents(&*store, NOW + SECOND, None).await.rows, 0, "somebody agreed to it");
+    assert_eq!(forget_documents(&*store, NOW + SECOND, None).await.rows, 0, "a user agreed to it");
     assert_eq!(forget(&*store, NOW + WEEK, 10).await.rows, 1);
     assert_eq!(forget_documents(&*store, NOW + SECOND, None).await.rows, 1);
     assert!(there(registered.id).await);
 }
 
-/// A database with a clock says what it shows, and a file what was written.
+/// A database with a clock returns its time, and a file returns what was written.
 pub async fn f_18_a_store_tells_the_time_or_keeps_what_it_is_told(store: Arc<dyn Storage>) {
     match store.time_witness().await.unwrap() {
         TimeWitness::Clock(first) => {
@@ -209,11 +209,11 @@ pub async fn f_18_a_store_tells_the_time_or_keeps_what_it_is_told(store: Arc<dyn
     }
 }
 
-/// How many wallets sign in while their users are forgotten.
+/// How many wallets sign in while their users are being deleted.
 const WALLETS: usize = 50;
 
-/// A login comes wholly before, and its user stays, or wholly after, and makes a new one; then the code is good, and the wallet goes on
-/// as the user whom the client was told of.
+/// A login either comes completely before, and its user stays, or completely after, and makes a new user.
+/// Then the code is valid, and the wallet keeps the user that the client was told about.
 pub async fn f_07_a_login_and_the_forgetting_of_its_user_do_not_mix(store: Arc<dyn Storage>) {
     let mut logins = Vec::new();
     for _ in 0..WALLETS {
@@ -231,7 +231,7 @@ pub async fn f_07_a_login_and_the_forgetting_of_its_user_do_not_mix(store: Arc<d
                 CompleteLogin { client: old.client, ..fixtures::complete_login_of(old.account.clone()) };
             let LoginCompleted::CodeIssued { user } = store.complete_login(login.clone()).await.unwrap()
             else {
-                panic!("the challenge was not used");
+                panic!("the challenge has not been used");
             };
             if place % 5 == 1 {
                 forget(&*store, NOW + SECOND, 10).await;

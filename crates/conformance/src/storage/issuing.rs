@@ -21,7 +21,8 @@ async fn issued(store: &dyn Storage) -> IssueTokens {
     command
 }
 
-/// Grant and token are found as they were written; the grant is redeemed, and the token is its family's newest.
+/// Grant and token are found as they were written. The grant is redeemed, and the token is the newest of its
+/// family.
 pub async fn tokens_that_were_issued_are_found_with_their_grant(store: Arc<dyn Storage>) {
     let IssueTokens { grant, token, .. } = issued(&*store).await;
     assert!(grant.redeemed && grant.is_of_client());
@@ -31,7 +32,7 @@ pub async fn tokens_that_were_issued_are_found_with_their_grant(store: Arc<dyn S
     assert_eq!(steps::newest(&*store, &token).await, token.id);
 }
 
-/// The row of a client is no user: nothing is found under it.
+/// A client's row is not a user: nothing is found under its id.
 pub async fn tokens_of_a_client_make_no_user(store: Arc<dyn Storage>) {
     let IssueTokens { grant, .. } = issued(&*store).await;
     assert_eq!(store.find_account(grant.user).await.unwrap(), None);
@@ -48,7 +49,7 @@ pub async fn an_issue_that_is_repeated_gives_the_same_answer(store: Arc<dyn Stor
     assert!(!steps::is_live(&*store, &command.token).await);
 }
 
-/// An id that another grant has: nothing of the second command is there.
+/// If another grant has the id, nothing of the second command is stored.
 pub async fn a_taken_grant_id_issues_nothing(store: Arc<dyn Storage>) {
     let first = issued(&*store).await;
     let mut second = fixtures::issue_tokens(first.grant.client);
@@ -58,7 +59,7 @@ pub async fn a_taken_grant_id_issues_nothing(store: Arc<dyn Storage>) {
     assert!(steps::is_live(&*store, &first.token).await);
 }
 
-/// Nobody registered it, or it is gone.
+/// A client that was never registered, or was deleted.
 pub async fn a_client_that_is_not_there_gets_nothing(store: Arc<dyn Storage>) {
     let gone = registered(&*store).await;
     assert!(store.delete_client(gone).await.unwrap());
@@ -70,7 +71,7 @@ pub async fn a_client_that_is_not_there_gets_nothing(store: Arc<dyn Storage>) {
     }
 }
 
-/// And nothing else of it.
+/// And nothing else.
 pub async fn a_deleted_client_takes_its_own_tokens_along(store: Arc<dyn Storage>) {
     let [mine, other] = [issued(&*store).await, issued(&*store).await];
     assert!(store.delete_client(mine.grant.client).await.unwrap());
@@ -78,14 +79,14 @@ pub async fn a_deleted_client_takes_its_own_tokens_along(store: Arc<dyn Storage>
     assert!(steps::is_live(&*store, &other.token).await);
 }
 
-/// One access token, like any other.
+/// An access token of a client for itself is like any other.
 pub async fn tokens_of_a_client_are_revoked_like_others(store: Arc<dyn Storage>) {
     let command = issued(&*store).await;
     store.revoke_token(fixtures::revoke_token(&command.token)).await.unwrap();
     assert!(!steps::is_live(&*store, &command.token).await);
 }
 
-/// A client without redirect URIs is one like others.
+/// A client without redirect URIs is like any other.
 pub async fn a_client_that_nobody_is_sent_back_to_survives(store: Arc<dyn Storage>) {
     let mut client: Client = fixtures::client();
     client.metadata.redirect_uris.clear();
@@ -93,7 +94,7 @@ pub async fn a_client_that_nobody_is_sent_back_to_survives(store: Arc<dyn Storag
     assert_eq!(store.find_client(client.id).await.unwrap(), Some(client));
 }
 
-/// However the two meet: whoever got tokens before the end of its client has none after it.
+/// In whatever order the two happen, a client that was deleted has no tokens afterwards.
 pub async fn no_token_of_a_client_outlives_it(store: Arc<dyn Storage>) {
     for _ in 0..20 {
         let client = registered(&*store).await;

@@ -1,4 +1,4 @@
-//! Signing keys, shared by all: one more for each algorithm when one is due, and never two.
+//! Signing keys, shared by all replicas. When a key is due, each algorithm gets one more, never two.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ async fn add(store: &dyn Storage, key: &SealedKey, unless_after: OffsetDateTime)
     store.add_signing_key(AddSigningKey { key: key.clone(), unless_after }).await.unwrap()
 }
 
-/// Bytes, names and times come back.
+/// Bytes, ids and times are read back unchanged.
 pub async fn a_signing_key_is_found_as_it_was_stored(store: Arc<dyn Storage>) {
     let mut command = fixtures::add_signing_key();
     command.key.active_from += Duration::days(1) + Duration::microseconds(1);
@@ -34,10 +34,10 @@ pub async fn a_key_that_is_added_again_is_stored_once(store: Arc<dyn Storage>) {
     assert_eq!(keys(&*store).await, std::slice::from_ref(&command.key));
     assert!(store.withdraw_signing_key(&command.key.kid, fixtures::NOW).await.unwrap());
     assert_eq!(store.add_signing_key(command.clone()).await.unwrap(), KeyAdded::Stored);
-    assert_eq!(keys(&*store).await[0].withdrawn_at, Some(fixtures::NOW), "it does not come back");
+    assert_eq!(keys(&*store).await[0].withdrawn_at, Some(fixtures::NOW), "it stays withdrawn");
 }
 
-/// Whoever comes second reads the first one's key.
+/// The second one reads the first one's key.
 pub async fn a_second_first_key_for_an_algorithm_changes_nothing(store: Arc<dyn Storage>) {
     let first = fixtures::add_signing_key();
     let second = fixtures::add_signing_key_beside(&first.key);
@@ -46,7 +46,7 @@ pub async fn a_second_first_key_for_an_algorithm_changes_nothing(store: Arc<dyn 
     assert_eq!(keys(&*store).await, [first.key]);
 }
 
-/// The guard compares strictly: a key that begins at the very time does not stand in the way, a later one does.
+/// The guard compares strictly: a key that starts at exactly the given time does not block, a later one does.
 pub async fn a_next_key_is_added_unless_a_later_one_is_there(store: Arc<dyn Storage>) {
     let first = fixtures::add_signing_key().key;
     let [next, late] = [1, 2].map(|days| SealedKey {
@@ -71,7 +71,7 @@ pub async fn a_key_of_another_algorithm_does_not_stand_in_the_way(store: Arc<dyn
     assert_eq!(keys(&*store).await.len(), 3);
 }
 
-/// Once, and others stay as they are.
+/// It is withdrawn once, and others stay unchanged.
 pub async fn a_key_is_withdrawn_once(store: Arc<dyn Storage>) {
     let [key, other] = [fixtures::add_signing_key().key, fixtures::add_signing_key().key];
     for key in [&key, &other] {
@@ -86,7 +86,7 @@ pub async fn a_key_is_withdrawn_once(store: Arc<dyn Storage>) {
     assert!(found.contains(&other) && found.contains(&SealedKey { withdrawn_at: Some(later), ..key }));
 }
 
-/// What was given up signs nothing, so it makes no new key unnecessary.
+/// A withdrawn key signs nothing, so a new key is still needed.
 pub async fn a_withdrawn_key_does_not_stand_in_the_way(store: Arc<dyn Storage>) {
     let first = fixtures::add_signing_key();
     store.add_signing_key(first.clone()).await.unwrap();
@@ -95,7 +95,7 @@ pub async fn a_withdrawn_key_does_not_stand_in_the_way(store: Arc<dyn Storage>) 
     assert_eq!(store.add_signing_key(second).await.unwrap(), KeyAdded::Stored);
 }
 
-/// Once, and others stay.
+/// It is removed once, and others stay.
 pub async fn a_key_is_removed_once(store: Arc<dyn Storage>) {
     let [key, other] = [fixtures::add_signing_key().key, fixtures::add_signing_key().key];
     for key in [&key, &other] {
@@ -106,7 +106,7 @@ pub async fn a_key_is_removed_once(store: Arc<dyn Storage>) {
     assert_eq!(keys(&*store).await, [other]);
 }
 
-/// The order is that of their making, not that of their coming or of their names.
+/// The order is that of their creation, not of insertion or of ids.
 pub async fn keys_are_read_oldest_first(store: Arc<dyn Storage>) {
     let mut made = Vec::new();
     for hours in [1, 3, 0, 2] {

@@ -1,4 +1,4 @@
-//! A signature becomes a grant, and a wallet becomes a user.
+//! A signature makes a grant, and a wallet makes a user.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use time::Duration;
 use super::steps;
 use crate::fixtures;
 
-/// The grant that this login must have become.
+/// The grant that this login must have made.
 fn grant_of(login: &CompleteLogin) -> Grant {
     let login = login.clone();
     Grant {
@@ -34,7 +34,7 @@ fn grant_of(login: &CompleteLogin) -> Grant {
     }
 }
 
-/// Everything that the command carried is in the grant.
+/// Everything in the command is in the grant.
 pub async fn a_completed_login_is_a_grant_that_is_found(store: Arc<dyn Storage>) {
     let login = fixtures::complete_login();
     let outcome = store.complete_login(login.clone()).await.unwrap();
@@ -42,13 +42,13 @@ pub async fn a_completed_login_is_a_grant_that_is_found(store: Arc<dyn Storage>)
     assert_eq!(store.find_grant(login.id).await.unwrap(), Some(grant_of(&login)));
 }
 
-/// No grant is found under an id that none has.
+/// No grant is found under an unknown id.
 pub async fn an_unknown_grant_is_not_found(store: Arc<dyn Storage>) {
     steps::sign_in(&*store).await;
     assert_eq!(store.find_grant(fixtures::grant_id()).await.unwrap(), None);
 }
 
-/// Nonce and PKCE challenge, there or not; unusual values of everything else.
+/// Nonce and PKCE challenge, present or not; unusual values of everything else.
 pub async fn every_optional_part_of_a_grant_survives(store: Arc<dyn Storage>) {
     let nonces = [None, Some("n".to_owned()), Some("' 🦀\n\"\\".repeat(40))];
     let challenges =
@@ -69,7 +69,7 @@ pub async fn every_optional_part_of_a_grant_survives(store: Arc<dyn Storage>) {
     }
 }
 
-/// A challenge is good once: the second answer gets no code, and the first one's stays what it was.
+/// A challenge works once: the second answer gets no code, and the first grant stays unchanged.
 pub async fn b_001_a_used_challenge_is_spent(store: Arc<dyn Storage>) {
     let first = fixtures::complete_login();
     steps::user_of(&*store, &first).await;
@@ -103,7 +103,8 @@ pub async fn a_login_that_is_repeated_gives_the_same_user(store: Arc<dyn Storage
     assert_eq!(store.find_grant(login.id).await.unwrap(), Some(grant_of(&login)));
 }
 
-/// All grants that answer one device have one id and one code: who signed tells a repetition from another answer.
+/// All grants that answer one device have the same id and code. The signer tells a repetition from another
+/// answer.
 pub async fn one_code_for_another_wallet_is_another_login(store: Arc<dyn Storage>) {
     let first = steps::sign_in(&*store).await;
     let chain = "eip155:137".to_owned();
@@ -121,7 +122,8 @@ pub async fn one_code_for_another_wallet_is_another_login(store: Arc<dyn Storage
     assert_eq!(store.find_grant(first.id).await.unwrap(), Some(grant_of(&first)));
 }
 
-/// Rule 3 holds whatever happened to the grant between the lost answer and the repetition; what happened stays.
+/// Rule 3 holds whatever happened to the grant between the lost answer and the repetition, and what happened
+/// stays.
 pub async fn a_login_that_is_repeated_later_gives_the_same_answer(store: Arc<dyn Storage>) {
     let login = fixtures::complete_login();
     let user = steps::user_of(&*store, &login).await;
@@ -134,7 +136,7 @@ pub async fn a_login_that_is_repeated_later_gives_the_same_answer(store: Arc<dyn
     assert_eq!(store.find_grant(login.id).await.unwrap(), Some(grant));
 }
 
-/// The proposed user is used for a new wallet only.
+/// The proposed user is used only for a new wallet.
 pub async fn a_wallet_that_comes_back_is_the_same_user(store: Arc<dyn Storage>) {
     let first = fixtures::complete_login();
     let user = steps::user_of(&*store, &first).await;
@@ -143,7 +145,8 @@ pub async fn a_wallet_that_comes_back_is_the_same_user(store: Arc<dyn Storage>) 
     assert_eq!(store.find_grant(again.id).await.unwrap().unwrap().user, user);
 }
 
-/// A family says what is the same key: the chain is only where it was used. The grant keeps the chain of its login.
+/// The family says which keys are the same; the chain is only where the key was used. The grant keeps the
+/// chain of its login.
 pub async fn one_wallet_on_two_chains_is_one_user(store: Arc<dyn Storage>) {
     let main = fixtures::wallet_account();
     let other = WalletAccount { chain: "eip155:137".to_owned(), ..main.clone() };
@@ -164,7 +167,7 @@ pub async fn one_address_in_two_families_is_two_users(store: Arc<dyn Storage>) {
     assert_eq!(steps::user_of(&*store, &second).await, second.new_user);
 }
 
-/// Addresses are compared byte for byte: whether case matters is for their family to say, before storage.
+/// Addresses are compared byte for byte. Whether case matters is for their family to decide, before storage.
 pub async fn two_wallets_are_two_users(store: Arc<dyn Storage>) {
     let account = fixtures::wallet_account();
     let upper_case = WalletAccount { address: account.address.to_uppercase(), ..account.clone() };

@@ -1,4 +1,4 @@
-//! Everything about a client comes back as it was.
+//! Everything about a client is read back unchanged.
 
 use std::sync::Arc;
 
@@ -12,12 +12,13 @@ use countersign_ports::{RegisterClient, Storage};
 
 use crate::fixtures;
 
-/// Registered, and read alone and in a list; then written over another client by an update, and read again.
+/// Registers a client and reads it alone and in a list. Then updates another client to the same values, and
+/// reads it again.
 async fn survives(store: &dyn Storage, client: Client) {
     store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
     assert_eq!(store.find_client(client.id).await.unwrap().as_ref(), Some(&client));
     let listed = store.list_clients(None, u32::MAX).await.unwrap();
-    assert!(listed.contains(&client), "the list tells the same as the client alone");
+    assert!(listed.contains(&client), "the list shows the same as the single read");
 
     let other = Client { metadata: all_fields(), ..fixtures::client() };
     store.register_client(RegisterClient { client: other.clone() }).await.unwrap();
@@ -56,20 +57,20 @@ pub async fn every_way_to_authenticate_survives(store: Arc<dyn Storage>) {
     }
 }
 
-/// Whoever registered the client.
+/// Every way in which a client can have been registered.
 pub async fn every_origin_survives(store: Arc<dyn Storage>) {
     for origin in [ClientOrigin::SelfRegistered, ClientOrigin::Operator, ClientOrigin::Document] {
         survives(&*store, Client { origin, ..fixtures::client() }).await;
     }
 }
 
-/// A client that a document describes is one like others, and keeps its name.
+/// A client that a document describes is like any other, and keeps its id.
 pub async fn the_document_of_a_client_survives(store: Arc<dyn Storage>) {
     let document = Some("https://client.example/oauth/client.json".to_owned());
     survives(&*store, Client { document, ..fixtures::client() }).await;
 }
 
-/// What the operator opened to the client by name.
+/// The resources that the operator opened to the client by name.
 pub async fn the_resources_that_were_opened_survive(store: Arc<dyn Storage>) {
     for count in [1, 2, 9] {
         let resources = (0..count).map(|number| format!("https://api-{number}.example/v1")).collect();
@@ -86,7 +87,7 @@ pub async fn every_set_of_scopes_survives(store: Arc<dyn Storage>) {
     }
 }
 
-/// Both, in either order, and the one.
+/// Both types, in either order, and each alone.
 pub async fn every_list_of_grant_types_survives(store: Arc<dyn Storage>) {
     let all = GrantType::ALL;
     let [code, refresh, ..] = all;
@@ -95,7 +96,7 @@ pub async fn every_list_of_grant_types_survives(store: Arc<dyn Storage>) {
     }
 }
 
-/// Up to a hundred characters of four bytes, and whatever SQL might stumble over.
+/// Up to a hundred characters of four bytes each, and whatever could confuse SQL.
 pub async fn names_in_every_alphabet_survive(store: Arc<dyn Storage>) {
     let names = [
         "A".to_owned(),
@@ -110,7 +111,7 @@ pub async fn names_in_every_alphabet_survive(store: Arc<dyn Storage>) {
     }
 }
 
-/// As many as may be registered, the longest among them, in the order in which they came.
+/// As many as may be registered, including the longest, in the given order.
 pub async fn twenty_redirect_uris_survive_in_their_order(store: Arc<dyn Storage>) {
     let mut uris: Vec<RedirectUri> = (0..19)
         .map(|number| {
@@ -121,7 +122,7 @@ pub async fn twenty_redirect_uris_survive_in_their_order(store: Arc<dyn Storage>
     survives(&*store, with(|metadata| metadata.redirect_uris = uris)).await;
 }
 
-/// Each field with something in it while all others are empty.
+/// Each field with a value while all others are empty.
 pub async fn every_display_field_survives_alone(store: Arc<dyn Storage>) {
     let full = fixtures::full_display();
     let none = DisplayMetadata::default;
@@ -144,14 +145,14 @@ pub async fn every_display_field_survives_alone(store: Arc<dyn Storage>) {
     }
 }
 
-/// Everything that a client may tell.
+/// Every field that a client can set.
 pub async fn all_display_fields_survive_together(store: Arc<dyn Storage>) {
     survives(&*store, with(|metadata| metadata.display = fixtures::full_display())).await;
     let long_keys = format!("{{\"keys\":[\"{}\"]}}", "🔑".repeat(4_000));
     survives(&*store, with(|metadata| metadata.display.jwks = Some(long_keys))).await;
 }
 
-/// None is not one that is empty.
+/// No list is different from an empty one.
 pub async fn lists_of_every_length_survive(store: Arc<dyn Storage>) {
     for length in [0, 1, 2, 10] {
         let contacts = (0..length).map(|number| format!("{number}, <ops@client.example>; 名前")).collect();

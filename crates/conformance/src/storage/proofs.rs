@@ -1,4 +1,4 @@
-//! Proofs of others that are good once (A-110, A-111, E-23).
+//! Proofs from others that work once (A-110, A-111, E-23).
 
 use std::ops::AsyncFn;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ fn again(command: SpendProof) -> SpendProof {
     SpendProof { attempt: fixtures::spend_proof().attempt, ..command }
 }
 
-/// New the first time only.
+/// It is new only the first time.
 pub async fn e_23_a_proof_is_new_once(store: Arc<dyn Storage>) {
     let command = fixtures::spend_proof();
     assert!(spend(&*store, command).await);
@@ -44,7 +44,7 @@ pub async fn the_same_request_again_gets_the_same_answer(store: Arc<dyn Storage>
     }
 }
 
-/// A digest that differs in one bit is another one.
+/// A digest that differs in one bit is another proof.
 pub async fn proofs_are_told_apart_by_every_bit(store: Arc<dyn Storage>) {
     let command = fixtures::spend_proof();
     assert!(spend(&*store, command).await);
@@ -55,7 +55,7 @@ pub async fn proofs_are_told_apart_by_every_bit(store: Arc<dyn Storage>) {
     }
 }
 
-/// Whether or not upkeep was there.
+/// Whether upkeep has run or not.
 pub async fn a_proof_is_forgotten_after_its_time_and_not_at_it(store: Arc<dyn Storage>) {
     let first = fixtures::spend_proof();
     assert!(spend(&*store, first).await);
@@ -66,12 +66,12 @@ pub async fn a_proof_is_forgotten_after_its_time_and_not_at_it(store: Arc<dyn St
     assert!(spend(&*store, after).await);
     assert!(
         !spend(&*store, SpendProof { before: after.before, ..first }).await,
-        "the first one is forgotten"
+        "the first one is no longer known"
     );
     assert!(spend(&*store, after).await);
 }
 
-/// A limit of their own, beside those of the others.
+/// They have a limit of their own, besides those of the other kinds.
 pub async fn spent_proofs_are_purged_oldest_first_up_to_the_limit(store: Arc<dyn Storage>) {
     let mut proofs = Vec::new();
     for seconds in [3, 1, 5, 2, 4] {
@@ -94,7 +94,7 @@ pub async fn spent_proofs_are_purged_oldest_first_up_to_the_limit(store: Arc<dyn
     assert_eq!(purge(later, 9).await, Purged { rows: 5, more: false });
 }
 
-/// Exactly one is new.
+/// It is new for exactly one.
 pub async fn e_23_one_proof_is_new_for_one_of_many(store: Arc<dyn Storage>) {
     for _ in 0..ROUNDS {
         let command = fixtures::spend_proof();
@@ -126,7 +126,7 @@ pub async fn a_spent_proof_stays_spent(open: impl AsyncFn() -> Arc<dyn Storage>)
     assert!(spend(&*open().await, command).await);
 }
 
-/// Half of the requests come to the other replica.
+/// Half of the requests go to the other replica.
 pub async fn e_23_one_proof_is_new_once_on_two_replicas(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let replicas = [open().await, open().await];
     for _ in 0..ROUNDS {

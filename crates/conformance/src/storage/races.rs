@@ -1,4 +1,4 @@
-//! Many come at once: each clause starts its tasks together and counts their answers.
+//! Concurrent operations: each clause starts its tasks together and counts their answers.
 
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -23,10 +23,10 @@ use crate::fixtures;
 const TASKS: usize = 64;
 const ROUNDS: usize = 4;
 
-/// A task of any kind, so that different ones can run at once.
+/// A task of any type, so that different ones can run at the same time.
 pub(crate) type Pinned<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// Runs all at once and gives their answers.
+/// Runs all tasks at the same time and returns their answers.
 pub(crate) async fn at_once<F>(tasks: impl IntoIterator<Item = F>) -> Vec<F::Output>
 where
     F: Future<Output: Send> + Send + 'static,
@@ -44,12 +44,12 @@ where
     running.join_all().await
 }
 
-/// How often was this the answer?
+/// How often this was the answer.
 pub(crate) fn count<T: PartialEq>(outcomes: &[T], outcome: &T) -> usize {
     outcomes.iter().filter(|other| *other == outcome).count()
 }
 
-/// Exactly one is stored, all others are replays, and the one that was stored leads the family.
+/// Exactly one is stored, all others are replays, and the stored one is the newest of the family.
 pub async fn d_05_one_code_is_redeemed_by_one_of_many(store: Arc<dyn Storage>) {
     for _ in 0..ROUNDS {
         let login = steps::sign_in(&*store).await;
@@ -69,7 +69,7 @@ pub async fn d_05_one_code_is_redeemed_by_one_of_many(store: Arc<dyn Storage>) {
     }
 }
 
-/// Exactly one is stored, all others are reuse, and the one that was stored leads the family.
+/// Exactly one is stored, all others are reuse, and the stored one is the newest of the family.
 pub async fn d_06_one_refresh_token_is_rotated_by_one_of_many(store: Arc<dyn Storage>) {
     for _ in 0..ROUNDS {
         let first = steps::redeem(&*store).await;
@@ -90,7 +90,7 @@ pub async fn d_06_one_refresh_token_is_rotated_by_one_of_many(store: Arc<dyn Sto
     }
 }
 
-/// Families are refreshed as fast as they can be while they are revoked.
+/// Families are refreshed as fast as possible while they are revoked.
 pub async fn d_07_no_rotation_is_stored_after_a_revocation_was_answered(store: Arc<dyn Storage>) {
     let mut families = Vec::new();
     for _ in 0..TASKS / 2 {
@@ -112,7 +112,7 @@ pub async fn d_07_no_rotation_is_stored_after_a_revocation_was_answered(store: A
                         other @ (Rotated::Reused | Rotated::Unknown) => panic!("{other:?}"),
                     }
                     newest = command.token;
-                    // A store that never waits must not keep the revocations from their turn.
+                    // A store that never waits must still give the revocations their turn.
                     yield_now().await;
                 }
                 assert!(!steps::is_live(&*store, &newest).await);
@@ -135,7 +135,7 @@ pub async fn d_07_no_rotation_is_stored_after_a_revocation_was_answered(store: A
     at_once(tasks).await;
 }
 
-/// Access tokens are read as fast as they can be while they, or their grants, are revoked.
+/// Access tokens are read as fast as possible while they, or their grants, are revoked.
 pub async fn d_07_no_access_token_lives_after_a_revocation_was_answered(store: Arc<dyn Storage>) {
     let mut tokens = Vec::new();
     for _ in 0..TASKS / 2 {
@@ -245,7 +245,7 @@ pub async fn many_copies_of_one_login_are_all_answered_alike(store: Arc<dyn Stor
     assert_eq!(count(&users, &login.new_user), TASKS);
 }
 
-/// Different clients want one id.
+/// Different clients want the same id.
 pub async fn one_client_id_is_taken_by_one_of_many(store: Arc<dyn Storage>) {
     let id = fixtures::client_id();
     let outcomes = at_once((0..TASKS).map(|_| {
@@ -274,7 +274,7 @@ pub async fn one_algorithm_gets_one_key_of_many(store: Arc<dyn Storage>) {
     }
 }
 
-/// The active key's age ends, and all replicas notice.
+/// The active key is old enough to be rotated, and all replicas notice.
 pub async fn one_next_key_is_added_of_many(store: Arc<dyn Storage>) {
     let first = fixtures::add_signing_key();
     assert_eq!(store.add_signing_key(first.clone()).await.unwrap(), KeyAdded::Stored);
@@ -291,7 +291,7 @@ pub async fn one_next_key_is_added_of_many(store: Arc<dyn Storage>) {
     assert_eq!(store.signing_keys().await.unwrap().len(), 2);
 }
 
-/// One of many gives it up, all others hear that it was done.
+/// One of many withdraws it; all others learn that it was already withdrawn.
 pub async fn a_key_is_withdrawn_by_one_of_many(store: Arc<dyn Storage>) {
     let command = fixtures::add_signing_key();
     let kid = command.key.kid.clone();
@@ -304,7 +304,7 @@ pub async fn a_key_is_withdrawn_by_one_of_many(store: Arc<dyn Storage>) {
     assert_eq!(count(&outcomes, &true), 1);
 }
 
-/// One of many revokes it, all others hear that it was done.
+/// One of many revokes it; all others learn that it was already revoked.
 pub async fn a_grant_is_revoked_by_one_of_many(store: Arc<dyn Storage>) {
     let token = steps::redeem(&*store).await;
     let outcomes = at_once((0..TASKS).map(|_| {
@@ -316,7 +316,7 @@ pub async fn a_grant_is_revoked_by_one_of_many(store: Arc<dyn Storage>) {
     assert_eq!(count(&outcomes, &Revoked::AlreadyRevoked), TASKS - 1);
 }
 
-/// Rule 2: refusals of some roll back nothing of the others, even where they are committed together.
+/// Rule 2: refusing some rolls back none of the others, even if they are committed together.
 pub async fn many_families_at_once_do_not_disturb_each_other(store: Arc<dyn Storage>) {
     let ends: Vec<TokenId> = at_once((0..TASKS).map(|_| {
         let store = Arc::clone(&store);
@@ -338,7 +338,7 @@ pub async fn many_families_at_once_do_not_disturb_each_other(store: Arc<dyn Stor
     }
 }
 
-/// Rule 4 and rule 3: somebody hangs up in the middle, comes back and repeats the command.
+/// Rules 4 and 3: a caller hangs up in the middle, comes back and repeats the command.
 pub async fn an_operation_that_nobody_waits_for_happens_wholly_or_not_at_all(store: Arc<dyn Storage>) {
     for _ in 0..ROUNDS {
         let login = fixtures::complete_login();
@@ -355,9 +355,9 @@ pub async fn an_operation_that_nobody_waits_for_happens_wholly_or_not_at_all(sto
     }
 }
 
-/// Lets an operation begin, and drops it.
+/// Starts an operation, and drops it.
 pub(crate) fn poll_once(operation: impl Future) {
     let mut operation = pin!(operation);
-    // Whether it is ready already does not matter: nobody looks at the answer.
+    // It does not matter whether it is ready: nobody uses the answer.
     let _ = operation.as_mut().poll(&mut Context::from_waker(Waker::noop()));
 }

@@ -1,4 +1,4 @@
-//! A family of tokens goes on, along one line.
+//! Refreshing a family of tokens, which never branches.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub async fn a_first_token_is_its_familys_newest(store: Arc<dyn Storage>) {
     assert!(snapshot.grant.redeemed);
 }
 
-/// The new token is found as it was written, whatever its scope and times, and leads the family.
+/// The new token is found as it was written, whatever its scope and times, and is the newest of the family.
 pub async fn a_rotated_token_is_the_familys_newest(store: Arc<dyn Storage>) {
     let first = steps::redeem(&*store).await;
     let command = fixtures::rotate_refresh(&first);
@@ -38,7 +38,7 @@ pub async fn a_rotated_token_is_the_familys_newest(store: Arc<dyn Storage>) {
     assert_eq!(steps::newest(&*store, &token).await, third.id, "a family may be refreshed again and again");
 }
 
-/// The old token is still there, with the family's newest beside it: so its return is recognized.
+/// The old token can still be read, together with the family's newest, so that its reuse is recognized.
 pub async fn a_rotated_token_stays_to_be_recognized(store: Arc<dyn Storage>) {
     let first = steps::redeem(&*store).await;
     let second = steps::rotate(&*store, &first).await;
@@ -50,7 +50,7 @@ pub async fn a_rotated_token_stays_to_be_recognized(store: Arc<dyn Storage>) {
     );
 }
 
-/// Access tokens that were issued before live until they expire.
+/// Access tokens from before stay valid until they expire.
 pub async fn a_rotation_leaves_older_access_tokens_alive(store: Arc<dyn Storage>) {
     let first = steps::redeem(&*store).await;
     let second = steps::rotate(&*store, &first).await;
@@ -60,7 +60,7 @@ pub async fn a_rotation_leaves_older_access_tokens_alive(store: Arc<dyn Storage>
     }
 }
 
-/// The guard: the family's newest token is another one by now.
+/// The guard: another token is the family's newest by now.
 pub async fn a_076_a_token_that_was_rotated_before_is_reused(store: Arc<dyn Storage>) {
     let first = steps::redeem(&*store).await;
     let second = steps::rotate(&*store, &first).await;
@@ -74,7 +74,7 @@ pub async fn a_076_a_token_that_was_rotated_before_is_reused(store: Arc<dyn Stor
     assert_eq!(store.rotate_refresh(command).await.unwrap(), Rotated::Reused);
 }
 
-/// The refused token does not exist; to kill the family is the caller's decision.
+/// The refused token is not stored. Whether to revoke the family is the caller's decision.
 pub async fn a_reused_token_changes_nothing(store: Arc<dyn Storage>) {
     let first = steps::redeem(&*store).await;
     let second = steps::rotate(&*store, &first).await;
@@ -105,7 +105,7 @@ pub async fn a_rotation_that_is_repeated_gives_the_same_answer(store: Arc<dyn St
     assert_eq!(steps::newest(&*store, &first).await, again.token.id);
 }
 
-/// Rule 3 holds whatever happened between the lost answer and the repetition; what happened stays.
+/// Rule 3 holds whatever happened between the lost answer and the repetition, and what happened stays.
 pub async fn a_rotation_that_is_repeated_later_gives_the_same_answer(store: Arc<dyn Storage>) {
     let first = steps::redeem(&*store).await;
     let command = fixtures::rotate_refresh(&first);
@@ -118,8 +118,8 @@ pub async fn a_rotation_that_is_repeated_later_gives_the_same_answer(store: Arc<
     assert!(!steps::is_live(&*store, &command.token).await);
 }
 
-/// Within the grace the caller expects the unused successor as the newest. The successor's access token dies with it, the
-/// presented one's lives: there is one live branch.
+/// Within the grace period, the caller names the unused successor as the newest. The successor's access token
+/// is revoked with it, and the presented token's stays valid: there is one live branch.
 pub async fn a_rotation_in_the_grace_replaces_the_unused_successor(store: Arc<dyn Storage>) {
     let first = steps::redeem(&*store).await;
     let lost = steps::rotate(&*store, &first).await;
@@ -137,7 +137,7 @@ pub async fn a_rotation_in_the_grace_replaces_the_unused_successor(store: Arc<dy
     assert!(steps::is_live(&*store, &newest).await);
 }
 
-/// Whoever has the replaced successor can do nothing with it, and neither can a late copy of the first rotation.
+/// The replaced successor cannot be used, and a late copy of the first rotation cannot either.
 pub async fn a_replaced_successor_is_no_longer_the_newest(store: Arc<dyn Storage>) {
     let first = steps::redeem(&*store).await;
     let lost = steps::rotate(&*store, &first).await;
@@ -151,7 +151,7 @@ pub async fn a_replaced_successor_is_no_longer_the_newest(store: Arc<dyn Storage
     steps::rotate(&*store, &again.token).await;
 }
 
-/// A dead family gets no tokens.
+/// A revoked family gets no tokens.
 pub async fn a_rotation_in_a_revoked_family_is_refused(store: Arc<dyn Storage>) {
     let first = steps::redeem(&*store).await;
     store.revoke_grant(fixtures::revoke_grant(first.grant)).await.unwrap();
@@ -169,7 +169,7 @@ pub async fn a_rotation_before_the_code_was_redeemed_is_refused(store: Arc<dyn S
     assert_eq!(store.find_access(command.token.id).await.unwrap(), None);
 }
 
-/// No grant, no token.
+/// Without a grant there is no token.
 pub async fn a_rotation_without_a_grant_is_unknown(store: Arc<dyn Storage>) {
     let command = fixtures::rotate_refresh(&fixtures::token(fixtures::grant_id()));
     assert_eq!(store.rotate_refresh(command.clone()).await.unwrap(), Rotated::Unknown);

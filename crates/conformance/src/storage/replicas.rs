@@ -1,4 +1,4 @@
-//! Two processes work on one database: here, two stores that were opened on it.
+//! Two processes use one database: here, two stores that were opened on it.
 
 use std::ops::AsyncFn;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::fixtures;
 
 const TASKS: usize = 32;
 
-/// Both sides, taken in turns.
+/// Opens two stores on the database. The clauses use them in turns.
 async fn replicas(open: impl AsyncFn() -> Arc<dyn Storage>) -> [Arc<dyn Storage>; 2] {
     [open().await, open().await]
 }
@@ -29,7 +29,7 @@ fn in_turns(replicas: &[Arc<dyn Storage>; 2]) -> impl Iterator<Item = Arc<dyn St
     (0..TASKS).map(|place| Arc::clone(&replicas[place % 2]))
 }
 
-/// From the answer on, no replica uses the old values, even if it read them just before.
+/// From the answer on, no replica uses the old values, even one that has just read them.
 pub async fn an_update_is_seen_by_the_other_replica(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let [here, there] = replicas(open).await;
     let client = fixtures::client();
@@ -57,7 +57,7 @@ pub async fn a_deletion_is_seen_by_the_other_replica(open: impl AsyncFn() -> Arc
     assert_eq!(there.find_access(redemption.token.id).await.unwrap(), None);
 }
 
-/// A revocation takes effect on the next request on every replica.
+/// A revocation takes effect on the next request at every replica.
 pub async fn a_088_a_revocation_is_seen_by_the_other_replica(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let [here, there] = replicas(open).await;
     for _ in 0..TASKS {
@@ -73,7 +73,7 @@ pub async fn a_088_a_revocation_is_seen_by_the_other_replica(open: impl AsyncFn(
     }
 }
 
-/// Each step may happen on another replica than the one before.
+/// Each step may go to a different replica.
 pub async fn a_sign_in_may_wander_between_replicas(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let [here, there] = replicas(open).await;
     let login = steps::sign_in(&*here).await;
@@ -89,7 +89,7 @@ pub async fn a_sign_in_may_wander_between_replicas(open: impl AsyncFn() -> Arc<d
     assert_eq!(here.rotate_refresh(reuse).await.unwrap(), Rotated::Reused);
 }
 
-/// Exactly one of many, wherever they come.
+/// Exactly one of many succeeds, wherever they arrive.
 pub async fn d_05_one_code_is_redeemed_once_on_two_replicas(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let replicas = replicas(open).await;
     let login = steps::sign_in(&*replicas[0]).await;
@@ -102,7 +102,7 @@ pub async fn d_05_one_code_is_redeemed_once_on_two_replicas(open: impl AsyncFn()
     assert_eq!(count(&outcomes, &Redeemed::Replayed), TASKS - 1);
 }
 
-/// Exactly one of many, wherever they come.
+/// Exactly one of many succeeds, wherever they arrive.
 pub async fn d_06_one_refresh_token_is_rotated_once_on_two_replicas(
     open: impl AsyncFn() -> Arc<dyn Storage>,
 ) {
@@ -117,7 +117,7 @@ pub async fn d_06_one_refresh_token_is_rotated_once_on_two_replicas(
     assert_eq!(count(&outcomes, &Rotated::Reused), TASKS - 1);
 }
 
-/// Exactly one of many, wherever they come.
+/// Exactly one of many succeeds, wherever they arrive.
 pub async fn d_08_one_challenge_gives_one_code_on_two_replicas(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let replicas = replicas(open).await;
     let id = fixtures::grant_id();
@@ -129,7 +129,7 @@ pub async fn d_08_one_challenge_gives_one_code_on_two_replicas(open: impl AsyncF
     assert_eq!(count(&outcomes, &LoginCompleted::ChallengeSpent), TASKS - 1);
 }
 
-/// Whoever is slower reads the other one's key: at the first start, and when a next one is due.
+/// The slower one reads the other one's key, both at the first start and when a next key is due.
 pub async fn two_replicas_agree_on_one_signing_key(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let replicas = replicas(open).await;
     let [here, there] = &replicas;
@@ -151,7 +151,7 @@ pub async fn two_replicas_agree_on_one_signing_key(open: impl AsyncFn() -> Arc<d
     assert!(!there.withdraw_signing_key(&keys[0].kid, fixtures::NOW).await.unwrap());
 }
 
-/// From the answer on, the wallet is nobody's and its tokens are dead everywhere.
+/// From the answer on, the wallet belongs to nobody and its tokens are revoked everywhere.
 pub async fn an_unlink_is_seen_by_the_other_replica(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let [here, there] = replicas(open).await;
     for _ in 0..8 {
@@ -166,7 +166,7 @@ pub async fn an_unlink_is_seen_by_the_other_replica(open: impl AsyncFn() -> Arc<
     }
 }
 
-/// Exactly one of many, wherever they come.
+/// Exactly one of many succeeds, wherever they arrive.
 pub async fn one_wallet_is_linked_once_on_two_replicas(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let replicas = replicas(open).await;
     let wallet = fixtures::wallet_account();
@@ -181,7 +181,7 @@ pub async fn one_wallet_is_linked_once_on_two_replicas(open: impl AsyncFn() -> A
     assert_eq!(count(&outcomes, &WalletLinked::BelongsToAnother), TASKS - 1);
 }
 
-/// Each side unlinks another wallet, and neither the last one.
+/// Each side unlinks a different wallet, and neither unlinks the last one.
 pub async fn two_replicas_leave_a_user_one_wallet(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let replicas = replicas(open).await;
     for _ in 0..8 {
@@ -196,7 +196,8 @@ pub async fn two_replicas_leave_a_user_one_wallet(open: impl AsyncFn() -> Arc<dy
     }
 }
 
-/// A browser may be remembered here and go on there; from the answer on, an end is an end everywhere.
+/// A browser may be remembered at one replica and continue at the other. From the answer on, an ended session
+/// is ended everywhere.
 pub async fn a_088_an_end_of_a_session_is_seen_by_the_other_replica(
     open: impl AsyncFn() -> Arc<dyn Storage>,
 ) {
@@ -213,7 +214,7 @@ pub async fn a_088_an_end_of_a_session_is_seen_by_the_other_replica(
     }
 }
 
-/// From the answer on, nothing is granted anywhere, and what was granted is dead.
+/// From the answer on, nothing is granted anywhere, and what was granted is revoked.
 pub async fn a_088_a_revoked_consent_is_seen_by_the_other_replica(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let [here, there] = replicas(open).await;
     for _ in 0..TASKS {
@@ -248,7 +249,7 @@ pub async fn a_deleted_account_is_gone_on_the_other_replica(open: impl AsyncFn()
     }
 }
 
-/// An address that was put here is confirmed there, once.
+/// An address that was stored at one replica is confirmed at the other, once.
 pub async fn an_address_is_confirmed_once_on_two_replicas(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let replicas = replicas(open).await;
     let user = steps::sign_in(&*replicas[0]).await.new_user;
@@ -270,7 +271,7 @@ pub async fn an_address_is_confirmed_once_on_two_replicas(open: impl AsyncFn() -
     }
 }
 
-/// Exactly one of many, wherever they come.
+/// Exactly one of many succeeds, wherever they arrive.
 pub async fn d_08_one_request_is_continued_once_on_two_replicas(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let replicas = replicas(open).await;
     let (login, session) = steps::remember(&*replicas[0]).await;
@@ -285,7 +286,7 @@ pub async fn d_08_one_request_is_continued_once_on_two_replicas(open: impl Async
     assert_eq!(count(&outcomes, &SessionContinued::RequestSpent), TASKS - 1);
 }
 
-/// Exactly one of many, wherever they come, and all agree whose the wallet is.
+/// Exactly one of many succeeds, wherever they arrive, and all agree which user the wallet belongs to.
 pub async fn d_08_one_challenge_opens_one_session_on_two_replicas(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let replicas = replicas(open).await;
     let account = fixtures::wallet_account();
@@ -305,7 +306,8 @@ pub async fn d_08_one_challenge_opens_one_session_on_two_replicas(open: impl Asy
     assert_eq!(count(&users, &users[0]), TASKS);
 }
 
-/// Logins and continuations here while it is taken back there: what lives is what the user agrees to.
+/// Logins and continuations at one replica while the consent is revoked at the other. Active grants match the
+/// user's consents.
 pub async fn no_grant_outlives_its_consent_on_two_replicas(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let replicas = replicas(open).await;
     for _ in 0..8 {
@@ -349,7 +351,8 @@ pub async fn no_grant_outlives_its_consent_on_two_replicas(open: impl AsyncFn() 
     }
 }
 
-/// A login of a wallet whose user goes is the old user's and goes too, or makes a new one whom all agree on.
+/// When the user of a wallet is deleted, the wallet's login either belongs to the old user and is deleted
+/// too, or makes a new user on whom all agree.
 pub async fn nothing_outlives_an_account_that_is_deleted_on_the_other_replica(
     open: impl AsyncFn() -> Arc<dyn Storage>,
 ) {

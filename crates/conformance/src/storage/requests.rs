@@ -1,4 +1,4 @@
-//! Requests that wait for a person: pushed ones are taken once, devices are answered once.
+//! Requests that wait for a user: pushed ones are taken once, devices are answered once.
 
 use std::ops::AsyncFn;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ fn deny(command: &BeginDevice) -> DenyDevice {
     DenyDevice { id: command.request.id, now: fixtures::NOW }
 }
 
-/// Everything comes back as it was pushed, and then there is nothing.
+/// It is read back as it was pushed, and then it is gone.
 pub async fn a_109_a_pushed_request_is_taken_once(store: Arc<dyn Storage>) {
     let (request, other) = (push(&*store).await, push(&*store).await);
     let take = fixtures::take_pushed_request(&request);
@@ -46,7 +46,7 @@ pub async fn a_109_a_pushed_request_is_taken_once(store: Arc<dyn Storage>) {
     assert_eq!(store.take_pushed_request(take).await.unwrap(), Some(other.parameters));
 }
 
-/// Whoever is somebody else, or has another secret, does not use it up.
+/// Another client, or one with another secret, does not use it up.
 pub async fn a_109_a_pushed_request_is_its_clients_alone(store: Arc<dyn Storage>) {
     let request = push(&*store).await;
     let take = fixtures::take_pushed_request(&request);
@@ -61,7 +61,7 @@ pub async fn a_109_a_pushed_request_is_its_clients_alone(store: Arc<dyn Storage>
     assert_eq!(store.take_pushed_request(take).await.unwrap(), Some(request.parameters));
 }
 
-/// Its last moment is the one before it expires.
+/// It can be taken until just before it expires.
 pub async fn a_109_an_expired_request_is_not_taken(store: Arc<dyn Storage>) {
     let request = push(&*store).await;
     let take = fixtures::take_pushed_request(&request);
@@ -73,7 +73,7 @@ pub async fn a_109_an_expired_request_is_not_taken(store: Arc<dyn Storage>) {
     assert_eq!(store.take_pushed_request(last).await.unwrap(), Some(request.parameters));
 }
 
-/// After a lost answer the command comes again.
+/// The command comes again after a lost answer.
 pub async fn a_push_that_is_repeated_is_stored_once(store: Arc<dyn Storage>) {
     let request = push(&*store).await;
     store.push_request(request.clone()).await.unwrap();
@@ -92,7 +92,7 @@ pub async fn a_waiting_device_is_found_by_both_its_names(store: Arc<dyn Storage>
     assert_eq!(store.find_device_by_user_code(fixtures::secret_hash()).await.unwrap(), None);
 }
 
-/// With much and with little in it.
+/// With many values set and with few.
 pub async fn every_value_of_a_device_survives(store: Arc<dyn Storage>) {
     let sets = [ScopeSet::default(), fixtures::all_scopes()];
     let lists =
@@ -108,14 +108,14 @@ pub async fn every_value_of_a_device_survives(store: Arc<dyn Storage>) {
     }
 }
 
-/// After a lost answer the command comes again.
+/// The command comes again after a lost answer.
 pub async fn a_device_that_is_repeated_is_stored_once(store: Arc<dyn Storage>) {
     let command = begin(&*store).await;
     assert_eq!(store.begin_device(command.clone()).await.unwrap(), DeviceBegun::Stored);
     assert_eq!(store.find_device(command.request.id).await.unwrap(), Some(command.request));
 }
 
-/// Whoever types a code means one device.
+/// A user who types a code means one device.
 pub async fn one_user_code_is_one_devices(store: Arc<dyn Storage>) {
     let first = begin(&*store).await.request;
     let second = fixtures::begin_device();
@@ -127,7 +127,7 @@ pub async fn one_user_code_is_one_devices(store: Arc<dyn Storage>) {
     assert_eq!(found.map(|request| request.id), Some(first.id));
 }
 
-/// It stays denied, and the others wait on.
+/// It stays denied, and the others keep waiting.
 pub async fn a_device_is_told_no_once_and_for_all(store: Arc<dyn Storage>) {
     let (command, other) = (begin(&*store).await, begin(&*store).await);
     for _ in 0..2 {
@@ -138,7 +138,7 @@ pub async fn a_device_is_told_no_once_and_for_all(store: Arc<dyn Storage>) {
     assert!(!store.find_device(other.request.id).await.unwrap().unwrap().denied);
 }
 
-/// The grant that answers a device has its id.
+/// The grant that answers a device has the device's id.
 pub async fn a_device_that_was_answered_is_not_denied(store: Arc<dyn Storage>) {
     let command = begin(&*store).await;
     let login = CompleteLogin { id: command.request.id, ..fixtures::complete_login() };
@@ -147,7 +147,7 @@ pub async fn a_device_that_was_answered_is_not_denied(store: Arc<dyn Storage>) {
     assert!(!store.find_device(command.request.id).await.unwrap().unwrap().denied);
 }
 
-/// Nothing is made of it.
+/// Nothing is created.
 pub async fn denying_nobodys_device_says_so(store: Arc<dyn Storage>) {
     let nobody = fixtures::begin_device();
     assert_eq!(store.deny_device(deny(&nobody)).await.unwrap(), DeviceDenied::Unknown);
@@ -184,7 +184,7 @@ async fn one_of_many_takes(stores: impl Iterator<Item = Arc<dyn Storage>>, reque
     assert_eq!(count(&outcomes, &None), outcomes.len() - 1);
 }
 
-/// However many browsers bring it.
+/// However many browsers present it.
 pub async fn a_109_one_pushed_request_is_taken_by_one_of_many(store: Arc<dyn Storage>) {
     for _ in 0..ROUNDS {
         let request = push(&*store).await;
@@ -192,7 +192,7 @@ pub async fn a_109_one_pushed_request_is_taken_by_one_of_many(store: Arc<dyn Sto
     }
 }
 
-/// Two devices never show one code.
+/// Two devices never show the same code.
 pub async fn one_user_code_is_taken_by_one_of_many(store: Arc<dyn Storage>) {
     for round in 0..ROUNDS {
         let user_code_hash = UserCode::from_random([u8::try_from(round).unwrap(); 16]).hash();
@@ -207,7 +207,7 @@ pub async fn one_user_code_is_taken_by_one_of_many(store: Arc<dyn Storage>) {
     }
 }
 
-/// The browser may come to another replica than the client.
+/// The browser may reach another replica than the client did.
 pub async fn a_109_one_pushed_request_is_taken_once_on_two_replicas(
     open: impl AsyncFn() -> Arc<dyn Storage>,
 ) {
@@ -218,7 +218,7 @@ pub async fn a_109_one_pushed_request_is_taken_once_on_two_replicas(
     }
 }
 
-/// The device may ask another replica than the person answers.
+/// The device may ask another replica than the one that the user answers at.
 pub async fn a_denial_is_seen_by_the_other_replica(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let [here, there] = [open().await, open().await];
     let command = begin(&*here).await;

@@ -1,4 +1,4 @@
-//! Tokens and families die when they are told to.
+//! Tokens and families are revoked.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use time::Duration;
 use super::steps;
 use crate::fixtures;
 
-/// One access token dies; its neighbors live, and the refresh token still works.
+/// One access token is revoked; the others stay valid, and the refresh token still works.
 pub async fn a_revoked_access_token_is_dead_and_its_family_goes_on(store: Arc<dyn Storage>) {
     let first = steps::redeem(&*store).await;
     let second = steps::rotate(&*store, &first).await;
@@ -22,7 +22,7 @@ pub async fn a_revoked_access_token_is_dead_and_its_family_goes_on(store: Arc<dy
     assert!(steps::is_live(&*store, &third).await);
 }
 
-/// Idempotent: dead stays dead, also for a token that a rotation replaced.
+/// Idempotent: what is revoked stays revoked, even a token that a rotation replaced.
 pub async fn a_token_that_was_revoked_before_says_so(store: Arc<dyn Storage>) {
     let first = steps::redeem(&*store).await;
     let command = fixtures::revoke_token(&first);
@@ -44,7 +44,7 @@ pub async fn revoking_an_unknown_token_says_so(store: Arc<dyn Storage>) {
     assert_eq!(store.revoke_token(command).await.unwrap(), Revoked::Unknown);
 }
 
-/// Who knows an id and not the token revokes nothing.
+/// A caller that knows only the id of a token, not the token, revokes nothing.
 pub async fn another_token_with_the_id_of_one_revokes_nothing(store: Arc<dyn Storage>) {
     let [token, dead] = [steps::redeem(&*store).await, steps::redeem(&*store).await];
     store.revoke_token(fixtures::revoke_token(&dead)).await.unwrap();
@@ -55,7 +55,7 @@ pub async fn another_token_with_the_id_of_one_revokes_nothing(store: Arc<dyn Sto
     assert!(steps::is_live(&*store, &token).await);
 }
 
-/// Every access token of the family is dead, and no refresh token works.
+/// Every access token of the family is revoked, and no refresh token works.
 pub async fn a_revoked_grant_takes_all_its_tokens_along(store: Arc<dyn Storage>) {
     let first = steps::redeem(&*store).await;
     let second = steps::rotate(&*store, &first).await;
@@ -71,7 +71,7 @@ pub async fn a_revoked_grant_takes_all_its_tokens_along(store: Arc<dyn Storage>)
     assert!(store.find_grant(first.grant).await.unwrap().unwrap().revoked);
 }
 
-/// The code of a grant dies with it.
+/// Revoking a grant also revokes its code.
 pub async fn a_grant_is_revoked_before_its_code_is_redeemed(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
     assert_eq!(store.revoke_grant(fixtures::revoke_grant(login.id)).await.unwrap(), Revoked::Revoked);
@@ -79,7 +79,7 @@ pub async fn a_grant_is_revoked_before_its_code_is_redeemed(store: Arc<dyn Stora
     assert_eq!(store.redeem_code(redemption).await.unwrap(), Redeemed::Revoked);
 }
 
-/// Idempotent, also with another reason at another time.
+/// Idempotent, even with another reason at another time.
 pub async fn a_grant_that_was_revoked_before_says_so(store: Arc<dyn Storage>) {
     let first = steps::redeem(&*store).await;
     let command = fixtures::revoke_grant(first.grant);
@@ -119,7 +119,7 @@ pub async fn revoking_an_unknown_grant_says_so(store: Arc<dyn Storage>) {
     assert_eq!(store.revoke_grant(command).await.unwrap(), Revoked::Unknown);
 }
 
-/// Neither another grant of the same wallet nor anybody else's is touched.
+/// No other grant is affected, whether of the same wallet or of another.
 pub async fn a_revocation_touches_no_other_family(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
     let same_wallet = fixtures::complete_login_of(login.account);

@@ -1,4 +1,4 @@
-//! Sessions are opened, used and ended by many at once.
+//! Many concurrent operations open, use and end sessions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,7 +37,7 @@ pub async fn d_08_one_request_is_continued_by_one_of_many(store: Arc<dyn Storage
     }
 }
 
-/// One request is answered by a signature and by a session at the same time: one code.
+/// A signature and a session answer the same request at the same time: there is one code.
 pub async fn one_request_is_signed_or_continued(store: Arc<dyn Storage>) {
     for _ in 0..ROUNDS {
         let (login, session) = steps::remember(&*store).await;
@@ -94,7 +94,7 @@ pub async fn many_continuations_at_once_do_not_disturb_each_other(store: Arc<dyn
     }
 }
 
-/// Exactly one opens a session; the others open none and make nobody.
+/// Exactly one opens a session; the others open none and create no users.
 pub async fn d_08_one_challenge_opens_one_of_many_sessions(store: Arc<dyn Storage>) {
     for round in 0..ROUNDS {
         let id = fixtures::grant_id();
@@ -134,7 +134,7 @@ pub async fn many_copies_of_one_opening_are_all_answered_alike(store: Arc<dyn St
     }
 }
 
-/// First logins, remembered or not, and first openings of one wallet: all agree whose it is.
+/// First logins, remembered or not, and first openings with one wallet: all agree on its user.
 pub async fn one_wallet_that_comes_in_every_way_at_once_is_one_user(store: Arc<dyn Storage>) {
     for _ in 0..ROUNDS {
         let account = fixtures::wallet_account();
@@ -155,7 +155,7 @@ pub async fn one_wallet_that_comes_in_every_way_at_once_is_one_user(store: Arc<d
     }
 }
 
-/// Each takes the place of the one before, which nobody brings back.
+/// Each replaces the session before it, which never comes back.
 pub async fn one_session_is_replaced_by_many_at_once(store: Arc<dyn Storage>) {
     let (login, session) = steps::remember(&*store).await;
     at_once((0..TASKS).map(|place| {
@@ -178,7 +178,7 @@ pub async fn one_session_is_replaced_by_many_at_once(store: Arc<dyn Storage>) {
     assert_eq!(steps::account(&*store, login.new_user).await.sessions.len(), TASKS);
 }
 
-/// Sessions are used as fast as they can be while they end, one by one, all together or with their wallet.
+/// Sessions are used as fast as possible while they end, one by one, all together or with their wallet.
 pub async fn no_session_continues_after_its_end_was_answered(store: Arc<dyn Storage>) {
     let mut sessions = Vec::new();
     for _ in 0..TASKS / 2 {
@@ -200,7 +200,7 @@ pub async fn no_session_continues_after_its_end_was_answered(store: Arc<dyn Stor
                         break;
                     }
                     assert!(!ended_before, "continued after the end was answered");
-                    // A store that never waits must not keep the others from their turn.
+                    // A store that never waits must still give the others their turn.
                     yield_now().await;
                 }
             }
@@ -228,11 +228,15 @@ pub async fn no_session_continues_after_its_end_was_answered(store: Arc<dyn Stor
     });
     at_once(tasks.collect::<Vec<_>>()).await;
     for (_, session, ..) in sessions {
-        assert_eq!(store.find_session(session.id).await.unwrap(), None, "a use brings no session back");
+        assert_eq!(
+            store.find_session(session.id).await.unwrap(),
+            None,
+            "using a session does not bring it back"
+        );
     }
 }
 
-/// One of many ends it, and all that count find each session once.
+/// One of many ends it. The numbers of ended sessions add up to the number of sessions.
 pub async fn a_session_is_ended_by_one_of_many(store: Arc<dyn Storage>) {
     for _ in 0..ROUNDS {
         let (login, session) = steps::remember(&*store).await;
@@ -265,7 +269,8 @@ pub async fn a_session_is_ended_by_one_of_many(store: Arc<dyn Storage>) {
     }
 }
 
-/// A session of the wallet that goes is the old user's and ends, or is a new user's; what it led to dies with it.
+/// A session of the unlinked wallet either belongs to the old user and ends, or belongs to a new user. What
+/// it granted is revoked with it.
 pub async fn no_session_outlives_the_link_of_its_wallet(store: Arc<dyn Storage>) {
     for round in 0..ROUNDS * 2 {
         let mut users = Vec::new();
@@ -283,7 +288,7 @@ pub async fn no_session_outlives_the_link_of_its_wallet(store: Arc<dyn Storage>)
             let [unlinking, signing_in, opening_one, using] = stores;
             let tasks: [Pinned<Option<GrantId>>; 4] = [
                 Box::pin(async move {
-                    // So that it comes before, between and after the others.
+                    // Spreads the order: before, among and after the others.
                     for _ in 0..round {
                         unlinking.wallets_of(user).await.unwrap();
                     }
@@ -319,7 +324,7 @@ pub async fn no_session_outlives_the_link_of_its_wallet(store: Arc<dyn Storage>)
     }
 }
 
-/// Rules 4 and 3: somebody hangs up in the middle, comes back and repeats the command.
+/// Rules 4 and 3: a caller hangs up in the middle, comes back and repeats the command.
 pub async fn a_session_that_nobody_waits_for_is_opened_and_used_wholly_or_not_at_all(
     store: Arc<dyn Storage>,
 ) {

@@ -1,4 +1,4 @@
-//! Browsers remember sign-ins, until they end.
+//! Browsers remember sign-ins until they end.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use time::{Duration, OffsetDateTime};
 use super::steps;
 use crate::fixtures;
 
-/// The session that this must have become.
+/// The session that this must have made.
 fn session_of(
     session: &NewSession,
     user: UserId,
@@ -34,12 +34,12 @@ fn session_of(
     }
 }
 
-/// The session that this opening must have become.
+/// The session that this command must have opened.
 fn opened(command: &OpenSession, user: UserId) -> LoginSession {
     session_of(&command.session, user, &command.account, command.now)
 }
 
-/// A session that takes the place of another one.
+/// A session that replaces another one.
 fn in_place_of(session: &LoginSession) -> NewSession {
     NewSession { replaces: Some(session.id), ..fixtures::new_session() }
 }
@@ -48,7 +48,7 @@ async fn is_there(store: &dyn Storage, session: &LoginSession) -> bool {
     store.find_session(session.id).await.unwrap().is_some()
 }
 
-/// Whose wallet signed, which one and when are the login's; a known wallet's session is its user's.
+/// Its wallet, user and time are those of the login. If the wallet is known, the session belongs to its user.
 pub async fn a_remembered_login_is_a_session_that_is_found(store: Arc<dyn Storage>) {
     let first = fixtures::remembered_login();
     let user = steps::user_of(&*store, &first).await;
@@ -64,13 +64,13 @@ pub async fn a_remembered_login_is_a_session_that_is_found(store: Arc<dyn Storag
     }
 }
 
-/// Whoever did not ask for it is not remembered.
+/// A browser is only remembered if the user asked for it.
 pub async fn a_login_that_is_not_remembered_makes_no_session(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
     assert_eq!(steps::account(&*store, login.new_user).await.sessions, []);
 }
 
-/// A session without a login; its wallet becomes a user, and nobody gets a grant.
+/// A session without a login. Its wallet makes a user, and nobody gets a grant.
 pub async fn an_opened_session_is_found_and_grants_nothing(store: Arc<dyn Storage>) {
     let command = fixtures::open_session();
     let user = steps::open(&*store, &command).await;
@@ -85,7 +85,7 @@ pub async fn an_opened_session_is_found_and_grants_nothing(store: Arc<dyn Storag
     assert_eq!(account.sessions, [opened(&command, user)]);
 }
 
-/// Logins and opened sessions find one user, linked wallets too.
+/// Logins and opened sessions find the same user, also with linked wallets.
 pub async fn one_wallet_opens_sessions_of_one_user(store: Arc<dyn Storage>) {
     let (user, wallets) = steps::user_with_two_wallets(&*store).await;
     for wallet in wallets {
@@ -99,13 +99,13 @@ pub async fn one_wallet_opens_sessions_of_one_user(store: Arc<dyn Storage>) {
     assert_eq!(steps::user_of(&*store, &login).await, user);
 }
 
-/// Nothing is found under an id that nothing has.
+/// Nothing is found under an unknown id.
 pub async fn an_unknown_session_is_not_found(store: Arc<dyn Storage>) {
     steps::remember(&*store).await;
     assert_eq!(store.find_session(fixtures::session_id()).await.unwrap(), None);
 }
 
-/// Names of browsers in every alphabet and of every length, hashes of every byte, times far away.
+/// Browser names in every alphabet and of every length, hashes of every byte, extreme times.
 pub async fn every_value_of_a_session_survives(store: Arc<dyn Storage>) {
     let browsers = ["", "'\"\\;--\n\t", "Firefox 火狐 على لينكس 🦊\u{301}", &"né ".repeat(3_000)];
     for (browser, byte) in browsers.into_iter().zip([0, 127, 128, 255]) {
@@ -124,7 +124,7 @@ pub async fn every_value_of_a_session_survives(store: Arc<dyn Storage>) {
     }
 }
 
-/// The second answer opens nothing, ends nothing and makes nobody.
+/// The second answer opens nothing, ends nothing and creates no user.
 pub async fn b_001_a_challenge_opens_one_session(store: Arc<dyn Storage>) {
     let first = fixtures::open_session();
     let user = steps::open(&*store, &first).await;
@@ -139,7 +139,7 @@ pub async fn b_001_a_challenge_opens_one_session(store: Arc<dyn Storage>) {
     assert_eq!(steps::account(&*store, user).await.sessions, [session]);
 }
 
-/// Whatever a challenge was spent for, it is spent.
+/// A challenge that was used for anything is spent.
 pub async fn b_001_a_challenge_that_was_spent_elsewhere_opens_no_session(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
     let linking = fixtures::link_wallet(&login.account, &fixtures::wallet_account());
@@ -161,7 +161,7 @@ pub async fn b_001_a_challenge_that_was_spent_elsewhere_opens_no_session(store: 
     assert_eq!(store.unlink_wallet(unlink).await.unwrap(), WalletUnlinked::ChallengeSpent);
 }
 
-/// Rule 3, also after the session was used and the wallet went to its user's other sessions.
+/// Rule 3, even after the session was used.
 pub async fn an_opening_that_is_repeated_gives_the_same_answer(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
     let command = fixtures::open_session_of(login.account);
@@ -177,7 +177,7 @@ pub async fn an_opening_that_is_repeated_gives_the_same_answer(store: Arc<dyn St
     assert_eq!(steps::account(&*store, login.new_user).await.sessions, [used]);
 }
 
-/// It could be undone in between, so whoever presents a used challenge hears so.
+/// The session may have been ended in between, so the caller is told that the challenge is spent.
 pub async fn an_opening_that_is_repeated_brings_no_session_back(store: Arc<dyn Storage>) {
     let [ended, replaced, deleted] = [(); 3].map(|()| fixtures::open_session());
     for command in [&ended, &replaced, &deleted] {
@@ -196,7 +196,7 @@ pub async fn an_opening_that_is_repeated_brings_no_session_back(store: Arc<dyn S
     assert_eq!(store.find_account(deleted.new_user).await.unwrap(), None);
 }
 
-/// A browser has one session: the one before ends, whoever's it was, and no other one does.
+/// A browser has one session. The one before ends, whoever it belonged to, and no other one does.
 pub async fn a_new_session_takes_the_place_of_the_one_before(store: Arc<dyn Storage>) {
     let (login, first) = steps::remember(&*store).await;
     let bystander = fixtures::remembered_login_of(login.account.clone());
@@ -213,7 +213,7 @@ pub async fn a_new_session_takes_the_place_of_the_one_before(store: Arc<dyn Stor
     assert_eq!(steps::account(&*store, login.new_user).await.sessions, [bystander]);
     assert_eq!(steps::account(&*store, stranger).await.sessions, [opened(&opening, stranger)]);
 
-    // What is gone already is in nobody's way.
+    // A session that has already ended can be named as the one to replace.
     let late = OpenSession { session: in_place_of(&first), ..fixtures::open_session() };
     let late_user = steps::open(&*store, &late).await;
     assert_eq!(steps::session(&*store, late.session.id).await, opened(&late, late_user));
@@ -243,7 +243,7 @@ pub async fn a_login_that_grants_nothing_anew_touches_no_session(store: Arc<dyn 
     assert!(!is_there(&*store, &second).await, "a repeated login does not bring it back");
 }
 
-/// It leads nowhere from then on; the user's other sessions do, and what it led to lives.
+/// It can no longer be used. The user's other sessions can, and what it granted stays valid.
 pub async fn an_ended_session_is_gone(store: Arc<dyn Storage>) {
     let (login, session) = steps::remember(&*store).await;
     let other = fixtures::remembered_login_of(login.account.clone());
@@ -255,7 +255,7 @@ pub async fn an_ended_session_is_gone(store: Arc<dyn Storage>) {
 
     assert!(store.end_session(login.new_user, session.id).await.unwrap());
     assert!(!is_there(&*store, &session).await);
-    assert!(!store.end_session(login.new_user, session.id).await.unwrap(), "it is gone already");
+    assert!(!store.end_session(login.new_user, session.id).await.unwrap(), "it has already ended");
     let late = fixtures::continue_session(&session, login.client);
     assert_eq!(steps::proceed(&*store, &late).await, SessionContinued::SessionEnded);
 
@@ -264,7 +264,7 @@ pub async fn an_ended_session_is_gone(store: Arc<dyn Storage>) {
     assert!(steps::is_live(&*store, &redemption.token).await);
 }
 
-/// Whoever learned the id of somebody's session cannot end it.
+/// Another user who learned a session's id cannot end it.
 pub async fn a_session_is_ended_by_its_user_only(store: Arc<dyn Storage>) {
     let (login, session) = steps::remember(&*store).await;
     let (stranger, theirs) = steps::remember(&*store).await;
@@ -275,7 +275,7 @@ pub async fn a_session_is_ended_by_its_user_only(store: Arc<dyn Storage>) {
     assert_eq!(steps::session(&*store, theirs.id).await, theirs);
 }
 
-/// Those of all wallets, expired ones too, and nobody else's.
+/// Sessions of all the user's wallets, expired ones too, and of no other user.
 pub async fn all_sessions_of_a_user_end_at_once(store: Arc<dyn Storage>) {
     let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
     let (_, bystander) = steps::remember(&*store).await;
@@ -291,7 +291,7 @@ pub async fn all_sessions_of_a_user_end_at_once(store: Arc<dyn Storage>) {
     assert_eq!(steps::session(&*store, bystander.id).await, bystander);
 }
 
-/// Time ends it for whoever presents it; it is still read, listed and taken away.
+/// It cannot be used after that time, but it is still read, listed and ended.
 pub async fn an_expired_session_is_there_until_it_is_purged(store: Arc<dyn Storage>) {
     let session = NewSession { expires_at: fixtures::NOW, ..fixtures::new_session() };
     let login = CompleteLogin { session: Some(session.clone()), ..fixtures::complete_login() };
@@ -301,7 +301,7 @@ pub async fn an_expired_session_is_there_until_it_is_purged(store: Arc<dyn Stora
     assert!(store.end_session(login.new_user, session.id).await.unwrap());
 }
 
-/// On whatever chain it signed in; those of the user's other wallets and what the user agreed to stay.
+/// On whatever chain the wallet signed in. Sessions of the user's other wallets and the user's consents stay.
 pub async fn an_unlinked_wallets_sessions_end(store: Arc<dyn Storage>) {
     let (user, [stays, goes]) = steps::user_with_two_wallets(&*store).await;
     let elsewhere = WalletAccount { chain: "eip155:10".to_owned(), ..goes.clone() };

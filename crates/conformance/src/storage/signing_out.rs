@@ -1,4 +1,4 @@
-//! People sign out, and what was granted while they were there ends.
+//! Users sign out, which ends what was granted in the session.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ fn sign_out_of(session: &LoginSession) -> SignOut {
     SignOut { user: session.user, session: session.id, keeps: Scope::OfflineAccess, now: fixtures::NOW }
 }
 
-/// A login for these scopes that the browser remembers.
+/// A login for these scopes, with a session for the browser.
 fn login_for(scopes: &[Scope]) -> CompleteLogin {
     CompleteLogin { scope: ScopeSet::of(scopes), ..fixtures::remembered_login() }
 }
@@ -24,7 +24,7 @@ async fn is_revoked(store: &dyn Storage, id: GrantId) -> bool {
     store.find_grant(id).await.unwrap().unwrap().revoked
 }
 
-/// What the login granted and what the session was continued to.
+/// What the login granted and what the session continued to.
 pub async fn whoever_signs_out_ends_what_was_granted_in_the_session(store: Arc<dyn Storage>) {
     let login = login_for(&[Scope::OpenId, Scope::Profile]);
     let session = steps::remember_by(&*store, &login).await;
@@ -40,10 +40,10 @@ pub async fn whoever_signs_out_ends_what_was_granted_in_the_session(store: Arc<d
         assert!(is_revoked(&*store, id).await);
     }
     assert!(!steps::is_live(&*store, &redemption.token).await);
-    assert!(!store.sign_out(sign_out_of(&session)).await.unwrap(), "it is gone already");
+    assert!(!store.sign_out(sign_out_of(&session)).await.unwrap(), "it has already ended");
 }
 
-/// Whatever stands beside the scope.
+/// Whatever other scopes there are.
 pub async fn access_while_the_person_is_away_outlives_the_session(store: Arc<dyn Storage>) {
     for scopes in [
         &[Scope::OfflineAccess][..],
@@ -58,7 +58,8 @@ pub async fn access_while_the_person_is_away_outlives_the_session(store: Arc<dyn
     }
 }
 
-/// Grants of the same wallet without a session or in another one, other people's, and earlier revocations.
+/// Grants of the same wallet without a session or in another one, other users' grants, and earlier
+/// revocations.
 pub async fn a_sign_out_touches_nothing_else(store: Arc<dyn Storage>) {
     let login = login_for(&[Scope::Profile]);
     let session = steps::remember_by(&*store, &login).await;
@@ -85,7 +86,8 @@ pub async fn a_sign_out_touches_nothing_else(store: Arc<dyn Storage>) {
     }
 }
 
-/// Each client once for each session, whatever it was granted; what is dead or has no session does not count.
+/// Each client once per session, however often it was granted something. Revoked grants and grants without a
+/// session do not count.
 pub async fn the_clients_of_sessions_are_found(store: Arc<dyn Storage>) {
     let first = fixtures::remembered_login();
     let session = steps::remember_by(&*store, &first).await;

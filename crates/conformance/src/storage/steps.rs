@@ -1,4 +1,4 @@
-//! What most clauses have to do first.
+//! Steps that most clauses take first.
 
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
@@ -17,14 +17,14 @@ use time::macros::datetime;
 
 use crate::fixtures;
 
-/// A wallet signs in to a client that is registered.
+/// A wallet signs in to a registered client.
 pub(crate) async fn sign_in(store: &dyn Storage) -> CompleteLogin {
     let login = fixtures::complete_login();
     user_of(store, &login).await;
     login
 }
 
-/// Completes a login that must get its code, at a client that is registered, and tells whose it is.
+/// Completes a login at a registered client, expects a code, and returns the user.
 pub(crate) async fn user_of(store: &dyn Storage, login: &CompleteLogin) -> UserId {
     if store.find_client(login.client).await.unwrap().is_none() {
         let client = Client { id: login.client, ..fixtures::client() };
@@ -58,12 +58,13 @@ pub(crate) async fn rotate(store: &dyn Storage, newest: &Token) -> Token {
     command.token
 }
 
-/// The token as it is stored; it must be there.
+/// Reads the stored token, which must exist.
 pub(crate) async fn stored(store: &dyn Storage, token: &Token) -> Token {
     store.find_refresh(token.id).await.unwrap().unwrap().token
 }
 
-/// What the access token must mean, when it was given to this client for this user and wallet and nothing happened to it.
+/// The expected meaning of an access token that was issued to this client for this user and wallet, and to
+/// which nothing has happened.
 pub(crate) fn meaning(
     token: &Token,
     client: ClientId,
@@ -85,20 +86,21 @@ pub(crate) fn meaning(
     }
 }
 
-/// What the access token means; it must be there. Whoever remembers that learns the same of whether it lives on.
+/// Reads what the access token means; it must exist. Also checks that the short question, whether a known
+/// access token is still valid, gets the same answer.
 pub(crate) async fn access(store: &dyn Storage, token: &Token) -> AccessSnapshot {
     let access = store.find_access(token.id).await.unwrap().unwrap();
     if store.lives_on(KnownAccess::from(&access)).await.unwrap() {
-        assert!(!access.was_revoked(), "what ended does not live again: {access:?}");
+        assert!(!access.was_revoked(), "what has ended stays ended: {access:?}");
     } else {
-        // It may have ended between the two questions.
+        // It may have ended between the two reads.
         let found = store.find_access(token.id).await.unwrap();
         assert!(found.as_ref().is_none_or(AccessSnapshot::was_revoked), "{found:?}");
     }
     access
 }
 
-/// Is the access token good?
+/// True if the access token is valid.
 pub(crate) async fn is_live(store: &dyn Storage, token: &Token) -> bool {
     access(store, token).await.is_live(fixtures::NOW)
 }
@@ -116,10 +118,10 @@ pub(crate) async fn user_with_two_wallets(store: &dyn Storage) -> (UserId, [Wall
     (login.new_user, [login.account, second])
 }
 
-/// When every signer had been its user's for long.
+/// A time long after every signer was linked to its user.
 const LATER: OffsetDateTime = datetime!(2027-11-21 10:00:00 UTC);
 
-/// Links a wallet, which must succeed, and tells whose it is.
+/// Links a wallet, which must succeed, and returns its user.
 pub(crate) async fn link(store: &dyn Storage, signer: &WalletAccount, wallet: &WalletAccount) -> UserId {
     let command = LinkWallet { begun_at: LATER, ..fixtures::link_wallet(signer, wallet) };
     let outcome = store.link_wallet(command).await.unwrap();
@@ -127,7 +129,7 @@ pub(crate) async fn link(store: &dyn Storage, signer: &WalletAccount, wallet: &W
     user
 }
 
-/// Unlinks a wallet, which must succeed, and tells whose it was.
+/// Unlinks a wallet, which must succeed, and returns its former user.
 pub(crate) async fn unlink(store: &dyn Storage, signer: &WalletAccount, wallet: &WalletAccount) -> UserId {
     let command = UnlinkWallet { begun_at: LATER, ..fixtures::unlink_wallet(signer, wallet) };
     let outcome = store.unlink_wallet(command).await.unwrap();
@@ -137,7 +139,7 @@ pub(crate) async fn unlink(store: &dyn Storage, signer: &WalletAccount, wallet: 
     user
 }
 
-/// The accounts of a user, the oldest link first.
+/// The accounts of a user, earliest link first.
 pub(crate) async fn accounts_of(store: &dyn Storage, user: UserId) -> Vec<WalletAccount> {
     let wallets = store.wallets_of(user).await.unwrap();
     wallets.into_iter().map(|wallet| wallet.account).collect()
@@ -165,12 +167,12 @@ pub(crate) async fn remember_by(store: &dyn Storage, login: &CompleteLogin) -> L
     session(store, login.session.as_ref().unwrap().id).await
 }
 
-/// The session; it must be there.
+/// Reads the session, which must exist.
 pub(crate) async fn session(store: &dyn Storage, id: SessionId) -> LoginSession {
     store.find_session(id).await.unwrap().unwrap()
 }
 
-/// Opens a session, which must succeed, and tells whose it is.
+/// Opens a session, which must succeed, and returns its user.
 pub(crate) async fn open(store: &dyn Storage, command: &OpenSession) -> UserId {
     match store.open_session(command.clone()).await.unwrap() {
         SessionOpened::Opened { user } => user,
@@ -178,12 +180,12 @@ pub(crate) async fn open(store: &dyn Storage, command: &OpenSession) -> UserId {
     }
 }
 
-/// Continues a session, or does not.
+/// Tries to continue a session.
 pub(crate) async fn proceed(store: &dyn Storage, command: &ContinueSession) -> SessionContinued {
     store.continue_session(command.clone()).await.unwrap()
 }
 
-/// Continues a session and gives the grant, or is refused for this reason.
+/// Continues a session and returns the grant, or checks that it is refused for this reason.
 pub(crate) async fn proceed_unless(
     store: &dyn Storage,
     command: &ContinueSession,
@@ -197,7 +199,7 @@ pub(crate) async fn proceed_unless(
     None
 }
 
-/// Everything that is a user's, who must be there.
+/// Reads everything of a user, who must exist.
 pub(crate) async fn account(store: &dyn Storage, user: UserId) -> Account {
     store.find_account(user).await.unwrap().unwrap()
 }

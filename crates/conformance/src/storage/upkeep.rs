@@ -1,4 +1,4 @@
-//! What nothing can need any more goes, and nothing else.
+//! Deletes what nobody can need any more, and nothing else.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ async fn purge(store: &dyn Storage, before: OffsetDateTime, limit: u32) -> Purge
     store.purge_expired(PurgeExpired { before, pushed_before: before, limit }).await.unwrap()
 }
 
-/// A login whose grant may be forgotten at this time.
+/// A login whose grant may be deleted at this time.
 async fn sign_in_until(store: &dyn Storage, forget_after: OffsetDateTime) -> CompleteLogin {
     let login = CompleteLogin { forget_after, ..fixtures::complete_login() };
     steps::user_of(store, &login).await;
@@ -34,15 +34,15 @@ pub async fn a_store_that_works_answers_a_ping(store: Arc<dyn Storage>) {
     for _ in 0..3 {
         store.ping().await.unwrap();
     }
-    assert_eq!(store.signing_keys().await.unwrap(), [command.key], "it writes, and changes nothing");
+    assert_eq!(store.signing_keys().await.unwrap(), [command.key], "it writes without changing anything");
 }
 
-/// Nothing to do is said at once.
+/// The answer says that there was nothing to do.
 pub async fn nothing_is_purged_from_an_empty_store(store: Arc<dyn Storage>) {
     assert_eq!(purge(&*store, fixtures::NOW, 100).await, Purged { rows: 0, more: false });
 }
 
-/// What may be forgotten at this very time is not before it.
+/// At exactly the time from which something may be deleted, it stays.
 pub async fn what_may_be_forgotten_at_the_boundary_stays(store: Arc<dyn Storage>) {
     let login = sign_in_until(&*store, fixtures::NOW).await;
     let redemption = fixtures::redeem_code(login.id);
@@ -59,7 +59,7 @@ pub async fn what_may_be_forgotten_at_the_boundary_stays(store: Arc<dyn Storage>
     assert_eq!(purge(&*store, token.forget_after() + SECOND, 100).await, Purged { rows: 1, more: false });
 }
 
-/// Grants that passed go; the others stay and work.
+/// Grants past their time are deleted; the others stay and work.
 pub async fn a_purged_grant_is_gone(store: Arc<dyn Storage>) {
     let old = sign_in_until(&*store, fixtures::NOW - SECOND).await;
     let good = sign_in_until(&*store, fixtures::NOW + SECOND).await;
@@ -69,7 +69,7 @@ pub async fn a_purged_grant_is_gone(store: Arc<dyn Storage>) {
     assert_eq!(store.redeem_code(fixtures::redeem_code(good.id)).await.unwrap(), Redeemed::Stored);
 }
 
-/// Tokens that passed go, also while their grant stays.
+/// Tokens past their time are deleted, even while their grant stays.
 pub async fn a_purged_token_is_gone(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
     let token = Token { refresh: None, ..fixtures::token(login.id) };
@@ -83,7 +83,7 @@ pub async fn a_purged_token_is_gone(store: Arc<dyn Storage>) {
     assert!(store.find_grant(login.id).await.unwrap().is_some());
 }
 
-/// Each step sets anew when the family may be forgotten.
+/// Each step sets a new time after which the family may be deleted.
 pub async fn redeeming_and_rotating_keep_a_grant_longer(store: Arc<dyn Storage>) {
     let login = sign_in_until(&*store, fixtures::NOW).await;
     let [second_day, third_day] = [1, 2].map(|days| fixtures::NOW + Duration::days(days));
@@ -98,8 +98,9 @@ pub async fn redeeming_and_rotating_keep_a_grant_longer(store: Arc<dyn Storage>)
     assert!(store.find_grant(login.id).await.unwrap().is_none());
 }
 
-/// Tokens that were issued when lifetimes were longer are good for as long as was said, so their family's end must be known as long:
-/// forgotten, an ended grant would not tell any more that they ended with it.
+/// Tokens that were issued under longer lifetimes stay valid for as long as promised, so the end of their
+/// family must be known for as long. If an ended grant were deleted, nothing would show that they ended with
+/// it.
 pub async fn a_shorter_lifetime_forgets_no_family_early(store: Arc<dyn Storage>) {
     let first = steps::redeem(&*store).await;
     let known = KnownAccess::from(&steps::access(&*store, &first).await);
@@ -112,7 +113,7 @@ pub async fn a_shorter_lifetime_forgets_no_family_early(store: Arc<dyn Storage>)
     assert!(!store.lives_on(known).await.unwrap());
 }
 
-/// A copy of a rotated refresh token must be recognized for as long as it looks good.
+/// A copy of a rotated refresh token must be recognized for as long as it could be valid.
 pub async fn a_rotated_refresh_token_stays_until_it_expires(store: Arc<dyn Storage>) {
     let first = steps::redeem(&*store).await;
     let expires_at = first.forget_after();
@@ -131,7 +132,7 @@ pub async fn a_rotated_refresh_token_stays_until_it_expires(store: Arc<dyn Stora
     steps::rotate(&*store, &token).await;
 }
 
-/// The later one of both expiries counts, whichever it is.
+/// The later of the two expiry times counts, whichever it is.
 pub async fn a_token_stays_while_either_half_is_good(store: Arc<dyn Storage>) {
     let [early, late] = [1, 2].map(|hours| fixtures::NOW + Duration::hours(hours));
     for (access_expires_at, refresh_expires_at) in [(early, late), (late, early)] {
@@ -148,7 +149,7 @@ pub async fn a_token_stays_while_either_half_is_good(store: Arc<dyn Storage>) {
     }
 }
 
-/// Grants and tokens each up to the limit; those go first that might have gone longest.
+/// Grants and tokens each up to the limit. Those whose time passed first are deleted first.
 pub async fn a_purge_keeps_to_its_limit_oldest_first(store: Arc<dyn Storage>) {
     let mut logins = Vec::new();
     for seconds in [4, 1, 5, 3, 2] {
@@ -171,7 +172,7 @@ pub async fn a_purge_keeps_to_its_limit_oldest_first(store: Arc<dyn Storage>) {
     assert_eq!(purge(&*store, fixtures::NOW, 2).await, Purged { rows: 0, more: false });
 }
 
-/// Whoever purges while there is more comes to an end, also where the limit fits exactly.
+/// A caller that purges while there is more comes to an end, even if the limit fits exactly.
 pub async fn a_purge_that_is_repeated_ends(store: Arc<dyn Storage>) {
     for _ in 0..6 {
         sign_in_until(&*store, fixtures::NOW - SECOND).await;
@@ -189,7 +190,7 @@ pub async fn a_purge_that_is_repeated_ends(store: Arc<dyn Storage>) {
     assert_eq!(purge(&*store, fixtures::NOW, 2).await, Purged { rows: 0, more: false });
 }
 
-/// What does not age is never purged: nor consents, addresses and users.
+/// What does not expire is never purged; nor are consents, addresses and users.
 pub async fn a_purge_forgets_no_client_no_key_and_no_wallet(store: Arc<dyn Storage>) {
     let client = fixtures::client();
     store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
@@ -210,7 +211,7 @@ pub async fn a_purge_forgets_no_client_no_key_and_no_wallet(store: Arc<dyn Stora
     assert_eq!(steps::user_of(&*store, &again).await, login.new_user);
 }
 
-/// Not before, so that a text that is still good works once.
+/// Not earlier, so that a text that is still valid works only once.
 pub async fn a_spent_challenge_is_forgotten_in_its_time(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
     let before = login.forget_after + SECOND;
@@ -233,7 +234,7 @@ pub async fn a_spent_challenge_is_forgotten_in_its_time(store: Arc<dyn Storage>)
     assert_eq!(purge(&*store, before, 10).await, Purged { rows: 1, more: false });
 }
 
-/// A limit of their own, beside those of grants and tokens.
+/// They have a limit of their own, besides those of grants and tokens.
 pub async fn spent_challenges_are_purged_oldest_first_up_to_the_limit(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
     let end = login.forget_after + SECOND;
@@ -252,12 +253,12 @@ pub async fn spent_challenges_are_purged_oldest_first_up_to_the_limit(store: Arc
         let is_spent = store.link_wallet(command.clone()).await.unwrap() == WalletLinked::ChallengeSpent;
         assert_eq!(is_spent, place >= 2);
     }
-    // The two that were forgotten were judged once more, and are spent anew.
+    // The two deleted ones were checked once more, and are spent again.
     assert_eq!(purge(&*store, later, 3).await, Purged { rows: 3, more: true });
     assert_eq!(purge(&*store, later, 3).await, Purged { rows: 2, more: false });
 }
 
-/// Not at its end, but after it; the challenge that opened it stays spent for its own time.
+/// Not at its end, but after it. The challenge that opened it stays spent for its own time.
 pub async fn an_expired_session_is_purged(store: Arc<dyn Storage>) {
     let opening = fixtures::open_session();
     let user = steps::open(&*store, &opening).await;
@@ -270,7 +271,7 @@ pub async fn an_expired_session_is_purged(store: Arc<dyn Storage>) {
     let login = CompleteLogin { forget_after, ..login };
     let living = steps::remember_by(&*store, &login).await;
 
-    // The first opening's challenge, which was good for minutes.
+    // The challenge of the first opening, which was valid for minutes.
     assert_eq!(purge(&*store, end, 10).await, Purged { rows: 1, more: false });
     assert_eq!(steps::account(&*store, user).await.sessions.len(), 3);
     assert_eq!(purge(&*store, end + SECOND, 10).await, Purged { rows: 2, more: false });
@@ -280,7 +281,7 @@ pub async fn an_expired_session_is_purged(store: Arc<dyn Storage>) {
     assert_eq!(steps::account(&*store, user).await.sessions, []);
 }
 
-/// A limit of their own, beside those of grants, tokens and challenges.
+/// They have a limit of their own, besides those of grants, tokens and challenges.
 pub async fn expired_sessions_are_purged_oldest_first_up_to_the_limit(store: Arc<dyn Storage>) {
     let far = fixtures::NOW + Duration::days(40_000);
     let login = sign_in_until(&*store, far).await;

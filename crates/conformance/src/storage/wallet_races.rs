@@ -1,4 +1,4 @@
-//! Wallets come and go while many look at them at once.
+//! Wallets are linked and unlinked while many concurrent operations use them.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use crate::fixtures;
 const TASKS: usize = 32;
 const ROUNDS: usize = 4;
 
-/// Whose wallet it is, as a login says; somebody must have it.
+/// The wallet's user, found by a login; it must belong to someone.
 async fn owner_of(store: &dyn Storage, wallet: &WalletAccount) -> UserId {
     let login = fixtures::complete_login_of(wallet.clone());
     let owner = steps::user_of(store, &login).await;
-    assert_ne!(owner, login.new_user, "{wallet:?} is nobody's");
+    assert_ne!(owner, login.new_user, "{wallet:?} belongs to nobody");
     owner
 }
 
@@ -62,7 +62,8 @@ pub async fn one_challenge_links_one_of_many_wallets(store: Arc<dyn Storage>) {
     }
 }
 
-/// Either the wallet is linked first, and its logins are that user's, or it makes a user of its own; all agree.
+/// Either the wallet is linked first, and its logins are that user's, or it makes a user of its own. All
+/// agree.
 pub async fn a_first_login_and_a_link_agree_on_the_user(store: Arc<dyn Storage>) {
     for _ in 0..ROUNDS {
         let mut pairs = Vec::new();
@@ -101,7 +102,7 @@ pub async fn a_first_login_and_a_link_agree_on_the_user(store: Arc<dyn Storage>)
     }
 }
 
-/// Of two wallets one goes, of eight seven, whoever asks for which at the same time.
+/// Of two wallets one is unlinked, of eight seven, whatever the order of the requests.
 pub async fn many_unlinks_at_once_leave_a_user_one_wallet(store: Arc<dyn Storage>) {
     for _ in 0..ROUNDS {
         let mut users = Vec::new();
@@ -136,7 +137,8 @@ pub async fn many_unlinks_at_once_leave_a_user_one_wallet(store: Arc<dyn Storage
     }
 }
 
-/// A login of the wallet that goes is the old user's and dies, or is a new user's and lives.
+/// A login of the unlinked wallet either belongs to the old user and is revoked, or belongs to a new user and
+/// stays.
 pub async fn no_grant_outlives_the_link_of_its_wallet(store: Arc<dyn Storage>) {
     for round in 0..ROUNDS * 2 {
         let mut users = Vec::new();
@@ -148,7 +150,7 @@ pub async fn no_grant_outlives_the_link_of_its_wallet(store: Arc<dyn Storage>) {
             let unlinking: Pinned<Option<GrantId>> = {
                 let store = Arc::clone(&store);
                 Box::pin(async move {
-                    // So that it comes before, between and after the logins.
+                    // Spreads the order: before, among and after the logins.
                     for _ in 0..round {
                         store.wallets_of(old_user).await.unwrap();
                     }
@@ -180,7 +182,7 @@ pub async fn no_grant_outlives_the_link_of_its_wallet(store: Arc<dyn Storage>) {
     }
 }
 
-/// However a wallet wandered, what lives of its grants is its owner's.
+/// However often a wallet changed hands, its active grants belong to its owner.
 pub async fn links_unlinks_and_logins_at_once_leave_one_owner(store: Arc<dyn Storage>) {
     for _ in 0..ROUNDS * 2 {
         let wallet = fixtures::wallet_account();

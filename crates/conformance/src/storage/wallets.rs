@@ -1,4 +1,4 @@
-//! A user gets more wallets, and loses all but the last.
+//! Users link further wallets, and unlink all but the last.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ async fn unlink(store: &dyn Storage, command: &UnlinkWallet) -> WalletUnlinked {
     store.unlink_wallet(command.clone()).await.unwrap()
 }
 
-/// With the chain that it signed in on first, and the time of that.
+/// With the chain and the time of its first sign-in.
 pub async fn the_wallet_of_a_first_login_is_its_users(store: Arc<dyn Storage>) {
     let account = WalletAccount { chain: "eip155:137".to_owned(), ..fixtures::wallet_account() };
     let mut login = fixtures::complete_login_of(account.clone());
@@ -32,7 +32,7 @@ pub async fn the_wallet_of_a_first_login_is_its_users(store: Arc<dyn Storage>) {
     assert_eq!(wallets, [LinkedWallet { account, linked_at: login.now }]);
 }
 
-/// Whoever is not there has no wallets.
+/// An unknown user has no wallets.
 pub async fn nobody_has_no_wallets(store: Arc<dyn Storage>) {
     steps::sign_in(&*store).await;
     assert_eq!(store.wallets_of(fixtures::user_id()).await.unwrap(), []);
@@ -53,11 +53,12 @@ pub async fn a_linked_wallet_signs_in_as_its_user(store: Arc<dyn Storage>) {
     }
     let token = steps::redeem_by(&*store, &wallet).await;
     assert_eq!(steps::access(&*store, &token).await.user, user);
-    // A wallet that was linked may link the next one.
+    // A linked wallet may link the next one.
     assert_eq!(steps::link(&*store, &wallet, &fixtures::wallet_account()).await, user);
 }
 
-/// By the time of the link; wallets of one moment by family and address, byte for byte.
+/// By the time of the link. Wallets linked at the same time are in the order of family and address, byte for
+/// byte.
 pub async fn wallets_are_read_oldest_link_first(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
     let mut linked = vec![(Duration::ZERO, login.account.clone())];
@@ -86,7 +87,7 @@ pub async fn wallets_are_read_oldest_link_first(store: Arc<dyn Storage>) {
     assert_eq!(store.wallets_of(login.new_user).await.unwrap(), expected);
 }
 
-/// Family and address are the wallet; the chain of the first link is kept.
+/// Family and address identify the wallet; the chain of the first link is kept.
 pub async fn a_wallet_is_linked_whatever_its_chain(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
     let wallet = fixtures::wallet_account();
@@ -101,7 +102,7 @@ pub async fn a_wallet_is_linked_whatever_its_chain(store: Arc<dyn Storage>) {
     assert_eq!(steps::unlink(&*store, &signer, &wallet).await, user);
 }
 
-/// Also where signer and wallet are the same; since when it is theirs stays.
+/// Even if signer and wallet are the same. The time of the link stays.
 pub async fn a_wallet_that_is_theirs_already_changes_nothing(store: Arc<dyn Storage>) {
     let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
     let before = store.wallets_of(user).await.unwrap();
@@ -113,7 +114,7 @@ pub async fn a_wallet_that_is_theirs_already_changes_nothing(store: Arc<dyn Stor
     assert_eq!(store.wallets_of(user).await.unwrap(), before);
 }
 
-/// Nobody takes a wallet from its user, be it the last one or one of several.
+/// Nobody takes a wallet from its user, whether it is the last one or one of several.
 pub async fn another_users_wallet_is_refused(store: Arc<dyn Storage>) {
     let thief = steps::sign_in(&*store).await;
     let only = steps::sign_in(&*store).await;
@@ -127,7 +128,7 @@ pub async fn another_users_wallet_is_refused(store: Arc<dyn Storage>) {
     assert_eq!(steps::accounts_of(&*store, user).await.len(), 2);
 }
 
-/// A signature alone makes no user; the same address in another family is another wallet.
+/// A signature alone creates no user. The same address in another family is another wallet.
 pub async fn an_unknown_signer_links_and_unlinks_nothing(store: Arc<dyn Storage>) {
     let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
     let namesake = WalletAccount { family: "cosmos:hub".to_owned(), ..first.clone() };
@@ -147,7 +148,7 @@ pub async fn an_unknown_signer_links_and_unlinks_nothing(store: Arc<dyn Storage>
     assert_eq!(steps::user_of(&*store, &login).await, login.new_user);
 }
 
-/// A used challenge is refused before anything else is looked at, also if it comes from the one who used it.
+/// A used challenge is refused before anything else is checked, even if the same caller presents it again.
 pub async fn b_001_a_challenge_links_once(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
     let command = fixtures::link_wallet(&login.account, &fixtures::wallet_account());
@@ -159,13 +160,13 @@ pub async fn b_001_a_challenge_links_once(store: Arc<dyn Storage>) {
     }
     let wallets = steps::accounts_of(&*store, login.new_user).await;
     assert!(wallets.len() == 2 && wallets.contains(&command.wallet));
-    // Nor does it bring back what was undone.
+    // It does not bring back what was undone either.
     steps::unlink(&*store, &login.account, &command.wallet).await;
     assert_eq!(link(&*store, &command).await, WalletLinked::ChallengeSpent);
     assert_eq!(steps::accounts_of(&*store, login.new_user).await, [login.account]);
 }
 
-/// As with linking.
+/// The same as with linking.
 pub async fn b_001_a_challenge_unlinks_once(store: Arc<dyn Storage>) {
     let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
     let third = fixtures::wallet_account();
@@ -181,7 +182,7 @@ pub async fn b_001_a_challenge_unlinks_once(store: Arc<dyn Storage>) {
     assert_eq!(steps::accounts_of(&*store, user).await.len(), 3);
 }
 
-/// Both kinds of challenges are spent in one place.
+/// Both kinds of challenges are recorded in one place.
 pub async fn a_challenge_that_linked_does_not_unlink(store: Arc<dyn Storage>) {
     let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
     let linking = fixtures::link_wallet(&first, &fixtures::wallet_account());
@@ -194,7 +195,8 @@ pub async fn a_challenge_that_linked_does_not_unlink(store: Arc<dyn Storage>) {
     assert_eq!(link(&*store, &linking).await, WalletLinked::ChallengeSpent);
 }
 
-/// Whatever is said of the wallets, the texts were judged: presented again when they would change something, they are refused.
+/// Whatever the answer about the wallets, the challenge was used: presented again when it would change
+/// something, it is refused.
 pub async fn f_17_a_link_that_changes_nothing_spends_its_challenge(store: Arc<dyn Storage>) {
     let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
     let stranger = steps::sign_in(&*store).await;
@@ -219,10 +221,10 @@ pub async fn f_17_a_link_that_changes_nothing_spends_its_challenge(store: Arc<dy
     }
     assert_eq!(steps::accounts_of(&*store, user).await, std::slice::from_ref(&first));
     let login = fixtures::complete_login_of(second);
-    assert_eq!(steps::user_of(&*store, &login).await, login.new_user, "nobody got the wallet");
+    assert_eq!(steps::user_of(&*store, &login).await, login.new_user, "nobody was given the wallet");
 }
 
-/// As with linking.
+/// The same as with linking.
 pub async fn f_17_an_unlink_that_changes_nothing_spends_its_challenge(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
     let (first, user) = (login.account.clone(), login.new_user);
@@ -249,8 +251,9 @@ pub async fn f_17_an_unlink_that_changes_nothing_spends_its_challenge(store: Arc
     assert!(steps::is_live(&*store, &token).await);
 }
 
-/// One address holds a key's account and, on a chain, a contract's: two wallets, which may both be one user's. Unlinking one
-/// leaves the other, in whichever order, with all that was granted with it (F-15).
+/// One address has a key's account and, on a chain, a contract's. These are two wallets, and both may belong
+/// to one user. Unlinking one leaves the other, in either order, with everything that was granted with it
+/// (F-15).
 pub async fn f_15_a_key_and_the_contract_at_its_address_are_two_wallets(store: Arc<dyn Storage>) {
     for goes_first in 0..2 {
         let login = steps::sign_in(&*store).await;
@@ -267,18 +270,18 @@ pub async fn f_15_a_key_and_the_contract_at_its_address_are_two_wallets(store: A
         let (dead, alive) = (steps::redeem_by(&*store, goes).await, steps::redeem_by(&*store, stays).await);
         assert_eq!(steps::unlink(&*store, stays, goes).await, user);
         assert!(!steps::is_live(&*store, &dead).await && steps::is_live(&*store, &alive).await);
-        // The one that is left is not taken for the one that went.
+        // The remaining wallet is not mistaken for the unlinked one.
         let again = fixtures::unlink_wallet(stays, goes);
         assert_eq!(unlink(&*store, &again).await, WalletUnlinked::NotTheirs);
         let by_the_gone = fixtures::unlink_wallet(goes, stays);
         assert_eq!(unlink(&*store, &by_the_gone).await, WalletUnlinked::SignerUnknown);
         assert!(steps::accounts_of(&*store, user).await.contains(stays));
         let alone = fixtures::complete_login_of(goes.clone());
-        assert_eq!(steps::user_of(&*store, &alone).await, alone.new_user, "it is nobody's");
+        assert_eq!(steps::user_of(&*store, &alone).await, alone.new_user, "it belongs to nobody");
     }
 }
 
-/// It is in nobody's list any more, and a signer no more.
+/// It is in nobody's list any more, and can no longer sign for the user.
 pub async fn an_unlinked_wallet_is_gone_and_the_user_stays(store: Arc<dyn Storage>) {
     let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
     assert_eq!(steps::unlink(&*store, &second, &first).await, user);
@@ -289,14 +292,14 @@ pub async fn an_unlinked_wallet_is_gone_and_the_user_stays(store: Arc<dyn Storag
     assert_eq!(steps::user_of(&*store, &login).await, user);
 }
 
-/// The signer may be the one that goes.
+/// The signer may be the wallet to unlink.
 pub async fn a_wallet_unlinks_itself(store: Arc<dyn Storage>) {
     let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
     assert_eq!(steps::unlink(&*store, &first, &first).await, user);
     assert_eq!(steps::accounts_of(&*store, user).await, [second]);
 }
 
-/// A user without a wallet could never come back.
+/// A user without a wallet could never sign in again.
 pub async fn the_last_wallet_is_refused(store: Arc<dyn Storage>) {
     let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
     steps::unlink(&*store, &first, &second).await;
@@ -309,7 +312,7 @@ pub async fn the_last_wallet_is_refused(store: Arc<dyn Storage>) {
     assert!(steps::is_live(&*store, &token).await);
 }
 
-/// A user decides about their own wallets only, and is told no more than that.
+/// A user can only unlink their own wallets, and is told no more than that.
 pub async fn a_wallet_of_another_or_of_nobody_is_not_unlinked(store: Arc<dyn Storage>) {
     let alone = steps::sign_in(&*store).await;
     let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
@@ -322,7 +325,8 @@ pub async fn a_wallet_of_another_or_of_nobody_is_not_unlinked(store: Arc<dyn Sto
     assert!(steps::is_live(&*store, &token).await);
 }
 
-/// Codes, refresh tokens and access tokens of that wallet are dead; those of the user's other wallets are not.
+/// Codes, refresh tokens and access tokens of that wallet are revoked; those of the user's other wallets are
+/// not.
 pub async fn what_an_unlinked_wallet_granted_is_dead_and_the_rest_lives(store: Arc<dyn Storage>) {
     let (_, [first, second]) = steps::user_with_two_wallets(&*store).await;
     let bystander = steps::redeem(&*store).await;
@@ -352,7 +356,7 @@ pub async fn what_an_unlinked_wallet_granted_is_dead_and_the_rest_lives(store: A
     assert_eq!(store.revoke_grant(revocation).await.unwrap(), Revoked::AlreadyRevoked);
 }
 
-/// Dead stays dead, and does not keep the wallet.
+/// It stays revoked, and it does not prevent unlinking.
 pub async fn a_grant_that_was_revoked_before_its_wallet_was_unlinked_stays_revoked(store: Arc<dyn Storage>) {
     let (_, [first, second]) = steps::user_with_two_wallets(&*store).await;
     let token = steps::redeem_by(&*store, &second).await;
@@ -361,7 +365,7 @@ pub async fn a_grant_that_was_revoked_before_its_wallet_was_unlinked_stays_revok
     assert!(!steps::is_live(&*store, &token).await);
 }
 
-/// It comes back as anybody who was never here; what it granted before stays dead.
+/// It comes back like a wallet that was never seen. What it granted before stays revoked.
 pub async fn an_unlinked_wallet_signs_in_as_a_new_user(store: Arc<dyn Storage>) {
     let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
     let dead = steps::redeem_by(&*store, &second).await;
@@ -375,7 +379,7 @@ pub async fn an_unlinked_wallet_signs_in_as_a_new_user(store: Arc<dyn Storage>) 
     assert_eq!(link(&*store, &command).await, WalletLinked::BelongsToAnother);
 }
 
-/// With a new time; what it granted before stays dead, what it grants now lives.
+/// The link has a new time. What the wallet granted before stays revoked; what it grants now is valid.
 pub async fn an_unlinked_wallet_may_be_linked_again(store: Arc<dyn Storage>) {
     let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
     let dead = steps::redeem_by(&*store, &second).await;
@@ -393,7 +397,7 @@ pub async fn an_unlinked_wallet_may_be_linked_again(store: Arc<dyn Storage>) {
     assert!(!steps::is_live(&*store, &dead).await);
 }
 
-/// Whoever has its signature.
+/// Any user who has the wallet's signature can link it.
 pub async fn an_unlinked_wallet_may_be_linked_by_another(store: Arc<dyn Storage>) {
     let other = steps::sign_in(&*store).await;
     let (_, [first, second]) = steps::user_with_two_wallets(&*store).await;
@@ -421,8 +425,8 @@ pub async fn a_wallet_is_linked_and_unlinked_many_times(store: Arc<dyn Storage>)
     }
 }
 
-/// Somebody begins a link or an unlinking, deletes the account (or unlinks the wallet), and the wallet signs in anew: what was signed for
-/// the user before is not for this one.
+/// A user starts to link or unlink a wallet, deletes the account (or unlinks the signer), and the wallet
+/// signs in again. What was signed for the old user does not apply to the new one.
 pub async fn f_18_a_text_from_before_the_signers_user_changes_nothing_of_theirs(store: Arc<dyn Storage>) {
     let first = steps::sign_in(&*store).await;
     let linking = fixtures::link_wallet(&first.account, &fixtures::wallet_account());

@@ -1,4 +1,4 @@
-//! The first start, and keys that come and go while the server runs.
+//! The first start, and keys that are added and removed while the server runs.
 
 use countersign_conformance::fakes::ManualClock;
 use countersign_conformance::memory::MemoryStorage;
@@ -18,7 +18,7 @@ fn kids(signer: &JosekitSigner) -> Vec<String> {
     published(signer).iter().map(|key| key["kid"].as_str().unwrap().to_owned()).collect()
 }
 
-/// The kid that a new ES256 token names.
+/// The kid in a new ES256 token.
 async fn signs_with(signer: &JosekitSigner) -> String {
     let token = signer.sign_access_token(&claims()).await.unwrap();
     let header = URL_SAFE_NO_PAD.decode(token.split('.').next().unwrap()).unwrap();
@@ -111,10 +111,10 @@ async fn what_a_withdrawn_key_signed_is_no_id_token_any_more_and_it_is_not_publi
     reload(&signer, &store, NOW).await;
     assert!(signs_with(&signer).await != old && !kids(&signer).contains(&old));
     assert_eq!(signer.read_id_token(&hint), None);
-    assert_eq!(id_of(&signer, &token), Some(claims().id), "the hash says that it is ours");
+    assert_eq!(id_of(&signer, &token), Some(claims().id), "its hash shows that it is ours");
 }
 
-/// A store that is full when it is asked, and was empty before.
+/// A store that was empty at first and is full when asked again.
 struct Faster(MemoryStorage);
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! Keys at rest.
+//! How keys are sealed for storage.
 
 use countersign_domain::signing_key::SealedKey;
 
@@ -71,7 +71,7 @@ fn neither_key_nor_signer_prints_the_private_key() {
     assert!(shown.contains(key.kid()) && !shown.contains(&d));
 }
 
-/// The private key in clear, by way of the same opening that the server does.
+/// The private key in the clear, opened the way the server opens it.
 fn key_der(key: &SigningKey) -> Vec<u8> {
     use aes_gcm::aead::{Aead, KeyInit, Payload};
     let sealed = seal(key);

@@ -1,4 +1,4 @@
-//! Which accounts an address can mean, and what people are told about them.
+//! Which accounts an address can mean, and what users are told about them.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::WalletRouter;
 
 const TEXT: &str = "auth.example wants you to sign in";
 
-/// Kinds, addresses and chain ids of everything that an address may mean.
+/// The kinds, addresses and chain ids of everything that an address may mean.
 fn meanings(router: &WalletRouter, address: &str, chain: Option<&str>) -> Vec<(String, String, String)> {
     let recognized = router.recognize(address, chain).into_iter();
     recognized.map(|one| (one.kind.into_owned(), one.account.address, one.chain_id)).collect()
@@ -58,7 +58,7 @@ fn an_old_litecoin_address_of_a_script_is_bitcoins_unless_litecoin_is_named() {
     assert_eq!(kinds(&new, None), ["Litecoin"]);
     let router = WalletRouter::standard();
     let spellings = [&old, &new].map(|address| router.recognize(address, Some(litecoin.chain())));
-    assert_eq!(spellings[0], spellings[1], "B-030: one account, whichever way it is written");
+    assert_eq!(spellings[0], spellings[1], "B-030: one account, however it is written");
     assert_eq!(spellings[0][0].account.address, new);
     let signature = hex::encode(wallet().compact(Kind::Nested, &litecoin, TEXT));
     assert_eq!(judged(&litecoin, &old, TEXT, &signature), Ok(()));
@@ -151,7 +151,7 @@ fn b_027_an_account_that_recognizing_would_not_give_is_refused_with_its_own_reas
         )
     };
     assert_eq!(judged(account.clone()), Ok(()));
-    let another = Err("the account is another coin's");
+    let another = Err("the account belongs to another coin");
     assert_eq!(judged(WalletAccount { family: "bip122".to_owned(), ..account.clone() }), another);
     assert_eq!(
         judged(WalletAccount { chain: Coin::bitcoin().chain().to_owned(), ..account.clone() }),

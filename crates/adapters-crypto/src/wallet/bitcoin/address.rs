@@ -1,4 +1,4 @@
-//! Addresses of Bitcoin and its kin: base58 with a version, and segwit by BIP-173 and BIP-350.
+//! Addresses of Bitcoin and similar coins: base58 with a version, and segwit by BIP-173 and BIP-350.
 
 use bech32::Fe32;
 use bitcoin::hashes::Hash;
@@ -8,15 +8,15 @@ use bitcoin::{PubkeyHash, ScriptBuf, ScriptHash, WPubkeyHash, WScriptHash};
 
 use super::Coin;
 
-/// How many characters a version, twenty bytes and a checksum have at most in base58.
+/// The most characters that a version, twenty bytes and a checksum take in base58.
 const BASE58_LIMIT: usize = 35;
 
 /// An address of a coin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Address {
-    /// The one way to write it that we keep.
+    /// The canonical form, which is the one we store.
     pub(super) canonical: String,
-    /// Who may spend what was sent to it.
+    /// Who may spend what was sent to the address.
     pub(super) holder: Holder,
 }
 
@@ -25,28 +25,29 @@ pub(super) struct Address {
 pub(super) enum Holder {
     /// P2PKH: a key, compressed or not.
     Key(PubkeyHash),
-    /// P2SH: a script, for us P2WPKH inside of it.
+    /// P2SH: a script. Here it is always P2WPKH inside P2SH.
     Script(ScriptHash),
     /// P2WPKH: a compressed key.
     SegwitKey(WPubkeyHash),
     /// P2WSH: a script.
     SegwitScript(WScriptHash),
-    /// P2TR: a key, possibly with scripts hidden in it.
+    /// P2TR: a key, possibly with hidden scripts.
     Taproot([u8; 32]),
 }
 
 impl Address {
-    /// Reads an address. Legacy versions belong to another coin today, so they count only where the chain was named.
+    /// Reads an address. Legacy versions belong to another coin today, so they count only if the chain was
+    /// named.
     ///
-    /// Base58 is never case-folded; segwit addresses may be all in upper case, as QR codes have them (B-033). Those for
-    /// which no signature could be judged are no addresses here: of segwit versions to come, and of scripts and Taproot for
-    /// coins without BIP-322.
+    /// Base58 is never case-folded. Segwit addresses may be all upper case, as in QR codes (B-033). Addresses
+    /// whose signatures could not be verified are refused: future segwit versions, and scripts and Taproot
+    /// for coins without BIP-322.
     pub(super) fn read(text: &str, coin: &Coin, chain_is_named: bool) -> Option<Self> {
         Self::read_segwit(text, coin).or_else(|| Self::read_base58(text, coin, chain_is_named))
     }
 
     fn read_segwit(text: &str, coin: &Coin) -> Option<Self> {
-        // Checks the length, the checksum by the witness version, the padding, and that the case is not mixed.
+        // Checks the length, the checksum for the witness version and the padding, and refuses mixed case.
         let (hrp, version, program) = bech32::segwit::decode(text).ok()?;
         if Some(hrp) != coin.hrp() {
             return None;
@@ -85,7 +86,7 @@ impl Address {
 }
 
 impl Holder {
-    /// The script that coins sent to the address are locked by.
+    /// The script that locks coins sent to the address.
     pub(super) fn script_pubkey(&self) -> ScriptBuf {
         match self {
             Self::Key(hash) => ScriptBuf::new_p2pkh(hash),
@@ -97,7 +98,7 @@ impl Holder {
     }
 }
 
-/// Writes a version and a hash with their checksum.
+/// Encodes a version and a hash with their checksum.
 pub(super) fn base58(version: u8, hash: &[u8; 20]) -> String {
     bs58::encode([&[version], hash.as_slice()].concat()).with_check().into_string()
 }

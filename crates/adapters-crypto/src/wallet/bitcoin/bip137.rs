@@ -1,4 +1,5 @@
-//! Signed messages of 65 bytes by BIP-137: a header that says which address and which of the possible keys, then r and s.
+//! Signed messages by BIP-137, of 65 bytes: a header that tells the kind of address and which of the possible
+//! keys signed, then r and s.
 
 use bitcoin::consensus::serialize;
 use bitcoin::hashes::{Hash, sha256d};
@@ -27,11 +28,12 @@ pub(super) fn digest(magic: &str, message: &str) -> [u8; 32] {
     sha256d::Hash::hash(&bytes).to_byte_array()
 }
 
-/// Finds whether a signature is the holder's.
+/// Checks that the holder made a signature.
 ///
-/// The header must name the address' own kind (B-035); some wallets write the headers of P2PKH for segwit addresses, which
-/// P-07 leaves out. A header names no kind for scripts and Taproot, whose holders sign by BIP-322 (B-038). Of the two values
-/// that s can have, only the lower is taken, as every wallet makes it: otherwise anybody could make a second signature of one.
+/// The header must name the address's own kind (B-035). Some wallets write the headers of P2PKH for segwit
+/// addresses; P-07 excludes these. No header exists for scripts and Taproot, whose holders sign by BIP-322
+/// (B-038). Of the two possible values of s only the lower one is accepted, and every wallet makes that one:
+/// otherwise anyone could turn one signature into a second one.
 pub(super) fn judge(holder: &Holder, digest: [u8; 32], signature: &[u8]) -> Result<(), &'static str> {
     let Some((header, scalars)) = signature.split_first() else {
         return Err("it is empty");
@@ -41,14 +43,14 @@ pub(super) fn judge(holder: &Holder, digest: [u8; 32], signature: &[u8]) -> Resu
         31..=34 => (Signer::CompressedKey, header - 31),
         35..=38 => (Signer::SegwitKeyInScript, header - 35),
         39..=42 => (Signer::SegwitKey, header - 39),
-        _ => return Err("it has 65 bytes, but its first is no header of BIP-137"),
+        _ => return Err("it has 65 bytes, but the first is not a BIP-137 header"),
     };
     let is_for_this_kind = match holder {
         Holder::Key(_) => matches!(signer, Signer::UncompressedKey | Signer::CompressedKey),
         Holder::Script(_) => signer == Signer::SegwitKeyInScript,
         Holder::SegwitKey(_) => signer == Signer::SegwitKey,
         Holder::SegwitScript(_) => {
-            return Err("BIP-137 has no signatures for addresses of scripts; use BIP-322");
+            return Err("BIP-137 has no signatures for script addresses; use BIP-322");
         }
         Holder::Taproot(_) => return Err("BIP-137 has no signatures for Taproot addresses; use BIP-322"),
     };
@@ -57,14 +59,14 @@ pub(super) fn judge(holder: &Holder, digest: [u8; 32], signature: &[u8]) -> Resu
     }
     let inner = recover(digest, scalars, candidate)?;
     let key = PublicKey { compressed: signer != Signer::UncompressedKey, inner };
-    // Scripts hold the same hashes as addresses do and can be compared whatever the kind.
+    // Scripts contain the same hashes as addresses, so they can be compared for every kind.
     let is_holders = match key.wpubkey_hash() {
         Ok(hash) if signer == Signer::SegwitKey => ScriptBuf::new_p2wpkh(&hash),
         Ok(hash) if signer == Signer::SegwitKeyInScript => ScriptBuf::new_p2wpkh(&hash).to_p2sh(),
         Ok(_) | Err(_) => ScriptBuf::new_p2pkh(&key.pubkey_hash()),
     };
     if !bool::from(is_holders.as_bytes().ct_eq(holder.script_pubkey().as_bytes())) {
-        return Err("it is another key's, or of another text");
+        return Err("it was made by another key or for another text");
     }
     Ok(())
 }

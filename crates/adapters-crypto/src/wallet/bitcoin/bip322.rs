@@ -1,6 +1,7 @@
-//! Signed messages by BIP-322, version 2.0.0: a virtual transaction that spends from the address, and never can be sent.
+//! Signed messages by BIP-322, version 2.0.0: a virtual transaction that spends from the address and can
+//! never be sent.
 //!
-//! Here is what makes a signature one of this text; `spending` judges whether it is the holder's.
+//! This module checks that a signature is for this text. `spending` checks that the holder made it.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -15,16 +16,17 @@ use bitcoin::{Amount, OutPoint, ScriptBuf, Sequence, Transaction, TxIn, TxOut, T
 use super::address::Holder;
 use super::spending;
 
-/// How long the base64 may be (B-039). The longest that a single key needs has under 600 characters.
+/// The longest accepted base64 text (B-039). The longest that a single key needs has under 600 characters.
 const TEXT_LIMIT: usize = 8 * 1024;
 
-/// Judges the simple form: the witness alone, everything else as the BIP fixes it.
+/// Verifies the simple form: only the witness, with everything else as the BIP fixes it.
 ///
-/// Version 2.0.0 of the BIP keeps this form for native segwit. Version 1 had it for keys inside P2SH too, and wallets go on
-/// making it, so it is taken: the one input script that can stand with such a witness follows from the witness's key.
+/// Version 2.0.0 of the BIP limits this form to native segwit. Version 1 allowed it for keys inside P2SH too,
+/// and wallets still make it, so it is accepted: the witness's key determines the only input script that can
+/// go with such a witness.
 pub(super) fn judge_simple(holder: &Holder, message: &str, text: &str) -> Result<(), &'static str> {
     let bytes = decode(text)?;
-    let witness: Witness = deserialize(&bytes).map_err(|_| "it is no witness in BIP-322's simple form")?;
+    let witness: Witness = deserialize(&bytes).map_err(|_| "it is not a witness in BIP-322's simple form")?;
     let script_sig = match holder {
         Holder::SegwitKey(_) | Holder::SegwitScript(_) | Holder::Taproot(_) => ScriptBuf::new(),
         Holder::Script(_) => spending::script_sig_of_key_in_script(&witness)?,
@@ -37,23 +39,23 @@ pub(super) fn judge_simple(holder: &Holder, message: &str, text: &str) -> Result
     spending::judge(holder, &to_sign)
 }
 
-/// Judges the full form: a whole transaction.
+/// Verifies the full form: a whole transaction.
 ///
-/// Its lock time and sequence are free: the BIP calls such a signature "valid at time T and age S" and checks neither. They
-/// would bind only scripts with time locks, which `spending` does not understand and refuses; where one key decides
-/// without conditions, a lock proves neither more nor less about who holds the key.
+/// Its lock time and sequence are free. The BIP calls such a signature "valid at time T and age S" and checks
+/// neither. They would bind only scripts with time locks, which `spending` does not understand and refuses.
+/// Where one key decides without conditions, a lock proves nothing about who holds the key.
 pub(super) fn judge_full(holder: &Holder, message: &str, text: &str) -> Result<(), &'static str> {
     let transaction: Transaction =
-        deserialize(&decode(text)?).map_err(|_| "it is no transaction in BIP-322's full form")?;
+        deserialize(&decode(text)?).map_err(|_| "it is not a transaction in BIP-322's full form")?;
     if ![0, 2].contains(&transaction.version.0) {
         return Err("its transaction's version is neither 0 nor 2");
     }
     let ([input], [output]) = (transaction.input.as_slice(), transaction.output.as_slice()) else {
-        return Err("its transaction has not exactly one input and one output");
+        return Err("its transaction does not have exactly one input and one output");
     };
     let to_spend = to_spend(holder.script_pubkey(), message);
     if input.previous_output != OutPoint::new(to_spend.compute_txid(), 0) {
-        return Err("it is for another address, or of another text");
+        return Err("it is for another address or another text");
     }
     if *output != nothing() {
         return Err("its transaction's output is not the empty one of BIP-322");
@@ -86,7 +88,7 @@ pub(super) fn to_sign(to_spend: Txid, script_sig: ScriptBuf, witness: Witness) -
     }
 }
 
-/// The tagged hash of a message (BIP-340 says how tags are hashed).
+/// The tagged hash of a message (BIP-340 defines how tags are hashed).
 pub(super) fn message_hash(message: &str) -> [u8; 32] {
     let tag = sha256::Hash::hash(b"BIP0322-signed-message");
     let mut engine = sha256::Hash::engine();
@@ -100,7 +102,7 @@ fn nothing() -> TxOut {
     TxOut { value: Amount::ZERO, script_pubkey: Builder::new().push_opcode(OP_RETURN).into_script() }
 }
 
-/// Decodes base64 in its one form: the usual alphabet, padded, without stray bits.
+/// Decodes base64 in its only accepted form: the standard alphabet, padded, without stray bits.
 fn decode(text: &str) -> Result<Vec<u8>, &'static str> {
     if text.len() > TEXT_LIMIT {
         return Err("it is longer than any BIP-322 signature of a single key");

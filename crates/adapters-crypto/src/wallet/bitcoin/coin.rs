@@ -1,83 +1,82 @@
-//! What distinguishes the coins that share Bitcoin's addresses and signed messages: data, no code.
+//! The differences between the coins that share Bitcoin's addresses and signed messages, as data.
 //!
-//! Sources of the table: the chain parameters and the message constant of each coin's node.
+//! The table comes from the chain parameters and the message constant of each coin's node.
 
 use std::collections::BTreeMap;
 
 use bech32::Hrp;
 
-/// The longest HRP that an operator may give; the longest in use have five characters.
+/// The longest HRP that an operator may set. The longest in use have five characters.
 const HRP_LIMIT: usize = 20;
 
-/// The longest message magic that an operator may give.
+/// The longest message magic that an operator may set.
 const MAGIC_LIMIT: usize = 80;
 
 /// The longest name, in the challenge and elsewhere.
 const NAME_LIMIT: usize = 40;
 
-/// All that an operator can say of a coin.
+/// The keys with which an operator describes a coin.
 const KEYS: [&str; 9] = ["name", "chain", "magic", "p2pkh", "p2sh", "legacy_p2sh", "hrp", "bip322", "cli"];
 
 /// A coin whose holders sign messages as Bitcoin's do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coin {
-    /// The challenge's kind, for example `Bitcoin`.
+    /// The kind in the challenge, for example `Bitcoin`.
     name: String,
-    /// By CAIP-2.
+    /// The CAIP-2 chain id.
     chain: String,
-    /// What stands before every signed message, without the byte of its length.
+    /// The text before every signed message, without its length byte.
     magic: String,
-    /// Versions of base58 addresses of a key. The first is the canonical one. Never empty.
+    /// Versions of base58 addresses of keys. The first is the canonical one. Never empty.
     p2pkh: Vec<u8>,
-    /// Versions of base58 addresses of a script. The first is the canonical one.
+    /// Versions of base58 addresses of scripts. The first is the canonical one.
     p2sh: Vec<u8>,
-    /// Versions of addresses of a script that count only when the chain is named, because another coin uses them today.
+    /// Versions of script addresses that count only if the chain is named, because another coin uses them
+    /// today.
     legacy_p2sh: Vec<u8>,
-    /// Where segwit addresses exist.
+    /// The HRP of segwit addresses, if the coin has them.
     hrp: Option<Hrp>,
-    /// Whether wallets sign by BIP-322.
+    /// True if wallets sign by BIP-322.
     bip322: bool,
-    /// The command that speaks to the coin's node.
+    /// The command-line client of the coin's node.
     cli: String,
 }
 
-/// Why a text describes no coin.
+/// Why a text does not describe a coin.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CoinRejected {
-    /// Something stands alone.
+    /// A part is not a key with a value.
     #[error("`{0}` is not of the form key=value")]
     NotAPair(String),
-    /// A text in quotation marks does not end, or goes on behind them.
+    /// A quoted text does not end, or something follows it directly.
     #[error("the value of `{0}` must be closed by a quotation mark and followed by a space")]
     Unclosed(&'static str),
-    /// Nobody knows such an escape.
-    #[error(
-        "the value of `{0}` has a backslash before something else than n, a backslash or a quotation mark"
-    )]
+    /// The escape is unknown.
+    #[error("the value of `{0}` has a backslash that is not followed by n, a backslash or a quotation mark")]
     UnknownEscape(&'static str),
-    /// Nobody knows such a key.
+    /// The key is unknown.
     #[error(
         "there is no key `{0}`; the keys are name, chain, magic, p2pkh, p2sh, legacy_p2sh, hrp, bip322 and cli"
     )]
     UnknownKey(String),
-    /// Only one of two values can hold.
-    #[error("`{0}` is said twice")]
+    /// The same key is given twice.
+    #[error("`{0}` is given twice")]
     Repeated(&'static str),
-    /// A coin cannot do without it.
+    /// A required key is missing.
     #[error("`{0}` is missing")]
     Missing(&'static str),
-    /// A value is out of its range.
+    /// A value is out of range.
     #[error("`{key}` must be {wanted}, not `{given}`")]
     Wrong {
         /// The key.
         key: &'static str,
-        /// What would do.
+        /// The values that are accepted.
         wanted: &'static str,
-        /// What was said.
+        /// The value that was given.
         given: String,
     },
-    /// An address would mean two things.
-    #[error("the version {0} is said twice")]
+    /// A version is given twice, so an address would have two meanings.
+    #[error("the version {0} is given twice")]
     VersionRepeated(u8),
 }
 
@@ -102,7 +101,7 @@ impl Coin {
         }
     }
 
-    /// Litecoin. Its scripts' addresses once looked like Bitcoin's.
+    /// Litecoin. Its script addresses once looked like Bitcoin's.
     pub fn litecoin() -> Self {
         Self {
             name: "Litecoin".to_owned(),
@@ -162,12 +161,14 @@ impl Coin {
         }
     }
 
-    /// Reads a coin as an operator describes it: `key=value` with spaces between, in any order, each key once.
+    /// Reads a coin from an operator's description: `key=value` pairs separated by spaces, in any order, each
+    /// key once.
     ///
-    /// A value with spaces stands in quotation marks, in which `\n`, `\\` and `\"` are understood. `name`, `chain`, `magic` and
-    /// `p2pkh` must be there. `p2pkh`, `p2sh` and `legacy_p2sh` are versions of base58 addresses, in decimal, several with
-    /// commas between and the canonical one first. `hrp` is for segwit addresses. `bip322` is `yes` or `no`, which it is when
-    /// nothing is said. `cli` is the command that speaks to the node; it follows from the name when it is not said.
+    /// A value with spaces is put in quotation marks, in which `\n`, `\\` and `\"` are escapes. `name`,
+    /// `chain`, `magic` and `p2pkh` are required. `p2pkh`, `p2sh` and `legacy_p2sh` are versions of base58
+    /// addresses in decimal, separated by commas, with the canonical one first. `hrp` is for segwit
+    /// addresses. `bip322` is `yes` or `no` (the default). `cli` is the command-line client of the node; by
+    /// default it is derived from the name.
     pub fn parse(text: &str) -> Result<Self, CoinRejected> {
         let mut said = pairs(text)?;
         let mut required = |key| said.remove(key).ok_or(CoinRejected::Missing(key));
@@ -180,13 +181,13 @@ impl Coin {
         let coin = Self {
             name: checked(
                 "name",
-                "1 to 40 letters, digits and spaces, with no space at its ends",
+                "1 to 40 letters, digits and spaces, with no space at either end",
                 name,
                 is_name,
             )?,
             chain: checked(
                 "chain",
-                "a chain by CAIP-2, such as bip122:000000000062b72c5e2ceb45fbc8587e",
+                "a CAIP-2 chain id, such as bip122:000000000062b72c5e2ceb45fbc8587e",
                 chain,
                 is_chain,
             )?,
@@ -201,28 +202,28 @@ impl Coin {
         coin.with_distinct_versions()
     }
 
-    /// The name, which is the challenge's kind.
+    /// The name, which is also the kind in the challenge.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Would people take this name for the coin's? Case and spaces do not tell two names apart.
+    /// True if people would take this name for the coin's. Case and spaces do not make a difference.
     pub fn is_named_like(&self, name: &str) -> bool {
         let letters = |name: &str| name.replace(' ', "").to_lowercase();
         letters(&self.name) == letters(name)
     }
 
-    /// Do the segwit addresses of both look alike?
+    /// True if the segwit addresses of both coins look alike.
     pub fn shares_hrp_with(&self, other: &Self) -> bool {
         self.hrp.is_some() && self.hrp == other.hrp
     }
 
-    /// The chain by CAIP-2.
+    /// The CAIP-2 chain id.
     pub fn chain(&self) -> &str {
         &self.chain
     }
 
-    /// The reference of the chain, which the challenge gives as its chain ID.
+    /// The reference of the chain, which is the chain ID in the challenge.
     pub(super) fn chain_reference(&self) -> &str {
         self.chain.split_once(':').map_or("", |(_, reference)| reference)
     }
@@ -262,7 +263,7 @@ impl Coin {
                 return Err(CoinRejected::VersionRepeated(*version));
             }
         }
-        // Without a version of today's there would be no canonical form of a legacy address.
+        // Without a current version, a legacy address would have no canonical form.
         if self.p2sh.is_empty() && !self.legacy_p2sh.is_empty() {
             return Err(CoinRejected::Missing("p2sh"));
         }
@@ -298,7 +299,7 @@ fn pairs(text: &str) -> Result<BTreeMap<&'static str, String>, CoinRejected> {
     Ok(said)
 }
 
-/// Reads up to the closing quotation mark; gives the value and what follows.
+/// Reads up to the closing quotation mark. Returns the value and the rest.
 fn quoted_value<'a>(key: &'static str, quoted: &'a str) -> Result<(String, &'a str), CoinRejected> {
     let mut value = String::new();
     let mut characters = quoted.chars();
@@ -362,7 +363,7 @@ fn versions(key: &'static str, given: Option<String>) -> Result<Vec<u8>, CoinRej
         |number: &str| number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse().ok())?;
     given.split(',').map(read).collect::<Option<Vec<u8>>>().ok_or(CoinRejected::Wrong {
         key,
-        wanted: "a number from 0 to 255, or several with commas between",
+        wanted: "a number from 0 to 255, or several separated by commas",
         given,
     })
 }

@@ -1,15 +1,16 @@
-//! What addresses look like, and how people sign with the wallets that they have.
+//! What addresses look like, and how to sign with common wallets.
 
 use countersign_ports::SigningHint;
 
 use super::Coin;
 use super::address::{Holder, base58};
 
-/// The beginnings of a coin's addresses, for example `1…, 3… or bc1…`.
+/// The prefixes of a coin's addresses, for example `1…, 3… or bc1…`.
 pub(super) fn look(coin: &Coin) -> String {
     let mut beginnings: Vec<String> = Vec::new();
     for version in coin.p2pkh_versions().iter().chain(coin.p2sh_versions()) {
-        // The first character depends a little on the hash; the lowest and the highest hash show what it can be.
+        // The first character depends a little on the hash. The lowest and the highest hash show the possible
+        // ones.
         for hash in [[0; 20], [0xff; 20]] {
             let beginning: String = base58(*version, &hash).chars().take(1).collect();
             if !beginnings.contains(&beginning) {
@@ -25,8 +26,8 @@ pub(super) fn look(coin: &Coin) -> String {
     format!("{}… or {last}…", beginnings.join("…, "))
 }
 
-/// Ways to sign with an address of this kind. Only tools whose signatures are taken here are named: Electrum, for one, signs for
-/// segwit addresses in a way of its own (P-07).
+/// Ways to sign with an address of this kind. Only tools whose signatures are accepted here are named:
+/// Electrum, for example, has its own way to sign for segwit addresses (P-07).
 pub(super) fn signing(coin: &Coin, holder: &Holder, address: &str) -> Vec<SigningHint> {
     let node = || SigningHint {
         tool: "The coin's node",
@@ -39,7 +40,7 @@ pub(super) fn signing(coin: &Coin, holder: &Holder, address: &str) -> Vec<Signin
         how: format!("Tools, Sign/Verify Message, with the format {format}"),
     };
     let trezor = || SigningHint { tool: "Trezor Suite", how: "the account's menu, Sign & verify".to_owned() };
-    // Electrum and Sparrow know Bitcoin only, and no coin but Bitcoin and its test networks signs by BIP-322.
+    // Electrum and Sparrow support only Bitcoin, and only Bitcoin and its test networks sign by BIP-322.
     match (holder, coin.signs_by_bip322()) {
         (Holder::Key(_), true) => vec![node(), electrum(), sparrow("Standard (Electrum)")],
         (Holder::Key(_), false) => vec![node()],

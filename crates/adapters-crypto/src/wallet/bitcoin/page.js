@@ -1,5 +1,6 @@
-// Bitcoin wallets: found by the Wallet Standard (bitcoin:connect), in window.btc_providers (WBIP004: Xverse, Leather), and as
-// window.unisat. They sign by BIP-322 where they can, and as they always did (BIP-137) for older kinds of addresses.
+// Bitcoin wallets: found by the Wallet Standard (bitcoin:connect), in window.btc_providers (WBIP004: Xverse,
+// Leather), and as window.unisat. They sign by BIP-322 where they can, and by BIP-137 for older kinds of
+// addresses.
 
 const CHAIN = "bip122:000000000019d6689c085ae165831e93";
 const MAINNET = "bitcoin:mainnet"; // The same in the Wallet Standard.
@@ -7,13 +8,13 @@ const CONNECT = "bitcoin:connect";
 const EVENTS = "standard:events";
 const SIGN = "bitcoin:signMessage";
 const PURPOSES = ["payment", "ordinals"];
-// Wallets that speak sats-connect have codes of their own: rejected, not for this address, no permission.
+// Wallets that use sats-connect have error codes of their own: rejected, not for this address, no permission.
 const SATS_CONNECT_CODES = { [-32000]: 4001, [-32001]: 4200, [-32002]: 4100 };
 
 export function find(add, { utf8, base64, ask, standardWallets }) {
   const names = new Set();
   const list = (name, icon, id, ways) => {
-    // One wallet may show itself in several of these ways; the first counts.
+    // One wallet may appear in several of these ways; the first counts.
     if (typeof name !== "string" || names.has(name)) return undefined;
     names.add(name);
     const remove = add({ id, name, icon, kind: "Bitcoin", ...ways });
@@ -35,7 +36,7 @@ export function find(add, { utf8, base64, ask, standardWallets }) {
 
   const again = () => {
     for (const { id, name, icon, methods } of Array.isArray(window.btc_providers) ? window.btc_providers : []) {
-      // The id is the way to the wallet from window, such as XverseProviders.BitcoinProvider.
+      // The id is the path to the wallet from window, such as XverseProviders.BitcoinProvider.
       const provider = String(id).split(".").reduce((at, part) => at?.[part], window);
       if (typeof provider?.request === "function") list(name, icon, id, byRequest(provider, methods ?? [], ask));
     }
@@ -69,7 +70,7 @@ function byUnisat(unisat, ask) {
 }
 
 function byRequest(provider, methods, ask) {
-  // Answers and refusals come in the envelope of JSON-RPC; Leather throws refusals, Xverse returns them.
+  // Answers and refusals come in a JSON-RPC envelope. Leather throws refusals, Xverse returns them.
   const request = (method, params) =>
     ask(async () => {
       const answer = await provider.request(method, params).catch((error) => ({ error: error?.error ?? error }));

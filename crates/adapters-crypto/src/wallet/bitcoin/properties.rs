@@ -1,4 +1,4 @@
-//! Rules that hold for every key, text and signature, and the reasons of BIP-137's refusals.
+//! Rules that hold for every key, text and signature, and the reasons for BIP-137's refusals.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -22,7 +22,7 @@ fn compact(kind: Kind) -> [u8; 65] {
     wallet().compact(kind, &Coin::bitcoin(), TEXT)
 }
 
-/// The other signature of the same key over the same text, which anybody can compute.
+/// The other signature of the same key over the same text, which anyone can compute.
 fn with_high_s(mut signature: [u8; 65], first_header: u8) -> [u8; 65] {
     let s = bitcoin::secp256k1::SecretKey::from_slice(&signature[33..]).unwrap().negate();
     signature[33..].copy_from_slice(&s[..]);
@@ -60,7 +60,7 @@ fn b_035_of_all_headers_one_is_good() {
             if header == good[0] {
                 assert_eq!(verdict, Ok(()), "{kind:?}");
             } else if !(27..=42).contains(&header) {
-                let expected = Err("it has 65 bytes, but its first is no header of BIP-137");
+                let expected = Err("it has 65 bytes, but the first is not a BIP-137 header");
                 assert_eq!(verdict, expected, "{kind:?} {header}");
             } else if !of_this_kind.contains(&header) {
                 let expected = Err("it is a BIP-137 signature for another kind of address");
@@ -78,7 +78,7 @@ fn b_038_taproot_and_scripts_have_no_signatures_by_bip_137() {
         let signature = STANDARD.encode(compact(kind));
         let expected = Err("BIP-137 has no signatures for Taproot addresses; use BIP-322");
         assert_eq!(judge(Kind::Taproot, &signature), expected);
-        let expected = Err("BIP-137 has no signatures for addresses of scripts; use BIP-322");
+        let expected = Err("BIP-137 has no signatures for script addresses; use BIP-322");
         assert_eq!(judge(Kind::SegwitScript, &signature), expected);
     }
 }
@@ -104,7 +104,7 @@ fn b_022_scalars_out_of_range_are_refused() {
             assert_eq!(judge(Kind::Compressed, &hex::encode(bytes)), expected, "{position}");
         }
     }
-    // 5 is the x of no point of secp256k1.
+    // No point of secp256k1 has 5 as its x.
     let mut bytes = compact(Kind::Compressed);
     bytes[1..33].copy_from_slice(&[0; 32]);
     bytes[32] = 5;
@@ -118,7 +118,7 @@ fn b_017_another_coins_message_is_refused() {
         for other in Coin::standard() {
             let signature = hex::encode(wallet().compact(Kind::Compressed, &other, TEXT));
             let expected =
-                if other == coin { Ok(()) } else { Err("it is another key's, or of another text") };
+                if other == coin { Ok(()) } else { Err("it was made by another key or for another text") };
             assert_eq!(judged(&coin, &address, TEXT, &signature), expected);
         }
     }
@@ -154,7 +154,7 @@ fn any_coin() -> impl Strategy<Value = Coin> {
     any::<prop::sample::Index>().prop_map(|index| index.get(&Coin::standard()).clone())
 }
 
-/// A signature of the kind in the form that wallets make, and as bytes.
+/// A signature for this kind of address, in the form that wallets make, and as bytes.
 fn sign(wallet: &Wallet, kind: Kind, text: &str) -> (String, Vec<u8>, &'static str) {
     match kind {
         Kind::Segwit | Kind::SegwitScript | Kind::Taproot => {

@@ -1,4 +1,4 @@
-//! The rules of BIP-322, each broken in turn by somebody who has the key.
+//! The rules of BIP-322, each broken in turn by someone who has the key.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -17,10 +17,10 @@ use super::{Coin, bip322};
 const TEXT: &str = "auth.example wants you to sign in with your Bitcoin account";
 
 const INCONCLUSIVE: Result<(), &str> =
-    Err("inconclusive: more than one key, or a condition, decides about the address");
+    Err("inconclusive: the address depends on more than one key, or on a condition");
 const WRONG_SHAPE: Result<(), &str> =
-    Err("its witness or input script has not the items that the address asks for");
-const PART_ONLY: Result<(), &str> = Err("its sighash type is not that of the whole transaction");
+    Err("its witness or input script does not have the items that the address requires");
+const PART_ONLY: Result<(), &str> = Err("its sighash type does not cover the whole transaction");
 
 const SEGWIT: [Kind; 3] = [Kind::Segwit, Kind::SegwitScript, Kind::Taproot];
 const ECDSA: [Kind; 5] =
@@ -36,7 +36,7 @@ fn changed(kind: Kind, change: impl FnOnce(&mut Transaction)) -> Result<(), &'st
     judge(kind, &full(&wallet().signed(kind, TEXT, usual_type(kind), change)))
 }
 
-/// Changes a transaction after it was signed.
+/// Changes the input of a transaction after it was signed.
 fn meddled(kind: Kind, change: impl FnOnce(&mut TxIn)) -> Result<(), &'static str> {
     let mut transaction = wallet().signed(kind, TEXT, usual_type(kind), |_| {});
     change(&mut transaction.input[0]);
@@ -96,9 +96,13 @@ fn b_037_other_addresses_have_no_simple_form() {
 fn b_037_the_simple_form_of_a_key_in_a_script_and_of_the_bare_key_do_not_stand_for_each_other() {
     for (signed, judged) in [(Kind::Segwit, Kind::Nested), (Kind::Nested, Kind::Segwit)] {
         let signature = simple(&wallet().witness(signed, TEXT));
-        assert_eq!(judge(judged, &signature), Err("it is another key's, or of another text"), "{signed:?}");
+        assert_eq!(
+            judge(judged, &signature),
+            Err("it was made by another key or for another text"),
+            "{signed:?}"
+        );
     }
-    let shape = Err("its witness or input script has not the items that the address asks for");
+    let shape = Err("its witness or input script does not have the items that the address requires");
     for kind in [Kind::Taproot, Kind::Compressed] {
         assert_eq!(judge(Kind::Nested, &simple(&wallet().witness(kind, TEXT))), shape, "{kind:?}");
     }
@@ -112,7 +116,7 @@ fn b_038_a_proof_of_funds_is_refused_and_prefixes_are_exact() {
     for prefix in ["SMP", "sm", "smpsmp", "sim", "full", "smp:", "smp "] {
         assert!(judge(Kind::Segwit, &signature.replacen("smp", prefix, 1)).is_err(), "{prefix}");
     }
-    let no_transaction = Err("it is no transaction in BIP-322's full form");
+    let no_transaction = Err("it is not a transaction in BIP-322's full form");
     assert_eq!(judge(Kind::Segwit, &signature.replacen("smp", "ful", 1)), no_transaction);
 }
 
@@ -128,15 +132,15 @@ fn b_037_lock_times_bind_nothing_that_a_key_decides() {
             assert_eq!(verdict, Ok(()), "{kind:?}");
         }
         let after_signing = meddled(kind, |input| input.sequence = Sequence(1));
-        assert_eq!(after_signing, Err("it is another key's, or of another text"), "{kind:?}");
+        assert_eq!(after_signing, Err("it was made by another key or for another text"), "{kind:?}");
     }
 }
 
 #[test]
 fn b_037_every_field_of_the_transaction_is_as_the_bip_says() {
     let version = Err("its transaction's version is neither 0 nor 2");
-    let count = Err("its transaction has not exactly one input and one output");
-    let another = Err("it is for another address, or of another text");
+    let count = Err("its transaction does not have exactly one input and one output");
+    let another = Err("it is for another address or another text");
     let output = Err("its transaction's output is not the empty one of BIP-322");
     for kind in KINDS {
         for number in [1, 3, -1, i32::MIN] {
@@ -183,7 +187,7 @@ fn b_037_the_whole_transaction_is_signed() {
     for sighash_type in [2, 3, 0x81, 0x82, 0x83] {
         assert_eq!(taproot(sighash_type), PART_ONLY, "{sighash_type}");
     }
-    // BIP-341: the default type has one form, without a byte.
+    // BIP-341: the default type has only one form, without a byte.
     assert_eq!(meddled_items(Kind::Taproot, |items| items[0].push(0)), WRONG_SHAPE);
 }
 
@@ -198,7 +202,7 @@ fn b_037_a_witness_has_the_items_that_the_address_asks_for() {
     assert_eq!(meddled_items(Kind::Segwit, |items| items.push(vec![1])), WRONG_SHAPE);
     assert_eq!(meddled_items(Kind::Taproot, Vec::clear), WRONG_SHAPE);
     assert_eq!(meddled_items(Kind::Taproot, |items| items[0].truncate(63)), WRONG_SHAPE);
-    // An annex, which BIP-341 allows and nobody understands yet.
+    // An annex, which BIP-341 allows but does not define yet.
     assert_eq!(meddled_items(Kind::Taproot, |items| items.push(vec![0x50])), INCONCLUSIVE);
 }
 
@@ -207,12 +211,16 @@ fn b_037_a_segwit_key_is_compressed_and_the_holders() {
     let uncompressed = wallet().compressed().0.serialize_uncompressed();
     for kind in [Kind::Nested, Kind::Segwit] {
         let verdict = meddled_items(kind, |items| items[1] = uncompressed.to_vec());
-        assert_eq!(verdict, Err("its key is not compressed, as segwit asks for"), "{kind:?}");
-        assert_eq!(meddled_items(kind, |items| items[1][0] ^= 1), Err("it is another key's"), "{kind:?}");
+        assert_eq!(verdict, Err("its key is not compressed, as segwit requires"), "{kind:?}");
+        assert_eq!(
+            meddled_items(kind, |items| items[1][0] ^= 1),
+            Err("it was made by another key"),
+            "{kind:?}"
+        );
         let verdict = meddled_items(kind, |items| items[1][1..].fill(0xff));
-        assert_eq!(verdict, Err("its key is no point of the curve"), "{kind:?}");
+        assert_eq!(verdict, Err("its key is not a point on the curve"), "{kind:?}");
     }
-    // A hybrid key begins with 6 or 7 and says the same point.
+    // A hybrid key begins with 6 or 7 and encodes the same point.
     let verdict = meddled(Kind::Uncompressed, |input| {
         let mut script = input.script_sig.to_bytes();
         let position = script.len() - 65;
@@ -315,7 +323,7 @@ fn b_039_long_texts_are_refused_before_they_are_decoded() {
     assert_eq!(judge(Kind::Taproot, &stretched), too_long);
     assert_eq!(judge(Kind::Taproot, &"A".repeat(8 * 1024 + 1)), too_long);
     assert_eq!(judge(Kind::Taproot, &format!("ful{}", "A".repeat(1 << 20))), too_long);
-    let no_witness = Err("it is no witness in BIP-322's simple form");
+    let no_witness = Err("it is not a witness in BIP-322's simple form");
     assert_eq!(judge(Kind::Taproot, &"A".repeat(8 * 1024)), no_witness);
 }
 
@@ -325,10 +333,10 @@ fn b_039_counts_and_lengths_that_promise_more_than_there_is_are_refused() {
         ["fe00093d00", "fdffff", "01fe00093d00", "01ffffffffffffffffff", "ffffffffffffffffff", "fd0100"]
     {
         let text = STANDARD.encode(hex::decode(promise).unwrap());
-        let no_witness = Err("it is no witness in BIP-322's simple form");
+        let no_witness = Err("it is not a witness in BIP-322's simple form");
         assert_eq!(judge(Kind::Taproot, &format!("smp{text}")), no_witness, "{promise}");
         let text = STANDARD.encode(hex::decode(format!("00000000{promise}")).unwrap());
-        let no_transaction = Err("it is no transaction in BIP-322's full form");
+        let no_transaction = Err("it is not a transaction in BIP-322's full form");
         assert_eq!(judge(Kind::Taproot, &format!("ful{text}")), no_transaction, "{promise}");
     }
 }
@@ -337,7 +345,7 @@ fn b_039_counts_and_lengths_that_promise_more_than_there_is_are_refused() {
 fn coins_whose_wallets_do_not_sign_by_bip_322_are_refused_with_a_hint() {
     let coin = Coin::litecoin();
     let address = wallet().address(Kind::Segwit, &coin);
-    let expected = Err("it is not 65 bytes in hex, base64 or base64url, as BIP-137 has it");
+    let expected = Err("it is not 65 bytes in hex, base64 or base64url, as BIP-137 requires");
     for signature in [simple(&wallet().witness(Kind::Segwit, TEXT)), "pof".to_owned(), "ful".to_owned()] {
         assert_eq!(judged(&coin, &address, TEXT, &signature), expected);
     }

@@ -1,4 +1,4 @@
-//! Keys that sign as wallets do, for the tests of this folder.
+//! Keys that sign as wallets do, for the tests in this folder.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -85,7 +85,7 @@ impl Wallet {
         address_of(&self.holder(kind), coin)
     }
 
-    /// By BIP-137, with the header of the kind.
+    /// Signs by BIP-137, with the header of the kind.
     pub(super) fn compact(&self, kind: Kind, coin: &Coin, text: &str) -> [u8; 65] {
         let digest = Message::from_digest(bip137::digest(coin.magic(), text));
         let signature = self.secp.sign_ecdsa_recoverable(&digest, &self.keys.secret_key());
@@ -196,7 +196,7 @@ pub(super) fn full(transaction: &Transaction) -> String {
     format!("ful{}", STANDARD.encode(serialize(transaction)))
 }
 
-/// What a coin's rules say about a signature, with the chain named.
+/// The verdict on a signature under a coin's rules, with the chain named.
 pub(super) fn judged(coin: &Coin, address: &str, text: &str, signature: &str) -> Result<(), &'static str> {
     let recognized = CoinVerifier::new(coin.clone()).recognize(address, Some(coin.chain()));
     let [recognized] = recognized.as_slice() else {

@@ -1,8 +1,8 @@
-//! Whether the one input of a BIP-322 transaction is signed by the holder of the address.
+//! Checks that the holder of the address signed the one input of a BIP-322 transaction.
 //!
-//! There is no script interpreter here. Understood is what one key decides: P2PKH, P2WPKH, P2WPKH inside P2SH, P2WSH around
-//! `<key> OP_CHECKSIG`, and the key path of P2TR. Everything else, such as multisig and time locks, is what the BIP calls
-//! inconclusive, and no sign-in (B-037).
+//! There is no script interpreter here. Only cases in which one key decides are supported: P2PKH, P2WPKH,
+//! P2WPKH inside P2SH, P2WSH around `<key> OP_CHECKSIG`, and the key path of P2TR. Everything else, such as
+//! multisig and time locks, is inconclusive in the BIP's terms and signs nobody in (B-037).
 
 use bitcoin::hashes::Hash;
 use bitcoin::opcodes::all::{OP_CHECKSIG, OP_PUSHBYTES_33};
@@ -17,16 +17,16 @@ use subtle::ConstantTimeEq;
 
 use super::address::Holder;
 
-const INCONCLUSIVE: &str = "inconclusive: more than one key, or a condition, decides about the address";
-const NOT_THE_KEY: &str = "it is another key's";
-const NOT_VALID: &str = "it is another key's, or of another text";
-const PART_ONLY: &str = "its sighash type is not that of the whole transaction";
-const WRONG_SHAPE: &str = "its witness or input script has not the items that the address asks for";
+const INCONCLUSIVE: &str = "inconclusive: the address depends on more than one key, or on a condition";
+const NOT_THE_KEY: &str = "it was made by another key";
+const NOT_VALID: &str = "it was made by another key or for another text";
+const PART_ONLY: &str = "its sighash type does not cover the whole transaction";
+const WRONG_SHAPE: &str = "its witness or input script does not have the items that the address requires";
 
-/// How many bytes a key has in segwit: compressed, always.
+/// The length of a key in segwit, where keys are always compressed.
 const COMPRESSED_LENGTH: usize = 33;
 
-/// Judges the first input of a transaction, whose fields were checked already.
+/// Checks the first input of a transaction whose fields were already checked.
 pub(super) fn judge(holder: &Holder, transaction: &Transaction) -> Result<(), &'static str> {
     let Some(input) = transaction.input.first() else {
         return Err(WRONG_SHAPE);
@@ -74,12 +74,12 @@ fn segwit_key_in_script(
     if !redeem_script.is_p2wpkh() {
         return Err(INCONCLUSIVE);
     }
-    // Next to the redeem script nothing may stand.
+    // Nothing may stand beside the redeem script.
     let [_] = pushes(&input.script_sig).ok_or(WRONG_SHAPE)?;
     segwit_key(transaction, &input.witness, redeem_script)
 }
 
-/// The input script of P2WPKH inside P2SH, as the key in the witness makes it.
+/// The input script of P2WPKH inside P2SH for the key in the witness.
 pub(super) fn script_sig_of_key_in_script(witness: &Witness) -> Result<ScriptBuf, &'static str> {
     let [_, key] = items(witness).ok_or(WRONG_SHAPE)?;
     let program = ScriptBuf::new_p2wpkh(&compressed(key)?.wpubkey_hash());
@@ -124,12 +124,12 @@ fn taproot(
     output_key: &[u8; 32],
     script_pubkey: ScriptBuf,
 ) -> Result<(), &'static str> {
-    // With more items it spends by a script, or has an annex.
+    // With more items, it spends by a script or has an annex.
     if witness.len() > 1 {
         return Err(INCONCLUSIVE);
     }
     let [item] = items(witness).ok_or(WRONG_SHAPE)?;
-    // The usual type is said by saying none; BIP-341 forbids to say it with a byte of zero.
+    // A signature without a type byte has the default type. BIP-341 forbids a type byte of zero.
     let (signature, sighash_type) = match item.split_at_checked(schnorr_length()) {
         Some((signature, [])) => (signature, TapSighashType::Default),
         Some((signature, [1])) => (signature, TapSighashType::All),
@@ -147,7 +147,7 @@ const fn schnorr_length() -> usize {
     bitcoin::secp256k1::constants::SCHNORR_SIGNATURE_SIZE
 }
 
-/// BIP-340, for the digests of transactions.
+/// Verifies a BIP-340 signature over the digest of a transaction.
 pub(super) fn schnorr_is_valid(signature: &[u8], key: &[u8], digest: [u8; 32]) -> bool {
     let (Ok(signature), Ok(key)) =
         (schnorr::Signature::from_slice(signature), XOnlyPublicKey::from_slice(key))
@@ -157,7 +157,8 @@ pub(super) fn schnorr_is_valid(signature: &[u8], key: &[u8], digest: [u8; 32]) -
     Secp256k1::verification_only().verify_schnorr(&signature, &Message::from_digest(digest), &key).is_ok()
 }
 
-/// Checks an ECDSA signature with its type behind it: strict DER, low s, and of the whole transaction.
+/// Verifies an ECDSA signature that is followed by its type: strict DER, low s, and covering the whole
+/// transaction.
 pub(super) fn ecdsa_is_valid(item: &[u8], key: &PublicKey, digest: [u8; 32]) -> Result<(), &'static str> {
     let Some((sighash_type, der)) = item.split_last() else {
         return Err("it is empty");
@@ -176,7 +177,7 @@ pub(super) fn ecdsa_is_valid(item: &[u8], key: &PublicKey, digest: [u8; 32]) -> 
         .map_err(|_| NOT_VALID)
 }
 
-/// Reads DER in its one form.
+/// Decodes DER in its only accepted form.
 pub(super) fn strict_der(der: &[u8]) -> Option<ecdsa::Signature> {
     let signature = ecdsa::Signature::from_der(der).ok()?;
     (signature.serialize_der()[..] == *der).then_some(signature)
@@ -184,27 +185,27 @@ pub(super) fn strict_der(der: &[u8]) -> Option<ecdsa::Signature> {
 
 fn compressed(key: &[u8]) -> Result<CompressedPublicKey, &'static str> {
     if key.len() != COMPRESSED_LENGTH {
-        return Err("its key is not compressed, as segwit asks for");
+        return Err("its key is not compressed, as segwit requires");
     }
-    CompressedPublicKey::from_slice(key).map_err(|_| "its key is no point of the curve")
+    CompressedPublicKey::from_slice(key).map_err(|_| "its key is not a point on the curve")
 }
 
-/// Compares in a time that does not depend on the answer.
+/// Compares in constant time.
 fn same(found: &Script, claimed: &Script) -> Result<(), &'static str> {
     if bool::from(found.as_bytes().ct_eq(claimed.as_bytes())) { Ok(()) } else { Err(NOT_THE_KEY) }
 }
 
-/// The items of a witness, if there are exactly so many.
+/// The items of a witness, if there are exactly this many.
 fn items<const N: usize>(witness: &Witness) -> Option<[&[u8]; N]> {
     witness.iter().collect::<Vec<_>>().try_into().ok()
 }
 
-/// What a script pushes, if that is exactly so much.
+/// The values that a script pushes, if there are exactly this many.
 fn pushes<const N: usize>(script: &Script) -> Option<[&[u8]; N]> {
     pushes_of_any_number(script)?.try_into().ok()
 }
 
-/// What a script pushes, if it does nothing else, and in the shortest way.
+/// The values that a script pushes, if it does nothing else and pushes them in the shortest way.
 fn pushes_of_any_number(script: &Script) -> Option<Vec<&[u8]>> {
     let push = |instruction| match instruction {
         Ok(Instruction::PushBytes(bytes)) => Some(bytes.as_bytes()),

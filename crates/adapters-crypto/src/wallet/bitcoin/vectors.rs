@@ -1,4 +1,5 @@
-//! The vectors of `tests/vectors` that concern Bitcoin and its kin, case by case, through the router as the server uses it.
+//! The vectors in `tests/vectors` for Bitcoin and similar coins, case by case, through the router as the
+//! server uses it.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -115,8 +116,8 @@ fn a_library_of_many_years_gets_the_same_verdicts() {
                 let address =
                     Wallet::from_bytes([1; 32]).unwrap().address(Kind::Compressed, &Coin::bitcoin());
                 let reason = match text(case, "exception") {
-                    "Invalid signature parameter" => "it has 65 bytes, but its first is no header of BIP-137",
-                    _ => "it is no witness in BIP-322's simple form",
+                    "Invalid signature parameter" => "it has 65 bytes, but the first is not a BIP-137 header",
+                    _ => "it is not a witness in BIP-322's simple form",
                 };
                 let expected = Verdict::Invalid(reason);
                 assert_eq!(
@@ -147,7 +148,8 @@ fn b_033_segwit_addresses_are_read_as_bip_350_says() {
     for case in cases {
         let address = text(case, "address");
         let read = ["bc", "tb"].into_iter().find_map(|hrp| Address::read(address, &network(hrp), true));
-        // What nobody can sign for yet is left out: Taproot's version with another length, and later versions.
+        // Addresses that nobody can sign for yet are left out: Taproot's version with another length, and
+        // later versions.
         let expected = case["scriptPubKey"]
             .as_str()
             .filter(|script| ["0014", "0020", "5120"].iter().any(|known| script.starts_with(known)));
@@ -173,7 +175,7 @@ fn schnorr_signatures_of_digests_are_judged_as_bip_340_says() {
     let mut digests = 0;
     for case in cases {
         let message = bytes(text(case, "message"));
-        // Transactions are signed by their digests, so messages of other lengths cannot come up.
+        // Transactions are signed by their digests, so messages of other lengths cannot occur.
         let Ok(digest) = <[u8; 32]>::try_from(message) else {
             assert!(text(case, "comment").starts_with("message of size"), "{case}");
             continue;
@@ -194,18 +196,18 @@ fn script_of(address: &str) -> Holder {
     Address::read(address, &Coin::bitcoin(), true).unwrap().holder
 }
 
-/// What is expected of a signature that the BIP calls valid.
+/// The expected verdict on a signature that the BIP calls valid.
 fn expected(case: &Value) -> Result<(), &'static str> {
     match text(case, "type") {
         "p2pkh" | "p2wpkh" | "p2tr" | "p2sh-p2wpkh" => Ok(()),
         conditions => {
             assert!(conditions.contains("multisig") || conditions.contains("time-lock"), "{conditions}");
-            Err("inconclusive: more than one key, or a condition, decides about the address")
+            Err("inconclusive: the address depends on more than one key, or on a condition")
         }
     }
 }
 
-/// Judges every signature of a list.
+/// Verifies every signature of a list.
 fn b_037_judge_all(name: &str, cases: &[Value], expected: impl Fn(&Value) -> Result<(), &'static str>) {
     let mut accepted = 0;
     for case in cases {
@@ -263,7 +265,7 @@ fn b_037_bip_322s_generated_vectors_get_their_verdicts() {
     b_037_refuse_all("bip322_generated error", list(&file, "error"));
 }
 
-/// Judges every test of a file of Wycheproof, with its key, its digest and its signature in DER.
+/// Runs every test in a Wycheproof file, with its key, its digest and its DER signature.
 fn each_of_wycheproof(file: &str, mut judge: impl FnMut(&Value, &PublicKey, [u8; 32], &[u8])) -> usize {
     let file = document(file);
     let mut all = 0;
@@ -279,7 +281,7 @@ fn each_of_wycheproof(file: &str, mut judge: impl FnMut(&Value, &PublicKey, [u8;
     all
 }
 
-/// BIP-322's way: DER and the sighash type, with the key given.
+/// As in BIP-322: DER and the sighash type, with the key given.
 fn in_a_witness(key: &PublicKey, digest: [u8; 32], der: &[u8]) -> Result<(), &'static str> {
     spending::ecdsa_is_valid(&[der, &[EcdsaSighashType::All as u8]].concat(), key, digest)
 }
@@ -292,7 +294,7 @@ fn b_028_wycheproof_secp256k1_with_low_s_gets_equal_verdicts() {
     let all = each_of_wycheproof(file, |test, key, digest, der| {
         let valid = text(test, "result") == "valid";
         assert_eq!(in_a_witness(key, digest, der).is_ok(), valid, "{test}");
-        // BIP-137's way: the scalars alone, with each of the four keys that a header can mean.
+        // As in BIP-137: only the scalars, with each of the four keys that a header can mean.
         let Some(signature) = spending::strict_der(der) else {
             assert!(!valid, "{test}");
             return;
@@ -308,7 +310,8 @@ fn b_028_wycheproof_secp256k1_with_low_s_gets_equal_verdicts() {
     ran("wycheproof secp256k1 bitcoin, recovered", recovered);
 }
 
-/// The same without Bitcoin's rule about s: valid there means valid here where s is low, and refused where it is high.
+/// The same without Bitcoin's rule about s: what is valid there is valid here if s is low, and refused if s
+/// is high.
 #[test]
 fn b_028_wycheproof_secp256k1_in_der_is_valid_with_low_s_only() {
     let file = include_str!("../../../../../tests/vectors/wycheproof/ecdsa_secp256k1_sha256_test.json");

@@ -1,13 +1,14 @@
-//! ADR-036: what is signed when a text is signed.
+//! ADR-036: the document that is signed when a wallet signs a text.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-/// Hashes the document around a text: a transaction that no chain would take, because its chain has no name.
+/// Hashes the document around a text. It is a transaction that no chain would accept, because its chain id is
+/// empty.
 ///
-/// This is the document's canonical form in amino's JSON: keys sorted, nothing between them. What it says of the text and
-/// the signer is base64 and bech32, so there is nothing to escape.
+/// This is the canonical form of the document in amino's JSON: sorted keys, no spaces. The text is in base64
+/// and the signer in bech32, so nothing needs escaping.
 pub(super) fn digest(signer: &str, text: &str) -> [u8; 32] {
     let data = STANDARD.encode(text);
     let document = format!(

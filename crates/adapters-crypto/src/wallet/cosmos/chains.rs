@@ -1,18 +1,18 @@
-//! The Cosmos chains that we know: how their addresses begin, what they are called and which chain they are.
+//! The Cosmos chains that we know: their address prefixes, their names and their chain ids.
 //!
-//! A chain belongs here if the key of an ordinary account is plain secp256k1, so that the address is the hash of a key by
-//! SHA-256 and RIPEMD-160. Chains whose accounts have `ethsecp256k1` keys (Injective, Evmos, Cronos EVM, Dymension, …), or
-//! that mix the two, do not: their addresses look the same and mean something else. Beginnings and chain ids are those of
-//! the public chain registry of the Cosmos projects.
+//! A chain belongs here if the key of an ordinary account is plain secp256k1, so that the address is the hash
+//! of a key by SHA-256 and RIPEMD-160. Chains whose accounts have `ethsecp256k1` keys (Injective, Evmos,
+//! Cronos EVM, Dymension, …), or that mix the two, do not: their addresses look the same and mean something
+//! else. Prefixes and chain ids come from the public chain registry of the Cosmos projects.
 
-/// A chain.
+/// A Cosmos chain.
 #[derive(Debug)]
 pub(super) struct Chain {
-    /// How addresses begin: the part that bech32 calls human-readable.
+    /// The prefix of addresses, which bech32 calls the human-readable part.
     pub(super) prefix: &'static str,
-    /// What the challenge calls the accounts.
+    /// The kind of account in the challenge.
     pub(super) kind: &'static str,
-    /// The chain by CAIP-2.
+    /// The CAIP-2 chain id.
     pub(super) id: &'static str,
 }
 
@@ -23,14 +23,14 @@ impl Chain {
     }
 }
 
-/// What CAIP-2 puts in front of the id of each of these chains.
+/// The CAIP-2 namespace of these chains.
 pub(super) const NAMESPACE: &str = "cosmos:";
 
 const fn chain(prefix: &'static str, kind: &'static str, id: &'static str) -> Chain {
     Chain { prefix, kind, id }
 }
 
-/// All of them. Two chains may share a beginning; then the address alone means an account on either.
+/// All known chains. Two chains may share a prefix; then the address alone means an account on either.
 pub(super) const CHAINS: [Chain; 40] = [
     chain("cosmos", "Cosmos", "cosmos:cosmoshub-4"),
     chain("osmo", "Osmosis", "cosmos:osmosis-1"),

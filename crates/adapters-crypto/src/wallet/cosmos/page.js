@@ -1,4 +1,5 @@
-// Cosmos wallets: Keplr, and Leap, which speaks like it. They sign by ADR-036 (signArbitrary) with the account of the hub.
+// Cosmos wallets: Keplr, and Leap, which has the same interface. They sign by ADR-036 (signArbitrary) with
+// the account of the hub.
 
 const CHAIN_ID = "cosmoshub-4";
 const WALLETS = [

@@ -1,4 +1,4 @@
-//! Rules that hold for every key, chain, text and signature, and the reasons of the refusals.
+//! Rules that hold for every key, chain, text and signature, and the reasons for the refusals.
 
 use std::collections::HashSet;
 
@@ -78,10 +78,10 @@ fn every_chain_of_the_list_can_sign_in_and_is_listed_once() {
         let wallet = Wallet::new([7; 32], chain);
         let recognized = CosmosVerifier.recognize(&wallet.address(), Some(chain.id)).remove(0);
         assert_eq!((recognized.kind.as_ref(), recognized.chain_id.as_str()), (chain.kind, chain.reference()));
-        assert_eq!(recognized.account.family, chain.id, "one key is another person on every chain");
+        assert_eq!(recognized.account.family, chain.id, "one key is a different person on every chain");
         assert!(wallet.is_valid(TEXT, &wallet.answer(&wallet.sign(TEXT))), "{chain:?}");
         assert!(ids.insert(chain.id), "{chain:?} is listed twice");
-        // What CAIP-2 takes as a reference, and what may stand in a challenge.
+        // The characters that CAIP-2 allows in a reference and that may appear in a challenge.
         let reference = chain.id.strip_prefix(NAMESPACE).unwrap();
         assert!((1..=32).contains(&reference.len()) && !reference.starts_with("hashed-"), "{chain:?}");
         assert!(reference.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-'), "{chain:?}");
@@ -123,7 +123,7 @@ fn b_022_scalars_of_zero_beyond_the_order_or_of_no_point_are_refused() {
             assert_eq!(wallet.verdict(TEXT, &hex::encode(bytes)), expected);
         }
     }
-    // 5 is the x of no point of secp256k1.
+    // No point of secp256k1 has 5 as its x.
     let mut bytes = good;
     bytes[..31].fill(0);
     bytes[31] = 5;
@@ -144,19 +144,19 @@ fn the_whole_answer_is_refused_with_a_reason_of_its_own() {
     let refused = [
         (
             changed("tendermint/", "ethermint/"),
-            "its public key is of another type than tendermint/PubKeySecp256k1",
+            "the type of its public key is not tendermint/PubKeySecp256k1",
         ),
         (changed(&base64_key, &STANDARD.encode(other.public_key())), "its public key is not the account's"),
         (changed(&base64_key, ""), "its public key is not the account's"),
         (changed(&base64_key, "é"), "its public key is not the account's"),
         (changed("\"}", "=\"}"), "its public key is not the account's"),
         (wallet.answer(&wallet.sign(TEXT)[..63]), "its signature is not 64 bytes in base64"),
-        (wallet.answer(&other.sign(TEXT)), "it is another key's, or of another text"),
-        (changed("{", "{\"chain_id\":\"\","), "it is not the JSON that wallets answer with"),
-        (changed("pub_key", "pubkey"), "it is not the JSON that wallets answer with"),
-        (answer.clone() + "}", "it is not the JSON that wallets answer with"),
-        ("{".to_owned(), "it is not the JSON that wallets answer with"),
-        ("{".repeat(1024), "it is not the JSON that wallets answer with"),
+        (wallet.answer(&other.sign(TEXT)), "it was made by another key or for another text"),
+        (changed("{", "{\"chain_id\":\"\","), "it is not JSON in the form that wallets return"),
+        (changed("pub_key", "pubkey"), "it is not JSON in the form that wallets return"),
+        (answer.clone() + "}", "it is not JSON in the form that wallets return"),
+        ("{".to_owned(), "it is not JSON in the form that wallets return"),
+        ("{".repeat(1024), "it is not JSON in the form that wallets return"),
         ("{".repeat(1 << 20), "it is longer than 1 KiB"),
         (changed("{", &format!("{{{}", " ".repeat(1024))), "it is longer than 1 KiB"),
     ];

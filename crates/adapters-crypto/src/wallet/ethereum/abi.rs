@@ -1,9 +1,9 @@
-//! The little of the contract ABI that is needed: words, and bytes behind their length.
+//! The few parts of the contract ABI that are needed: words, and bytes after their length.
 
-/// How long a word is.
+/// The length of a word.
 pub(super) const WORD: usize = 32;
 
-/// A small number as a word.
+/// Encodes a small number as a word.
 pub(super) fn word(number: usize) -> [u8; WORD] {
     let mut word = [0; WORD];
     let digits = number.to_be_bytes();
@@ -11,12 +11,12 @@ pub(super) fn word(number: usize) -> [u8; WORD] {
     word
 }
 
-/// How much room bytes of this length take: whole words.
+/// The space that this many bytes take, in whole words.
 pub(super) const fn padded(length: usize) -> usize {
     length.div_ceil(WORD) * WORD
 }
 
-/// Bytes behind their length, filled up with zeros.
+/// Encodes bytes after their length, padded with zeros.
 pub(super) fn bytes(content: &[u8]) -> Vec<u8> {
     let mut data = word(content.len()).to_vec();
     data.extend(content);

@@ -6,16 +6,16 @@ use subtle::ConstantTimeEq;
 
 use crate::wallet::secp256k1;
 
-/// How many bytes an address has.
+/// The length of an address in bytes.
 const LENGTH: usize = secp256k1::ADDRESS_LENGTH;
 
-/// An address that is not the zero address.
+/// An address other than the zero address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Address([u8; LENGTH]);
 
 impl Address {
-    /// Reads an address as people write it: with the right checksum, or without any (all letters of one case). Gives also how it is
-    /// written with the checksum.
+    /// Reads an address as people write it: with the right checksum, or in one case without a checksum. Also
+    /// returns the form with the checksum.
     pub(crate) fn parse(text: &str) -> Option<(Self, String)> {
         let digits = text.strip_prefix("0x")?;
         let mut bytes = [0; LENGTH];
@@ -32,13 +32,13 @@ impl Address {
         checksum_is_right.then_some((address, checksummed))
     }
 
-    /// The address that belongs to a public key: the last twenty bytes of the hash of its coordinates.
+    /// The address of a public key: the last twenty bytes of the hash of its coordinates.
     pub(crate) fn of_key(key: &VerifyingKey) -> Self {
         Self(secp256k1::keccak_of_key(key))
     }
 
-    /// Writes the address with the checksum of EIP-55: a letter is upper case where the hash of the lower-case
-    /// digits has a high bit.
+    /// Writes the address with the checksum of EIP-55: a letter is upper case if the corresponding digit in
+    /// the hash of the lower-case address is 8 or more.
     pub(crate) fn checksummed(&self) -> String {
         let digits = hex::encode(self.0);
         let hash = Keccak256::digest(digits.as_bytes());
@@ -57,7 +57,7 @@ impl Address {
         &self.0
     }
 
-    /// Compares the twenty bytes in a time that does not depend on the answer (B-027).
+    /// Compares the twenty bytes in constant time (B-027).
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }

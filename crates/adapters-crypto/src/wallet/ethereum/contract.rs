@@ -1,27 +1,28 @@
-//! Wallets that are contracts: what is claimed of one, and what its chain says.
+//! Contract wallets: a claim about one, and the chain's answer.
 
 use super::Address;
 use super::erc6492::Deployment;
 use super::judge::{Question, Verdict};
 use super::rpc::{Conversation, NoAnswer};
 
-/// What somebody claims of a contract: that it takes this signature of this hash.
+/// A claim that a contract accepts this signature of this hash.
 #[derive(Debug)]
 pub(super) struct ContractClaim {
     pub(super) wallet: Address,
     pub(super) hash: [u8; 32],
     pub(super) signature: Vec<u8>,
-    /// How the contract is made, where the signature says it. Where there is code, it is not looked at: the contract judges the
-    /// signature in the wrapper, as wallets send it that go on wrapping after they were deployed.
+    /// How the contract is deployed, if the signature says it. If there is code already, this is ignored: the
+    /// contract verifies the signature inside the wrapper. Some wallets go on wrapping signatures after
+    /// deployment.
     pub(super) deployment: Option<Deployment>,
 }
 
-/// What the chain says to a claim.
+/// The chain's answer to a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Said {
     Yes,
     No,
-    /// There is no contract, and the signature does not say how it is made.
+    /// There is no contract, and the signature does not say how to deploy it.
     NoContract,
 }
 

@@ -3,7 +3,7 @@
 use super::Address;
 use crate::wallet::secp256k1;
 
-/// The two scalars of 32 bytes and the recovery byte. The 64-byte form of ERC-2098 is not read (B-023).
+/// The two scalars of 32 bytes and the recovery byte. The 64-byte form of ERC-2098 is not accepted (B-023).
 pub(crate) const SIGNATURE_LENGTH: usize = secp256k1::RECOVERABLE_LENGTH;
 
 /// Hashes a message with its prefix.

@@ -1,11 +1,11 @@
-//! ERC-1271: what a contract is asked about a signature, and the one answer that is a yes.
+//! ERC-1271: the call that asks a contract about a signature, and the only answer that means yes.
 
 use super::abi;
 
-/// The selector of `isValidSignature(bytes32,bytes)`, which is also the answer of a contract that takes the signature.
+/// The selector of `isValidSignature(bytes32,bytes)`. A contract that accepts the signature returns it.
 const MAGIC: [u8; 4] = [0x16, 0x26, 0xba, 0x7e];
 
-/// The call data of the question.
+/// The data of the call.
 pub(super) fn question(hash: &[u8; 32], signature: &[u8]) -> Vec<u8> {
     let mut data = MAGIC.to_vec();
     data.extend(hash);
@@ -15,7 +15,8 @@ pub(super) fn question(hash: &[u8; 32], signature: &[u8]) -> Vec<u8> {
     data
 }
 
-/// Is this the word that means yes? Neither a number with the same digits, nor a word with anything behind them (B-047).
+/// True if this word means yes. A number with the same digits does not, nor does a word with anything after
+/// them (B-047).
 pub(super) fn is_yes(answer: &[u8]) -> bool {
     answer.len() == abi::WORD
         && answer.starts_with(&MAGIC)

@@ -1,30 +1,33 @@
-//! ERC-6492: signatures of contracts that may not be there yet. The signature brings along how the contract is made.
-//! What is done with it, `judge` says.
+//! ERC-6492: signatures of contracts that may not exist yet. The signature says how to deploy the contract.
+//! `judge` describes how that is used.
 
 use super::abi;
 
-/// The end of every such signature. The last byte is no recovery byte, so no signature of a key ends like this.
+/// The end of every such signature. Its last byte is not a recovery byte, so no key's signature ends like
+/// this.
 const MAGIC: [u8; abi::WORD] = [
     0x64, 0x92, 0x64, 0x92, 0x64, 0x92, 0x64, 0x92, 0x64, 0x92, 0x64, 0x92, 0x64, 0x92, 0x64, 0x92, 0x64,
     0x92, 0x64, 0x92, 0x64, 0x92, 0x64, 0x92, 0x64, 0x92, 0x64, 0x92, 0x64, 0x92, 0x64, 0x92,
 ];
 
-/// How a contract is made that is not there yet.
+/// How to deploy a contract that does not exist yet.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Deployment {
     pub(super) factory: [u8; 20],
     pub(super) calldata: Vec<u8>,
 }
 
-/// Must this signature be read as one of ERC-6492? Then it is nothing else, and above all no key's (B-045).
+/// True if this signature must be read as ERC-6492. It is then nothing else, and above all not a key's
+/// signature (B-045).
 pub(super) fn is_wrapped(signature: &[u8]) -> bool {
     signature.ends_with(&MAGIC)
 }
 
-/// Takes a signature apart: how the contract is made, and the signature that the contract is to judge.
+/// Splits a signature into the deployment of the contract and the signature for the contract to verify.
 ///
-/// There is one accepted form, the one that every ABI encoder writes: `(address, bytes, bytes)` with the two contents in this
-/// order, without gaps, filled up with zeros. Offsets that point elsewhere are refused, and so is a wrapper in the wrapper.
+/// Only one form is accepted, the one that every ABI encoder writes: `(address, bytes, bytes)` with the two
+/// contents in this order, without gaps, padded with zeros. Other offsets are refused, and so is a wrapper
+/// inside the wrapper.
 pub(super) fn unwrap(signature: &[u8]) -> Option<(Deployment, Vec<u8>)> {
     let body = signature.strip_suffix(&MAGIC)?;
     let (factory, rest) = body.split_first_chunk::<{ abi::WORD }>()?;
@@ -45,11 +48,11 @@ pub(super) fn unwrap(signature: &[u8]) -> Option<(Deployment, Vec<u8>)> {
     Some((deployment, inner.to_vec()))
 }
 
-/// Splits bytes behind their length off, with the zeros that fill their last word.
+/// Splits off bytes that follow their length, with the zeros that pad their last word.
 fn split_bytes(data: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = data.split_first_chunk::<{ abi::WORD }>()?;
     let (high, low) = length.split_last_chunk::<2>()?;
-    // No signature is long enough for a third byte.
+    // No signature is long enough to need a third byte.
     if high.iter().any(|byte| *byte != 0) {
         return None;
     }

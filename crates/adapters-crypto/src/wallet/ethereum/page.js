@@ -1,17 +1,17 @@
-// Ethereum wallets: found by EIP-6963 and as window.ethereum, spoken to by EIP-1193, signing with personal_sign.
+// Ethereum wallets: found by EIP-6963 and as window.ethereum, called by EIP-1193, signing with personal_sign.
 
 const CHAIN_WITHIN_MS = 1000;
 const KEYS_SIGNATURE = 65; // Bytes.
-const MADE_LATER = "6492".repeat(16); // The end of a signature that says how its contract is made (ERC-6492).
-const DELEGATED = "0xef0100"; // A key's account that lets a contract act for it begins so (EIP-7702); the key still signs.
-// What people call the chains on which most contract wallets are.
+const MADE_LATER = "6492".repeat(16); // The end of a signature that deploys its contract (ERC-6492).
+const DELEGATED = "0xef0100"; // A key's account that delegates to a contract (EIP-7702); the key still signs.
+// The usual names of the chains with most contract wallets.
 const NETWORKS = new Map([
   [1, "Ethereum"], [10, "Optimism"], [56, "BNB Smart Chain"], [100, "Gnosis"], [137, "Polygon"], [324, "zkSync Era"],
   [8453, "Base"], [42161, "Arbitrum One"], [42220, "Celo"], [43114, "Avalanche"], [59144, "Linea"], [534352, "Scroll"],
 ]);
 
 export function find(add, { utf8, hex }) {
-  const listed = new Map(); // Each provider, and what takes it off the list.
+  const listed = new Map(); // Each provider, and a function that takes it off the list.
   let legacy;
 
   function list(provider, wallet) {
@@ -21,7 +21,7 @@ export function find(add, { utf8, hex }) {
   function announced(event) {
     const { info, provider } = event.detail ?? {};
     if (typeof provider?.request !== "function" || typeof info?.name !== "string") return;
-    // The same wallet may stand in the list as window.ethereum, without its name.
+    // The same wallet may be in the list as window.ethereum, without its name.
     if (provider === legacy && listed.get(provider)()) {
       listed.delete(provider);
       legacy = undefined;
@@ -64,8 +64,8 @@ export function find(add, { utf8, hex }) {
   return { again };
 }
 
-// The chain matters to contract wallets only. A wallet that does not tell it soon is taken for one on the usual chain, and for
-// that no chain is named.
+// The chain matters only to contract wallets. If a wallet does not report its chain soon, it is assumed to be
+// on the usual chain, for which no chain is named.
 async function onItsChain(addresses, ask) {
   if (!Array.isArray(addresses) || addresses.length === 0) return [];
   const tooLate = new Promise((done) => setTimeout(done, CHAIN_WITHIN_MS));
@@ -77,7 +77,8 @@ async function onItsChain(addresses, ask) {
 const hasCode = (code) => typeof code === "string" && !/^0x0*$/.test(code);
 const isContract = (code) => hasCode(code) && !code.toLowerCase().startsWith(DELEGATED);
 
-// What a signature that the server could not take tells of its account, with the code that the wallet's chain has there.
+// What a signature that the server did not accept shows about its account, together with the account's code
+// on the wallet's chain.
 function explain(signature, code) {
   const isKeys = signature.replace(/^0x/, "").length / 2 === KEYS_SIGNATURE;
   if (isContract(code) || (hasCode(code) && !isKeys)) return "contract";

@@ -1,4 +1,4 @@
-//! Rules that hold for every wallet, text and signature, and the reasons of the refusals.
+//! Rules that hold for every wallet, text and signature, and the reasons for the refusals.
 
 use countersign_domain::wallet::{WalletAccount, WalletProof};
 use countersign_ports::{Verdict, WalletVerifier};
@@ -18,7 +18,7 @@ fn signature(wallet: &DemoWallet, text: &str) -> [u8; 65] {
     hex::decode(&wallet.sign(text)[2..]).unwrap().try_into().unwrap()
 }
 
-/// The other signature of the same key over the same text, which anybody can compute.
+/// The other signature of the same key over the same text, which anyone can compute.
 fn with_high_s(signature: [u8; 65]) -> [u8; 65] {
     let mut bytes = [0; 65];
     bytes[..64].copy_from_slice(&testing::with_high_s(&signature[..64]));
@@ -75,7 +75,7 @@ fn b_022_scalars_of_zero_or_beyond_the_order_are_refused() {
 
 #[test]
 fn b_022_an_r_that_is_no_point_is_refused() {
-    // 5 is the x of no point of secp256k1.
+    // No point of secp256k1 has 5 as its x.
     let mut bytes = signature(&wallet(), TEXT);
     bytes[..32].copy_from_slice(&[0; 32]);
     bytes[31] = 5;
@@ -255,7 +255,7 @@ proptest! {
     ) {
         let mut bytes = signature(&wallet, &text);
         bytes[position] ^= change;
-        // 27 and 0, and 28 and 1, say the same.
+        // 27 means the same as 0, and 28 the same as 1.
         prop_assume!(position != 64 || bytes[64] > 1);
         for spelling in spellings(&bytes) {
             prop_assert!(!is_valid(&wallet.address(), &text, &spelling));
@@ -304,7 +304,7 @@ proptest! {
         let mut changed = address.clone().into_bytes();
         changed[at] ^= 0x20;
         let changed = String::from_utf8(changed).unwrap();
-        // Without any letter of the other case left, there is no checksum to be wrong.
+        // If no letter of the other case is left, there is no checksum that could be wrong.
         let digits = &changed[2..];
         prop_assume!(digits != digits.to_lowercase() && digits != digits.to_uppercase());
         prop_assert_eq!(WalletRouter::standard().recognize(&changed, None), []);

@@ -1,9 +1,10 @@
-//! Asking a chain: JSON-RPC over HTTP, with a bound on everything.
+//! Asks a chain: JSON-RPC over HTTP, with a limit on everything.
 //!
-//! One verdict is one question, for which the address has [`ITS_TIME`]. A sign-in waits neither for more than [`IN_FLIGHT`]
-//! others, nor for longer than [`OUR_TIME`], nor for an address that failed again and again; and not at all for the curious, who
-//! pass through a gate of their own. Redirects are not followed, a proxy of the environment is not used, and what is asked is
-//! `eth_call`, and at the start `eth_chainId`: nothing that lasts (B-048, B-049).
+//! A verdict takes one question, and the RPC address has [`ITS_TIME`] to answer it. A sign-in waits behind at
+//! most [`IN_FLIGHT`] others, for at most [`OUR_TIME`], and never for an address that failed several times in
+//! a row. It never waits for requests made out of curiosity, which have a queue of their own. Redirects are
+//! not followed, and a proxy from the environment is not used. The only methods are `eth_call` and, at
+//! startup, `eth_chainId`: nothing that changes the chain (B-048, B-049).
 
 mod breaker;
 mod endpoint;
@@ -26,26 +27,28 @@ use super::judge;
 use breaker::{Admission, Breaker, PAUSE};
 use protocol::Answer;
 
-/// How long an address may take for the question of one verdict. It is the address's own time: it begins when it is asked, and
-/// whoever waited before that waited for us (F-16).
+/// How long an RPC address may take for the question of one verdict. The time starts when the address is
+/// asked; waiting before that is on our side (F-16).
 const ITS_TIME: Duration = Duration::from_secs(2);
-/// How long a sign-in may wait until its question is asked. With the time of the address, that is the three seconds of D-25.
+/// How long a sign-in may wait until its question is asked. Together with the address's time, that is the
+/// three seconds of D-25.
 const OUR_TIME: Duration = Duration::from_secs(1);
-/// How long looking a name up, and connecting, may take.
+/// How long the name lookup and the connection may take.
 const CONNECT: Duration = Duration::from_secs(1);
-/// How many verdicts are asked for at a time, over all chains (B-083).
+/// How many verdicts for sign-ins are asked for at a time, over all chains (B-083).
 const IN_FLIGHT: usize = 10;
-/// How many more are asked for at a time for people who are curious, and sign nobody in by it.
+/// How many further verdicts are asked for at a time out of curiosity, when nobody signs in with them.
 const CURIOUS_IN_FLIGHT: usize = 2;
 /// How long those may wait until their question is asked.
 const CURIOUS_TIME: Duration = Duration::from_millis(500);
-/// How many bytes an answer may have.
+/// The longest accepted answer, in bytes.
 const MAX_ANSWER: u64 = 64 * 1024;
-/// What a contract may use up: several times what the dearest wallets need, and little enough for a node to do in no time.
+/// Gas that a contract may use: several times what the most expensive wallets need, and little enough for a
+/// node to run at once.
 const GAS: &str = "0x989680"; // 10,000,000
 
-/// Who calls: an address that nobody has the key of, and that no contract knows. From the zero address, contracts take a call for
-/// a simulation and leave checks out; an address that can be guessed to belong to somebody may own something.
+/// The caller: an address whose key nobody has and that no contract knows. Contracts take a call from the
+/// zero address for a simulation and skip checks, and an address that belongs to someone may own something.
 ///
 /// It is the first twenty bytes of the SHA-256 of `countersign: nobody asks this contract`.
 const NOBODY: [u8; 20] = [
@@ -64,27 +67,27 @@ pub(super) struct Chains {
 /// What the answer is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asker {
-    /// Somebody's sign-in, or a change of their wallets, depends on it.
+    /// A sign-in, or a change of someone's wallets, depends on it.
     SignIn,
-    /// Somebody wants to know, and nothing depends on it.
+    /// Someone wants to know, and nothing depends on it.
     Curious,
 }
 
-/// One RPC address.
+/// The state of one RPC address.
 struct Line {
     endpoint: RpcEndpoint,
     agent: Agent,
     breaker: Mutex<Breaker>,
 }
 
-/// A question found no answer. The text names neither URLs nor what was asked.
+/// A question got no answer. The text names neither URLs nor what was asked.
 #[derive(Debug, thiserror::Error)]
 #[error("the RPC address for chain {chain} ({url}) cannot be used: {reason}")]
 pub(super) struct NoAnswer {
     chain: u64,
     url: String,
     reason: Cow<'static, str>,
-    /// Whoever asks could bring this about with a contract of their own, so it says nothing about the address.
+    /// The caller could cause this with a contract of their own, so it says nothing about the RPC address.
     can_be_provoked: bool,
 }
 
@@ -98,19 +101,19 @@ impl Chains {
         }
     }
 
-    /// Can this chain be asked?
+    /// True if this chain can be asked.
     pub(super) fn know(&self, chain: u64) -> bool {
         self.lines.contains_key(&chain)
     }
 
-    /// The chains that can be asked, in their order.
+    /// The chains that can be asked, in order.
     pub(super) fn ids(&self) -> impl Iterator<Item = u64> {
         let mut ids: Vec<u64> = self.lines.keys().copied().collect();
         ids.sort_unstable();
         ids.into_iter()
     }
 
-    /// Has a conversation with a chain, on a thread that may block. A chain that is not known does not answer.
+    /// Has a conversation with a chain, on a thread that may block. An unknown chain does not answer.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
         chain: u64,
@@ -126,21 +129,22 @@ impl Chains {
         };
         match gate.pass(move |deadline| line.converse(asker, deadline, questions)).await {
             Ok(done) => done.map_err(|error| VerifierError::Unavailable(error.into())),
-            Err(Late::Busy) => Err(unavailable("too many wait for RPC addresses")),
+            Err(Late::Busy) => Err(unavailable("too many requests are waiting for RPC addresses")),
             Err(Late::Time) => Err(unavailable("the RPC address did not answer in time")),
             Err(Late::Ended(ended)) => Err(VerifierError::Unavailable(ended.into())),
         }
     }
 }
 
-const NO_VERDICT: &str = "it answered with something else than a verdict";
+const NO_VERDICT: &str = "its answer is not a verdict";
 
 fn unavailable(reason: &'static str) -> VerifierError {
     VerifierError::Unavailable(reason.into())
 }
 
 impl RpcEndpoint {
-    /// Asks which chain it speaks for. An error says why it cannot be used; both numbers are in it where they differ.
+    /// Asks which chain the address serves. An error says why the address cannot be used; if the chain
+    /// numbers differ, it contains both.
     pub async fn check(&self) -> Result<(), VerifierError> {
         Chains::new(vec![self.clone()]).ask(self.chain(), Asker::SignIn, |line| line.check_chain()).await
     }
@@ -163,7 +167,7 @@ impl Line {
             Asker::Curious => self.breaker().admit_uncounted(),
         };
         if admission == Admission::LeaveAlone {
-            return Err(self.no_answer("it failed again and again and is left alone for a while", true));
+            return Err(self.no_answer("it failed several times in a row and is not asked for a while", true));
         }
         let done = questions(&Conversation { line: self, deadline });
         match (asker, &done) {
@@ -172,7 +176,12 @@ impl Line {
                 if self.breaker().failed(Instant::now()) {
                     let chain = self.endpoint.chain();
                     let pause = PAUSE.as_secs();
-                    tracing::warn!(chain, rpc = %self.endpoint.url(), %error, "RPC address is not asked for {pause} s");
+                    tracing::warn!(
+                        chain,
+                        rpc = %self.endpoint.url(),
+                        %error,
+                        "RPC address will not be asked for {pause} s"
+                    );
                 }
             }
             (Asker::SignIn, Ok(_) | Err(_)) => self.breaker().succeeded(admission),
@@ -207,8 +216,8 @@ pub(super) struct Conversation<'a> {
 }
 
 impl Conversation<'_> {
-    /// What the judge says, who runs on the chain; `None` where it did not come to an end. The block is the latest, nothing
-    /// lasts, and a verdict of another chain is none (B-046).
+    /// Runs the judge on the chain and returns its verdict; `None` if it did not finish. It runs on the
+    /// latest block and stores nothing. A verdict from another chain does not count (B-046).
     pub(super) fn judge(&self, question: &judge::Question<'_>) -> Result<Option<judge::Verdict>, NoAnswer> {
         let code = question.constructor();
         let call = json!({ "from": hex_of(&NOBODY), "gas": GAS, "data": hex_of(&code) });
@@ -216,7 +225,7 @@ impl Conversation<'_> {
             Answer::Result(result) => protocol::data(&result).ok_or_else(|| self.failure(NO_VERDICT))?,
             Answer::Error { code, message } if protocol::is_the_contracts(code, &message) => return Ok(None),
             Answer::Error { code, message } => {
-                /// EIP-1474: more was asked than the service gives.
+                /// EIP-1474: the request exceeds a limit of the service.
                 const LIMIT_EXCEEDED: i64 = -32_005;
                 let reason = format!("error {code}, {}", quoted(&message));
                 return Err(self.line.no_answer(reason, code != LIMIT_EXCEEDED));
@@ -225,21 +234,21 @@ impl Conversation<'_> {
         let Some(verdict) = judge::Verdict::read(&returned) else { return Err(self.failure(NO_VERDICT)) };
         match verdict.chain {
             Some(chain) if chain == self.line.endpoint.chain() => Ok(Some(verdict)),
-            Some(chain) => Err(self.failure(format!("it speaks for chain {chain}"))),
-            None => Err(self.failure("it speaks for a chain with a number that none has")),
+            Some(chain) => Err(self.failure(format!("it serves chain {chain}"))),
+            None => Err(self.failure("it serves a chain whose number is too large")),
         }
     }
 
-    /// Does the address speak for the chain that it is configured for? This is for the operator, at the start; each verdict
-    /// says by itself of which chain it is (B-046).
+    /// Checks that the address serves the chain that it is configured for. This is for the operator, at
+    /// startup; each verdict names its chain itself (B-046).
     fn check_chain(&self) -> Result<(), NoAnswer> {
         let Answer::Result(result) = self.ask("eth_chainId", &json!([]))? else {
-            return Err(self.failure("it does not say which chain it speaks for"));
+            return Err(self.failure("it does not say which chain it serves"));
         };
         match protocol::quantity(&result) {
             Some(chain) if chain == self.line.endpoint.chain() => Ok(()),
-            Some(chain) => Err(self.failure(format!("it speaks for chain {chain}"))),
-            None => Err(self.failure("it does not say which chain it speaks for")),
+            Some(chain) => Err(self.failure(format!("it serves chain {chain}"))),
+            None => Err(self.failure("it does not say which chain it serves")),
         }
     }
 
@@ -279,20 +288,20 @@ fn quoted(text: &str) -> String {
     format!("{:?}", text.chars().take(100).collect::<String>())
 }
 
-/// What went wrong, in words that never hold a URL.
+/// What went wrong, in words that never contain a URL.
 #[expect(
     clippy::wildcard_enum_match_arm,
-    reason = "the library may add errors, and some of its texts hold URLs"
+    reason = "the library may add errors, and some of its texts contain URLs"
 )]
 fn reason_of(error: &ureq::Error) -> Cow<'static, str> {
     match error {
         ureq::Error::Timeout(_) => "it did not answer in time".into(),
-        ureq::Error::HostNotFound => "its name is not known".into(),
-        ureq::Error::ConnectionFailed => "it cannot be connected to".into(),
+        ureq::Error::HostNotFound => "its host name is unknown".into(),
+        ureq::Error::ConnectionFailed => "connecting to it failed".into(),
         ureq::Error::BodyExceedsLimit(_) => "its answer is longer than 64 KiB".into(),
         ureq::Error::Io(error) => format!("{error}").into(),
         ureq::Error::Rustls(error) => format!("{error}").into(),
         ureq::Error::Other(error) if error.is::<OutOfReach>() => error.to_string().into(),
-        _ => "HTTP went wrong".into(),
+        _ => "the HTTP request failed".into(),
     }
 }

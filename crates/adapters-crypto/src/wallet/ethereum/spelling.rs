@@ -1,22 +1,22 @@
-//! How the bytes of a signature are written: hex, base64 or base64url, told apart by the alphabet and never by trial.
+//! Decodes the text of a signature: hex, base64 or base64url, told apart by the alphabet and never by trial.
 
 use base64::alphabet;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use base64::engine::{DecodePaddingMode, Engine};
 
-/// How many bytes a signature may have: room for a passkey, a dozen owners or a deployment (E-10 asks for 8 KiB at least),
-/// and little enough that judging one costs next to nothing.
+/// The longest accepted signature, in bytes: room for a passkey, a dozen owners or a deployment (E-10 asks
+/// for at least 8 KiB), and short enough to be cheap to verify.
 pub(super) const MAX_LENGTH: usize = 16 * 1024;
 
-/// How long a text of so many bytes may be: hexadecimal digits, behind `0x`.
+/// The longest text for that many bytes: hexadecimal digits after `0x`.
 const MAX_TEXT: usize = "0x".len() + 2 * MAX_LENGTH;
 
 const TOO_LONG: &str = "it is longer than 16 KiB";
 const NOT_ENCODED: &str = "it is not hex, base64 or base64url";
 
-/// Decodes a signature. Contracts take bytes of any length, so the length cannot tell the spelling: what consists of an even
-/// number of hexadecimal digits, behind `0x` or not, is hex, and everything else is base64. `0x` alone is the empty
-/// signature, which some contracts take for a text that their owners approved on the chain.
+/// Decodes a signature. Contracts accept bytes of any length, so the length does not tell the encoding: an
+/// even number of hexadecimal digits, with or without `0x`, is hex, and everything else is base64. `0x` alone
+/// is the empty signature. Some contracts accept it for a text that their owners approved on the chain.
 pub(super) fn decode(text: &str) -> Result<Vec<u8>, &'static str> {
     if text.len() > MAX_TEXT {
         return Err(TOO_LONG);

@@ -1,6 +1,7 @@
-//! The vectors of `tests/vectors` that concern Ethereum, case by case, through the router as the server uses it.
+//! The vectors in `tests/vectors` for Ethereum, case by case, through the router as the server uses it.
 //!
-//! `erc1271_erc6492.json` and `siwe/eip1271.json` are in tests/contract_wallets.rs: contracts need a chain to be asked.
+//! `erc1271_erc6492.json` and `siwe/eip1271.json` are in tests/contract_wallets.rs, because contracts need a
+//! chain to ask.
 
 use countersign_ports::{Verdict, WalletVerifier};
 use k256::ecdsa::signature::Verifier;
@@ -86,7 +87,7 @@ fn b_002_a_signature_is_good_for_its_own_text_only() {
         let (address, signature) = (text(case, "address"), text(case, "signature"));
         let good_for_submitted = is_valid(address, text(case, "submitted"), signature);
         assert_eq!(good_for_submitted, case["signature_valid_for_submitted"].as_bool().unwrap(), "{case}");
-        // The server verifies the text that it issued, whatever was submitted.
+        // The server verifies the text that it issued, whatever text was submitted.
         assert_eq!(is_valid(address, text(case, "issued"), signature), !good_for_submitted, "{case}");
         freshly_signed += usize::from(good_for_submitted);
     }
@@ -110,7 +111,7 @@ fn decided(name: &str) -> bool {
     match name {
         "hex without 0x" | "base64url, unpadded" | "v=0/1" | "base64 without padding" => true,
         "ERC-2098 compact 64 bytes" | "64 bytes: v cut off" => false,
-        other => panic!("nobody decided about {other}"),
+        other => panic!("no decision about {other}"),
     }
 }
 
@@ -155,7 +156,7 @@ fn a_contract_wallets_signature_is_refused_offline() {
     for case in &cases {
         let message = text(case, "message");
         let address = message.lines().nth(1).unwrap();
-        let reason = Verdict::Invalid("it is another key's, or of another text");
+        let reason = Verdict::Invalid("it was made by another key or for another text");
         assert_eq!(verdict(address, message, text(case, "signature")), reason, "{case}");
     }
     ran("siwe/eip1271", cases.len());
@@ -187,7 +188,7 @@ fn b_028_wycheproof_secp256k1_with_low_s_gets_equal_verdicts() {
             let signature = Signature::from_der(&bytes(text(test, "sig"))).ok();
             let verified = signature.is_some_and(|signature| key.verify(&message, &signature).is_ok());
             assert_eq!(verified, valid, "{test}");
-            // Our own way, with SHA-256 for the hash: recover with either parity and compare the addresses.
+            // In our own way, with SHA-256 as the hash: recover with either parity and compare the addresses.
             let Some(signature) = signature else {
                 continue;
             };
@@ -196,7 +197,8 @@ fn b_028_wycheproof_secp256k1_with_low_s_gets_equal_verdicts() {
                 let signature = [&signature.to_bytes()[..], &[v]].concat();
                 recover(&digest, &signature).is_ok_and(|signer| signer.is(&address))
             });
-            // An r that was reduced modulo the order cannot be said with 27 and 28; wallets never make one.
+            // An r that was reduced modulo the order cannot be expressed with 27 and 28; wallets never make
+            // one.
             let reduced = [false, true].into_iter().any(|y_is_odd| {
                 let id = RecoveryId::new(y_is_odd, true);
                 VerifyingKey::recover_from_prehash(&digest, &signature, id).is_ok_and(|found| found == key)

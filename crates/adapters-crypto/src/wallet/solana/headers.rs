@@ -1,4 +1,5 @@
-//! Which byte strings count as signed: the six of the text, and no other with any part of a header changed (B-041).
+//! Which byte strings count as signed: the six forms of the text, and none with any part of a header changed
+//! (B-041).
 
 use std::collections::BTreeSet;
 
@@ -79,7 +80,7 @@ fn the_host_in_the_header_is_the_texts_own_in_full_or_there_is_none() {
     let too_long = format!("{longest}a");
     assert!(!wallet.may_sign(&header(longest.as_bytes(), &text(&too_long)), &text(&too_long)));
     assert!(wallet.may_sign(&header(b"", &text(&too_long)), &text(&too_long)));
-    // A text that names no host has no header with one.
+    // A text that names no host has no header with a host.
     for odd in ["two words", "a\nb", "h\u{f6}st", "\u{7f}"] {
         let ledgers = Form::LedgerWithHost.bytes(&text(odd), &wallet.public_key()).map(|_| ());
         assert_eq!(ledgers, None, "{odd}");
@@ -108,5 +109,5 @@ fn formats_follow_the_characters_and_the_length_as_each_writer_counts_them() {
     assert_eq!(formats(&"a".repeat(1 << 16)), [None, None, None]);
     assert_eq!(formats(""), [None, None, None]);
     assert_eq!(Form::VersionOne.bytes("", &signer), None);
-    assert!(wallet().may_sign(b"", ""), "only the raw form of nothing exists");
+    assert!(wallet().may_sign(b"", ""), "an empty text has only the raw form");
 }

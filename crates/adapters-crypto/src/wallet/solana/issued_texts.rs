@@ -1,9 +1,10 @@
-//! What Solana's grammar asks of a text, held against the texts that our server writes.
+//! Compares the rules of Solana's grammar with the texts that our server writes.
 //!
-//! Nobody is signed in by parsing a text: the server verifies the one that it issued, and remembers its fingerprint. So
-//! vectors for parsers cannot be run against a parser of ours. What is judged instead: the writer of the Wallet Standard,
-//! rebuilt here and proved by its own vectors, would write our text from our fields, so that wallets read it as a sign-in;
-//! and no text that a parser should refuse is one that our writer can have written.
+//! Sign-in never parses a text: the server verifies the one that it issued, and remembers its fingerprint. So
+//! vectors for parsers cannot be run against a parser of ours. Two other things are checked. First, the
+//! writer of the Wallet Standard, rebuilt here and proved with its own vectors, would write our text from our
+//! fields, so wallets read it as a sign-in. Second, our writer can never have written a text that a parser
+//! should refuse.
 
 use countersign_domain::challenge::{ChallengeText, Purpose, TextKey, iso8601};
 use countersign_domain::id::{ClientId, GrantId};
@@ -20,7 +21,7 @@ use crate::wallet::testing::{cases, ran, text};
 
 const ADDRESS: &str = "2EZEiBdw47VHT6SpZSW9VnuSvBe7DxuYHBTxj19gxvv8";
 
-/// A text as the server issues it, at a public URL.
+/// A text as the server issues it at a public URL.
 fn issued(public_url: &str) -> String {
     let recognized = SolanaVerifier.recognize(ADDRESS, None).remove(0);
     let issued_at = OffsetDateTime::from_unix_timestamp(1_767_225_600).unwrap();
@@ -56,7 +57,7 @@ const LINES: [(&str, &str); 7] = [
     ("requestId", "Request ID"),
 ];
 
-/// Writes a text as wallets do from the fields that a page gives them.
+/// Writes a text as wallets do, from the fields that a page gives them.
 fn written_by_a_wallet(fields: &Value) -> String {
     let (domain, address) = (text(fields, "domain"), text(fields, "address"));
     let mut written = format!("{domain} wants you to sign in with your Solana account:\n{address}");
@@ -77,8 +78,8 @@ fn written_by_a_wallet(fields: &Value) -> String {
     written
 }
 
-/// Is this a text that our writer can have written for a Solana account? Line by line, with nothing left open but the
-/// values.
+/// True if our writer can have written this text for a Solana account. Compares line by line; only the values
+/// are free.
 fn could_be_ours(message: &str) -> bool {
     let lines: Vec<&str> = message.split('\n').collect();
     let value = |line: usize, before: &str, after: &str| {
@@ -144,8 +145,8 @@ fn the_wallet_standards_writer_is_the_published_one() {
     ran("siws_wallet_standard_text", cases.len());
 }
 
-/// Of the reasons, the one about the address is refused before a text is written at all; the domain is the operator's
-/// setting and comes from no request.
+/// Among the reasons, the one about the address leads to a refusal before any text is written. The domain is
+/// the operator's setting and comes from no request.
 #[test]
 fn b_043_no_text_that_a_parser_refuses_can_be_ours() {
     let cases = cases(include_str!("../../../../../tests/vectors/solana/supabase_siws_parse_negative.json"));
@@ -160,8 +161,8 @@ fn b_043_no_text_that_a_parser_refuses_can_be_ours() {
     ran("supabase_siws_parse_negative", cases.len());
 }
 
-/// That parser takes the lines in any order and any chain; our texts have one order and one chain. The parts that both know
-/// are good ones.
+/// That parser accepts the lines in any order, and any chain; our texts have one order and one chain. The
+/// parts that both share are valid.
 #[test]
 fn the_parts_of_a_text_that_a_parser_takes_are_parts_that_we_take() {
     let cases = cases(include_str!("../../../../../tests/vectors/solana/supabase_siws_parse_positive.json"));

@@ -1,4 +1,4 @@
-//! Rules that hold for every wallet, text and signature, and the reasons of the refusals.
+//! Rules that hold for every wallet, text and signature, and the reasons for the refusals.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
@@ -38,7 +38,7 @@ impl Wallet {
         self.0.sign(bytes).to_bytes()
     }
 
-    /// Does the server take this wallet's signature of these bytes as one of this text?
+    /// True if the server accepts this wallet's signature of these bytes as a signature of this text.
     pub(super) fn may_sign(&self, bytes: &[u8], text: &str) -> bool {
         is_valid(&self.address(), text, &hex::encode(self.sign_bytes(bytes)))
     }
@@ -48,7 +48,7 @@ pub(super) fn wallet() -> Wallet {
     Wallet::new([0x42; 32])
 }
 
-/// The usual spellings, and base58.
+/// The usual encodings, and base58.
 fn spellings(bytes: &[u8]) -> Vec<String> {
     let mut spellings = testing::spellings(bytes);
     spellings.push(bs58::encode(bytes).into_string());
@@ -69,7 +69,8 @@ fn b_041_b_042_every_spelling_of_every_form_is_good() {
     }
 }
 
-/// Found by search: one text of 86 characters that two spellings share. Whichever was meant is found.
+/// Found by search: a text of 86 characters that is valid in two encodings. The intended signature is found
+/// in either case.
 #[test]
 fn b_042_a_spelling_with_two_readings_is_good_whichever_was_meant_and_for_nobody_else() {
     let wallet = wallet();
@@ -89,7 +90,7 @@ fn b_042_a_spelling_with_two_readings_is_good_whichever_was_meant_and_for_nobody
         assert!(is_valid(&wallet.address(), &text, &spelling));
         assert!(!is_valid(&wallet.address(), "another text", &spelling));
         assert!(!is_valid(&stranger.address(), &text, &spelling));
-        // The reading that was not meant is good for nothing, however it is spelled.
+        // The unintended reading is never valid, however it is encoded.
         let other = both.into_iter().find(|bytes| *bytes != signature).unwrap();
         for spelling in spellings(&other).into_iter().filter(|other| *other != spelling) {
             assert!(!is_valid(&wallet.address(), &text, &spelling), "{spelling}");
@@ -147,7 +148,7 @@ fn an_account_that_recognizing_would_not_give_is_refused_with_its_own_reason() {
     }
     for address in ["", "11111111111111111111111111111111", "8aED6eH18ztMTdsFb8TexyiNHj4yZusmjArSNuMzBsAF"] {
         let account = WalletAccount { address: address.to_owned(), ..account.clone() };
-        assert_eq!(judged(account), Err("the account's address is no public key"));
+        assert_eq!(judged(account), Err("the account's address is not a public key"));
     }
 }
 
@@ -268,7 +269,7 @@ proptest! {
     ) {
         prop_assume!(wallet.public_key() != other.public_key());
         prop_assert!(!is_valid(&wallet.address(), TEXT, &hex::encode(other.sign(form, TEXT))));
-        // Nor does it help to put the victim's key into the header.
+        // Putting the victim's key into the header does not help either.
         let claimed = form.bytes(TEXT, &wallet.public_key()).unwrap();
         prop_assert!(!is_valid(&wallet.address(), TEXT, &hex::encode(other.sign_bytes(&claimed))));
     }

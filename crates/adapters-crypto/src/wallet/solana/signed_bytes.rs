@@ -1,47 +1,48 @@
-//! The byte strings that wallets make of one text and sign. The list is closed; each is built from the text that we issued
-//! (B-041).
+//! The byte strings that wallets make from one text and sign. The list is closed; each is built from the text
+//! that we issued (B-041).
 //!
-//! No two meanings share a byte string. A text is UTF-8 and never begins with the `0xff` of the others; version 1 differs from
-//! version 0 in the next byte; and the short header can be read as no full one, because where a full one has its format (0, 1 or
-//! 2) stands a character of our text, which is printable or a line feed. None of them can be a transaction: no transaction
-//! begins with `0xff`, and none is text.
+//! No byte string has two meanings. A text is UTF-8 and never begins with the `0xff` of the others. Version 1
+//! differs from version 0 in the next byte. The short header cannot be read as a full one: where a full one
+//! has its format (0, 1 or 2), it has a character of our text, which is printable or a line feed. None of
+//! them can be a transaction: no transaction begins with `0xff`, and none is text.
 
 use std::borrow::Cow;
 
-/// What every off-chain message begins with.
+/// The beginning of every off-chain message.
 const SIGNING_DOMAIN: &[u8; 16] = b"\xffsolana offchain";
 
-/// How many bytes the application domain of a full version 0 header has.
+/// The length of the application domain in a full version 0 header.
 const APPLICATION_DOMAIN_LENGTH: usize = 32;
 
-/// The longest text that version 0 lets be format 0 or 1.
+/// The longest text that may have format 0 or 1 in version 0.
 const LONGEST_OF_SPECIFICATION: usize = 1_232;
 
-/// The same for the short header, which counts its own 20 bytes in.
+/// The same for the short header, which includes its own 20 bytes in the limit.
 const LONGEST_OF_SHORT_HEADER: usize = 1_212;
 
-/// A way in which some wallet turns a text into what it signs.
+/// A way in which some wallet turns a text into the bytes that it signs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// The text and nothing else: wallets whose key is in software.
+    /// Only the text: wallets whose key is in software.
     Raw,
     /// Version 0 with our host, in ASCII, as application domain: Phantom with a Ledger.
     LedgerWithHost,
-    /// Version 0 without an application domain, as Ledger's kit writes it when it is told none.
+    /// Version 0 without an application domain, as Ledger's kit writes it when it gets none.
     Ledger,
-    /// Version 0 without an application domain, as it is specified and `@solana/kit` writes it. It is another string than
-    /// Ledger's, because there a text with line feeds is not of the simplest format.
+    /// Version 0 without an application domain, as specified and as `@solana/kit` writes it. It differs from
+    /// Ledger's: in the specification, a text with line feeds does not have the simplest format.
     Specification,
     /// Version 1 (sRFC 3), with the holder as the only signer.
     VersionOne,
-    /// Version 0 with the short header of the Rust crate `solana-offchain-message`, which has neither application domain nor
-    /// signer: what `solana sign-offchain-message` signs. The text names our host and the account, and the signature is
-    /// checked with the account's key, so that nothing is missing that the full header would protect.
+    /// Version 0 with the short header of the Rust crate `solana-offchain-message`, which has neither
+    /// application domain nor signer. `solana sign-offchain-message` signs it. The text names our host and
+    /// the account, and the signature is checked with the account's key, so nothing that the full header
+    /// would protect is missing.
     CommandLine,
 }
 
 impl Form {
-    /// All forms, those that most people use first.
+    /// All forms, the most common first.
     pub(super) const ALL: [Self; 6] = [
         Self::Raw,
         Self::LedgerWithHost,
@@ -51,7 +52,7 @@ impl Form {
         Self::CommandLine,
     ];
 
-    /// What a wallet of this form signs, if it can sign the text at all.
+    /// The bytes that a wallet of this form signs, if it can sign the text at all.
     pub(super) fn bytes<'a>(self, text: &'a str, signer: &[u8; 32]) -> Option<Cow<'a, [u8]>> {
         const NO_DOMAIN: [u8; APPLICATION_DOMAIN_LENGTH] = [0; APPLICATION_DOMAIN_LENGTH];
         let bytes = match self {
@@ -87,7 +88,7 @@ fn version_one(signer: &[u8; 32], text: &str) -> Option<Vec<u8>> {
     (!text.is_empty()).then(|| [SIGNING_DOMAIN, &[1, 1][..], signer, text.as_bytes()].concat())
 }
 
-/// Version 0 as the Rust crate has it: format, length, text.
+/// Version 0 as in the Rust crate: format, length, text.
 fn short_version_zero(format: u8, text: &str) -> Option<Vec<u8>> {
     let length = length(text)?;
     Some([SIGNING_DOMAIN, &[0, format][..], &length, text.as_bytes()].concat())
@@ -99,9 +100,9 @@ fn length(text: &str) -> Option<[u8; 2]> {
     (length > 0).then(|| length.to_le_bytes())
 }
 
-/// The host that the text's first line names, padded with zeros to an application domain. The text is ours, so the host is.
-/// It stands here as it does in the text, with the port if there is one; one that is too long makes no domain, rather than
-/// one that it would share with its longer namesakes.
+/// The host in the text's first line, padded with zeros to an application domain. The text is ours, so the
+/// host is too. It is written as in the text, with the port if there is one. A host that is too long gives no
+/// domain, because cut off it could equal that of another host.
 fn host(text: &str) -> Option<[u8; APPLICATION_DOMAIN_LENGTH]> {
     let (host, _) = text.split_once(" wants you to sign in with your ")?;
     if host.is_empty() || !host.bytes().all(|byte| byte.is_ascii_graphic()) {

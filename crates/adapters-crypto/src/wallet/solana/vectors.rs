@@ -1,6 +1,6 @@
-//! The vectors of `tests/vectors` that concern Solana, case by case, through the router as the server uses it.
+//! The vectors in `tests/vectors` for Solana, case by case, through the router as the server uses it.
 //!
-//! What is said about whole texts there (grammar, expiry) is judged in `issued_texts.rs`.
+//! Vectors about whole texts (grammar, expiry) are in `issued_texts.rs`.
 
 use countersign_ports::WalletVerifier;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use super::signed_bytes::{Form, version_zero};
 use super::{Address, SolanaVerifier, base58, signature};
 use crate::wallet::testing::{cases, is_valid, ran, text};
 
-/// The forms under which a signature is one of this text.
+/// The forms under which a signature is valid for this text.
 fn forms(address: &str, message: &str, signature: &str) -> Vec<Form> {
     let address = Address::parse(address).unwrap();
     let signature = signature::readings(signature).next().unwrap();
@@ -32,8 +32,9 @@ fn b_041_b_042_signature_forms_are_judged_as_the_vectors_and_the_decisions_say()
             "off-chain v0, zero application domain, format 1 (UTF-8)" => Some(Form::Specification),
             "off-chain v0 short header (solana-offchain-message crate)" => Some(Form::CommandLine),
             "off-chain v1 (sRFC 3, @solana/kit)" => Some(Form::VersionOne),
-            // The signature is good and the text is not: no line of ours can be made of a client's words. That our writer
-            // never writes such a text is shown in `issued_texts.rs`; a verifier gets no other texts than issued ones.
+            // The signature is valid but the text is not ours: none of our lines can be made from a client's
+            // words. `issued_texts.rs` shows that our writer never writes such a text, and a verifier only
+            // gets issued texts.
             "statement carries forged fields before the real ones" => {
                 other_texts += 1;
                 Some(Form::Raw)
@@ -45,7 +46,7 @@ fn b_041_b_042_signature_forms_are_judged_as_the_vectors_and_the_decisions_say()
         match text(case, "expect") {
             "accept" => assert!(form.is_some(), "{case}"),
             "reject" => assert!(form.is_none() || name.starts_with("statement"), "{case}"),
-            // P-06 and P-08; for the short header the command line needs it.
+            // P-06 and P-08; the command line needs the short header.
             "policy" => pinned += 1,
             other => panic!("unknown expectation {other}"),
         }
@@ -70,7 +71,7 @@ fn b_033_b_040_b_044_keys_that_nobody_or_everybody_can_sign_for_are_no_accounts(
         let address = text(case, "address");
         assert_eq!(SolanaVerifier.recognize(address, None), [], "{case}");
         assert!(!is_valid(address, text(case, "message"), text(case, "signature")), "{case}");
-        // Where the plain check of the library lets the forgery pass, the strict one does not.
+        // Where the library's plain check accepts the forgery, the strict one does not.
         if case["cofactorless_equation_holds"] == true {
             let key = ed25519_dalek::VerifyingKey::from_bytes(&base58(address).unwrap()).unwrap();
             let signature = signature::readings(text(case, "signature")).next().unwrap();
@@ -103,7 +104,7 @@ fn b_041_published_signatures_cover_the_bytes_that_they_are_said_to_cover() {
     ran("supabase_siws_signed", cases.len());
 }
 
-/// A published message with the second of its two signers left out, because ours have one signer.
+/// A published message without the second of its two signers, because ours have one signer.
 fn with_the_first_signer_only(bytes: &[u8]) -> Vec<u8> {
     let count = if bytes[16] == 0 { 16 + 1 + 32 + 1 } else { 16 + 1 };
     assert_eq!(bytes[count], 2);
@@ -113,7 +114,8 @@ fn with_the_first_signer_only(bytes: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// There is no decoder here: for messages that decode, we write the same bytes; the others we never write.
+/// There is no decoder here. For messages that can be decoded, we write the same bytes; the others we never
+/// write.
 #[test]
 fn b_041_the_published_layouts_are_the_ones_that_we_write() {
     let cases = cases(include_str!("../../../../../tests/vectors/solana/offchain_message_bytes.json"));
@@ -135,7 +137,7 @@ fn b_041_the_published_layouts_are_the_ones_that_we_write() {
                 let signer = bytes[51..83].try_into().unwrap();
                 let ours = version_zero(domain, bytes[49], signer, message).unwrap();
                 assert_eq!(ours, with_the_first_signer_only(&bytes), "{case}");
-                // The format is the one that we would have found.
+                // We would choose the same format.
                 let specified = Form::Specification.bytes(message, signer).unwrap();
                 assert_eq!(specified[49], bytes[49], "{case}");
             }

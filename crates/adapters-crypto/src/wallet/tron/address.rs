@@ -1,23 +1,24 @@
-//! Addresses: the last twenty bytes of a key's Keccak-256 after the version byte 0x41, in base58 with a checksum.
+//! Addresses: the last twenty bytes of a key's Keccak-256 after the version byte 0x41, in base58 with a
+//! checksum.
 
 use k256::ecdsa::VerifyingKey;
 use subtle::ConstantTimeEq;
 
 use crate::wallet::secp256k1::{ADDRESS_LENGTH, keccak_of_key};
 
-/// The byte that makes addresses begin with a T.
+/// The version byte, which makes addresses begin with a T.
 const VERSION: u8 = 0x41;
 
-/// How many characters an address has.
+/// The number of characters in an address.
 const CHARACTERS: usize = 34;
 
-/// An address that is not the zero address.
+/// An address other than the zero address.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Address([u8; ADDRESS_LENGTH]);
 
 impl Address {
-    /// Reads an address. There is one spelling of it; the hexadecimal forms that nodes use among themselves are no addresses
-    /// here.
+    /// Reads an address in its only accepted form. The hexadecimal forms that nodes use among themselves are
+    /// refused.
     pub(super) fn parse(text: &str) -> Option<Self> {
         if text.len() != CHARACTERS {
             return None;
@@ -28,12 +29,12 @@ impl Address {
         (bytes != [0; ADDRESS_LENGTH]).then_some(Self(bytes))
     }
 
-    /// The address that belongs to a public key.
+    /// The address of a public key.
     pub(super) fn of_key(key: &VerifyingKey) -> Self {
         Self(keccak_of_key(key))
     }
 
-    /// Compares the twenty bytes in a time that does not depend on the answer (B-027).
+    /// Compares the twenty bytes in constant time (B-027).
     pub(super) fn is(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }

@@ -1,4 +1,5 @@
-// Tron wallets: found by TIP-6963, as window.tron (TIP-1193) and as the older window.tronLink, signing with signMessageV2.
+// Tron wallets: found by TIP-6963, as window.tron (TIP-1193) and as the older window.tronLink. They sign with
+// signMessageV2.
 
 export function find(add, { ask }) {
   const listed = new Set();
@@ -51,7 +52,7 @@ async function byRequest(provider) {
   return accounts(await provider.request({ method: "eth_requestAccounts" }));
 }
 
-// It says by a code how it went; nothing at all means that the wallet is locked.
+// The code tells how it went; no answer at all means that the wallet is locked.
 async function byOldRequest(provider) {
   const { code } = (await provider.request({ method: "tron_requestAccounts" })) || { code: 4100 };
   if (code !== 200) throw Object.assign(new Error("not connected"), { code: code === 4000 ? -32002 : code });

@@ -1,4 +1,4 @@
-//! Rules that hold for every key, text and signature, and the reasons of the refusals.
+//! Rules that hold for every key, text and signature, and the reasons for the refusals.
 
 use countersign_domain::wallet::{WalletAccount, WalletProof};
 use countersign_ports::{Verdict, WalletVerifier};
@@ -86,7 +86,7 @@ fn b_022_scalars_of_zero_beyond_the_order_or_of_no_point_are_refused() {
             assert_eq!(wallet.verdict(TEXT, &bytes), expected);
         }
     }
-    // 5 is the x of no point of secp256k1.
+    // No point of secp256k1 has 5 as its x.
     let mut bytes = good;
     bytes[..31].fill(0);
     bytes[31] = 5;
@@ -118,7 +118,7 @@ fn b_027_an_account_that_recognizing_would_not_give_is_refused_with_its_own_reas
     for chain in ["", "tron:", CHAIN_IN_HEX, "eip155:728126428"] {
         assert_eq!(judged(WalletAccount { chain: chain.to_owned(), ..account.clone() }), not_tron, "{chain}");
     }
-    let no_address = Err("the account's address is none");
+    let no_address = Err("the account's address is not valid");
     for address in [account.address.to_lowercase(), address_of(0x41, &[0; 20]), String::new()] {
         assert_eq!(judged(WalletAccount { address, ..account.clone() }), no_address);
     }
@@ -212,7 +212,7 @@ proptest! {
     ) {
         let mut bytes = wallet.sign(&text);
         bytes[position] ^= change;
-        // 27 and 0, and 28 and 1, say the same.
+        // 27 means the same as 0, and 28 the same as 1.
         prop_assume!(position != 64 || bytes[64] > 1);
         prop_assert!(!wallet.is_valid(&text, &bytes));
     }

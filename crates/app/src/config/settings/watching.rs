@@ -1,4 +1,4 @@
-//! What the server tells about itself.
+//! The settings for the log and the metrics.
 
 use std::net::SocketAddr;
 
@@ -9,8 +9,8 @@ pub(crate) static LOG: Setting<String> = Setting {
     spec: Spec {
         name: "log",
         file_key: None,
-        doc: "What is logged: a level, or directives for single parts, such as `info,countersign_usecases=debug`. The log goes \
-              to standard error.",
+        doc: "What is logged: a level, or directives for single parts, such as \
+              `info,countersign_usecases=debug`. The log goes to standard error.",
         takes: "error, warn, info, debug, trace or off, or a list of target=level",
         preset: Preset::Text("info"),
         privacy: Privacy::Public,
@@ -22,7 +22,7 @@ pub(crate) static LOG_FORMAT: Setting<LogFormat> = Setting {
     spec: Spec {
         name: "log_format",
         file_key: None,
-        doc: "How the log is written; `auto` is `pretty` on a terminal and `json` elsewhere.",
+        doc: "The format of the log; `auto` is `pretty` on a terminal and `json` elsewhere.",
         takes: "auto, pretty or json",
         preset: Preset::Text("auto"),
         privacy: Privacy::Public,
@@ -34,9 +34,9 @@ pub(crate) static METRICS: Setting<bool> = Setting {
     spec: Spec {
         name: "metrics",
         file_key: None,
-        doc: "Whether `/metrics` is there, which Prometheus reads (docs/metrics.md). It names no person and no client, but tells \
-              everybody who reaches it how busy the server is: give it a listener of its own (`metrics_listen`), or say `on` and close it \
-              at the proxy.",
+        doc: "Whether `/metrics` exists, for Prometheus (docs/metrics.md). It names no person and no \
+              client, but shows anyone who can reach it how busy the server is: give it a listener of its \
+              own (`metrics_listen`), or set `on` and block the path at the proxy.",
         takes: "on or off",
         preset: Preset::Absent(
             "`on` while the public URL is loopback, or with `metrics_listen`; otherwise `off`",
@@ -50,9 +50,9 @@ pub(crate) static METRICS_LISTEN: Setting<SocketAddr> = Setting {
     spec: Spec {
         name: "metrics_listen",
         file_key: None,
-        doc: "A listener of its own for `/metrics`; there is then nothing at that path where people and clients ask.",
+        doc: "A separate listener for `/metrics`. The path then does not exist on the main listener.",
         takes: "an IP address and a port, such as 127.0.0.1:9090 or [::]:9090",
-        preset: Preset::Absent("`/metrics` is where everything else is"),
+        preset: Preset::Absent("`/metrics` is on the main listener"),
         privacy: Privacy::Public,
     },
     parse: parse::socket_address,

@@ -1,4 +1,4 @@
-//! The mail server and the sender.
+//! The settings for the mail server and the sender.
 
 use super::*;
 
@@ -34,8 +34,8 @@ fn the_url_of_the_mail_server_can_be_in_a_file_and_its_password_is_shown_nowhere
 fn one_without_the_other_is_a_mistake() {
     assert_eq!(
         about("COUNTERSIGN_SMTP_URL", URL),
-        "COUNTERSIGN_MAIL_FROM: not set, and mails need a sender (smtp_url is set); mail_from takes an address such as \
-         signin@example.com, or Name <signin@example.com>"
+        "COUNTERSIGN_MAIL_FROM: not set, and mails need a sender because smtp_url is set; mail_from takes an \
+         address such as signin@example.com, or Name <signin@example.com>"
     );
     assert_eq!(
         about("COUNTERSIGN_MAIL_FROM", "signin@example.com"),
@@ -61,7 +61,7 @@ fn a_url_or_an_address_that_is_none_is_told_once() {
     );
 }
 
-/// The one line about a URL beside a good sender.
+/// The one line about a URL together with a valid sender.
 fn about_mail(url: &str) -> String {
     let start =
         start().variable("COUNTERSIGN_SMTP_URL", url).variable("COUNTERSIGN_MAIL_FROM", "signin@example.com");

@@ -1,4 +1,4 @@
-//! What `serve --dev` makes of the settings.
+//! How `serve --dev` changes the settings.
 
 use super::*;
 
@@ -27,7 +27,8 @@ fn a_database_a_secret_or_a_public_address_is_a_mistake_in_a_trial() {
         .variable("COUNTERSIGN_PUBLIC_URL", "https://auth.example.com")
         .flag("--database-url=sqlite://mine.db");
     let lines = start.lines(&load(&start).unwrap_err());
-    let own = "serve --dev makes a database and a secret of its own and throws them away; leave it out, or serve without --dev";
+    let own = "serve --dev creates a database and a secret of its own and deletes them at the end; leave it \
+               out, or run serve without --dev";
     assert_eq!(lines[0], format!("--database-url: {own}"));
     assert_eq!(lines[1], format!("secret_file in …/countersign.toml: {own}"));
     let about_url = lines.iter().filter(|line| line.starts_with("COUNTERSIGN_PUBLIC_URL: "));

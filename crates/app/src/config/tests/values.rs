@@ -1,4 +1,4 @@
-//! Values that are none.
+//! Values that are refused.
 
 use super::*;
 
@@ -54,43 +54,39 @@ fn each_setting_says_what_it_takes() {
         (
             "TRUSTED_PROXIES",
             "10.0.0.0/8,proxy",
-            "\"proxy\" is no network; trusted_proxies takes networks such as",
+            "\"proxy\" is not a network; trusted_proxies takes networks such as",
         ),
         (
             "TEMPLATE_DIRECTORY",
             "/nowhere",
-            "\"/nowhere\": there is no such folder; template_directory takes the path",
+            "\"/nowhere\": the folder does not exist; template_directory takes the path",
         ),
         (
             "ETHEREUM_RPC",
             "https://a.example",
-            "entry 1 does not begin with the number of a chain and an =; ethereum_rpc takes",
+            "entry 1 does not begin with a chain number and an =; ethereum_rpc takes",
         ),
-        ("ETHEREUM_RPC", "1=https://a.example,x=", "entry 2 does not begin with the number"),
+        ("ETHEREUM_RPC", "1=https://a.example,x=", "entry 2 does not begin with a chain number"),
         ("ETHEREUM_RPC", "1=http://a.example", "the URL for chain 1: http is for localhost and"),
         (
             "ETHEREUM_RPC",
             "1=https://a.example,1=https://b.example",
             "there are two URLs for chain 1; ethereum_rpc",
         ),
-        (
-            "ETHEREUM_RPC",
-            "0=https://a.example",
-            "the URL for chain 0: 0 is the number of no chain; ethereum_rpc",
-        ),
+        ("ETHEREUM_RPC", "0=https://a.example", "the URL for chain 0: 0 is not a chain number; ethereum_rpc"),
         (
             "ETHEREUM_RPC",
             "1=http://10.0.0.5:8545",
-            "the URL for chain 1: its address is a private one, and those",
+            "the URL for chain 1: its address is private, and private",
         ),
         ("ETHEREUM_RPC_PRIVATE", "yes", "\"yes\": neither on nor off; ethereum_rpc_private takes on or off"),
         ("COINS", "name=Namecoin", "coin 1: `chain` is missing; coins takes coins, each as key=value"),
         (
             "COINS",
             "name=Bitcoin chain=bip122:000000000019d6689c085ae165831e93 magic=x p2pkh=0",
-            "coin 1: the chain bip122:000000000019d6689c085ae165831e93 is known already; coins takes",
+            "coin 1: the chain bip122:000000000019d6689c085ae165831e93 is already known; coins takes",
         ),
-        ("LOG", "inof", "\"inof\" is no level; log takes error, warn, info"),
+        ("LOG", "inof", "\"inof\" is not a level; log takes error, warn, info"),
         ("LOG", "a=b=c", "log takes error, warn, info"),
         ("LOG_FORMAT", "xml", "\"xml\": no such format; log_format takes auto, pretty or json"),
     ];

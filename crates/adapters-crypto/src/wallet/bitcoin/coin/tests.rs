@@ -1,4 +1,4 @@
-//! Coins as operators describe them, rightly and wrongly.
+//! Descriptions of coins by operators, right and wrong.
 
 use super::*;
 
@@ -34,7 +34,7 @@ fn the_coins_of_this_build_can_be_written_the_same_way() {
 fn what_is_wrong_is_named() {
     let with = |more: &str| refused(&format!("{NAMECOIN} {more}"));
     assert_eq!(with("alone"), "`alone` is not of the form key=value");
-    assert_eq!(with("p2pkh=3"), "`p2pkh` is said twice");
+    assert_eq!(with("p2pkh=3"), "`p2pkh` is given twice");
     assert!(with("colour=red").starts_with("there is no key `colour`; the keys are name, chain,"));
     assert_eq!(
         with("cli=\"open"),
@@ -44,13 +44,13 @@ fn what_is_wrong_is_named() {
         with("cli=\"a\"b"),
         "the value of `cli` must be closed by a quotation mark and followed by a space"
     );
-    assert!(with(r#"cli="\t""#).starts_with("the value of `cli` has a backslash before something else"));
-    assert_eq!(with("legacy_p2sh=13"), "the version 13 is said twice");
+    assert!(with(r#"cli="\t""#).starts_with("the value of `cli` has a backslash that is not followed"));
+    assert_eq!(with("legacy_p2sh=13"), "the version 13 is given twice");
     assert_eq!(with("bip322=true"), "`bip322` must be yes or no, not `true`");
     assert_eq!(refused(""), "`name` is missing");
     assert_eq!(refused(&NAMECOIN.replace("p2pkh=52 ", "")), "`p2pkh` is missing");
     assert_eq!(refused(&NAMECOIN.replace("p2sh=13", "legacy_p2sh=13")), "`p2sh` is missing");
-    assert_eq!(refused(&NAMECOIN.replace("p2sh=13", "p2sh=52")), "the version 52 is said twice");
+    assert_eq!(refused(&NAMECOIN.replace("p2sh=13", "p2sh=52")), "the version 52 is given twice");
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn every_value_has_its_range() {
         ("name=Namecoin", "name=\" Namecoin\"", "`name` must be"),
         ("name=Namecoin", "name=Name\u{441}oin", "`name` must be"),
         ("name=Namecoin", "name=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "`name` must be"),
-        ("chain=bip122:", "chain=", "`chain` must be a chain by CAIP-2"),
+        ("chain=bip122:", "chain=", "`chain` must be a CAIP-2 chain id"),
         ("chain=bip122:", "chain=BIP122:", "`chain` must be"),
         ("chain=bip122:", "chain=bip122:0", "`chain` must be"),
         ("magic=\"Namecoin", "magic=\"N\u{e4}mecoin", "`magic` must be 1 to 80 printable"),

@@ -1,10 +1,10 @@
-//! The wrapper has one form.
+//! The wrapper has only one form.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// What an ABI encoder writes for (address, bytes, bytes), and the magic behind it.
+/// What an ABI encoder writes for (address, bytes, bytes), followed by the magic.
 fn wrapped(factory: [u8; 20], calldata: &[u8], inner: &[u8]) -> Vec<u8> {
     let mut signature = vec![0; 12];
     signature.extend(factory);
@@ -38,7 +38,7 @@ fn b_045_a_wrapper_cut_stretched_or_pointing_elsewhere_is_none() {
     for more in [1, 31, 32, 64] {
         assert_eq!(unwrap(&[body, &vec![0; more], &MAGIC].concat()), None, "{more}");
     }
-    // Whatever is still a wrapper after a change has other parts: nothing in it is free.
+    // If it is still a wrapper after a change, its parts are different: no bit of it is free.
     for bit in 0..body.len() * 8 {
         let mut changed = good.clone();
         changed[bit / 8] ^= 1 << (bit % 8);

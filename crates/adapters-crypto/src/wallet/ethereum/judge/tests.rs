@@ -1,4 +1,4 @@
-//! The judge is the one that its documentation describes, and what it says is read strictly. A real virtual machine runs it in
+//! The judge's code is as documented, and its answer is read strictly. A real virtual machine runs it in
 //! `tests/peers/evm.mjs`.
 
 use proptest::prelude::*;
@@ -17,11 +17,12 @@ fn constructor(deployment: Option<&Deployment>, signature: &[u8]) -> Vec<u8> {
 fn b_049_the_judge_of_a_wrapped_signature_is_the_documented_one() {
     let deployment = Deployment { factory: [0xfa; 20], calldata: vec![0xcd; 40] };
     let code = constructor(Some(&deployment), &[1, 2, 3]);
-    // 40 bytes for the factory and 4 + 4 * 32 for the wallet are 172 (0xac); in whole words that is 192 (0xc0).
+    // 40 bytes for the factory and 4 + 4 * 32 for the wallet are 172 (0xac); in whole words that is 192
+    // (0xc0).
     let expected = [
         "61 00ac 61 0091 60 00 39",
         "60 01 73 5aaeb6053f3e94c9b9a09f33669435e7ef1beaed 3b 15 15 80 61 00e0 52",
-        // Where there is code, the factory's call is jumped over, to the instruction 5b behind it.
+        // If there is code, jump over the factory's call to the instruction 5b after it.
         "61 0054 57",
         "60 00 60 00 61 0028 60 00 60 00 73 fafafafafafafafafafafafafafafafafafafafa 62 0f4240 5a 03 f1 16",
         "5b 60 20 61 0140 61 0084 61 0028 73 5aaeb6053f3e94c9b9a09f33669435e7ef1beaed 62 00ea60 5a 03 fa",
@@ -47,7 +48,7 @@ fn f_13_a_signature_that_is_not_wrapped_calls_the_wallet_and_nothing_else() {
     assert_eq!(calls.collect::<Vec<_>>(), [0xfa, 0xf3], "STATICCALL and RETURN");
 }
 
-/// The operations without what they push.
+/// The operations without the values that they push.
 fn operations(code: &[u8]) -> impl Iterator<Item = u8> {
     let mut rest = code.iter().copied();
     std::iter::from_fn(move || {

@@ -1,13 +1,14 @@
-//! When an RPC address is not asked: after failures in a row it is left alone for a while, and then one caller tries.
+//! Decides when an RPC address is not asked. After several failures in a row it is left alone for a while,
+//! and then one caller tries it.
 //!
-//! It breaks what it counts: an address that did not answer in the time that was its own. Whoever waited here for others, and
-//! whoever asks out of curiosity, is not counted (F-16).
+//! Only one thing counts as a failure: the address did not answer in the time that was its own. Callers that
+//! waited here for others, and requests made out of curiosity, do not count (F-16).
 
 use std::time::{Duration, Instant};
 
-/// So many failures in a row open the breaker (D-25 allows ten).
+/// This many failures in a row open the breaker (D-25 allows ten).
 const PATIENCE: u32 = 5;
-/// For so long nobody asks.
+/// How long nobody asks.
 pub(super) const PAUSE: Duration = Duration::from_secs(10);
 
 /// What is known of an RPC address.
@@ -17,14 +18,14 @@ pub(super) struct Breaker {
     open_until: Option<Instant>,
 }
 
-/// May it be asked?
+/// Whether a caller may ask the address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Admission {
     /// Yes.
     Ask,
-    /// Yes, for all who wait: the outcome decides whether others may.
+    /// Yes, on behalf of everyone who waits: the outcome decides whether the others may ask.
     Try,
-    /// Not now.
+    /// No, not now.
     LeaveAlone,
 }
 
@@ -35,19 +36,20 @@ impl Breaker {
             None => Admission::Ask,
             Some(end) if now < end => Admission::LeaveAlone,
             Some(_) => {
-                // The others wait for its outcome, or for a next one to try if it never comes back.
+                // The others wait for this outcome. If it never comes, the next one tries.
                 self.open_until = Some(now + PAUSE);
                 Admission::Try
             }
         }
     }
 
-    /// Decides for one who is not counted, and so never tries for others.
+    /// Decides for a caller that does not count, and so never tries on behalf of others.
     pub(super) const fn admit_uncounted(&self) -> Admission {
         if self.open_until.is_none() { Admission::Ask } else { Admission::LeaveAlone }
     }
 
-    /// Notes that a caller got what it asked for. One that was admitted before the breaker opened does not close it.
+    /// Records that a caller got its answer. A caller that was admitted before the breaker opened does not
+    /// close it.
     pub(super) fn succeeded(&mut self, admission: Admission) {
         match admission {
             Admission::Try => *self = Self::default(),
@@ -56,7 +58,7 @@ impl Breaker {
         }
     }
 
-    /// Notes a failure, and says whether it opened the breaker.
+    /// Records a failure, and returns whether it opened the breaker.
     pub(super) fn failed(&mut self, now: Instant) -> bool {
         self.failures = self.failures.saturating_add(1);
         if self.failures < PATIENCE {

@@ -1,4 +1,4 @@
-//! The addresses that may be asked about contracts: from the operator's settings and from nowhere else (B-048).
+//! The RPC addresses that may be asked about contracts. They come only from the operator's settings (B-048).
 
 use std::fmt;
 use std::net::IpAddr;
@@ -7,33 +7,34 @@ use countersign_outbound::{Kind, Reach};
 use ureq::http::Uri;
 use url::{Host, Url};
 
-/// The address of an Ethereum RPC service. It often holds a key, so printing it shows scheme, host and port and nothing else.
+/// The URL of an Ethereum RPC service. It often contains a key, so printing it shows only scheme, host and
+/// port.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RpcUrl(Url);
 
-/// Why a text is no such address.
+/// Why a text is not such a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RpcUrlRejected {
-    /// It does not parse.
+    /// It cannot be parsed.
     #[error("not a URL")]
     NotAUrl,
     /// Neither https nor http.
     #[error("neither https nor http")]
     Scheme,
-    /// Everybody on the way could change the answers.
+    /// It is plain http outside the private network, where anyone on the way could change the answers.
     #[error("http is for localhost and for loopback or private addresses only: use https")]
     PlainHttp,
-    /// It has a fragment, which no server ever sees.
+    /// It has a fragment, which is never sent to a server.
     #[error("it has a fragment")]
     Fragment,
-    /// Nobody serves there: multicast, link-local, documentation and the like.
-    #[error("its address is one at which no service can be")]
+    /// No service can run there: multicast, link-local, documentation addresses and the like.
+    #[error("no service can run at its address")]
     NoService,
 }
 
 impl RpcUrl {
-    /// Reads an address: https, or http where it cannot leave the machine or the private network. A user and a password
-    /// in it are sent by HTTP Basic.
+    /// Reads a URL: https, or http if it cannot leave the machine or the private network. A user and a
+    /// password in it are sent with HTTP Basic.
     pub fn parse(text: &str) -> Result<Self, RpcUrlRejected> {
         let url = Url::parse(text).map_err(|_| RpcUrlRejected::NotAUrl)?;
         if url.fragment().is_some() {
@@ -48,12 +49,12 @@ impl RpcUrl {
             ("http", _) => return Err(RpcUrlRejected::PlainHttp),
             _ => return Err(RpcUrlRejected::Scheme),
         }
-        // The caller reads it again by rules of its own.
+        // The HTTP client parses the URL again by its own rules.
         Uri::try_from(url.as_str()).map_err(|_| RpcUrlRejected::NotAUrl)?;
         Ok(Self(url))
     }
 
-    /// Gives the whole URL away, for the one place that connects.
+    /// Returns the whole URL with its secrets, for the one place that connects.
     pub(super) fn expose(&self) -> &str {
         self.0.as_str()
     }
@@ -71,7 +72,7 @@ impl fmt::Debug for RpcUrl {
     }
 }
 
-/// Who is asked about the contracts of one chain.
+/// The service that is asked about the contracts of one chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RpcEndpoint {
     chain: u64,
@@ -79,20 +80,21 @@ pub struct RpcEndpoint {
     allow_private: bool,
 }
 
-/// Why an address cannot be asked about a chain.
+/// Why a URL cannot be used for a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RpcEndpointRejected {
-    /// Chains are numbered from one.
-    #[error("0 is the number of no chain")]
+    /// Chain numbers start at one.
+    #[error("0 is not a chain number")]
     NoChain,
-    /// The address is private, and that was not allowed.
-    #[error("its address is a private one, and those are not allowed")]
+    /// The address is private, and private addresses are not allowed.
+    #[error("its address is private, and private addresses are not allowed")]
     Private,
 }
 
 impl RpcEndpoint {
-    /// Says who is asked about the contracts of the chain with this number. A name that leads to a private address, or to
-    /// this machine unless the URL itself says so, is not followed unless private addresses are allowed.
+    /// Sets the service for the contracts of the chain with this number. Unless private addresses are
+    /// allowed, a host name must not resolve to a private address, or to this machine unless the URL itself
+    /// says so.
     pub fn new(chain: u64, url: RpcUrl, allow_private: bool) -> Result<Self, RpcEndpointRejected> {
         if chain == 0 {
             return Err(RpcEndpointRejected::NoChain);
@@ -109,12 +111,12 @@ impl RpcEndpoint {
         self.chain
     }
 
-    /// Where it is.
+    /// The URL of the service.
     pub fn url(&self) -> &RpcUrl {
         &self.url
     }
 
-    /// Which addresses its name may lead to.
+    /// Which addresses the host name may resolve to.
     pub(super) fn reach(&self) -> Reach {
         let names_this_machine = is_localhost(&self.url.0)
             || literal(&self.url.0).is_some_and(|address| Kind::of(address) == Kind::Loopback);
@@ -128,7 +130,7 @@ impl RpcEndpoint {
     }
 }
 
-/// The address, where the host is none but an address.
+/// The IP address, if the host is one.
 fn literal(url: &Url) -> Option<IpAddr> {
     match url.host()? {
         Host::Ipv4(address) => Some(address.into()),

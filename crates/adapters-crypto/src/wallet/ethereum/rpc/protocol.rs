@@ -1,29 +1,29 @@
-//! JSON-RPC 2.0 as Ethereum nodes speak it, read strictly.
+//! JSON-RPC 2.0 as Ethereum nodes use it, parsed strictly.
 
 use serde_json::{Value, json};
 
 use crate::strict_json;
 
-/// What a node answered.
+/// A node's answer.
 #[derive(Debug, PartialEq)]
 pub(super) enum Answer {
     Result(Value),
     Error { code: i64, message: String },
 }
 
-/// A request.
+/// Writes a request.
 pub(super) fn request(id: u64, method: &str, params: &Value) -> String {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
 }
 
-/// Reads the answer to the request of this id: exactly a result or an error. A list of answers is none, and neither is an
-/// object that says something twice.
+/// Reads the answer to the request with this id: either a result or an error. A batch of answers is refused,
+/// and so is an object with duplicate names.
 pub(super) fn read(body: &[u8], id: u64) -> Result<Answer, &'static str> {
     let Some(mut answer) = strict_json::object(body) else {
-        return Err("it answered with something else than a JSON object in which every name is there once");
+        return Err("its answer is not a JSON object without duplicate names");
     };
     if answer.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
-        return Err("it answered with something else than JSON-RPC 2.0");
+        return Err("its answer is not JSON-RPC 2.0");
     }
     if answer.get("id").and_then(Value::as_u64) != Some(id) {
         return Err("it answered another request");
@@ -44,22 +44,23 @@ pub(super) fn read(body: &[u8], id: u64) -> Result<Answer, &'static str> {
     }
 }
 
-/// Bytes: `0x` and an even number of digits.
+/// Reads bytes: `0x` and an even number of digits.
 pub(super) fn data(result: &Value) -> Option<Vec<u8>> {
     hex::decode(result.as_str()?.strip_prefix("0x")?).ok()
 }
 
-/// A number: `0x` and digits, the first of which is not 0 unless it is alone.
+/// Reads a number: `0x` and digits without leading zeros.
 pub(super) fn quantity(result: &Value) -> Option<u64> {
     let digits = result.as_str()?.strip_prefix("0x")?;
     let number = u64::from_str_radix(digits, 16).ok()?;
     (format!("{number:x}") == digits.to_ascii_lowercase()).then_some(number)
 }
 
-/// Is this error of `eth_call` what became of the contract, and no trouble of the node's? Whoever owns a contract can bring
-/// these about, so they must not count against the node. Nodes agree on code 3 for a revert with a reason, and on little else.
+/// True if this error of `eth_call` came from the contract and not from the node. A contract's owner can
+/// cause these, so they must not count against the node. Nodes agree on code 3 for a revert with a reason,
+/// and on little else.
 pub(super) fn is_the_contracts(code: i64, message: &str) -> bool {
-    /// Parity's code for every halt, which its descendants kept.
+    /// Parity's code for every halt. Nodes derived from it kept the code.
     const VM_EXECUTION_ERROR: i64 = -32_015;
     const HALTS: [&str; 12] = [
         "revert",
