@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The eight steps of a sign-in, with curl and jq. Only the signature needs a wallet; a throw-away one is made for it.
+# The eight steps of a sign-in, with curl and jq. Only the signature needs a wallet, so the script creates a throw-away one.
 #
 #   BASE         the server                 (http://localhost:8080)
 #   COUNTERSIGN  the binary with the wallet (./target/release/countersign)
@@ -14,7 +14,7 @@ workspace=$(mktemp -d)
 trap 'rm -rf "$workspace"' EXIT
 cookies=$workspace/cookies
 touch "$cookies"
-# An error of the server ends the script, and its body is shown.
+# If the server returns an error, show its body and stop.
 request() { curl --silent --show-error --fail-with-body --cookie "$cookies" --cookie-jar "$cookies" "$@"; }
 location() { request --output /dev/null --write-out '%{redirect_url}' "$@"; }
 
@@ -43,7 +43,7 @@ callback=$(location "$BASE/oauth/login" --header "Accept:" --json "$(jq -n --arg
   --arg signature "$signature" --arg id "$client_id" --arg uri "$REDIRECT_URI" --arg state "$STATE" \
   '{wallet_address: $address, challenge: $challenge, signature: $signature,
     client_id: $id, redirect_uri: $uri, state: $state}')")
-[[ $callback == *"state=$STATE"* ]] || { echo "the state is another one: $callback" >&2; exit 1; }
+[[ $callback == *"state=$STATE"* ]] || { echo "the state does not match: $callback" >&2; exit 1; }
 code=$(sed -E 's/.*[?&]code=([^&]*).*/\1/' <<<"$callback")
 echo "   redirected to ${callback%%\?*} with a code of ${#code} characters"
 

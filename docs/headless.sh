@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A program signs in with a wallet and without a browser, with curl and jq: docs/headless.md.
+# A program signs in with a wallet but without a browser, using curl and jq. See docs/headless.md.
 #
 #   BASE         the server                 (http://localhost:8080)
 #   COUNTERSIGN  the binary with the wallet (./target/release/countersign)
@@ -11,7 +11,7 @@ WALLET_SIGNATURE=urn:countersign:params:oauth:grant-type:wallet-signature
 
 workspace=$(mktemp -d)
 trap 'rm -rf "$workspace"' EXIT
-# An error of the server ends the script, and its body is shown.
+# If the server returns an error, show its body and stop.
 request() { curl --silent --show-error --fail-with-body "$@"; }
 
 echo "1. The client registers, for this grant type and without a redirect URI"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes fuzz/corpus anew: fuzz/merge.sh [TARGET...]. `make fuzz-corpus` builds first and makes the seeds. What counts is which
-# branches are taken, not how often, so that what is kept stays small; seeds at a limit stay whatever they do.
+# Rebuilds fuzz/corpus: fuzz/merge.sh [TARGET...]. `make fuzz-corpus` first builds the targets and creates the seeds. To keep the
+# corpus small, an input stays only if it takes a new branch; how often it takes one does not count. Seeds at a limit always stay.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 built=target/fuzz/$(rustc -vV | sed -n 's/^host: //p')/release

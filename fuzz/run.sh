@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Runs fuzz targets that were built, some at a time: fuzz/run.sh SECONDS [TARGET...]. Without names all targets run. Each ends
-# at its first finding; the input lies in fuzz/artifacts then. `make fuzz` builds first.
+# Runs fuzz targets that are already built, several at a time: fuzz/run.sh SECONDS [TARGET...]. Without names it runs all
+# targets. A target stops at its first finding and leaves the input in fuzz/artifacts. `make fuzz` builds them first.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 built=target/fuzz/$(rustc -vV | sed -n 's/^host: //p')/release
 work=target/fuzz/work
 
-# An input that takes ten seconds is a finding, as is one that takes a gigabyte. Decoders of signatures and tokens take 8 KiB at
-# most and everything else 2 KiB, so nothing much longer is tried.
+# An input that takes ten seconds or a gigabyte is a finding. Decoders of signatures and tokens accept at most 8 KiB, everything
+# else at most 2 KiB, so there is no point in trying much longer inputs.
 run_one() {
 	local target=$1 seconds=$2 status=0 runs dictionary=() longest=2304
 	[[ $target == sign* || $target == token ]] && longest=12288

@@ -1,8 +1,8 @@
 """Turns the test vectors into seeds for the fuzz targets: fuzz/seeds.py FOLDER, from the root of the project.
 
-Every family's vectors are read alike: whatever is called an address, a chain, a text or a signature becomes one. Most of it says
-nothing new to the fuzzer; `make fuzz-corpus` keeps what does, and besides all that stands at a limit: from there one more step is a
-short way.
+The vectors of all families are read the same way: every field that is named as an address, a chain, a text or a signature becomes a
+seed. Most seeds are nothing new to the fuzzer. `make fuzz-corpus` keeps those that are, and all seeds at a limit, because from
+there the fuzzer needs only one small step to cross it.
 """
 
 import base64
@@ -12,16 +12,16 @@ import pathlib
 import sys
 
 VECTORS = pathlib.Path("tests/vectors")
-# Which row of the family's table a signature is tried for, and which family and row a text: see `pick` in signature.rs.
+# The prefix that picks the row of the family's table for a signature, or the family and row for a text: see `pick` in signature.rs.
 ROWS = "0123456789"
 FAMILIES = "01234567"
-# Targets that take the vectors of another folder too.
+# Targets that also use the vectors of another folder.
 ALSO = {"bitcoin": ["coins"], "ethereum": ["tron"]}
 LENGTHS = "0123"
 
 
 def objects(value):
-    """Every object of a JSON document, however deep."""
+    """Every object of a JSON document, at any depth."""
     if isinstance(value, dict):
         yield value
     if isinstance(value, (dict, list)):
@@ -30,14 +30,14 @@ def objects(value):
 
 
 def texts(row, *names):
-    """The texts that stand under these names, one by one."""
+    """The strings in the fields with these names, one by one."""
     for name in names:
         found = row.get(name)
         yield from (item for item in (found if isinstance(found, list) else [found]) if isinstance(item, str))
 
 
 def rows(folder):
-    """Every object of every file of a family, or of all."""
+    """Every object of every file of a family, or of all families."""
     for file in sorted((VECTORS / folder).glob("*.json")):
         yield from objects(json.loads(file.read_text()))
 
@@ -80,7 +80,7 @@ def oauth_seeds():
             yield "public_url", row["value"]
         for value in texts(row, "code_verifier", "code_challenge", "method", "requested", "client_id", "client_secret"):
             yield "values", value
-    # One of each field, and of each value that the vectors do not hold.
+    # One of each field, and of each value that the vectors do not contain.
     yield "registration", "\n".join([
         "scopes=openid", "scopes=email", "scope=openid email", "response_types=code", "grant_types=refresh_token",
         "grant_types=authorization_code", "token_endpoint_auth_method=client_secret_basic", "contacts=a@b.example",
@@ -102,7 +102,7 @@ def oauth_seeds():
 
 
 def limit_seeds():
-    """The longest and the most that is taken, and neighbors that must not be mixed up."""
+    """The longest and the most values that are accepted, and similar values that must not be confused."""
     uri = "https://client.example/"
     yield "registration", "client_name=" + "ab " * 33 + "c"
     yield "registration", "client_name=\U0001f980" * 2 + "\U0001f980" * 99
@@ -127,7 +127,7 @@ def limit_seeds():
         yield "signature_bytes", length + "0x" + "FB" * size
         yield "signature_bytes", length + base64.b64encode(b"\xfb" * size).decode()
         yield "signature_bytes", length + base64.urlsafe_b64encode(b"\xfb" * size).decode().rstrip("=")
-    # Every form, good and bad, of the signatures that stand in the family's table.
+    # Every form, valid and invalid, of the signatures in the family's table.
     for family, choice in [("ethereum", "1"), ("solana", "0")]:
         for row in rows(family):
             if str(row.get("name")).endswith("#0"):

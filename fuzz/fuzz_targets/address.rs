@@ -1,4 +1,4 @@
-//! An address as people write it, in its last line perhaps the chain.
+//! An address as people write it, optionally with the chain in its last line.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &str| countersign_fuzz::address::judge(input));

@@ -1,4 +1,4 @@
-//! The decoder of signatures whose length is known.
+//! The decoder for signatures of a known length.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &str| countersign_fuzz::signature::bytes(input));

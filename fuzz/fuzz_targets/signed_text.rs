@@ -1,4 +1,4 @@
-//! Texts under signatures that are good for other texts.
+//! Texts with signatures that are valid for other texts.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &str| countersign_fuzz::signature::signed_text(input));

@@ -1,4 +1,4 @@
-//! Real accounts with texts that their holders signed. A family is a module here and a name in [`FAMILIES`].
+//! Real accounts with texts that their holders signed. Each family is a module here and a name in [`FAMILIES`].
 
 mod bitcoin;
 mod coins;
@@ -23,29 +23,29 @@ pub use ethereum::ETHEREUM;
 pub use solana::SOLANA;
 pub use tron::TRON;
 
-/// What a holder signed.
+/// One text and its holder's signature.
 #[derive(Debug)]
 pub struct Signed {
     /// The account.
     pub address: &'static str,
-    /// Its chain, where the address alone could mean several.
+    /// Its chain, if the address alone could mean several accounts.
     pub chain: Option<&'static str>,
     /// The text.
     pub text: &'static str,
     /// The signature as the wallet wrote it.
     pub signature: &'static str,
-    /// What only the holder can make.
+    /// The part of the signature that only the holder can create.
     pub core: Core,
 }
 
-/// What every good signature holds.
+/// The part that every valid signature of the text must contain.
 #[derive(Debug)]
 pub enum Core {
     /// All bytes.
     Exact,
     /// All bytes but the last, which is the recovery byte of Ethereum and has two spellings.
     Recoverable,
-    /// `r` and `s`, or the point and the scalar, in hex, wherever they stand in a longer structure.
+    /// `r` and `s`, or the point and the scalar, in hex, anywhere in a longer structure.
     Parts(&'static [&'static str]),
 }
 
@@ -54,7 +54,8 @@ pub enum Core {
 pub struct Family {
     /// One row or more.
     pub signed: &'static [Signed],
-    /// How bytes may be written: all spellings of as many bytes as the good signature has must have one verdict.
+    /// How bytes can be written. All spellings of the same bytes, at the valid signature's length, must get the
+    /// same verdict.
     pub spellings: &'static [fn(&[u8]) -> String],
     accounts: OnceLock<Vec<WalletAccount>>,
 }
@@ -64,7 +65,7 @@ impl Family {
         Self { signed, spellings, accounts: OnceLock::new() }
     }
 
-    /// The account of a row. The first time, all rows are checked: their signatures must be good.
+    /// The account of a row. The first call checks that the signatures of all rows are valid.
     pub fn account(&self, row: usize) -> &WalletAccount {
         &self.accounts.get_or_init(|| self.signed.iter().map(account_of).collect())[row]
     }
@@ -83,7 +84,7 @@ fn account_of(row: &Signed) -> WalletAccount {
 /// Every family of the router.
 pub const FAMILIES: [&Family; 6] = [&ETHEREUM, &BITCOIN, &COINS, &SOLANA, &COSMOS, &TRON];
 
-/// The spellings of bytes that most families take.
+/// The spellings of bytes that most families accept.
 const USUAL: &[fn(&[u8]) -> String] = &[
     |bytes| format!("0x{}", hex::encode(bytes)),
     |bytes| format!("0x{}", hex::encode_upper(bytes)),

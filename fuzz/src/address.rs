@@ -1,4 +1,4 @@
-//! What holds for every address that some family recognizes.
+//! What must be true of every address that some family recognizes.
 
 use std::sync::LazyLock;
 
@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::accounts::FAMILIES;
 use crate::{ROUTER, is_printable, verdict};
 
-/// The longest address of any family that people use is a Cosmos one of 90 characters.
+/// The longest address in use, of any family, is a Cosmos address of 90 characters.
 const MAX_ADDRESS: usize = 90;
 
 /// A challenge has 1,500 bytes at most.
@@ -26,7 +26,7 @@ static PUBLIC_URL: LazyLock<PublicUrl> =
 static REDIRECT_URI: LazyLock<RedirectUri> =
     LazyLock::new(|| RedirectUri::from_trusted("https://client.example/cb".to_owned()));
 
-/// Reads an address and, behind its last line feed, a chain.
+/// Reads an address and, after its last line feed, a chain.
 pub fn judge(input: &str) {
     let (text, chain) = match input.rsplit_once('\n') {
         Some((text, chain)) => (text, Some(chain)),
@@ -57,8 +57,8 @@ fn hold_for(one: &RecognizedAccount, name: &AccountName<'_>) {
     assert!(is_printable(&account.chain) && is_printable(&one.chain_id), "{one:?}");
     assert!(is_printable(&one.kind.replace(' ', "")), "{one:?}");
 
-    // The spelling that was read names the account on its chain, and the canonical form is a fixed point: alone it means the
-    // account too (perhaps among others), on its chain nothing else of its kind.
+    // The given spelling names the account on its chain, and the canonical form is a fixed point: alone it also
+    // means the account (perhaps among others), and on its chain nothing else of its kind.
     assert!(ROUTER.recognize(name.address, Some(&account.chain)).contains(one), "{one:?}");
     assert_eq!(ROUTER.recognize(&account.address, Some(&account.chain)), std::slice::from_ref(one));
     let anywhere = ROUTER.recognize(&account.address, None);
@@ -106,8 +106,8 @@ fn challenge_is_plain(one: &RecognizedAccount) {
     assert_eq!(text.lines().nth(1), Some(one.account.address.as_str()));
 }
 
-/// An account comes from the session too, where an older version may have written it: whatever it says, a signature is good for
-/// its own account only.
+/// An account can also come from a session that an older version wrote. Whatever it says, a signature is valid
+/// only for its own account.
 fn an_account_of_others_is_not_believed(name: &AccountName<'_>) {
     for family in FAMILIES {
         let row = &family.signed[0];

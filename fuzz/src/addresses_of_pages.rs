@@ -1,4 +1,4 @@
-//! What holds for redirect URIs and for the server's own address.
+//! What must be true of redirect URIs and of the server's own URL.
 
 use countersign_domain::public_url::{PublicUrl, PublicUrlRejected};
 use countersign_domain::redirect_uri::{MAX_LENGTH, RedirectUri};
@@ -6,7 +6,7 @@ use url::{Host, Url};
 
 use crate::is_printable;
 
-/// Reads a redirect URI as one that is registered, and what stands behind the first line feed as one that is asked for.
+/// Reads the first line as a registered redirect URI, and the rest as a requested one.
 pub fn redirect_uri(input: &str) {
     let (registered, requested) = input.split_once('\n').unwrap_or((input, ""));
     let Ok(uri) = RedirectUri::parse(registered) else { return };
@@ -23,7 +23,7 @@ pub fn redirect_uri(input: &str) {
         assert_eq!(Url::parse(&uri.origin()).expect("an origin").origin(), url.origin());
     }
     answers_are_added(&uri, &url, requested);
-    // What was asked for may also stand between host and path of what is registered, so that ports are tried often.
+    // The request is also inserted between the registered host and path, so that ports are tried often.
     let slashes = registered.find("//").map_or(0, |slashes| slashes + 2);
     let host = registered.find(']').unwrap_or(slashes);
     let path_starts = registered[host..].find([':', '/', '?']).map_or(registered.len(), |at| host + at);
@@ -35,7 +35,7 @@ pub fn redirect_uri(input: &str) {
     }
 }
 
-/// The answer stands behind what was there, whatever its values are, and leads nowhere else.
+/// The response is appended to the URI, whatever its values are, and does not lead anywhere else.
 fn answers_are_added(uri: &RedirectUri, url: &Url, value: &str) {
     let answer = [("code", "a_b-c"), ("state", value)];
     let target = uri.with_answer(&answer);
@@ -51,8 +51,8 @@ fn answers_are_added(uri: &RedirectUri, url: &Url, value: &str) {
     assert!(pairs.eq(expected), "{target}");
 }
 
-/// People are sent to the URI that was asked for, so it must be as good as a registered one; it may differ in the port of a
-/// loopback address (RFC 8252 section 7.3) and in nothing else.
+/// The browser is redirected to the requested URI, so it must be as valid as a registered one. It can differ only
+/// in the port of a loopback address (RFC 8252 section 7.3).
 fn only_the_port_differs(registered: &str, requested: &str) {
     assert!(RedirectUri::parse(requested).is_ok(), "{requested}");
     if registered == requested {

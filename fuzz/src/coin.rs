@@ -1,9 +1,9 @@
-//! What an operator says of a coin.
+//! The operator's description of a coin.
 
 use countersign_adapters_crypto::{Coin, CoinVerifier};
 use countersign_ports::WalletVerifier;
 
-/// Judges a description. What is taken makes a verifier that answers, and speaks of the coin in words that can stand in a
+/// Checks a description. If it is accepted, its verifier must answer, and the coin's names must fit into a
 /// challenge.
 pub fn judge(text: &str) {
     let coin = match Coin::parse(text) {

@@ -1,6 +1,7 @@
 //! What the fuzz targets do with their input: one function for each, which panics when the code under test breaks a promise.
 //!
-//! Every input is text, so that the files of a corpus can be read and written by hand. docs/testing.md says how to run them.
+//! Every input is text, so that people can read and write the files of a corpus. docs/testing.md says how to run
+//! the targets.
 
 pub mod accounts;
 pub mod address;
@@ -19,10 +20,10 @@ use countersign_adapters_crypto::WalletRouter;
 use countersign_domain::wallet::{WalletAccount, WalletProof};
 use countersign_ports::{Verdict, VerifierError, WalletVerifier};
 
-/// All families, as the server has them without an address of a chain to ask.
+/// All families, as on a server without any RPC URL.
 pub(crate) static ROUTER: LazyLock<WalletRouter> = LazyLock::new(WalletRouter::standard);
 
-/// Asks for a verdict, and sees to it that it is given at once: there is no chain to ask.
+/// Asks for a verdict and makes sure that it comes at once, because there is no chain to query.
 pub(crate) fn verdict(
     account: &WalletAccount,
     text: &str,
@@ -44,7 +45,7 @@ pub(crate) fn verdict(
     verdict
 }
 
-/// May this stand in a line of a challenge, and in a header?
+/// Can this be in a line of a challenge, and in a header?
 pub(crate) fn is_printable(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| (b'!'..=b'~').contains(&byte))
 }

@@ -1,4 +1,4 @@
-//! What holds for metadata that is registered.
+//! What must be true of registered metadata.
 
 use countersign_domain::client::DisplayMetadata;
 use countersign_domain::readable::MAX_NAME_LENGTH;
@@ -6,8 +6,8 @@ use countersign_domain::registration::{
     JudgedMetadata, MAX_REDIRECT_URIS, RequestedMetadata, judge as judge_metadata,
 };
 
-/// Reads one field from each line, `name=value`; a field with a list takes one value from each of its lines. A name and a
-/// redirect URI are there until the lines bring others, so that the rules behind theirs are reached.
+/// Reads one field from each line, `name=value`. A field with a list gets one value from each of its lines. There
+/// is a default name and redirect URI, so that the rules that are checked after them are reached.
 pub fn judge(input: &str) {
     let Ok(judged) = judge_metadata(requested(input)) else { return };
     let metadata = &judged.metadata;
@@ -63,7 +63,7 @@ fn requested(input: &str) -> RequestedMetadata {
     requested
 }
 
-/// The request that says all of what was judged.
+/// The request with everything that was accepted.
 fn again(judged: &JudgedMetadata) -> RequestedMetadata {
     let metadata = &judged.metadata;
     let method = judged.method.name();

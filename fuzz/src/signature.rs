@@ -1,4 +1,4 @@
-//! What holds for every text that is said to be a signature.
+//! What must be true of every text that is presented as a signature.
 
 use base64::alphabet;
 use base64::engine::general_purpose::{
@@ -12,10 +12,10 @@ use serde_json::Value;
 use crate::accounts::{Core, FAMILIES, Family, Signed};
 use crate::verdict;
 
-/// More characters than 65 bytes have in base58.
+/// More characters than 65 bytes take in base58.
 const MAX_BASE58: usize = 100;
 
-/// Judges a signature. The first character says whose it should be; the rest is the signature.
+/// Verifies a signature. The first character says whose it should be; the rest is the signature.
 pub fn judge(family: &Family, input: &str) {
     let Some((row, signature)) = pick(input, family.signed.len()) else { return };
     let (signed, account) = (&family.signed[row], family.account(row));
@@ -48,7 +48,8 @@ pub fn judge(family: &Family, input: &str) {
     }
 }
 
-/// Is this the recorded signature? Where bytes have a fixed meaning, each counts but one: 0 and 1 may stand for 27 and 28.
+/// Is this the recorded signature? If bytes have a fixed meaning, all of them count, with one exception: 0 and 1
+/// can replace 27 and 28.
 fn is_the_holders(row: &Signed, bytes: &[u8]) -> bool {
     match row.core {
         Core::Exact => own_bytes(row) == bytes,
@@ -65,12 +66,13 @@ fn is_the_holders(row: &Signed, bytes: &[u8]) -> bool {
     }
 }
 
-/// The bytes of the good signature, by the first of its readings.
+/// The bytes of the valid signature, in the first of its spellings.
 fn own_bytes(signed: &Signed) -> Vec<u8> {
     readings(signed.signature).swap_remove(0)
 }
 
-/// Judges a text under a good signature. The first two characters say which; the rest is the text.
+/// Checks a valid signature against another text. The first two characters say which signature; the rest is the
+/// text.
 pub fn signed_text(input: &str) {
     let Some((family, rest)) = pick(input, FAMILIES.len()) else { return };
     let family = FAMILIES[family];
@@ -108,8 +110,9 @@ fn pick(input: &str, count: usize) -> Option<(usize, &str)> {
     Some(((first as usize).wrapping_sub('0' as usize) % count, characters.as_str()))
 }
 
-/// All that the text may mean as bytes, read with more forgiveness than any family has: hex, base58, both kinds of base64; behind
-/// the prefixes of BIP-322, which have three letters; inside the strings of JSON, where some wallets put the signature.
+/// Everything that the text could mean as bytes, parsed more leniently than any family does: hex, base58, both kinds
+/// of base64; after the prefixes of BIP-322, which have three letters; inside JSON strings, where some wallets put
+/// the signature.
 fn readings(text: &str) -> Vec<Vec<u8>> {
     let forgiving = GeneralPurposeConfig::new()
         .with_decode_padding_mode(DecodePaddingMode::Indifferent)
@@ -122,7 +125,7 @@ fn readings(text: &str) -> Vec<Vec<u8>> {
     let mut readings = Vec::new();
     for text in &texts {
         readings.extend(hex::decode(text.strip_prefix("0x").unwrap_or(text)));
-        // Base58 takes a time that grows with the square of the length.
+        // Decoding base58 takes time proportional to the square of the length.
         if text.len() <= MAX_BASE58 {
             readings.extend(bs58::decode(text).into_vec());
         }

@@ -1,4 +1,4 @@
-//! What holds for every text that is said to be one of our access tokens.
+//! What must be true of every text that is presented as one of our access tokens.
 
 use std::pin::pin;
 use std::sync::LazyLock;
@@ -16,8 +16,8 @@ use countersign_ports::TokenSigner;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-/// A signer, and the header of its tokens with the dot behind it. The key is another one in every process, so seeds begin behind
-/// the header.
+/// A signer, and the header of its tokens with the dot after it. Every process has a different key, so seeds begin
+/// after the header.
 static SIGNER: LazyLock<(JosekitSigner, String)> = LazyLock::new(|| {
     let key = SigningKey::generate(SigningAlgorithm::Es256).expect("a key");
     let signer = JosekitSigner::new(&[key]).expect("a signer");
@@ -44,7 +44,7 @@ static SIGNER: LazyLock<(JosekitSigner, String)> = LazyLock::new(|| {
     (signer, header)
 });
 
-/// Reads a token as it came, and as the rest of one with our header.
+/// Reads the input as a token, and as the rest of a token with our header.
 pub fn judge(input: &str) {
     let (signer, header) = &*SIGNER;
     assert_eq!(signer.read_id_token(input), None, "an ID token without our signature");

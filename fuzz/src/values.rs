@@ -1,4 +1,4 @@
-//! What holds for the small values: each has one spelling, or none of its spellings says something else.
+//! What must be true of the small values: each has one spelling, or all of its spellings mean the same.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -52,7 +52,7 @@ fn ids(input: &str) {
     assert!(spellings.iter().all(|spelling| spelling.is_some() == spellings[0].is_some()));
 }
 
-/// Codes and tokens that name their row, hashes, and the operator's secret.
+/// Codes and tokens that contain the id of their row, hashes, and the operator's secret.
 fn secrets(input: &str) {
     let secret = Secret::new(input);
     assert_eq!(format!("{secret:?}"), "Secret(..)");
@@ -82,7 +82,7 @@ fn code_challenges(input: &str) {
     assert_eq!(of_input.admits(input), well_formed);
 }
 
-/// What is an address has one spelling, and can break no line of a mail (B-070).
+/// A mail address has one spelling, and cannot break a line of a mail (B-070).
 fn email_addresses(input: &str) {
     let Ok(address) = EmailAddress::parse(input) else { return };
     assert_eq!(EmailAddress::parse(address.as_str()), Ok(address.clone()));
@@ -91,7 +91,7 @@ fn email_addresses(input: &str) {
     assert!(input.trim().eq_ignore_ascii_case(address.as_str()));
 }
 
-/// A text that somebody else wrote is read without being believed: everything shown stands in it, and it is not ours.
+/// A text that somebody else wrote is parsed but not trusted: everything shown is in the text, and it is not ours.
 fn foreign_texts(input: &str) {
     assert!(!is_ours(&TextKey::new([7; 32]), input));
     let text = format!("a.example wants you to sign in with your Ethereum account:\n{input}");

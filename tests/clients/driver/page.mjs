@@ -59,20 +59,20 @@ const HEAD = ["library", "version", "from", "client authentication", "PKCE", "al
 export function page(judged) {
   return `# Client libraries
 
-Each of these was installed as it is published and logged in to a running Countersign, in the small application that stands below. All that
-it was told is the issuer's address and the client that it was registered as. \`make test-clients\` does it again; it writes this page
-(\`UPDATE_DOCS=1\`) or fails when the page is no longer true.
+Each of these libraries was installed in its published version and logged in to a running Countersign, in the small application shown below. The
+application was given only the issuer's URL and the client that was registered for it. \`make test-clients\` runs all of this again. It writes this
+page (\`UPDATE_DOCS=1\`), or fails if the page is out of date.
 
-Where an application has addresses and settings of its own, \`countersign client create --for\` registers it as it was here and prints these settings, filled in.
+If an application has redirect URIs and settings of its own, \`countersign client create --for\` registers it as in this test and prints its settings, filled in.
 
-Whatever you use, know people by \`sub\` and never by the wallet's address alone: they have several wallets and move them, so that one address may be another person next year.
+Whatever library you use, identify users by \`sub\`, never by the wallet's address alone. Users can have several wallets and can unlink them, so an address can belong to another user next year.
 
-- A step counts when the server says so too: the tokens are the person's who signed, a refreshed token is another one and works, a revoked
-  one does not, and after the logout the server asks for a signature again.
+- A step counts only if the server agrees: the tokens belong to the user who signed, a refreshed token is a new one and works, a revoked token does
+  not work, and after the logout the server asks for a signature again.
 - **yes**: works. **–**: the library, or its application below, does not do that. **fails**: see the note.
-- **refuses**: what the application does not believe. \`state\`: an answer with another state. The rest comes from a liar between the two that
-  signs id_tokens with its own published keys: another \`nonce\`, \`audience\`, \`issuer\`, a past \`expiry\`, a \`signature\` by a key that nobody
-  published. Told the truth by the same liar, each application signs the person in.
+- **refuses**: what the application rejects. \`state\`: a response with another state. The rest comes from a dishonest server in between, which signs
+  ID tokens with its own published keys: another \`nonce\`, \`audience\` or \`issuer\`, a past \`expiry\`, a \`signature\` by a key that was not published.
+  If the same server returns correct ID tokens, each application signs the user in.
 
 | ${HEAD.join(" | ")} |
 |${HEAD.map(() => "---").join("|")}|

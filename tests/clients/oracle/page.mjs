@@ -1,10 +1,10 @@
-// The page that tells the differences to people.
+// Writes the page with the differences.
 
 const HEAD = `# Compared with oidc-provider
 
-The npm package \`oidc-provider\` is a certified OpenID provider. The tests send the same requests to it and to Countersign, with clients registered alike, and compare
-status, error code, where an answer leads, the scheme of \`WWW-Authenticate\`, the rule for caches, and the names in answers. This page is written by that test
-(\`tests/clients/oracle\`): a difference that is not here, or one that is no more, fails it.
+The npm package \`oidc-provider\` is a certified OpenID provider. The tests send the same requests to it and to Countersign, for clients with the same registration. They
+compare the status, the error code, where the response redirects, the scheme of \`WWW-Authenticate\`, the caching rule, and the names in the response. The test writes this page
+(\`tests/clients/oracle\`), and fails if a difference is missing here or no longer exists.
 `;
 
 const cell = (text) => text.replaceAll("|", "\\|").replaceAll("<", "&lt;");
@@ -15,5 +15,5 @@ export function page({ requests, alike }, groups) {
     const lines = Object.entries(rows).map(([title, [ours, theirs]]) => `| ${cell(title)} | ${cell(ours)} | ${cell(theirs)} |`);
     return `## ${reason}\n\n| request | Countersign | oidc-provider |\n|---|---|---|\n${lines.join("\n")}\n`;
   });
-  return `${HEAD}\nOf ${requests} requests ${alike} are answered alike. The other ${requests - alike}, with the reason for each:\n\n${sections.join("\n")}`;
+  return `${HEAD}\nOf ${requests} requests, ${alike} get the same response from both. The other ${requests - alike}, each with its reason:\n\n${sections.join("\n")}`;
 }
