@@ -137,6 +137,7 @@ fn cryptography_of_wallets_and_tokens_is_in_one_adapter() {
     only(&["bs58", "bech32", "ed25519-dalek"], &["adapters-crypto"], ships);
 }
 
+/// B-075.
 #[test]
 fn diesel_is_in_the_two_adapters_of_storage() {
     only(
