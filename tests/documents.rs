@@ -1,6 +1,7 @@
 //! What the documents say is so: the walk with curl is the tested one, links lead somewhere, decisions and requirements are
 //! listed, guides name what they guide to.
 
+mod adapters;
 mod requirements;
 
 use std::fs;
