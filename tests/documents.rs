@@ -3,6 +3,7 @@
 
 mod adapters;
 mod requirements;
+mod style;
 
 use std::fs;
 use std::path::{Path, PathBuf};
