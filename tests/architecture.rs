@@ -1,9 +1,9 @@
-//! The rules about who may depend on whom (`architecture.md` section 2, `docs/architecture.md`), read from `cargo metadata`.
+//! The rules about who may depend on whom. The table of crates in `docs/architecture.md` is compared with `cargo metadata`.
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 mod documents;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
 
@@ -83,30 +83,30 @@ fn only(crates: &[&str], owners: &[&str], named: impl Fn(&Package) -> BTreeSet<S
 }
 
 #[test]
-fn every_package_of_the_design_is_there() {
-    let workspace = workspace();
-    let there: BTreeSet<&str> = workspace.packages.iter().map(short).collect();
-    let design = [
-        "domain",
-        "ports",
-        "usecases",
-        "adapters-postgres",
-        "adapters-sqlite",
-        "adapters-crypto",
-        "adapters-smtp",
-        "adapters-http",
-        "http-actix",
-        "app",
-        "group-commit",
-        "metrics",
-        "outbound",
-        "conformance",
-        "tests",
-        "bench",
-    ];
-    for name in design {
-        assert!(there.contains(name), "{name} in {there:?}");
-    }
+fn the_table_of_crates_is_the_workspace() {
+    let of_ours = |package: &Package| {
+        let names = ships(package).into_iter();
+        names.filter_map(|name| name.strip_prefix("countersign-").map(str::to_owned)).collect::<BTreeSet<_>>()
+    };
+    let workspace: BTreeMap<String, BTreeSet<String>> =
+        workspace().packages.iter().map(|package| (short(package).to_owned(), of_ours(package))).collect();
+    assert_eq!(table_of_crates(), workspace, "left: docs/architecture.md, right: the workspace");
+}
+
+/// Every crate of the table in `docs/architecture.md`, with those of our crates that it uses.
+fn table_of_crates() -> BTreeMap<String, BTreeSet<String>> {
+    let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/architecture.md");
+    let text = std::fs::read_to_string(document).expect("docs/architecture.md");
+    let (_, rest) =
+        text.split_once("| crate | what it holds | our crates that it uses |").expect("the table's head");
+    let names = |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
+    let rows = rest.lines().skip(2).take_while(|line| line.starts_with('|'));
+    rows.map(|row| {
+        let cells: Vec<&str> = row.split('|').collect();
+        let [_, name, _, ours, _] = cells[..] else { panic!("a row has three cells: {row}") };
+        (names(name).concat(), names(ours).into_iter().collect())
+    })
+    .collect()
 }
 
 #[test]
@@ -137,6 +137,7 @@ fn cryptography_of_wallets_and_tokens_is_in_one_adapter() {
     only(&["bs58", "bech32", "ed25519-dalek"], &["adapters-crypto"], ships);
 }
 
+/// B-075.
 #[test]
 fn diesel_is_in_the_two_adapters_of_storage() {
     only(

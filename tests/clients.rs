@@ -22,7 +22,7 @@ fn what_applications_send_that_cannot_run_here_is_answered_as_they_expect() {
     Judges::of("clients/replay").examine("run.mjs", program, &[Server::sqlite().public_url.as_ref()]);
 }
 
-/// The same requests to Countersign and to npm oidc-provider. `UPDATE_DOCS=1` writes the list and the page.
+/// The same requests to Countersign and to npm oidc-provider (C-09). `UPDATE_DOCS=1` writes the list and the page.
 #[test]
 fn every_difference_from_oidc_provider_is_listed_with_its_reason() {
     let oracle = Judges::of("clients/oracle");

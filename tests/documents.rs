@@ -1,4 +1,9 @@
-//! What the documents say is so: the walk with curl is the tested one, links lead somewhere, decisions are listed.
+//! What the documents say is so: the walk with curl is the tested one, links lead somewhere, decisions and requirements are
+//! listed, guides name what they guide to.
+
+mod adapters;
+mod requirements;
+mod style;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,16 +15,44 @@ const END: &str = "<!-- /eight-steps -->";
 /// Folders that hold nothing that we wrote for readers.
 const SKIPPED: [&str; 4] = ["target", "node_modules", ".git", "vectors"];
 
+/// How files end in which somebody writes code or prose.
+const WRITTEN: [&str; 7] = ["rs", "md", "mjs", "py", "sh", "toml", "Makefile"];
+
 fn project() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ is in the project").to_owned()
 }
 
-fn documents(folder: &Path, found: &mut Vec<PathBuf>) {
+/// The text of a file of the project.
+fn read(path: &str) -> String {
+    fs::read_to_string(project().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// What somebody wrote below these files and folders of the project.
+fn sources(below: &[&str]) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    for path in below {
+        let path = project().join(path);
+        if path.is_dir() { files_in(&path, &WRITTEN, &mut found) } else { found.push(path) }
+    }
+    found
+        .into_iter()
+        .map(|path| {
+            let text =
+                fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            (path, text)
+        })
+        .collect()
+}
+
+/// The files of a folder and of those in it whose names end in one of these ways.
+fn files_in(folder: &Path, ends: &[&str], found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder").flatten() {
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
-        if path.is_dir() && !SKIPPED.contains(&name.as_str()) && !name.starts_with('.') {
-            documents(&path, found);
-        } else if name.ends_with(".md") {
+        if path.is_dir() {
+            if !SKIPPED.contains(&name.as_str()) && !name.starts_with('.') {
+                files_in(&path, ends, found);
+            }
+        } else if ends.iter().any(|end| name.rsplit('.').next() == Some(end)) {
             found.push(path);
         }
     }
@@ -41,7 +74,7 @@ fn the_walk_in_the_readme_is_the_script_that_is_tested() {
 #[test]
 fn every_link_between_documents_leads_somewhere() {
     let mut files = Vec::new();
-    documents(&project(), &mut files);
+    files_in(&project(), &["md"], &mut files);
     let mut broken = Vec::new();
     for file in &files {
         let text = fs::read_to_string(file).expect("a document");

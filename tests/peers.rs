@@ -44,7 +44,8 @@ fn prometheus_reads_the_metrics_that_the_table_names() {
     judge("metrics.py", python());
 }
 
-/// The page in Chromium: wallets, by hand, without JavaScript, Deny, framing, hostile names (B-014, B-020, B-065, B-066).
+/// The page in Chromium: wallets, by hand, without JavaScript, Deny, framing, hostile names (A-058, B-014, B-020,
+/// B-065, B-066).
 #[test]
 fn a_browser_signs_in_on_the_page_and_nothing_else_happens() {
     judge("browser.mjs", node());

@@ -1,4 +1,4 @@
-//! What the fuzz targets do with their input: one function for each, which panics when the code under test breaks a promise.
+//! What the fuzz targets do with their input: one function for each, which panics when the code under test breaks a promise (C-06).
 //!
 //! Every input is text, so that people can read and write the files of a corpus. docs/testing.md says how to run
 //! the targets.

@@ -111,7 +111,7 @@ fn d_21_whoever_sends_slowly_is_left_within_40_seconds_and_holds_nobody_up() {
     assert!(outcome.longest.load(Ordering::Relaxed) <= 40_000, "{outcome:?}");
 }
 
-/// A shorter storm than `make storm`, which has the numbers of the promise: here the ratio only shows that nobody is kept out.
+/// F-05, B-080. A shorter storm than `make storm`, which has the numbers of the promise: here the ratio only shows that nobody is kept out.
 #[test]
 fn f_05_honest_people_are_served_in_a_storm() {
     let full = std::env::var_os("COUNTERSIGN_STORM").is_some();

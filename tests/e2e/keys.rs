@@ -115,8 +115,8 @@ on_both! {
         }
     }
 
-    /// D-16: a client that fetched the key set an hour ago, and only then, verifies every token through a rotation under load.
-    fn d_16_no_verification_fails_through_a_rotation_under_load_with_a_kept_key_set(database) {
+    /// D-17: a client that fetched the key set an hour ago, and only then, verifies every token through a rotation under load.
+    fn d_17_no_verification_fails_through_a_rotation_under_load_with_a_kept_key_set(database) {
         let server = database.start();
         let provider = Provider::discover(&server);
         let scope = json!({"scope": "openid offline_access", "id_token_signed_response_alg": "RS256"});

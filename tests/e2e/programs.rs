@@ -51,7 +51,7 @@ on_both! {
         let wrong = Client { secret: Some("wrong".to_owned()), ..client.clone() };
         assert_eq!(ask(&server, &wrong, &[]).verdict(), "401 invalid_client");
         let refused = server.browser().authorize(&client.authorization()).expect(302);
-        assert_eq!(refused.answer("error").as_deref(), Some("unauthorized_client"), "nobody signs in there");
+        assert_eq!(refused.answer("error").as_deref(), Some("unauthorized_client"), "A-037: nobody signs in there");
     }
 
     fn only_a_client_with_a_credential_registers_for_it(database) {

@@ -37,6 +37,7 @@ fn two_replicas_work_through_a_pooler_of_sessions() {
     two_replicas_work(&pooled(PoolMode::Session, ""));
 }
 
+/// D-29.
 #[test]
 fn two_replicas_work_through_a_pooler_of_transactions_that_they_are_told_of() {
     two_replicas_work(&pooled(PoolMode::Transaction, "?pooler=transaction"));
@@ -73,7 +74,8 @@ fn a_pooler_of_transactions_before_a_role_that_is_not_durable_is_refused_at_star
     assert!(refused.contains("synchronous_commit"), "{refused}");
 }
 
-/// The primary dies in the middle of everything, its synchronous replica takes its place, and nobody restarts the server.
+/// D-27: the primary dies in the middle of everything, its synchronous replica takes its place, and nobody
+/// restarts the server.
 #[test]
 fn a_replica_that_is_promoted_has_every_answered_token_and_none_twice() {
     let primary = Arc::new(Cluster::start());

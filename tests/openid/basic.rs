@@ -1,4 +1,4 @@
-//! The plan "Basic OP" (`oidcc-basic-certification-test-plan`): the code flow of a client with a secret.
+//! The plan "Basic OP" (`oidcc-basic-certification-test-plan`): the code flow of a client with a secret (C-01).
 
 pub(crate) mod codes;
 mod requests;

@@ -1,4 +1,5 @@
-//! The plan "Config OP" (`oidcc-config-certification-test-plan`): what the provider says about itself.
+//! The plan "Config OP" (`oidcc-config-certification-test-plan`): what the provider says about itself
+//! (C-02).
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
 //! The plan "Dynamic OP" (`oidcc-dynamic-certification-test-plan`): clients that register themselves, and prove themselves by a key
-//! (`private_key_jwt`).
+//! (`private_key_jwt`; C-03).
 
 mod keys;
 mod registration;

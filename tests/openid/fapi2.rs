@@ -1,5 +1,6 @@
 //! The plan "FAPI 2.0 Security Profile Final" (`fapi2-security-profile-final-test-plan`) with its variants `private_key_jwt`, `dpop`,
-//! `openid_connect`, `plain_fapi`, `unsigned` and `plain_response`: pushed requests, signed proofs of the client, tokens bound to a key.
+//! `openid_connect`, `plain_fapi`, `unsigned` and `plain_response`: pushed requests, signed proofs of the client, tokens bound to a
+//! key (C-04).
 
 mod assertions;
 mod codes;

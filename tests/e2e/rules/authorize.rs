@@ -109,6 +109,7 @@ fn the_hint_is_shown_and_escaped(server: &Server, good: &Parameters) -> Result<(
     Ok(())
 }
 
+/// as strings, but for the port of a loopback address.
 #[test]
 fn redirect_uris_match_as_the_table_says() {
     let server = Server::sqlite();
@@ -136,6 +137,7 @@ fn redirect_uris_match_as_the_table_says() {
     });
 }
 
+/// A-013, E-37.
 #[test]
 fn redirect_uris_are_registered_as_the_table_says() {
     let server = Server::sqlite();
@@ -146,6 +148,7 @@ fn redirect_uris_are_registered_as_the_table_says() {
     });
 }
 
+/// B-019: a borrowed name stays text beside the host that the sign-in leads to.
 #[test]
 fn hostile_metadata_is_refused_or_shown_escaped_as_the_table_says() {
     let server = Server::sqlite();
@@ -236,6 +239,7 @@ fn a_state_comes_back_as_the_table_says() {
     });
 }
 
+/// S256, and a challenge that can be one.
 #[test]
 fn code_challenges_are_judged_as_the_table_says() {
     let server = Server::sqlite();

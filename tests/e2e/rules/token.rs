@@ -9,6 +9,7 @@ use countersign_tests::{Client, Parameters, Request, Response, Server, Tokens, W
 use serde_json::json;
 
 on_both! {
+    /// status, code, and what a refused request leaves unspent.
     fn token_requests_are_decided_as_the_table_says(database) {
         let server = database.start();
         let hasty = database.sibling().server().with_env("COUNTERSIGN_CODE_TTL", "1").start();
@@ -247,6 +248,7 @@ fn revocation(name: &str, server: &Server, client: &Client, other: &Client) -> R
     one_of("the access token afterwards", &server.userinfo(&tokens.access).verdict(), &[alive])
 }
 
+///
 #[test]
 fn basic_credentials_are_read_as_the_table_says() {
     let server = Server::sqlite();

@@ -70,6 +70,7 @@ fn a_004_the_page_may_load_from_us_and_send_to_us_and_nothing_else() {
     assert_eq!(browser.send(Request::get("/auth")).header("Cache-Control"), Some("no-store"));
 }
 
+/// A-005, B-059: no redirect makes a browser send its form again.
 #[test]
 fn a_005_redirects_are_302_after_get_and_303_after_post() {
     let server = Server::sqlite();

@@ -77,7 +77,7 @@ on_both! {
         assert_eq!(wrong.header("WWW-Authenticate"), None, "Basic was not tried");
         let stranger = form.clone().without("client_secret").with("client_id", "0199b1f0-0000-7000-8000-000000000000");
         let (nobody, somebody) = (server.token(&stranger), server.token(&form.without("client_secret")));
-        assert_eq!((nobody.status, nobody.text()), (somebody.status, somebody.text()), "R2");
+        assert_eq!((nobody.status, nobody.text()), (somebody.status, somebody.text()), "A-062");
     }
 
     /// one body for all.
@@ -172,7 +172,7 @@ on_both! {
         assert_eq!(server.userinfo(&tokens.access).status, 200);
     }
 
-    /// A-079, D-23 of the contract: a refresh keeps who signed in.
+    /// a refresh keeps who signed in.
     fn a_refreshed_token_tells_of_the_same_person(database) {
         let server = database.start();
         let client = server.register();

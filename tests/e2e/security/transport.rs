@@ -187,7 +187,7 @@ fn b_081_an_ambiguous_request_is_400_and_ends_the_connection() {
 
 /// D-13: a client that goes away leaves a code that is spent exactly if its tokens exist.
 #[test]
-fn d_013_a_client_that_goes_away_leaves_nothing_half_done() {
+fn d_13_a_client_that_goes_away_leaves_nothing_half_done() {
     let server = Server::sqlite();
     let client = server.register();
     for pause in [0, 1, 2, 5, 10, 20] {

@@ -114,7 +114,7 @@ fn oidcc_ensure_request_with_acr_values_succeeds() {
     assert!(offered.contains(&answer.claims["acr"].as_str().unwrap()), "{}", answer.claims);
 }
 
-/// The authorization endpoint takes the request as a form as well.
+/// The authorization endpoint takes the request as a form as well.
 #[test]
 fn oidcc_ensure_post_request_succeeds() {
     let suite = Suite::start();

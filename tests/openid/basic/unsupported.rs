@@ -1,4 +1,4 @@
-//! Request objects, which the suite lets a provider take or refuse by name. This one refuses.
+//! Request objects, which the suite lets a provider take or refuse by name. This one refuses, and fetches nothing.
 
 use countersign_tests::jose::unsigned;
 use countersign_tests::openid::Person;

@@ -219,6 +219,7 @@ mod tests {
         assert_eq!((shortest.domain, shortest.account_kind, shortest.address), ("a", "b", None));
     }
 
+    /// B-010.
     #[test]
     fn a_line_that_comes_twice_is_shown_and_not_dropped() {
         let text = "a wants you to sign in with your b account:\nc\n\nURI: https://one.example\n. Really.\n\
@@ -248,6 +249,7 @@ mod tests {
         }
     }
 
+    /// B-009.
     #[test]
     fn an_expiration_that_is_no_time_is_none() {
         for words in ["", "soon", "2025-02-30T00:00:00Z", "9999999-01-01T00:00:00Z", "2025-06-25"] {

@@ -147,7 +147,7 @@ async fn a_062_wrong_secret_and_unknown_client_read_the_same_and_consume_nothing
     assert_eq!(wrong.code.name(), "invalid_client");
     let missing = attempt(&client.id, None).await.unwrap_err().refusal();
     let missing_unknown = attempt("nobody", None).await.unwrap_err().refusal();
-    assert_eq!(missing, missing_unknown, "R2");
+    assert_eq!(missing, missing_unknown, "A-062");
     assert!(world.exchange(&client, &code).await.is_ok());
 }
 

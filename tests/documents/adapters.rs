@@ -1,0 +1,51 @@
+//! `docs/adding-a-storage-adapter.md` names everything that its reader has to implement and to call.
+
+use super::{read, sources};
+
+const GUIDE: &str = "docs/adding-a-storage-adapter.md";
+
+#[test]
+fn the_guide_for_storage_names_every_trait_of_the_port() {
+    let guide = read(GUIDE);
+    let port = read("crates/ports/src/storage.rs");
+    let (_, bounds) = port.split_once("pub trait Storage:").expect("the trait of the whole port");
+    let (bounds, _) = bounds.split_once('{').expect("its body");
+    let traits: Vec<&str> = bounds.split('+').map(str::trim).collect();
+    assert!(traits.len() > 5 && traits.contains(&"TokenStore"), "the traits are read: {traits:?}");
+    for name in traits {
+        assert!(guide.contains(&format!("`{name}`")), "{GUIDE} does not name {name}");
+    }
+}
+
+#[test]
+fn the_guide_for_storage_names_every_macro_of_conformance() {
+    let guide = read(GUIDE);
+    let mut macros = Vec::new();
+    for (_, text) in sources(&["crates/conformance/src"]) {
+        for part in text.split("#[macro_export]").skip(1) {
+            let (_, rest) = part.split_once("macro_rules!").expect("a macro follows");
+            macros.push(rest.split_whitespace().next().expect("its name").to_owned());
+        }
+    }
+    assert!(macros.len() > 5, "the macros are read: {macros:?}");
+    for name in macros {
+        assert!(guide.contains(&format!("`{name}!`")), "{GUIDE} does not name {name}!");
+    }
+}
+
+/// Every operation of the port, with a row or in a sentence of the guide.
+#[test]
+fn the_guide_for_storage_names_every_operation_that_has_a_guard() {
+    let guide = read(GUIDE);
+    let mut operations = Vec::new();
+    for (_, text) in sources(&["crates/ports/src"]) {
+        for line in text.lines().filter(|line| line.contains("(&self, command: ")) {
+            let name = line.trim().trim_start_matches("async fn ").split('(').next().expect("a name");
+            operations.push(name.to_owned());
+        }
+    }
+    assert!(operations.len() > 15, "the operations are read: {operations:?}");
+    for name in operations {
+        assert!(guide.contains(&format!("`{name}`")), "{GUIDE} does not name {name}");
+    }
+}
