@@ -185,9 +185,9 @@ fn no_adapter_names_another_adapter_and_nobody_inside_names_one() {
 }
 
 #[test]
-fn the_batching_writer_and_the_caller_know_no_database_and_nothing_of_ours() {
+fn the_batching_writer_the_caller_and_the_statements_know_no_database_and_nothing_of_ours() {
     let workspace = workspace();
-    for name in ["group-commit", "outbound"] {
+    for name in ["group-commit", "outbound", "statement"] {
         let package = workspace.packages.iter().find(|package| short(package) == name).expect(name);
         let named: Vec<String> = ships(package)
             .into_iter()

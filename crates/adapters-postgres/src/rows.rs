@@ -5,7 +5,7 @@ pub(crate) mod consent;
 pub(crate) mod device_request;
 pub(crate) mod email;
 pub(crate) mod grant;
-pub(crate) mod session;
+pub(crate) mod login_session;
 pub(crate) mod token;
 
 use countersign_domain::scope::ScopeSet;

@@ -27,26 +27,30 @@ use countersign_ports::{
 use time::OffsetDateTime;
 
 use crate::PgStorage;
+use crate::ops::confirm_email::confirm_email;
 use crate::ops::continue_session::continue_session;
 use crate::ops::delete_account::delete_account;
-use crate::ops::email::{confirm_email, put_email, remove_email};
 use crate::ops::end_session::{end_session, end_sessions};
 use crate::ops::forget_documents::forget_documents;
 use crate::ops::forget_unused::forget_unused;
 use crate::ops::issue_tokens::issue_tokens;
-use crate::ops::keys::{add_signing_key, remove_signing_key, signing_keys, withdraw_signing_key};
 use crate::ops::link_wallet::link_wallet;
+use crate::ops::manage_clients::{delete_client, update_client};
 use crate::ops::open_session::open_session;
+use crate::ops::ping::ping;
+use crate::ops::purge_expired::purge_expired;
+use crate::ops::put_email::put_email;
 use crate::ops::read::{list_clients, wallets_of};
 use crate::ops::read_account::{consents_at, find_account, find_email, find_session};
-use crate::ops::register_client::{delete_client, update_client};
+use crate::ops::remove_email::remove_email;
 use crate::ops::requests::{
     begin_device, deny_device, find_device, find_device_by_user_code, push_request, take_pushed_request,
 };
 use crate::ops::revoke_consent::revoke_consent;
 use crate::ops::sign_out::{clients_of_sessions, sign_out};
+use crate::ops::signing_keys::{add_signing_key, remove_signing_key, signing_keys, withdraw_signing_key};
+use crate::ops::time_witness::time_witness;
 use crate::ops::unlink_wallet::unlink_wallet;
-use crate::ops::upkeep::{ping, purge_expired, time_witness};
 use crate::together::read::{FindAccess, FindClient, FindGrant, FindRefresh, LivesOn};
 
 #[async_trait]

@@ -14,10 +14,12 @@ use diesel::{QueryableByName, sql_query};
 use crate::connection::ConnectionUrl;
 use crate::migrate;
 use crate::ops::{
-    complete_login, continue_session, delete_account, email, end_session, keys, link_wallet, open_session,
-    read, read_account, redeem_code, register_client, requests, revoke, revoke_consent, rotate_refresh,
-    unlink_wallet, upkeep,
+    complete_login, confirm_email, continue_session, delete_account, end_session, link_wallet,
+    manage_clients, open_session, ping, purge_expired, put_email, read, read_account, redeem_code,
+    register_client, remove_email, requests, revoke, revoke_consent, rotate_refresh, signing_keys,
+    unlink_wallet,
 };
+use crate::together;
 
 fn migrated() -> (ConnectionUrl, PgConnection) {
     let url = Cluster::shared().create_database();
@@ -47,8 +49,8 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     let register = countersign_ports::RegisterClient { client: client.clone() };
     register_client::register_client(connection, &register).unwrap();
     register_client::register_client(connection, &register).unwrap();
-    register_client::update_client(connection, &client).unwrap();
-    read::find_clients(connection, &[client.id.as_uuid()]).unwrap();
+    manage_clients::update_client(connection, &client).unwrap();
+    together::read::find_clients(connection, &[client.id.as_uuid()]).unwrap();
     read::list_clients(connection, None, 10).unwrap();
     read::list_clients(connection, Some(client.id), 20).unwrap();
 
@@ -58,7 +60,7 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     login.code_challenge = login.code_challenge.filter(|_| with_options);
     complete_login::complete_login(connection, &login).unwrap();
     complete_login::complete_login(connection, &login).unwrap();
-    read::find_grants(connection, &[login.id.as_uuid()]).unwrap();
+    together::read::find_grants(connection, &[login.id.as_uuid()]).unwrap();
     let mut redeem = fixtures::redeem_code(login.id);
     redeem.token.refresh = redeem.token.refresh.filter(|_| with_options);
     redeem_code::redeem_code(connection, &redeem).unwrap();
@@ -66,9 +68,9 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     let rotate = fixtures::rotate_refresh(&redeem.token);
     rotate_refresh::rotate_refresh(connection, &rotate).unwrap();
     rotate_refresh::rotate_refresh(connection, &rotate).unwrap();
-    read::find_refreshes(connection, &[redeem.token.id.as_uuid()]).unwrap();
-    let access = read::find_accesses(connection, &[rotate.token.id.as_uuid()]).unwrap().remove(0);
-    read::living_on(connection, &[KnownAccess::from(&access)]).unwrap();
+    together::read::find_refreshes(connection, &[redeem.token.id.as_uuid()]).unwrap();
+    let access = together::read::find_accesses(connection, &[rotate.token.id.as_uuid()]).unwrap().remove(0);
+    together::read::living_on(connection, &[KnownAccess::from(&access)]).unwrap();
     let revoke_token = fixtures::revoke_token(&rotate.token);
     revoke::revoke_token(connection, revoke_token).unwrap();
     revoke::revoke_token(connection, revoke_token).unwrap();
@@ -91,18 +93,18 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     batches::every_operation_together(connection, with_options);
 
     let key = fixtures::add_signing_key();
-    keys::add_signing_key(connection, &key).unwrap();
-    keys::add_signing_key(connection, &key).unwrap();
-    keys::withdraw_signing_key(connection, &key.key.kid, fixtures::NOW).unwrap();
-    keys::remove_signing_key(connection, &key.key.kid).unwrap();
-    keys::signing_keys(connection).unwrap();
-    upkeep::purge_expired(
+    signing_keys::add_signing_key(connection, &key).unwrap();
+    signing_keys::add_signing_key(connection, &key).unwrap();
+    signing_keys::withdraw_signing_key(connection, &key.key.kid, fixtures::NOW).unwrap();
+    signing_keys::remove_signing_key(connection, &key.key.kid).unwrap();
+    signing_keys::signing_keys(connection).unwrap();
+    purge_expired::purge_expired(
         connection,
         PurgeExpired { before: fixtures::NOW, pushed_before: fixtures::NOW, limit: 5 },
     )
     .unwrap();
-    upkeep::ping(connection).unwrap();
-    register_client::delete_client(connection, client.id).unwrap();
+    ping::ping(connection).unwrap();
+    manage_clients::delete_client(connection, client.id).unwrap();
 }
 
 fn every_operation_on_accounts(connection: &mut PgConnection, with_options: bool) {
@@ -122,12 +124,13 @@ fn every_operation_on_accounts(connection: &mut PgConnection, with_options: bool
     read_account::consents_at(connection, user, login.client).unwrap();
     let mut put = fixtures::put_email(user);
     put.confirmation = put.confirmation.filter(|_| with_options);
-    email::put_email(connection, &put).unwrap();
-    email::put_email(connection, &fixtures::put_email(user)).unwrap();
-    email::confirm_email(connection, &fixtures::confirm_email(user, fixtures::email_confirmation())).unwrap();
+    put_email::put_email(connection, &put).unwrap();
+    put_email::put_email(connection, &fixtures::put_email(user)).unwrap();
+    confirm_email::confirm_email(connection, &fixtures::confirm_email(user, fixtures::email_confirmation()))
+        .unwrap();
     read_account::find_email(connection, user).unwrap().unwrap();
     read_account::find_account(connection, user).unwrap().unwrap();
-    email::remove_email(connection, user).unwrap();
+    remove_email::remove_email(connection, user).unwrap();
     revoke_consent::revoke_consent(connection, &fixtures::revoke_consent(user, login.client)).unwrap();
     end_session::end_session(connection, user, session.id).unwrap();
     end_session::end_sessions(connection, user).unwrap();
@@ -233,6 +236,6 @@ fn a_row_that_cannot_be_is_reported_with_its_place() {
     let id: ClientId = client.id;
     register_client::register_client(&mut connection, &countersign_ports::RegisterClient { client }).unwrap();
     sql_query("UPDATE clients SET grant_types = 'password'").execute(&mut connection).unwrap();
-    let error = StoreError::from(read::find_clients(&mut connection, &[id.as_uuid()]).unwrap_err());
+    let error = StoreError::from(together::read::find_clients(&mut connection, &[id.as_uuid()]).unwrap_err());
     assert_eq!(error.to_string(), format!("stored clients {id} has an impossible grant_types"));
 }

@@ -15,18 +15,17 @@ use countersign_ports::{
 };
 use diesel::SqliteConnection;
 use diesel::connection::SimpleConnection;
-use diesel::prelude::*;
 
 use crate::checkpointer::Checkpointer;
 use crate::error::SqliteError;
 use crate::file::{DatabaseFile, FileWatch};
 use crate::ops;
 use crate::ops::end_session::{EndSession, EndSessions};
+use crate::ops::ping::Ping;
 use crate::ops::remove_email::RemoveEmail;
 use crate::ops::signing_keys::{RemoveSigningKey, WithdrawSigningKey};
 use crate::options::SqliteOptions;
 use crate::pool;
-use crate::schema::signing_keys;
 
 /// The commands, each with what it is made of, what it comes to, and the operation that carries it out.
 macro_rules! commands {
@@ -104,19 +103,8 @@ commands! {
     PurgeExpired: PurgeExpired => Purged, ops::purge_expired::purge_expired;
     ForgetUnused: ForgetUnused => Purged, ops::forget_unused::forget_unused;
     ForgetDocuments: ForgetDocuments => DocumentsForgotten, ops::forget_documents::forget_documents;
-    MarkTime: TimeMark => (), ops::time_mark::mark_time;
-    Ping: Ping => (), ping;
-}
-
-/// Writes a page as it is. That it is on disk shows that the writer lives, that nobody keeps it out, and that there is room.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ping;
-
-fn ping(connection: &mut SqliteConnection, _command: &Ping) -> Result<(), SqliteError> {
-    let newest = signing_keys::table.select(signing_keys::kid).order(signing_keys::kid.desc()).limit(1);
-    let Some(kid) = newest.first::<String>(connection).optional()? else { return Ok(()) };
-    diesel::update(signing_keys::table.find(&kid)).set(signing_keys::kid.eq(&kid)).execute(connection)?;
-    Ok(())
+    MarkTime: TimeMark => (), ops::time_witness::mark_time;
+    Ping: Ping => (), ops::ping::ping;
 }
 
 /// The one connection that writes, on the writer thread, and who copies behind it.

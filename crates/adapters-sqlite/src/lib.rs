@@ -19,6 +19,7 @@ mod options;
 mod pool;
 mod rows;
 mod schema;
+mod statement;
 mod store;
 
 pub use error::{MigrateError, OpenError};

@@ -1,6 +1,7 @@
-//! The operations: one function each, on a connection that the caller has, inside a transaction that the caller makes.
+//! The operations: one function each. The caller provides the connection, and the transaction around it.
 //!
-//! A refusal is an outcome and changes nothing; an error means that the whole transaction must go.
+//! A refusal is an outcome and changes nothing. An error means that the whole transaction must be rolled
+//! back.
 
 pub(crate) mod complete_login;
 pub(crate) mod confirm_email;
@@ -14,6 +15,7 @@ pub(crate) mod issue_tokens;
 pub(crate) mod link_wallet;
 pub(crate) mod manage_clients;
 pub(crate) mod open_session;
+pub(crate) mod ping;
 pub(crate) mod purge_expired;
 pub(crate) mod put_email;
 pub(crate) mod read;
@@ -29,8 +31,7 @@ pub(crate) mod sessions;
 pub(crate) mod sign_out;
 pub(crate) mod signing_keys;
 pub(crate) mod spend_proof;
-pub(crate) mod statement;
-pub(crate) mod time_mark;
+pub(crate) mod time_witness;
 pub(crate) mod tokens;
 pub(crate) mod unlink_wallet;
 pub(crate) mod wallets;

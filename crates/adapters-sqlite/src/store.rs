@@ -34,13 +34,14 @@ use time::OffsetDateTime;
 use tokio::sync::Semaphore;
 
 use crate::error::{MigrateError, OpenError, SqliteError, refused, store_error};
-use crate::executor::{Ping, SqliteExecutor, Write};
+use crate::executor::{SqliteExecutor, Write};
 use crate::file::DatabaseFile;
 use crate::migrate;
 use crate::ops::end_session::{EndSession, EndSessions};
+use crate::ops::ping::Ping;
 use crate::ops::remove_email::RemoveEmail;
 use crate::ops::signing_keys::{self, RemoveSigningKey, WithdrawSigningKey};
-use crate::ops::{read, read_account, requests, sign_out, time_mark};
+use crate::ops::{read, read_account, requests, sign_out, time_witness};
 use crate::options::SqliteOptions;
 use crate::pool::{self, Readers};
 
@@ -365,7 +366,7 @@ impl Upkeep for SqliteStorage {
     }
 
     async fn time_witness(&self) -> Result<TimeWitness, StoreError> {
-        self.read(time_mark::time_witness).await
+        self.read(time_witness::time_witness).await
     }
 
     async fn mark_time(&self, mark: TimeMark) -> Result<(), StoreError> {

@@ -1,4 +1,4 @@
-//! A session leads to a grant, without a signature.
+//! A client gets a grant without a new signature.
 
 use countersign_ports::{ContinueSession, SessionContinued};
 use diesel::prelude::*;
@@ -8,78 +8,8 @@ use uuid::Uuid;
 
 use crate::error::OpResult;
 use crate::rows::consent::scope_bits;
+use crate::rows::grant::NewGrant;
 use crate::statement::statement;
-
-statement! {
-    /// One row if the grant is new and its guards held, none otherwise.
-    ///
-    /// The consent and the session are locked before the grant is written, and so they are as the guards want them until it is
-    /// stored. Whoever revokes the consent, ends the session or unlinks its wallet comes before, and no row is found here, or
-    /// waits, and sees the grant in its next statement.
-    StoreContinued<'a> {
-        session: Uuid as SqlUuid,
-        authenticated_at: OffsetDateTime as Timestamptz,
-        id: Uuid as SqlUuid,
-        client: Uuid as SqlUuid,
-        user: Uuid as SqlUuid,
-        family: &'a str as Text,
-        chain: &'a str as Text,
-        address: &'a str as Text,
-        redirect_uri: &'a str as Text,
-        scope: String as Text,
-        scopes: i32 as Integer,
-        destination: &'a str as Text,
-        agreed: String as Text,
-        nonce: Option<&'a str> as Nullable<Text>,
-        code_challenge: Option<&'a [u8]> as Nullable<Binary>,
-        code_hash: &'a [u8] as Binary,
-        now: OffsetDateTime as Timestamptz,
-        code_expires_at: OffsetDateTime as Timestamptz,
-        forget_after: OffsetDateTime as Timestamptz,
-        particulars: Option<String> as Nullable<Text>,
-    } = "\
-        WITH agreed AS ( \
-          SELECT user_id FROM signed_consents \
-          WHERE user_id = :user AND client_id = :client AND destination = :destination AND audiences = :agreed \
-            AND scopes & :scopes = :scopes FOR NO KEY UPDATE \
-        ), live AS ( \
-          SELECT user_id FROM login_sessions \
-          WHERE id = :session AND user_id = :user AND expires_at > :now AND EXISTS (SELECT FROM agreed) \
-          FOR NO KEY UPDATE \
-        ), granted AS ( \
-          INSERT INTO grants (id, client_id, user_id, family, chain, address, redirect_uri, scope, nonce, \
-            code_challenge, code_hash, authenticated_at, code_expires_at, forget_after, review_at, particulars, \
-            session_id) \
-          SELECT :id, :client, user_id, :family, :chain, :address, :redirect_uri, :scope, :nonce, \
-            :code_challenge, :code_hash, :authenticated_at, :code_expires_at, :forget_after, \
-            :forget_after, :particulars, :session \
-          FROM live \
-          ON CONFLICT (id) DO NOTHING \
-          RETURNING user_id \
-        ), renewed AS ( \
-          UPDATE signed_consents SET last_used_at = :now FROM granted \
-          WHERE signed_consents.user_id = granted.user_id AND client_id = :client \
-            AND destination = :destination AND audiences = :agreed \
-        ) \
-        UPDATE login_sessions SET last_used_at = :now FROM granted WHERE login_sessions.id = :session"
-}
-
-statement! {
-    /// Whether the grant that has the id is this command's, if there is one, and whether the session lives.
-    WhyNot<'a> {
-        id: Uuid as SqlUuid,
-        code_hash: &'a [u8] as Binary,
-        family: &'a str as Text,
-        chain: &'a str as Text,
-        address: &'a str as Text,
-        session: Uuid as SqlUuid,
-        user: Uuid as SqlUuid,
-        now: OffsetDateTime as Timestamptz,
-    } -> (Nullable<Bool>, Bool) = "\
-        SELECT (SELECT code_hash = :code_hash AND family = :family AND chain = :chain AND address = :address \
-            FROM grants WHERE id = :id), \
-          EXISTS (SELECT FROM login_sessions WHERE id = :session AND user_id = :user AND expires_at > :now)"
-}
 
 pub(crate) fn continue_session(
     connection: &mut PgConnection,
@@ -87,26 +17,12 @@ pub(crate) fn continue_session(
 ) -> OpResult<SessionContinued> {
     let login = &command.login;
     let statement = StoreContinued {
-        session: command.session.as_uuid(),
-        authenticated_at: command.authenticated_at,
-        id: login.id.as_uuid(),
-        client: login.client.as_uuid(),
+        grant: NewGrant::of_login(login, Some(command.session), command.authenticated_at),
         user: login.new_user.as_uuid(),
-        family: &login.account.family,
-        chain: &login.account.chain,
-        address: &login.account.address,
-        redirect_uri: login.redirect_uri.as_str(),
-        scope: login.scope.to_string(),
         scopes: scope_bits(login.scope),
         destination: login.terms.destination.to_text(),
         agreed: command.agreed.to_text(),
-        nonce: login.nonce.as_deref(),
-        code_challenge: login.code_challenge.as_ref().map(|challenge| challenge.as_bytes().as_slice()),
-        code_hash: login.code_hash.as_bytes(),
         now: login.now,
-        code_expires_at: login.code_expires_at,
-        forget_after: login.forget_after,
-        particulars: login.particulars.to_text(),
     };
     if statement.execute(connection)? == 1 {
         return Ok(SessionContinued::CodeIssued);
@@ -133,4 +49,58 @@ fn why_not(connection: &mut PgConnection, command: &ContinueSession) -> OpResult
         None if lives => SessionContinued::ConsentMissing,
         None => SessionContinued::SessionEnded,
     })
+}
+
+statement! {
+    /// One row if the grant is new and the guards held, none otherwise.
+    ///
+    /// The consent and the session are locked before the grant is written, so they stay as the guards found them until it is
+    /// stored. An operation that revokes the consent, ends the session or unlinks its wallet either comes first, and then no
+    /// row is found here, or waits, and then sees the grant in its next statement.
+    StoreContinued<'a> {
+        ..grant: NewGrant<'a>,
+        user: Uuid as SqlUuid,
+        scopes: i32 as Integer,
+        destination: &'a str as Text,
+        agreed: String as Text,
+        now: OffsetDateTime as Timestamptz,
+    } = "\
+        WITH agreed AS ( \
+          SELECT user_id FROM signed_consents \
+          WHERE user_id = :user AND client_id = :grant.client_id \
+            AND destination = :destination AND audiences = :agreed AND scopes & :scopes = :scopes \
+          FOR NO KEY UPDATE \
+        ), live AS ( \
+          SELECT user_id FROM login_sessions \
+          WHERE id = :grant.session_id AND user_id = :user AND expires_at > :now \
+            AND EXISTS (SELECT FROM agreed) \
+          FOR NO KEY UPDATE \
+        ), granted AS ( \
+          INSERT INTO grants (:grant.columns, review_at, user_id) \
+          SELECT :grant.values, :grant.forget_after, user_id FROM live \
+          ON CONFLICT (id) DO NOTHING \
+          RETURNING user_id \
+        ), renewed AS ( \
+          UPDATE signed_consents SET last_used_at = :now FROM granted \
+          WHERE signed_consents.user_id = granted.user_id AND client_id = :grant.client_id \
+            AND destination = :destination AND audiences = :agreed \
+        ) \
+        UPDATE login_sessions SET last_used_at = :now FROM granted WHERE login_sessions.id = :grant.session_id"
+}
+
+statement! {
+    /// Is the grant that has the id this command's, if there is one, and is the session live?
+    WhyNot<'a> {
+        id: Uuid as SqlUuid,
+        code_hash: &'a [u8] as Binary,
+        family: &'a str as Text,
+        chain: &'a str as Text,
+        address: &'a str as Text,
+        session: Uuid as SqlUuid,
+        user: Uuid as SqlUuid,
+        now: OffsetDateTime as Timestamptz,
+    } -> (Nullable<Bool>, Bool) = "\
+        SELECT (SELECT code_hash = :code_hash AND family = :family AND chain = :chain AND address = :address \
+            FROM grants WHERE id = :id), \
+          EXISTS (SELECT FROM login_sessions WHERE id = :session AND user_id = :user AND expires_at > :now)"
 }

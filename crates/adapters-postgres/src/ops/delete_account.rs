@@ -1,4 +1,4 @@
-//! A user goes, with everything that is theirs.
+//! A user is deleted, with everything that belongs to them.
 
 use countersign_domain::grant::RevocationReason;
 use countersign_ports::DeleteAccount;
@@ -8,12 +8,33 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::end_session::end_sessions;
-use super::wallets::{Undone, all_or_nothing, lock_user};
+use super::transaction::{Undone, all_or_nothing};
+use super::wallets::lock_user;
 use crate::error::OpResult;
 use crate::statement::statement;
 
+pub(crate) fn delete_account(connection: &mut PgConnection, command: &DeleteAccount) -> OpResult<bool> {
+    let DeleteAccount { user, now } = *command;
+    all_or_nothing(connection, |connection| {
+        if !lock_user(connection, user)? {
+            return Err(Undone::Refused(false));
+        }
+        let id = user.as_uuid();
+        // Each is a statement of its own, so that it sees what the operations wrote for which the ones before
+        // it waited.
+        DeleteWallets { user: id }.execute(connection)?;
+        DeleteConsents { user: id }.execute(connection)?;
+        DeleteOfEarlierRelease { user: id }.execute(connection)?;
+        end_sessions(connection, user).map_err(Undone::Failed)?;
+        let reason = RevocationReason::AccountDeleted.name();
+        EndGrants { user: id, now, reason }.execute(connection)?;
+        DeleteUser { user: id }.execute(connection)?;
+        Ok(true)
+    })
+}
+
 statement! {
-    /// Waits for logins of the wallets that are under way, and keeps later ones waiting: each holds its wallet's key.
+    /// Waits for current logins with the wallets and makes later ones wait: each login locks its wallet.
     DeleteWallets { user: Uuid as SqlUuid } = "DELETE FROM wallets WHERE user_id = :user"
 }
 
@@ -30,13 +51,13 @@ statement! {
 }
 
 statement! {
-    /// What the release before this one keeps.
+    /// The same in the table of the previous release.
     DeleteOfEarlierRelease { user: Uuid as SqlUuid } = "DELETE FROM consents WHERE user_id = :user"
 }
 
 statement! {
-    /// Finds the grants by the index `grants_by_user`, which has those that live. They stay as used challenges and say nothing of
-    /// the user any more.
+    /// Finds the grants by the index `grants_by_user`, which has only live ones. They stay, as spent
+    /// challenges, and no longer name a wallet.
     EndGrants<'a> {
         user: Uuid as SqlUuid,
         now: OffsetDateTime as Timestamptz,
@@ -51,23 +72,4 @@ statement! {
     DeleteUser { user: Uuid as SqlUuid } = "\
         WITH gone AS (DELETE FROM emails WHERE user_id = :user) \
         DELETE FROM users WHERE id = :user"
-}
-
-pub(crate) fn delete_account(connection: &mut PgConnection, command: &DeleteAccount) -> OpResult<bool> {
-    let DeleteAccount { user, now } = *command;
-    all_or_nothing(connection, |connection| {
-        if !lock_user(connection, user)? {
-            return Err(Undone::Refused(false));
-        }
-        let id = user.as_uuid();
-        // Each is a statement of its own: it sees what was written by those for whom the ones before waited.
-        DeleteWallets { user: id }.execute(connection)?;
-        DeleteConsents { user: id }.execute(connection)?;
-        DeleteOfEarlierRelease { user: id }.execute(connection)?;
-        end_sessions(connection, user).map_err(Undone::Failed)?;
-        let reason = RevocationReason::AccountDeleted.name();
-        EndGrants { user: id, now, reason }.execute(connection)?;
-        DeleteUser { user: id }.execute(connection)?;
-        Ok(true)
-    })
 }

@@ -1,4 +1,4 @@
-//! Clients go that a document describes and that nobody uses.
+//! Clients that a document describes are deleted when nobody uses them.
 
 use countersign_domain::id::ClientId;
 use countersign_ports::{DocumentsForgotten, ForgetDocuments};
@@ -7,40 +7,19 @@ use diesel::sql_types::{Array, BigInt, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::wallets::{Undone, all_or_nothing};
+use super::transaction::{Undone, all_or_nothing};
 use crate::error::OpResult;
 use crate::statement::statement;
-
-statement! {
-    /// Whoever is being changed is left for the next time. Found by the index `clients_described`.
-    LockClients {
-        before: OffsetDateTime as Timestamptz,
-        after: Uuid as SqlUuid,
-        limit: i64 as BigInt,
-    } -> (SqlUuid) = "\
-        SELECT id FROM clients WHERE document IS NOT NULL AND created_at < :before AND id > :after \
-        ORDER BY id LIMIT :limit FOR UPDATE SKIP LOCKED"
-}
-
-statement! {
-    /// A statement of its own: it sees the grants of those who stored the client again before it was locked.
-    DeleteUnused { clients: Vec<Uuid> as Array<SqlUuid> } = "\
-        DELETE FROM clients WHERE id = ANY(:clients) AND resources = '' \
-        AND NOT EXISTS (SELECT FROM signed_consents WHERE client_id = clients.id) \
-        AND NOT EXISTS (SELECT FROM consents WHERE client_id = clients.id) \
-        AND NOT EXISTS (SELECT FROM grants WHERE client_id = clients.id)"
-}
 
 pub(crate) fn forget_documents(
     connection: &mut PgConnection,
     command: ForgetDocuments,
 ) -> OpResult<DocumentsForgotten> {
     let ForgetDocuments { before, after, limit } = command;
-    // Our own account page has the lowest id, and no document.
+    // Our own account page has the lowest id and no document.
     let after = after.unwrap_or(ClientId::ACCOUNT).as_uuid();
     all_or_nothing(connection, |connection| {
-        let asked: Vec<(Uuid,)> = LockClients { before, after, limit: limit.into() }.load(connection)?;
-        let clients: Vec<Uuid> = asked.into_iter().map(|(id,)| id).collect();
+        let clients: Vec<Uuid> = LockClients { before, after, limit: limit.into() }.load(connection)?;
         let is_full = u32::try_from(clients.len()).is_ok_and(|count| count == limit);
         let next = clients.last().filter(|_| is_full).copied().map(ClientId::from_uuid);
         let rows = DeleteUnused { clients }.execute(connection)?;
@@ -49,4 +28,26 @@ pub(crate) fn forget_documents(
             next,
         })
     })
+}
+
+statement! {
+    /// Clients that are being changed are skipped until the next time. Found by the index
+    /// `clients_described`.
+    LockClients {
+        before: OffsetDateTime as Timestamptz,
+        after: Uuid as SqlUuid,
+        limit: i64 as BigInt,
+    } -> SqlUuid = "\
+        SELECT id FROM clients WHERE document IS NOT NULL AND created_at < :before AND id > :after \
+        ORDER BY id LIMIT :limit FOR UPDATE SKIP LOCKED"
+}
+
+statement! {
+    /// A statement of its own: it sees the grants of operations that stored the client again before it was
+    /// locked.
+    DeleteUnused { clients: Vec<Uuid> as Array<SqlUuid> } = "\
+        DELETE FROM clients WHERE id = ANY(:clients) AND resources = '' \
+        AND NOT EXISTS (SELECT FROM signed_consents WHERE client_id = clients.id) \
+        AND NOT EXISTS (SELECT FROM consents WHERE client_id = clients.id) \
+        AND NOT EXISTS (SELECT FROM grants WHERE client_id = clients.id)"
 }

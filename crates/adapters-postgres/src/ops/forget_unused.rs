@@ -1,4 +1,4 @@
-//! Users go that nobody was told of.
+//! Users that no client was told about are deleted.
 
 use countersign_ports::{ForgetUnused, Purged};
 use diesel::prelude::*;
@@ -6,27 +6,51 @@ use diesel::sql_types::{Array, BigInt, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::wallets::{Undone, all_or_nothing};
+use super::transaction::{Undone, all_or_nothing};
 use crate::error::OpResult;
 use crate::statement::statement;
 
+/// Locks users and wallets in the usual order and waits for nobody.
+pub(crate) fn forget_unused(connection: &mut PgConnection, command: ForgetUnused) -> OpResult<Purged> {
+    let ForgetUnused { before, now, limit } = command;
+    all_or_nothing(connection, |connection| {
+        let asked: Vec<Uuid> = LockUsers { before, limit: limit.into() }.load(connection)?;
+        let held: Vec<Uuid> = LockWallets { users: asked.clone() }.load(connection)?;
+        let unused: Vec<Uuid> = Unused { users: held }.load(connection)?;
+        let kept: Vec<Uuid> = asked.iter().filter(|user| !unused.contains(user)).copied().collect();
+        LookAgain { users: kept, now }.execute(connection)?;
+        DeleteWallets { users: unused.clone() }.execute(connection)?;
+        DeleteConsents { users: unused.clone() }.execute(connection)?;
+        DeleteOfEarlierRelease { users: unused.clone() }.execute(connection)?;
+        let rows = DeleteUsers { users: unused }.execute(connection)?;
+        let others: Vec<Uuid> = More { before, limit: 1 }.load(connection)?;
+        let is_full = u32::try_from(asked.len()).is_ok_and(|count| count == limit);
+        Ok::<_, Undone<Purged>>(Purged {
+            rows: u64::try_from(rows).unwrap_or(u64::MAX),
+            more: is_full && !others.is_empty(),
+        })
+    })
+}
+
 statement! {
-    /// Whoever is being changed is left for the next time.
-    LockUsers { before: OffsetDateTime as Timestamptz, limit: i64 as BigInt } -> (SqlUuid) = "\
+    /// Users who are being changed are skipped until the next time.
+    LockUsers { before: OffsetDateTime as Timestamptz, limit: i64 as BigInt } -> SqlUuid = "\
         SELECT id FROM users WHERE untold_since < :before \
         ORDER BY untold_since, id LIMIT :limit FOR UPDATE SKIP LOCKED"
 }
 
 statement! {
-    /// A row for each wallet that nobody signs in with just now; whoever comes later waits, and finds it gone or theirs.
-    LockWallets { users: Vec<Uuid> as Array<SqlUuid> } -> (SqlUuid) = "\
+    /// One row for each wallet that nobody is signing in with. A login that comes later waits, and finds the
+    /// wallet either deleted or still theirs.
+    LockWallets { users: Vec<Uuid> as Array<SqlUuid> } -> SqlUuid = "\
         SELECT user_id FROM wallets WHERE user_id = ANY(:users) FOR UPDATE SKIP LOCKED"
 }
 
 statement! {
-    /// A statement of its own: it sees the grants of the logins that came before the wallets were locked. A grant whose code was
-    /// redeemed takes its user out of question when it is deleted, so whoever is left is known by what is stored now.
-    Unused { users: Vec<Uuid> as Array<SqlUuid> } -> (SqlUuid) = "\
+    /// A statement of its own: it sees the grants of the logins that came before the wallets were locked.
+    /// When a grant whose code was redeemed is deleted, its user is marked as known. So the stored rows are
+    /// enough to judge the users who are left.
+    Unused { users: Vec<Uuid> as Array<SqlUuid> } -> SqlUuid = "\
         SELECT id FROM users WHERE id = ANY(:users) AND untold_since IS NOT NULL \
         AND NOT EXISTS (SELECT FROM grants WHERE user_id = users.id AND revoked_at IS NULL) \
         AND NOT EXISTS (SELECT FROM grants WHERE user_id = users.id AND revoked_at IS NOT NULL) \
@@ -45,14 +69,15 @@ statement! {
 }
 
 statement! {
-    /// What they agreed to, and no client heard of. Nobody else locks these rows: they sign with the wallet or have a session.
+    /// What they agreed to. No client heard of it. Nobody else locks these rows, because that takes the
+    /// wallet or a session.
     DeleteConsents { users: Vec<Uuid> as Array<SqlUuid> } = "\
         DELETE FROM signed_consents WHERE user_id = ANY(:users)"
 }
 
 statement! {
-    /// The same as the release before kept it.
-    DeleteConsentsOfEarlierRelease { users: Vec<Uuid> as Array<SqlUuid> } = "\
+    /// The same in the table of the previous release.
+    DeleteOfEarlierRelease { users: Vec<Uuid> as Array<SqlUuid> } = "\
         DELETE FROM consents WHERE user_id = ANY(:users)"
 }
 
@@ -61,32 +86,6 @@ statement! {
 }
 
 statement! {
-    More { before: OffsetDateTime as Timestamptz, limit: i64 as BigInt } -> (SqlUuid) = "\
+    More { before: OffsetDateTime as Timestamptz, limit: i64 as BigInt } -> SqlUuid = "\
         SELECT id FROM users WHERE untold_since < :before ORDER BY untold_since LIMIT :limit"
-}
-
-/// Locks users and wallets in the order of all others, and waits for nobody.
-pub(crate) fn forget_unused(connection: &mut PgConnection, command: ForgetUnused) -> OpResult<Purged> {
-    let ForgetUnused { before, now, limit } = command;
-    all_or_nothing(connection, |connection| {
-        let asked = ids(LockUsers { before, limit: limit.into() }.load(connection)?);
-        let held = ids(LockWallets { users: asked.clone() }.load(connection)?);
-        let unused = ids(Unused { users: held }.load(connection)?);
-        let kept: Vec<Uuid> = asked.iter().filter(|user| !unused.contains(user)).copied().collect();
-        LookAgain { users: kept, now }.execute(connection)?;
-        DeleteWallets { users: unused.clone() }.execute(connection)?;
-        DeleteConsents { users: unused.clone() }.execute(connection)?;
-        DeleteConsentsOfEarlierRelease { users: unused.clone() }.execute(connection)?;
-        let rows = DeleteUsers { users: unused }.execute(connection)?;
-        let others: Vec<(Uuid,)> = More { before, limit: 1 }.load(connection)?;
-        let is_full = u32::try_from(asked.len()).is_ok_and(|count| count == limit);
-        Ok::<_, Undone<Purged>>(Purged {
-            rows: u64::try_from(rows).unwrap_or(u64::MAX),
-            more: is_full && !others.is_empty(),
-        })
-    })
-}
-
-fn ids(rows: Vec<(Uuid,)>) -> Vec<Uuid> {
-    rows.into_iter().map(|(id,)| id).collect()
 }

@@ -1,4 +1,4 @@
-//! A user gets one more wallet.
+//! A user links one more wallet.
 
 use countersign_domain::id::UserId;
 use countersign_ports::{LinkWallet, WalletLinked};
@@ -7,25 +7,13 @@ use diesel::sql_types::{Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::wallets::{Undone, all_or_nothing, lock_user_of, owner_of, spend};
+use super::transaction::{Undone, all_or_nothing};
+use super::wallets::{lock_user_of, owner_of, spend};
 use crate::error::OpResult;
 use crate::statement::statement;
 
-statement! {
-    /// One row if nobody had the wallet, none otherwise. Waits for another link and for a first login of it.
-    InsertWallet<'a> {
-        family: &'a str as Text,
-        address: &'a str as Text,
-        user: Uuid as SqlUuid,
-        now: OffsetDateTime as Timestamptz,
-        chain: &'a str as Text,
-    } = "\
-        INSERT INTO wallets (family, address, user_id, linked_at, chain) \
-        VALUES (:family, :address, :user, :now, :chain) \
-        ON CONFLICT (family, address) DO NOTHING"
-}
-
-/// Whatever is said of the wallets, the challenge was judged and stays spent (F-17): only one that was spent before undoes it all.
+/// Whatever the outcome for the wallets, the challenge was judged and stays spent (F-17). Only if it was
+/// spent before is everything rolled back.
 pub(crate) fn link_wallet(connection: &mut PgConnection, command: &LinkWallet) -> OpResult<WalletLinked> {
     all_or_nothing(connection, |connection| {
         if !spend(connection, command.id, command.forget_after)? {
@@ -44,10 +32,26 @@ pub(crate) fn link_wallet(connection: &mut PgConnection, command: &LinkWallet) -
         if insert.execute(connection)? == 1 {
             return Ok(WalletLinked::Linked { user: UserId::from_uuid(user) });
         }
-        // Only we can give this user a wallet or take one, so whoever had the wallet and lost it since was another.
+        // Only this transaction can give this user a wallet or take one away. So if the wallet has no owner
+        // any more, its owner was somebody else.
         Ok(match owner_of(connection, &command.wallet)? {
             Some(owner) if owner == user => WalletLinked::AlreadyTheirs { user: UserId::from_uuid(user) },
             Some(_) | None => WalletLinked::BelongsToAnother,
         })
     })
+}
+
+statement! {
+    /// One row if nobody had the wallet, none otherwise. Waits for another link of the wallet and for its
+    /// first login.
+    InsertWallet<'a> {
+        family: &'a str as Text,
+        address: &'a str as Text,
+        user: Uuid as SqlUuid,
+        now: OffsetDateTime as Timestamptz,
+        chain: &'a str as Text,
+    } = "\
+        INSERT INTO wallets (family, address, user_id, linked_at, chain) \
+        VALUES (:family, :address, :user, :now, :chain) \
+        ON CONFLICT (family, address) DO NOTHING"
 }

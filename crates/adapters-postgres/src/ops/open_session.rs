@@ -1,4 +1,4 @@
-//! A sign-in that a browser remembers, and nothing else.
+//! A person signed in and the browser remembers it. No client gets anything.
 
 use countersign_domain::id::UserId;
 use countersign_ports::{OpenSession, SessionOpened};
@@ -12,9 +12,53 @@ use crate::error::OpResult;
 use crate::schema::login_sessions;
 use crate::statement::statement;
 
+pub(crate) fn open_session(connection: &mut PgConnection, command: &OpenSession) -> OpResult<SessionOpened> {
+    let stored = until_the_wallet_is_known(|| store(connection, command))?;
+    if let Some(user) = stored {
+        return Ok(SessionOpened::Opened { user: UserId::from_uuid(user) });
+    }
+    repeated_or_spent(connection, command)
+}
+
+fn store(connection: &mut PgConnection, command: &OpenSession) -> OpResult<Option<Uuid>> {
+    let session = &command.session;
+    let statement = StoreSession {
+        id: command.id.as_uuid(),
+        forget_after: command.forget_after,
+        family: &command.account.family,
+        chain: &command.account.chain,
+        address: &command.account.address,
+        new_user: command.new_user.as_uuid(),
+        session: session.id.as_uuid(),
+        session_hash: session.secret_hash.as_bytes(),
+        browser: &session.browser,
+        now: command.now,
+        expires_at: session.expires_at,
+        replaces: session.replaces.map(|replaced| replaced.as_uuid()),
+    };
+    let mut users: Vec<Uuid> = statement.load(connection)?;
+    Ok(users.pop())
+}
+
+/// The challenge was used before: by this command, if its session exists and has not expired.
+fn repeated_or_spent(connection: &mut PgConnection, command: &OpenSession) -> OpResult<SessionOpened> {
+    let session = &command.session;
+    let present: Option<Uuid> = login_sessions::table
+        .find(session.id.as_uuid())
+        .filter(login_sessions::secret_hash.eq(session.secret_hash.as_bytes().as_slice()))
+        .filter(login_sessions::expires_at.gt(command.now))
+        .select(login_sessions::user_id)
+        .first(connection)
+        .optional()?;
+    Ok(present.map_or(SessionOpened::ChallengeSpent, |user| SessionOpened::Opened {
+        user: UserId::from_uuid(user),
+    }))
+}
+
 statement! {
-    /// Gives the user if the challenge was not spent; only then anything is written. The wallet is treated as at a login
-    /// (`complete_login.rs`). The challenge comes before the wallet, because it does so where wallets are linked and unlinked.
+    /// Returns the user if the challenge was not spent; otherwise nothing is written. The wallet is treated
+    /// as in a login (`complete_login.rs`). The challenge comes before the wallet, as where wallets are
+    /// linked and unlinked.
     StoreSession<'a> {
         id: Uuid as SqlUuid,
         forget_after: OffsetDateTime as Timestamptz,
@@ -28,7 +72,7 @@ statement! {
         now: OffsetDateTime as Timestamptz,
         expires_at: OffsetDateTime as Timestamptz,
         replaces: Option<Uuid> as Nullable<SqlUuid>,
-    } -> (SqlUuid) = "\
+    } -> SqlUuid = "\
         WITH spent AS ( \
           INSERT INTO spent_challenges (id, forget_after) \
           SELECT :id, :forget_after WHERE NOT EXISTS (SELECT FROM grants WHERE id = :id) \
@@ -53,42 +97,4 @@ statement! {
         SELECT :session, user_id, :family, :chain, :address, :session_hash, :browser, :now, :now, :expires_at \
         FROM signed \
         RETURNING user_id"
-}
-
-pub(crate) fn open_session(connection: &mut PgConnection, command: &OpenSession) -> OpResult<SessionOpened> {
-    let stored = until_the_wallet_is_known(|| store(connection, command))?;
-    if let Some(user) = stored {
-        return Ok(SessionOpened::Opened { user: UserId::from_uuid(user) });
-    }
-    let session = &command.session;
-    let present: Option<Uuid> = login_sessions::table
-        .find(session.id.as_uuid())
-        .filter(login_sessions::secret_hash.eq(session.secret_hash.as_bytes().as_slice()))
-        .filter(login_sessions::expires_at.gt(command.now))
-        .select(login_sessions::user_id)
-        .first(connection)
-        .optional()?;
-    Ok(present.map_or(SessionOpened::ChallengeSpent, |user| SessionOpened::Opened {
-        user: UserId::from_uuid(user),
-    }))
-}
-
-fn store(connection: &mut PgConnection, command: &OpenSession) -> OpResult<Option<Uuid>> {
-    let session = &command.session;
-    let statement = StoreSession {
-        id: command.id.as_uuid(),
-        forget_after: command.forget_after,
-        family: &command.account.family,
-        chain: &command.account.chain,
-        address: &command.account.address,
-        new_user: command.new_user.as_uuid(),
-        session: session.id.as_uuid(),
-        session_hash: session.secret_hash.as_bytes(),
-        browser: &session.browser,
-        now: command.now,
-        expires_at: session.expires_at,
-        replaces: session.replaces.map(|replaced| replaced.as_uuid()),
-    };
-    let mut users: Vec<(Uuid,)> = statement.load(connection)?;
-    Ok(users.pop().map(|(user,)| user))
 }

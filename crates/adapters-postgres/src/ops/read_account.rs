@@ -1,4 +1,4 @@
-//! Look-ups of what is a user's.
+//! Look-ups of what belongs to a person: sessions, consents, the e-mail address, and all of it together.
 
 use countersign_domain::consent::Consent;
 use countersign_domain::email::UserEmail;
@@ -12,13 +12,13 @@ use super::read::wallets_of;
 use crate::error::OpResult;
 use crate::rows::consent::ConsentRow;
 use crate::rows::email::EmailRow;
-use crate::rows::session::SessionRow;
+use crate::rows::login_session::LoginSessionRow;
 use crate::schema::{emails, login_sessions, signed_consents, users};
 
 pub(crate) fn find_session(connection: &mut PgConnection, id: SessionId) -> OpResult<Option<LoginSession>> {
     let row = login_sessions::table
         .find(id.as_uuid())
-        .select(SessionRow::as_select())
+        .select(LoginSessionRow::as_select())
         .first(connection)
         .optional()?;
     Ok(row.map(LoginSession::try_from).transpose()?)
@@ -46,7 +46,7 @@ pub(crate) fn find_email(connection: &mut PgConnection, user: UserId) -> OpResul
     Ok(row.map(UserEmail::try_from).transpose()?)
 }
 
-/// Several statements that see one moment.
+/// Several statements that see one state of the database.
 pub(crate) fn find_account(connection: &mut PgConnection, user: UserId) -> OpResult<Option<Account>> {
     connection.build_transaction().read_only().repeatable_read().run(|connection| {
         let created_at: Option<OffsetDateTime> =
@@ -77,7 +77,7 @@ fn sessions_of(connection: &mut PgConnection, user: UserId) -> OpResult<Vec<Logi
     let rows = login_sessions::table
         .filter(login_sessions::user_id.eq(user.as_uuid()))
         .order((login_sessions::last_used_at.desc(), login_sessions::id))
-        .select(SessionRow::as_select())
+        .select(LoginSessionRow::as_select())
         .load(connection)?;
     let sessions: Result<Vec<_>, _> = rows.into_iter().map(LoginSession::try_from).collect();
     Ok(sessions?)

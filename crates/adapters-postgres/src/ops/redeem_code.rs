@@ -1,59 +1,21 @@
-//! A code becomes the first token of its family.
+//! A code is exchanged for its family's first tokens.
 
 use countersign_ports::{RedeemCode, Redeemed};
 use diesel::dsl::exists;
 use diesel::prelude::*;
-use diesel::sql_types::{Binary, Nullable, Text, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::Timestamptz;
 use time::OffsetDateTime;
-use uuid::Uuid;
 
 use crate::error::OpResult;
+use crate::rows::token::NewToken;
 use crate::schema::{grants, tokens};
 use crate::statement::statement;
 
-statement! {
-    /// One row if the code was good, none otherwise.
-    StoreFirstToken<'a> {
-        id: Uuid as SqlUuid,
-        grant: Uuid as SqlUuid,
-        scope: String as Text,
-        issued_at: OffsetDateTime as Timestamptz,
-        access_hash: &'a [u8] as Binary,
-        access_expires_at: OffsetDateTime as Timestamptz,
-        refresh_hash: Option<&'a [u8]> as Nullable<Binary>,
-        refresh_expires_at: Option<OffsetDateTime> as Nullable<Timestamptz>,
-        forget_token_after: OffsetDateTime as Timestamptz,
-        now: OffsetDateTime as Timestamptz,
-        forget_grant_after: OffsetDateTime as Timestamptz,
-        bound_key: Option<&'a [u8]> as Nullable<Binary>,
-    } = "\
-        WITH redeemed AS ( \
-          UPDATE grants SET redeemed_at = :now, newest_token = :id, forget_after = :forget_grant_after \
-          WHERE id = :grant AND redeemed_at IS NULL AND revoked_at IS NULL \
-          RETURNING id \
-        ) \
-        INSERT INTO tokens (id, grant_id, scope, issued_at, access_hash, access_expires_at, refresh_hash, \
-          refresh_expires_at, forget_after, bound_key) \
-        SELECT :id, redeemed.id, :scope, :issued_at, :access_hash, :access_expires_at, :refresh_hash, \
-          :refresh_expires_at, :forget_token_after, :bound_key \
-        FROM redeemed"
-}
-
 pub(crate) fn redeem_code(connection: &mut PgConnection, command: &RedeemCode) -> OpResult<Redeemed> {
-    let token = &command.token;
     let statement = StoreFirstToken {
-        id: token.id.as_uuid(),
-        grant: token.grant.as_uuid(),
-        scope: token.scope.to_string(),
-        issued_at: token.issued_at,
-        access_hash: token.access_hash.as_bytes(),
-        access_expires_at: token.access_expires_at,
-        refresh_hash: token.refresh.as_ref().map(|refresh| refresh.hash.as_bytes().as_slice()),
-        refresh_expires_at: token.refresh.as_ref().map(|refresh| refresh.expires_at),
-        forget_token_after: token.forget_after(),
+        token: (&command.token).into(),
         now: command.now,
         forget_grant_after: command.forget_after,
-        bound_key: token.key.as_ref().map(|key| key.as_bytes().as_slice()),
     };
     if statement.execute(connection)? == 1 {
         return Ok(Redeemed::Stored);
@@ -75,4 +37,19 @@ fn why_not(connection: &mut PgConnection, command: &RedeemCode) -> OpResult<Rede
         Some((false, true)) => Redeemed::Replayed,
         Some((false, false)) => Redeemed::Revoked,
     })
+}
+
+statement! {
+    /// One row if the code was good, none otherwise.
+    StoreFirstToken<'a> {
+        ..token: NewToken<'a>,
+        now: OffsetDateTime as Timestamptz,
+        forget_grant_after: OffsetDateTime as Timestamptz,
+    } = "\
+        WITH redeemed AS ( \
+          UPDATE grants SET redeemed_at = :now, newest_token = :token.id, forget_after = :forget_grant_after \
+          WHERE id = :token.grant_id AND redeemed_at IS NULL AND revoked_at IS NULL \
+          RETURNING id \
+        ) \
+        INSERT INTO tokens (:token.columns) SELECT :token.values FROM redeemed"
 }

@@ -1,4 +1,4 @@
-//! Requests that wait for a person: pushed ones, and those of devices.
+//! Requests that wait for a person: pushed requests, and those of devices.
 
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::id::GrantId;
@@ -15,59 +15,6 @@ use crate::rows::device_request::DeviceRequestRow;
 use crate::rows::lines;
 use crate::schema::device_requests;
 use crate::statement::statement;
-
-statement! {
-    /// The same id again changes nothing.
-    InsertPushed<'a> {
-        id: Uuid as SqlUuid,
-        client: Uuid as SqlUuid,
-        secret_hash: &'a [u8] as Binary,
-        parameters: &'a str as Text,
-        expires_at: OffsetDateTime as Timestamptz,
-    } = "\
-        INSERT INTO pushed_requests (id, client_id, secret_hash, parameters, expires_at) \
-        VALUES (:id, :client, :secret_hash, :parameters, :expires_at) ON CONFLICT (id) DO NOTHING"
-}
-
-statement! {
-    /// One row if the request was there and theirs, none otherwise.
-    TakePushed<'a> {
-        id: Uuid as SqlUuid,
-        client: Uuid as SqlUuid,
-        secret_hash: &'a [u8] as Binary,
-        now: OffsetDateTime as Timestamptz,
-    } -> (Text) = "\
-        DELETE FROM pushed_requests \
-        WHERE id = :id AND client_id = :client AND secret_hash = :secret_hash AND expires_at > :now \
-        RETURNING parameters"
-}
-
-statement! {
-    /// One row if neither id nor user code is another's.
-    InsertDevice<'a> {
-        id: Uuid as SqlUuid,
-        client: Uuid as SqlUuid,
-        user_code_hash: &'a [u8] as Binary,
-        code_hash: &'a [u8] as Binary,
-        scope: String as Text,
-        resources: String as Text,
-        expires_at: OffsetDateTime as Timestamptz,
-        forget_after: OffsetDateTime as Timestamptz,
-    } = "\
-        INSERT INTO device_requests \
-          (id, client_id, user_code_hash, code_hash, scope, resources, expires_at, forget_after) \
-        VALUES (:id, :client, :user_code_hash, :code_hash, :scope, :resources, :expires_at, :forget_after) \
-        ON CONFLICT DO NOTHING"
-}
-
-statement! {
-    /// A row for a request that is there: whether it is denied now.
-    MarkDenied { id: Uuid as SqlUuid, now: OffsetDateTime as Timestamptz } -> (Bool) = "\
-        UPDATE device_requests SET denied_at = CASE \
-          WHEN denied_at IS NULL AND NOT EXISTS (SELECT FROM grants WHERE grants.id = :id) THEN :now \
-          ELSE denied_at END \
-        WHERE id = :id RETURNING denied_at IS NOT NULL"
-}
 
 pub(crate) fn push_request(connection: &mut PgConnection, request: &PushedRequest) -> OpResult<()> {
     let insert = InsertPushed {
@@ -91,8 +38,7 @@ pub(crate) fn take_pushed_request(
         secret_hash: command.secret_hash.as_bytes(),
         now: command.now,
     };
-    let row: Option<(String,)> = take.get_result(connection).optional()?;
-    Ok(row.map(|(parameters,)| parameters))
+    Ok(take.get_result(connection).optional()?)
 }
 
 pub(crate) fn begin_device(connection: &mut PgConnection, command: &BeginDevice) -> OpResult<DeviceBegun> {
@@ -135,10 +81,63 @@ pub(crate) fn find_device_by_user_code(
 
 pub(crate) fn deny_device(connection: &mut PgConnection, command: DenyDevice) -> OpResult<DeviceDenied> {
     let mark = MarkDenied { id: command.id.as_uuid(), now: command.now };
-    let row: Option<(bool,)> = mark.get_result(connection).optional()?;
-    Ok(match row {
+    let is_denied: Option<bool> = mark.get_result(connection).optional()?;
+    Ok(match is_denied {
         None => DeviceDenied::Unknown,
-        Some((true,)) => DeviceDenied::Denied,
-        Some((false,)) => DeviceDenied::Answered,
+        Some(true) => DeviceDenied::Denied,
+        Some(false) => DeviceDenied::Answered,
     })
+}
+
+statement! {
+    /// Pushing the same id again changes nothing.
+    InsertPushed<'a> {
+        id: Uuid as SqlUuid,
+        client: Uuid as SqlUuid,
+        secret_hash: &'a [u8] as Binary,
+        parameters: &'a str as Text,
+        expires_at: OffsetDateTime as Timestamptz,
+    } = "\
+        INSERT INTO pushed_requests (id, client_id, secret_hash, parameters, expires_at) \
+        VALUES (:id, :client, :secret_hash, :parameters, :expires_at) ON CONFLICT (id) DO NOTHING"
+}
+
+statement! {
+    /// One row if the request existed and was this client's, none otherwise.
+    TakePushed<'a> {
+        id: Uuid as SqlUuid,
+        client: Uuid as SqlUuid,
+        secret_hash: &'a [u8] as Binary,
+        now: OffsetDateTime as Timestamptz,
+    } -> Text = "\
+        DELETE FROM pushed_requests \
+        WHERE id = :id AND client_id = :client AND secret_hash = :secret_hash AND expires_at > :now \
+        RETURNING parameters"
+}
+
+statement! {
+    /// One row if neither the id nor the user code belongs to another request.
+    InsertDevice<'a> {
+        id: Uuid as SqlUuid,
+        client: Uuid as SqlUuid,
+        user_code_hash: &'a [u8] as Binary,
+        code_hash: &'a [u8] as Binary,
+        scope: String as Text,
+        resources: String as Text,
+        expires_at: OffsetDateTime as Timestamptz,
+        forget_after: OffsetDateTime as Timestamptz,
+    } = "\
+        INSERT INTO device_requests \
+          (id, client_id, user_code_hash, code_hash, scope, resources, expires_at, forget_after) \
+        VALUES (:id, :client, :user_code_hash, :code_hash, :scope, :resources, :expires_at, :forget_after) \
+        ON CONFLICT DO NOTHING"
+}
+
+statement! {
+    /// One row if the request exists, which says whether it is denied now.
+    MarkDenied { id: Uuid as SqlUuid, now: OffsetDateTime as Timestamptz } -> Bool = "\
+        UPDATE device_requests SET denied_at = CASE \
+          WHEN denied_at IS NULL AND NOT EXISTS (SELECT FROM grants WHERE grants.id = :id) THEN :now \
+          ELSE denied_at END \
+        WHERE id = :id RETURNING denied_at IS NOT NULL"
 }

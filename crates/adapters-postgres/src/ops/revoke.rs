@@ -1,4 +1,4 @@
-//! Access tokens and whole grants die.
+//! Access tokens and grants are revoked.
 
 use countersign_ports::{RevokeGrant, RevokeToken, Revoked};
 use diesel::dsl::exists;
@@ -12,9 +12,31 @@ use crate::error::OpResult;
 use crate::schema::{grants, tokens};
 use crate::statement::statement;
 
+pub(crate) fn revoke_token(connection: &mut PgConnection, command: RevokeToken) -> OpResult<Revoked> {
+    let (id, access_hash) = (command.id.as_uuid(), command.access_hash.as_bytes().as_slice());
+    if (EndAccess { id, access_hash, now: command.now }).execute(connection)? == 1 {
+        return Ok(Revoked::Revoked);
+    }
+    let presented = tokens::table.find(id).filter(tokens::access_hash.eq(access_hash));
+    Ok(not_revoked(select(exists(presented)).get_result(connection)?))
+}
+
+pub(crate) fn revoke_grant(connection: &mut PgConnection, command: RevokeGrant) -> OpResult<Revoked> {
+    let id = command.id.as_uuid();
+    if (EndGrant { id, now: command.now, reason: command.reason.name() }).execute(connection)? == 1 {
+        return Ok(Revoked::Revoked);
+    }
+    Ok(not_revoked(select(exists(grants::table.find(id))).get_result(connection)?))
+}
+
+/// The outcome where nothing live was found.
+const fn not_revoked(is_there: bool) -> Revoked {
+    if is_there { Revoked::AlreadyRevoked } else { Revoked::Unknown }
+}
+
 statement! {
-    /// One row if the access token was alive, none otherwise.
-    KillToken<'a> {
+    /// One row if the access token was live, none otherwise.
+    EndAccess<'a> {
         id: Uuid as SqlUuid,
         access_hash: &'a [u8] as Binary,
         now: OffsetDateTime as Timestamptz,
@@ -24,29 +46,7 @@ statement! {
 }
 
 statement! {
-    /// One row if the grant was alive, none otherwise.
-    KillGrant { id: Uuid as SqlUuid, now: OffsetDateTime as Timestamptz, reason: &'static str as Text } = "\
+    /// One row if the grant was live, none otherwise.
+    EndGrant { id: Uuid as SqlUuid, now: OffsetDateTime as Timestamptz, reason: &'static str as Text } = "\
         UPDATE grants SET revoked_at = :now, revocation_reason = :reason WHERE id = :id AND revoked_at IS NULL"
-}
-
-pub(crate) fn revoke_token(connection: &mut PgConnection, command: RevokeToken) -> OpResult<Revoked> {
-    let (id, access_hash) = (command.id.as_uuid(), command.access_hash.as_bytes().as_slice());
-    if (KillToken { id, access_hash, now: command.now }).execute(connection)? == 1 {
-        return Ok(Revoked::Revoked);
-    }
-    let presented = tokens::table.find(id).filter(tokens::access_hash.eq(access_hash));
-    Ok(not_revoked(select(exists(presented)).get_result(connection)?))
-}
-
-pub(crate) fn revoke_grant(connection: &mut PgConnection, command: RevokeGrant) -> OpResult<Revoked> {
-    let id = command.id.as_uuid();
-    if (KillGrant { id, now: command.now, reason: command.reason.name() }).execute(connection)? == 1 {
-        return Ok(Revoked::Revoked);
-    }
-    Ok(not_revoked(select(exists(grants::table.find(id))).get_result(connection)?))
-}
-
-/// What it means that nothing was alive.
-const fn not_revoked(is_there: bool) -> Revoked {
-    if is_there { Revoked::AlreadyRevoked } else { Revoked::Unknown }
 }

@@ -1,4 +1,4 @@
-//! A person signs out at the wish of a client.
+//! A person signs out at a client's request.
 
 use countersign_domain::grant::RevocationReason;
 use countersign_domain::id::{ClientId, SessionId, UserId};
@@ -9,37 +9,17 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::end_session::end_session;
-use super::wallets::{Undone, all_or_nothing, lock_user};
+use super::transaction::{Undone, all_or_nothing};
+use super::wallets::lock_user;
 use crate::error::OpResult;
 use crate::statement::statement;
 
-statement! {
-    /// Finds the grants by the index `grants_by_user`, which has those that live.
-    EndGrants<'a> {
-        user: Uuid as SqlUuid,
-        session: Uuid as SqlUuid,
-        keeps: &'a str as Text,
-        now: OffsetDateTime as Timestamptz,
-        reason: &'static str as Text,
-    } = "\
-        UPDATE grants SET revoked_at = :now, revocation_reason = :reason \
-        WHERE user_id = :user AND session_id = :session AND revoked_at IS NULL \
-          AND strpos(' ' || scope || ' ', :keeps) = 0"
-}
-
-statement! {
-    ClientsOfSessions { user: Uuid as SqlUuid } -> (SqlUuid, SqlUuid) = "\
-        SELECT DISTINCT session_id, client_id FROM grants \
-        JOIN login_sessions ON login_sessions.id = session_id \
-        WHERE grants.user_id = :user AND revoked_at IS NULL \
-        ORDER BY session_id, client_id"
-}
-
-/// The session goes first: whoever continues it meanwhile is waited for, and what they granted is seen.
+/// The session is deleted first. That waits for operations that are continuing it, and their grants are seen
+/// afterwards.
 pub(crate) fn sign_out(connection: &mut PgConnection, command: &SignOut) -> OpResult<bool> {
     let SignOut { user, session, keeps, now } = *command;
     all_or_nothing(connection, |connection| {
-        // A user who is not there has nothing, and then the rest finds nothing.
+        // A user who does not exist has nothing, so the rest finds nothing.
         lock_user(connection, user)?;
         let was_there = end_session(connection, user, session).map_err(Undone::Failed)?;
         let end = EndGrants {
@@ -64,4 +44,26 @@ pub(crate) fn clients_of_sessions(
         client: ClientId::from_uuid(client),
     });
     Ok(clients.collect())
+}
+
+statement! {
+    /// Finds the grants by the index `grants_by_user`, which has only live ones.
+    EndGrants<'a> {
+        user: Uuid as SqlUuid,
+        session: Uuid as SqlUuid,
+        keeps: &'a str as Text,
+        now: OffsetDateTime as Timestamptz,
+        reason: &'static str as Text,
+    } = "\
+        UPDATE grants SET revoked_at = :now, revocation_reason = :reason \
+        WHERE user_id = :user AND session_id = :session AND revoked_at IS NULL \
+          AND strpos(' ' || scope || ' ', :keeps) = 0"
+}
+
+statement! {
+    ClientsOfSessions { user: Uuid as SqlUuid } -> (SqlUuid, SqlUuid) = "\
+        SELECT DISTINCT session_id, client_id FROM grants \
+        JOIN login_sessions ON login_sessions.id = session_id \
+        WHERE grants.user_id = :user AND revoked_at IS NULL \
+        ORDER BY session_id, client_id"
 }

@@ -1,4 +1,4 @@
-//! A proof that is good once.
+//! A proof of possession is used once.
 
 use countersign_ports::SpendProof;
 use diesel::prelude::*;
@@ -9,8 +9,18 @@ use uuid::Uuid;
 use crate::error::OpResult;
 use crate::statement::statement;
 
+pub(crate) fn spend_proof(connection: &mut PgConnection, command: &SpendProof) -> OpResult<bool> {
+    let (digest, attempt) = (&command.digest, command.attempt);
+    let spend = Spend { digest, attempt, forget_after: command.forget_after, before: command.before };
+    if spend.execute(connection)? == 1 {
+        return Ok(true);
+    }
+    Ok(SpentBy { digest, attempt }.get_result(connection)?)
+}
+
 statement! {
-    /// One row if the proof is not remembered, or only past its time; none otherwise. Waits for whoever else is spending it.
+    /// One row if the proof is not stored or has expired, none otherwise. Waits for anybody else who is using
+    /// it.
     Spend<'a> {
         digest: &'a [u8] as Binary,
         attempt: Uuid as SqlUuid,
@@ -23,17 +33,7 @@ statement! {
 }
 
 statement! {
-    /// Did this request spend it?
-    SpentBy<'a> { digest: &'a [u8] as Binary, attempt: Uuid as SqlUuid } -> (Bool) = "\
+    /// Did this command use the proof before?
+    SpentBy<'a> { digest: &'a [u8] as Binary, attempt: Uuid as SqlUuid } -> Bool = "\
         SELECT EXISTS (SELECT FROM spent_proofs WHERE digest = :digest AND attempt = :attempt)"
-}
-
-pub(crate) fn spend_proof(connection: &mut PgConnection, command: &SpendProof) -> OpResult<bool> {
-    let (digest, attempt) = (&command.digest, command.attempt);
-    let spend = Spend { digest, attempt, forget_after: command.forget_after, before: command.before };
-    if spend.execute(connection)? == 1 {
-        return Ok(true);
-    }
-    let (is_ours,): (bool,) = SpentBy { digest, attempt }.get_result(connection)?;
-    Ok(is_ours)
 }

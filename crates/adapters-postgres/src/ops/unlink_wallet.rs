@@ -1,4 +1,4 @@
-//! A user loses a wallet, and the wallet everything that was granted with it.
+//! A user unlinks a wallet, and everything that was granted with it is revoked.
 
 use countersign_domain::grant::RevocationReason;
 use countersign_domain::id::UserId;
@@ -8,55 +8,13 @@ use diesel::sql_types::{BigInt, Bool, Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::wallets::{Undone, all_or_nothing, lock_user_of, spend};
+use super::transaction::{Undone, all_or_nothing};
+use super::wallets::{lock_user_of, spend};
 use crate::error::OpResult;
 use crate::statement::statement;
 
-statement! {
-    /// How many wallets the user has, and whether this is one of them.
-    Holdings<'a> {
-        user: Uuid as SqlUuid,
-        family: &'a str as Text,
-        address: &'a str as Text,
-    } -> (BigInt, Bool) = "\
-        SELECT count(*), COALESCE(bool_or(family = :family AND address = :address), false) \
-        FROM wallets WHERE user_id = :user"
-}
-
-statement! {
-    /// Waits for logins of the wallet that are under way, and keeps later ones waiting: each holds its key.
-    DeleteWallet<'a> { family: &'a str as Text, address: &'a str as Text } = "\
-        DELETE FROM wallets WHERE family = :family AND address = :address"
-}
-
-statement! {
-    /// Waits for whoever continues one of these sessions.
-    DeleteSessions<'a> {
-        user: Uuid as SqlUuid,
-        family: &'a str as Text,
-        address: &'a str as Text,
-    } = "\
-        WITH theirs AS MATERIALIZED ( \
-          SELECT id FROM login_sessions WHERE user_id = :user AND family = :family AND address = :address \
-          ORDER BY id FOR UPDATE \
-        ) \
-        DELETE FROM login_sessions USING theirs WHERE login_sessions.id = theirs.id"
-}
-
-statement! {
-    /// Finds the grants by the index `grants_by_user`, which has those that live.
-    KillGrants<'a> {
-        user: Uuid as SqlUuid,
-        family: &'a str as Text,
-        address: &'a str as Text,
-        now: OffsetDateTime as Timestamptz,
-        reason: &'static str as Text,
-    } = "\
-        UPDATE grants SET revoked_at = :now, revocation_reason = :reason \
-        WHERE user_id = :user AND family = :family AND address = :address AND revoked_at IS NULL"
-}
-
-/// Whatever is said of the wallets, the challenge was judged and stays spent (F-17): only one that was spent before undoes it all.
+/// Whatever the outcome for the wallets, the challenge was judged and stays spent (F-17). Only if it was
+/// spent before is everything rolled back.
 pub(crate) fn unlink_wallet(
     connection: &mut PgConnection,
     command: &UnlinkWallet,
@@ -78,9 +36,54 @@ pub(crate) fn unlink_wallet(
         }
         DeleteWallet { family, address }.execute(connection)?;
         DeleteSessions { user, family, address }.execute(connection)?;
-        // A statement of its own: it sees the grants of the logins and the sessions that those before waited for.
+        // A statement of its own: it sees the grants of the logins and sessions that the ones before waited
+        // for.
         let reason = RevocationReason::WalletUnlinked.name();
-        KillGrants { user, family, address, now: command.now, reason }.execute(connection)?;
+        EndGrants { user, family, address, now: command.now, reason }.execute(connection)?;
         Ok(WalletUnlinked::Unlinked { user: UserId::from_uuid(user) })
     })
+}
+
+statement! {
+    /// How many wallets the user has, and whether this is one of them.
+    Holdings<'a> {
+        user: Uuid as SqlUuid,
+        family: &'a str as Text,
+        address: &'a str as Text,
+    } -> (BigInt, Bool) = "\
+        SELECT count(*), COALESCE(bool_or(family = :family AND address = :address), false) \
+        FROM wallets WHERE user_id = :user"
+}
+
+statement! {
+    /// Waits for current logins with the wallet and makes later ones wait: each login locks it.
+    DeleteWallet<'a> { family: &'a str as Text, address: &'a str as Text } = "\
+        DELETE FROM wallets WHERE family = :family AND address = :address"
+}
+
+statement! {
+    /// Waits for operations that continue one of these sessions.
+    DeleteSessions<'a> {
+        user: Uuid as SqlUuid,
+        family: &'a str as Text,
+        address: &'a str as Text,
+    } = "\
+        WITH theirs AS MATERIALIZED ( \
+          SELECT id FROM login_sessions WHERE user_id = :user AND family = :family AND address = :address \
+          ORDER BY id FOR UPDATE \
+        ) \
+        DELETE FROM login_sessions USING theirs WHERE login_sessions.id = theirs.id"
+}
+
+statement! {
+    /// Finds the grants by the index `grants_by_user`, which has only live ones.
+    EndGrants<'a> {
+        user: Uuid as SqlUuid,
+        family: &'a str as Text,
+        address: &'a str as Text,
+        now: OffsetDateTime as Timestamptz,
+        reason: &'static str as Text,
+    } = "\
+        UPDATE grants SET revoked_at = :now, revocation_reason = :reason \
+        WHERE user_id = :user AND family = :family AND address = :address AND revoked_at IS NULL"
 }

@@ -8,46 +8,50 @@ use countersign_domain::id::ClientId;
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_ports::StoreError;
 use diesel::prelude::*;
+use diesel::sql_types::{Binary, Bool, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::rows::{Place, from_lines, lines};
 use crate::schema::clients;
+use crate::statement::row;
 
-/// A row of `clients`.
-///
-/// An absent value is written as NULL in so many words: then one statement fits every client and is prepared once.
-#[derive(Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = clients, treat_none_as_null = true, treat_none_as_default_value = false)]
-#[diesel(check_for_backend(diesel::pg::Pg))]
-pub(crate) struct ClientRow {
-    pub(crate) id: Uuid,
-    #[diesel(skip_update)]
-    pub(crate) created_at: OffsetDateTime,
-    pub(crate) origin: String,
-    pub(crate) auth_method: String,
-    pub(crate) secret_hash: Option<Vec<u8>>,
-    pub(crate) registration_token_hash: Vec<u8>,
-    pub(crate) name: String,
-    pub(crate) redirect_uris: String,
-    pub(crate) scopes: String,
-    pub(crate) grant_types: String,
-    pub(crate) client_uri: Option<String>,
-    pub(crate) logo_uri: Option<String>,
-    pub(crate) tos_uri: Option<String>,
-    pub(crate) policy_uri: Option<String>,
-    pub(crate) contacts: String,
-    pub(crate) jwks: Option<String>,
-    pub(crate) jwks_uri: Option<String>,
-    pub(crate) application_type: Option<String>,
-    pub(crate) id_token_signed_response_alg: Option<String>,
-    pub(crate) post_logout_redirect_uris: String,
-    pub(crate) document: Option<String>,
-    pub(crate) backchannel_logout_uri: Option<String>,
-    pub(crate) token_endpoint_auth_signing_alg: Option<String>,
-    pub(crate) requires_pushed_requests: bool,
-    pub(crate) requires_bound_tokens: bool,
-    pub(crate) resources: String,
+row! {
+    /// A row of `clients`.
+    ///
+    /// An absent value is written as NULL in so many words: then one statement fits every client and is prepared once.
+    #[derive(Queryable, Selectable, Insertable, AsChangeset)]
+    #[diesel(table_name = clients, treat_none_as_null = true, treat_none_as_default_value = false)]
+    #[diesel(check_for_backend(diesel::pg::Pg))]
+    ClientRow, ClientRows {
+        id: Uuid as SqlUuid,
+        #[diesel(skip_update)]
+        created_at: OffsetDateTime as Timestamptz,
+        origin: String as Text,
+        auth_method: String as Text,
+        secret_hash: Option<Vec<u8>> as Nullable<Binary>,
+        registration_token_hash: Vec<u8> as Binary,
+        name: String as Text,
+        redirect_uris: String as Text,
+        scopes: String as Text,
+        grant_types: String as Text,
+        client_uri: Option<String> as Nullable<Text>,
+        logo_uri: Option<String> as Nullable<Text>,
+        tos_uri: Option<String> as Nullable<Text>,
+        policy_uri: Option<String> as Nullable<Text>,
+        contacts: String as Text,
+        jwks: Option<String> as Nullable<Text>,
+        jwks_uri: Option<String> as Nullable<Text>,
+        application_type: Option<String> as Nullable<Text>,
+        id_token_signed_response_alg: Option<String> as Nullable<Text>,
+        post_logout_redirect_uris: String as Text,
+        document: Option<String> as Nullable<Text>,
+        backchannel_logout_uri: Option<String> as Nullable<Text>,
+        token_endpoint_auth_signing_alg: Option<String> as Nullable<Text>,
+        requires_pushed_requests: bool as Bool,
+        requires_bound_tokens: bool as Bool,
+        resources: String as Text,
+    }
 }
 
 impl From<Client> for ClientRow {

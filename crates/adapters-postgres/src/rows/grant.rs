@@ -6,13 +6,15 @@ use countersign_domain::particulars::Particulars;
 use countersign_domain::pkce::CodeChallenge;
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::wallet::WalletAccount;
-use countersign_ports::StoreError;
+use countersign_ports::{CompleteLogin, IssueTokens, StoreError};
 use diesel::prelude::*;
+use diesel::sql_types::{Binary, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::rows::Place;
 use crate::schema::grants;
+use crate::statement::row;
 
 /// What a grant's row says to those who read it.
 #[derive(Queryable, Selectable)]
@@ -74,4 +76,74 @@ pub(crate) struct HolderRow {
     pub(super) chain: String,
     pub(super) address: String,
     pub(super) revoked_at: Option<OffsetDateTime>,
+}
+
+row! {
+    /// A grant as it is stored, without its user and its time of review, which the statements add.
+    NewGrant<'a>, NewGrants {
+        id: Uuid as SqlUuid,
+        client_id: Uuid as SqlUuid,
+        family: &'a str as Text,
+        chain: &'a str as Text,
+        address: &'a str as Text,
+        redirect_uri: &'a str as Text,
+        scope: String as Text,
+        nonce: Option<&'a str> as Nullable<Text>,
+        code_challenge: Option<&'a [u8]> as Nullable<Binary>,
+        code_hash: &'a [u8] as Binary,
+        authenticated_at: OffsetDateTime as Timestamptz,
+        code_expires_at: OffsetDateTime as Timestamptz,
+        forget_after: OffsetDateTime as Timestamptz,
+        particulars: Option<String> as Nullable<Text>,
+        session_id: Option<Uuid> as Nullable<SqlUuid>,
+    }
+}
+
+impl<'a> NewGrant<'a> {
+    /// The grant of a login: its code is not redeemed yet.
+    pub(crate) fn of_login(
+        login: &'a CompleteLogin,
+        session: Option<SessionId>,
+        authenticated_at: OffsetDateTime,
+    ) -> Self {
+        Self {
+            id: login.id.as_uuid(),
+            client_id: login.client.as_uuid(),
+            family: &login.account.family,
+            chain: &login.account.chain,
+            address: &login.account.address,
+            redirect_uri: login.redirect_uri.as_str(),
+            scope: login.scope.to_string(),
+            nonce: login.nonce.as_deref(),
+            code_challenge: login.code_challenge.as_ref().map(|challenge| challenge.as_bytes().as_slice()),
+            code_hash: login.code_hash.as_bytes(),
+            authenticated_at,
+            code_expires_at: login.code_expires_at,
+            forget_after: login.forget_after,
+            particulars: login.particulars.to_text(),
+            session_id: session.map(|session| session.as_uuid()),
+        }
+    }
+
+    /// The grant that comes with its first tokens.
+    pub(crate) fn of_tokens(command: &'a IssueTokens) -> Self {
+        let grant = &command.grant;
+        Self {
+            id: grant.id.as_uuid(),
+            client_id: grant.client.as_uuid(),
+            family: &grant.account.family,
+            chain: &grant.account.chain,
+            address: &grant.account.address,
+            redirect_uri: grant.redirect_uri.as_str(),
+            scope: grant.scope.to_string(),
+            nonce: grant.nonce.as_deref(),
+            code_challenge: grant.code_challenge.as_ref().map(|challenge| challenge.as_bytes().as_slice()),
+            code_hash: grant.code_hash.as_bytes(),
+            authenticated_at: grant.authenticated_at,
+            code_expires_at: grant.code_expires_at,
+            forget_after: command.forget_after,
+            particulars: grant.particulars.to_text(),
+            session_id: grant.session.map(|session| session.as_uuid()),
+        }
+    }
 }

@@ -6,12 +6,14 @@ use countersign_domain::token::{AccessSnapshot, RefreshToken, Token};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::StoreError;
 use diesel::prelude::*;
+use diesel::sql_types::{Binary, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::rows::Place;
 use crate::rows::grant::HolderRow;
 use crate::schema::tokens;
+use crate::statement::row;
 
 /// What a token's row says.
 #[derive(Queryable, Selectable)]
@@ -53,6 +55,42 @@ impl TryFrom<TokenRow> for Token {
             refresh,
             key: key.transpose()?.map(KeyThumbprint::from_bytes),
         })
+    }
+}
+
+row! {
+    /// A token as it is stored.
+    NewToken<'a>, NewTokens {
+        id: Uuid as SqlUuid,
+        grant_id: Uuid as SqlUuid,
+        parent_id: Option<Uuid> as Nullable<SqlUuid>,
+        scope: String as Text,
+        issued_at: OffsetDateTime as Timestamptz,
+        access_hash: &'a [u8] as Binary,
+        access_expires_at: OffsetDateTime as Timestamptz,
+        refresh_hash: Option<&'a [u8]> as Nullable<Binary>,
+        refresh_expires_at: Option<OffsetDateTime> as Nullable<Timestamptz>,
+        forget_after: OffsetDateTime as Timestamptz,
+        bound_key: Option<&'a [u8]> as Nullable<Binary>,
+    }
+}
+
+impl<'a> From<&'a Token> for NewToken<'a> {
+    fn from(token: &'a Token) -> Self {
+        let refresh = token.refresh.as_ref();
+        Self {
+            id: token.id.as_uuid(),
+            grant_id: token.grant.as_uuid(),
+            parent_id: token.parent.map(|parent| parent.as_uuid()),
+            scope: token.scope.to_string(),
+            issued_at: token.issued_at,
+            access_hash: token.access_hash.as_bytes(),
+            access_expires_at: token.access_expires_at,
+            refresh_hash: refresh.map(|refresh| refresh.hash.as_bytes().as_slice()),
+            refresh_expires_at: refresh.map(|refresh| refresh.expires_at),
+            forget_after: token.forget_after(),
+            bound_key: token.key.as_ref().map(|key| key.as_bytes().as_slice()),
+        }
     }
 }
 

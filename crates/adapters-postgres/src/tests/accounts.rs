@@ -21,11 +21,11 @@ use crate::error::OpResult;
 use crate::ops::complete_login::complete_login;
 use crate::ops::continue_session::continue_session;
 use crate::ops::delete_account::delete_account;
-use crate::ops::email::put_email;
 use crate::ops::end_session::{end_session, end_sessions};
 use crate::ops::link_wallet::link_wallet;
+use crate::ops::manage_clients::delete_client;
+use crate::ops::put_email::put_email;
 use crate::ops::read_account::{consents_at, find_account, find_email, find_session};
-use crate::ops::register_client::delete_client;
 use crate::ops::revoke_consent::revoke_consent;
 use crate::ops::unlink_wallet::unlink_wallet;
 

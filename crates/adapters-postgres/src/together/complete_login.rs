@@ -1,4 +1,4 @@
-//! Logins, as `ops/complete_login.rs` tells them one by one.
+//! Many logins at once; `ops/complete_login.rs` explains one.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -15,46 +15,78 @@ use crate::batch::Batched;
 use crate::error::OpResult;
 use crate::ops::complete_login::complete_login;
 use crate::rows::consent::scope_bits;
+use crate::rows::grant::{NewGrant, NewGrants};
 use crate::statement::statement;
 
+impl Batched for CompleteLogin {
+    type Outcome = LoginCompleted;
+
+    fn keys(&self) -> impl IntoIterator<Item = u128> + Clone {
+        let mut wallet = DefaultHasher::new();
+        (&self.account.family, &self.account.address).hash(&mut wallet);
+        [self.id.as_uuid().as_u128(), wallet.finish().into()]
+    }
+
+    fn together(connection: &mut PgConnection, batch: &[Self]) -> OpResult<Vec<Option<LoginCompleted>>> {
+        let of_login =
+            |login| NewGrant::of_login(login, login.session.as_ref().map(|session| session.id), login.now);
+        let statement = StoreLogins {
+            grants: batch.iter().map(of_login).collect(),
+            new_user: column(batch, |command| command.new_user.as_uuid()),
+            scopes: column(batch, |command| scope_bits(command.scope)),
+            destination: column(batch, |command| command.terms.destination.to_text()),
+            audiences: column(batch, |command| command.terms.audiences.to_text()),
+            session_hash: of_session(batch, |session| session.secret_hash.as_bytes().as_slice()),
+            browser: of_session(batch, |session| session.browser.as_str()),
+            session_expires_at: of_session(batch, |session| session.expires_at),
+            replaces: column(batch, |command| {
+                command
+                    .session
+                    .as_ref()
+                    .and_then(|session| session.replaces)
+                    .map(|replaced| replaced.as_uuid())
+            }),
+        };
+        let granted: Vec<(Uuid, Uuid)> = statement.load(connection)?;
+        let users: HashMap<Uuid, Uuid> = granted.into_iter().collect();
+        Ok(column(batch, |command| {
+            let user = users.get(&command.id.as_uuid())?;
+            Some(LoginCompleted::CodeIssued { user: UserId::from_uuid(*user) })
+        }))
+    }
+
+    fn alone(&self, connection: &mut PgConnection) -> OpResult<LoginCompleted> {
+        complete_login(connection, self)
+    }
+}
+
+/// One value of each new session; none where a login has no session.
+fn of_session<'a, T>(batch: &'a [CompleteLogin], value: impl Fn(&'a NewSession) -> T) -> Vec<Option<T>> {
+    column(batch, |command| command.session.as_ref().map(&value))
+}
+
 statement! {
-    /// Gives the new grants with their users.
+    /// Returns the new grants with their users.
     ///
-    /// A login is left alone if its wallet, the consent that it adds to or the session that it replaces is there and cannot
-    /// be locked at once. All are locked before anything is written, because the new grants are sorted first. If another first
-    /// login of one of the wallets was faster, the wallet's key is taken, which fails the whole statement.
+    /// A login is left alone if its wallet, the consent that it adds to, or the session that it replaces exists and cannot
+    /// be locked at once. All are locked before anything is written, because the new grants are sorted first. If another
+    /// first login of one of the wallets was faster, the wallet's key is taken, and the whole statement fails.
     StoreLogins<'a> {
-        id: Vec<Uuid> as Array<SqlUuid>,
-        client: Vec<Uuid> as Array<SqlUuid>,
-        family: Vec<&'a str> as Array<Text>,
-        chain: Vec<&'a str> as Array<Text>,
-        address: Vec<&'a str> as Array<Text>,
+        ..grants: NewGrants<'a>,
         new_user: Vec<Uuid> as Array<SqlUuid>,
-        redirect_uri: Vec<&'a str> as Array<Text>,
-        scope: Vec<String> as Array<Text>,
         scopes: Vec<i32> as Array<Integer>,
         destination: Vec<&'a str> as Array<Text>,
         audiences: Vec<String> as Array<Text>,
-        nonce: Vec<Option<&'a str>> as Array<Nullable<Text>>,
-        code_challenge: Vec<Option<&'a [u8]>> as Array<Nullable<Binary>>,
-        code_hash: Vec<&'a [u8]> as Array<Binary>,
-        now: Vec<OffsetDateTime> as Array<Timestamptz>,
-        code_expires_at: Vec<OffsetDateTime> as Array<Timestamptz>,
-        forget_after: Vec<OffsetDateTime> as Array<Timestamptz>,
-        particulars: Vec<Option<String>> as Array<Nullable<Text>>,
-        session: Vec<Option<Uuid>> as Array<Nullable<SqlUuid>>,
         session_hash: Vec<Option<&'a [u8]>> as Array<Nullable<Binary>>,
         browser: Vec<Option<&'a str>> as Array<Nullable<Text>>,
         session_expires_at: Vec<Option<OffsetDateTime>> as Array<Nullable<Timestamptz>>,
         replaces: Vec<Option<Uuid>> as Array<Nullable<SqlUuid>>,
     } -> (SqlUuid, SqlUuid) = "\
         WITH asked AS MATERIALIZED ( \
-          SELECT * FROM unnest(:id, :client, :family, :chain, :address, :new_user, :redirect_uri, :scope, :scopes, \
-            :destination, :audiences, :nonce, :code_challenge, :code_hash, :now, :code_expires_at, :forget_after, :particulars, :session, \
-            :session_hash, :browser, :session_expires_at, :replaces) \
-          AS asked (id, client_id, family, chain, address, new_user, redirect_uri, scope, scopes, \
-            destination, audiences, nonce, code_challenge, code_hash, now, code_expires_at, forget_after, particulars, session_id, \
-            session_hash, browser, session_expires_at, replaces) \
+          SELECT * FROM unnest(:grants.values, :new_user, :scopes, :destination, :audiences, :session_hash, :browser, \
+            :session_expires_at, :replaces) \
+          AS asked (:grants.columns, new_user, scopes, destination, audiences, session_hash, browser, \
+            session_expires_at, replaces) \
         ), known AS MATERIALIZED ( \
           SELECT asked.id, held.user_id FROM asked CROSS JOIN LATERAL ( \
             SELECT user_id FROM wallets WHERE wallets.family = asked.family AND wallets.address = asked.address \
@@ -92,23 +124,21 @@ statement! {
             ) \
           ) \
         ), granted AS ( \
-          INSERT INTO grants (id, client_id, user_id, family, chain, address, redirect_uri, scope, nonce, \
-            code_challenge, code_hash, authenticated_at, code_expires_at, forget_after, review_at, particulars, session_id) \
-          SELECT id, client_id, user_id, family, chain, address, redirect_uri, scope, nonce, code_challenge, \
-            code_hash, now, code_expires_at, forget_after, forget_after, particulars, session_id \
+          INSERT INTO grants (:grants.columns, review_at, user_id) \
+          SELECT :grants.columns, forget_after, user_id \
           FROM ready ORDER BY id \
           ON CONFLICT (id) DO NOTHING \
           RETURNING id, user_id \
         ), linked AS ( \
           INSERT INTO wallets (family, address, user_id, linked_at, chain) \
-          SELECT family, address, ready.user_id, now, chain FROM granted JOIN ready ON ready.id = granted.id \
+          SELECT family, address, ready.user_id, authenticated_at, chain FROM granted JOIN ready ON ready.id = granted.id \
           WHERE is_first ORDER BY family, address \
           RETURNING user_id, linked_at \
         ), born AS ( \
           INSERT INTO users (id, created_at, untold_since) SELECT user_id, linked_at, linked_at FROM linked \
         ), consented AS ( \
           INSERT INTO signed_consents (user_id, client_id, destination, audiences, scopes, granted_at, last_used_at) \
-          SELECT ready.user_id, client_id, destination, audiences, scopes, now, now \
+          SELECT ready.user_id, client_id, destination, audiences, scopes, authenticated_at, authenticated_at \
           FROM granted JOIN ready ON ready.id = granted.id \
           ORDER BY ready.user_id, client_id, destination, audiences \
           ON CONFLICT (user_id, client_id, destination, audiences) DO UPDATE \
@@ -119,70 +149,9 @@ statement! {
         ), opened AS ( \
           INSERT INTO login_sessions (id, user_id, family, chain, address, secret_hash, browser, \
             authenticated_at, last_used_at, expires_at) \
-          SELECT session_id, ready.user_id, family, chain, address, session_hash, browser, now, now, \
-            session_expires_at \
+          SELECT session_id, ready.user_id, family, chain, address, session_hash, browser, authenticated_at, \
+            authenticated_at, session_expires_at \
           FROM granted JOIN ready ON ready.id = granted.id WHERE session_id IS NOT NULL \
         ) \
         SELECT id, user_id FROM granted"
-}
-
-impl Batched for CompleteLogin {
-    type Outcome = LoginCompleted;
-
-    fn keys(&self) -> impl IntoIterator<Item = u128> + Clone {
-        let mut wallet = DefaultHasher::new();
-        (&self.account.family, &self.account.address).hash(&mut wallet);
-        [self.id.as_uuid().as_u128(), wallet.finish().into()]
-    }
-
-    fn together(connection: &mut PgConnection, batch: &[Self]) -> OpResult<Vec<Option<LoginCompleted>>> {
-        let statement = StoreLogins {
-            id: column(batch, |command| command.id.as_uuid()),
-            client: column(batch, |command| command.client.as_uuid()),
-            family: column(batch, |command| command.account.family.as_str()),
-            chain: column(batch, |command| command.account.chain.as_str()),
-            address: column(batch, |command| command.account.address.as_str()),
-            new_user: column(batch, |command| command.new_user.as_uuid()),
-            redirect_uri: column(batch, |command| command.redirect_uri.as_str()),
-            scope: column(batch, |command| command.scope.to_string()),
-            scopes: column(batch, |command| scope_bits(command.scope)),
-            destination: column(batch, |command| command.terms.destination.to_text()),
-            audiences: column(batch, |command| command.terms.audiences.to_text()),
-            nonce: column(batch, |command| command.nonce.as_deref()),
-            code_challenge: column(batch, |command| {
-                command.code_challenge.as_ref().map(|challenge| challenge.as_bytes().as_slice())
-            }),
-            code_hash: column(batch, |command| command.code_hash.as_bytes().as_slice()),
-            now: column(batch, |command| command.now),
-            code_expires_at: column(batch, |command| command.code_expires_at),
-            forget_after: column(batch, |command| command.forget_after),
-            particulars: column(batch, |command| command.particulars.to_text()),
-            session: of_session(batch, |session| session.id.as_uuid()),
-            session_hash: of_session(batch, |session| session.secret_hash.as_bytes().as_slice()),
-            browser: of_session(batch, |session| session.browser.as_str()),
-            session_expires_at: of_session(batch, |session| session.expires_at),
-            replaces: column(batch, |command| {
-                command
-                    .session
-                    .as_ref()
-                    .and_then(|session| session.replaces)
-                    .map(|replaced| replaced.as_uuid())
-            }),
-        };
-        let granted: Vec<(Uuid, Uuid)> = statement.load(connection)?;
-        let users: HashMap<Uuid, Uuid> = granted.into_iter().collect();
-        Ok(column(batch, |command| {
-            let user = users.get(&command.id.as_uuid())?;
-            Some(LoginCompleted::CodeIssued { user: UserId::from_uuid(*user) })
-        }))
-    }
-
-    fn alone(&self, connection: &mut PgConnection) -> OpResult<LoginCompleted> {
-        complete_login(connection, self)
-    }
-}
-
-/// One value of each new session.
-fn of_session<'a, T>(batch: &'a [CompleteLogin], value: impl Fn(&'a NewSession) -> T) -> Vec<Option<T>> {
-    column(batch, |command| command.session.as_ref().map(&value))
 }

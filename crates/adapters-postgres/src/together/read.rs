@@ -1,21 +1,29 @@
-//! Look-ups of many at once: each batch one statement, and so one moment after all of its callers asked.
+//! Many look-ups at once. Each batch is one statement, so it sees one state of the database, after all of its
+//! callers asked.
 
 use std::collections::{HashMap, HashSet};
 
 use countersign_domain::client::Client;
 use countersign_domain::grant::Grant;
 use countersign_domain::id::{ClientId, GrantId, TokenId};
-use countersign_domain::refresh::RefreshSnapshot;
+use countersign_domain::refresh::{NewestToken, RefreshSnapshot};
 use countersign_domain::token::AccessSnapshot;
 use countersign_ports::KnownAccess;
 use diesel::prelude::*;
+use diesel::sql_types::{Array, Uuid as SqlUuid};
+use time::OffsetDateTime;
+use uuid::Uuid;
 
 use super::column;
 use crate::batch::Batched;
 use crate::error::OpResult;
-use crate::ops::read::{find_accesses, find_clients, find_grants, find_refreshes, living_on};
+use crate::rows::client::ClientRow;
+use crate::rows::grant::{GrantRow, HolderRow};
+use crate::rows::token::{AccessRow, TokenRow, access_snapshot};
+use crate::schema::{clients, grants, tokens};
+use crate::statement::statement;
 
-/// Makes a kind of look-up that is carried out for many at once. Many may look up the same.
+/// Declares a look-up that is carried out for many ids at once. The same id may be looked up several times.
 macro_rules! look_up {
     ($(#[$doc:meta])* $name:ident($id:ty) -> $found:ty = $find:path, by $key:expr) => {
         $(#[$doc])*
@@ -47,26 +55,26 @@ macro_rules! look_up {
 }
 
 look_up! {
-    /// A client by its id.
+    /// Looks up a client by its id.
     FindClient(ClientId) -> Client = find_clients, by |client| client.id
 }
 
 look_up! {
-    /// A grant by its id.
+    /// Looks up a grant by its id.
     FindGrant(GrantId) -> Grant = find_grants, by |grant| grant.id
 }
 
 look_up! {
-    /// What a refresh token means, by its id.
+    /// Looks up what a refresh token means, by its id.
     FindRefresh(TokenId) -> RefreshSnapshot = find_refreshes, by |snapshot| snapshot.token.id
 }
 
 look_up! {
-    /// What an access token means, by its id.
+    /// Looks up what an access token means, by its id.
     FindAccess(TokenId) -> AccessSnapshot = find_accesses, by |snapshot| snapshot.id
 }
 
-/// Does an access token that was found before live on?
+/// Is an access token that was found before still live?
 pub(crate) struct LivesOn(pub(crate) KnownAccess);
 
 impl Batched for LivesOn {
@@ -85,4 +93,78 @@ impl Batched for LivesOn {
     fn alone(&self, connection: &mut PgConnection) -> OpResult<bool> {
         Ok(!living_on(connection, &[self.0])?.is_empty())
     }
+}
+
+/// Finds clients. Those that do not exist are left out.
+pub(crate) fn find_clients(connection: &mut PgConnection, ids: &[Uuid]) -> OpResult<Vec<Client>> {
+    let rows: Vec<ClientRow> =
+        clients::table.filter(clients::id.eq_any(ids)).select(ClientRow::as_select()).load(connection)?;
+    let clients: Result<_, _> = rows.into_iter().map(Client::try_from).collect();
+    Ok(clients?)
+}
+
+/// Finds grants. Those that do not exist are left out.
+pub(crate) fn find_grants(connection: &mut PgConnection, ids: &[Uuid]) -> OpResult<Vec<Grant>> {
+    let rows: Vec<GrantRow> =
+        grants::table.filter(grants::id.eq_any(ids)).select(GrantRow::as_select()).load(connection)?;
+    let grants: Result<_, _> = rows.into_iter().map(Grant::try_from).collect();
+    Ok(grants?)
+}
+
+/// Id, parent and time of issue.
+type NewestRow = (Uuid, Option<Uuid>, OffsetDateTime);
+
+/// Finds refresh tokens. Those that do not exist are left out.
+pub(crate) fn find_refreshes(connection: &mut PgConnection, ids: &[Uuid]) -> OpResult<Vec<RefreshSnapshot>> {
+    let newest = diesel::alias!(tokens as newest);
+    let (newest_id, newest_parent, newest_issued_at) =
+        (newest.field(tokens::id), newest.field(tokens::parent_id), newest.field(tokens::issued_at));
+    let rows: Vec<(TokenRow, GrantRow, NewestRow)> = tokens::table
+        .inner_join(grants::table.on(grants::id.eq(tokens::grant_id)))
+        .inner_join(newest.on(newest_id.nullable().eq(grants::newest_token)))
+        .filter(tokens::id.eq_any(ids))
+        .select((TokenRow::as_select(), GrantRow::as_select(), (newest_id, newest_parent, newest_issued_at)))
+        .load(connection)?;
+    let snapshot = |(token, grant, (id, parent, issued_at)): (TokenRow, GrantRow, NewestRow)| {
+        let newest =
+            NewestToken { id: TokenId::from_uuid(id), parent: parent.map(TokenId::from_uuid), issued_at };
+        Ok(RefreshSnapshot { token: token.try_into()?, grant: grant.try_into()?, newest })
+    };
+    rows.into_iter().map(snapshot).collect()
+}
+
+/// Finds access tokens. Those that do not exist are left out.
+pub(crate) fn find_accesses(connection: &mut PgConnection, ids: &[Uuid]) -> OpResult<Vec<AccessSnapshot>> {
+    let rows: Vec<(AccessRow, HolderRow)> = tokens::table
+        .inner_join(grants::table.on(grants::id.eq(tokens::grant_id)))
+        .filter(tokens::id.eq_any(ids))
+        .select((AccessRow::as_select(), HolderRow::as_select()))
+        .load(connection)?;
+    let snapshots: Result<_, _> = rows.into_iter().map(access_snapshot).collect();
+    Ok(snapshots?)
+}
+
+/// Finds which of these access tokens are still live.
+pub(crate) fn living_on(connection: &mut PgConnection, known: &[KnownAccess]) -> OpResult<Vec<TokenId>> {
+    let living_on = LivingOn {
+        id: known.iter().map(|access| access.id.as_uuid()).collect(),
+        grant_id: known.iter().map(|access| access.grant.as_uuid()).collect(),
+        client_id: known.iter().map(|access| access.client.as_uuid()).collect(),
+    };
+    let living: Vec<Uuid> = living_on.load(connection)?;
+    Ok(living.into_iter().map(TokenId::from_uuid).collect())
+}
+
+statement! {
+    /// Returns those that are still live. What was revoked is in indexes of its own, which are small. Each
+    /// key is looked up by itself, in a subquery that the planner cannot turn into a join of whole tables.
+    LivingOn {
+        id: Vec<Uuid> as Array<SqlUuid>,
+        grant_id: Vec<Uuid> as Array<SqlUuid>,
+        client_id: Vec<Uuid> as Array<SqlUuid>,
+    } -> SqlUuid = "\
+        SELECT asked.id FROM unnest(:id, :grant_id, :client_id) AS asked (id, grant_id, client_id) \
+        WHERE (SELECT TRUE FROM clients WHERE clients.id = asked.client_id) \
+          AND (SELECT TRUE FROM grants WHERE grants.id = asked.grant_id AND grants.revoked_at IS NOT NULL) IS NULL \
+          AND (SELECT TRUE FROM tokens WHERE tokens.id = asked.id AND tokens.access_revoked_at IS NOT NULL) IS NULL"
 }

@@ -1,39 +1,50 @@
-//! Codes become the first tokens of their families.
+//! Codes are exchanged for the first tokens of their families.
 
 use countersign_ports::{RedeemCode, Redeemed};
 use diesel::prelude::*;
-use diesel::sql_types::{Array, Binary, Nullable, Text, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::{Array, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::tokens::TokenColumns;
 use super::{column, where_stored};
 use crate::batch::Batched;
 use crate::error::OpResult;
 use crate::ops::redeem_code::redeem_code;
+use crate::rows::token::{NewToken, NewTokens};
 use crate::statement::statement;
 
+impl Batched for RedeemCode {
+    type Outcome = Redeemed;
+
+    fn keys(&self) -> impl IntoIterator<Item = u128> + Clone {
+        [self.token.grant.as_uuid().as_u128()]
+    }
+
+    fn together(connection: &mut PgConnection, batch: &[Self]) -> OpResult<Vec<Option<Redeemed>>> {
+        let statement = StoreFirstTokens {
+            tokens: batch.iter().map(|command| NewToken::from(&command.token)).collect(),
+            now: column(batch, |command| command.now),
+            forget_grant_after: column(batch, |command| command.forget_after),
+        };
+        let stored: Vec<Uuid> = statement.load(connection)?;
+        Ok(where_stored(batch, stored, |command| command.token.id.as_uuid(), Redeemed::Stored))
+    }
+
+    fn alone(&self, connection: &mut PgConnection) -> OpResult<Redeemed> {
+        redeem_code(connection, self)
+    }
+}
+
 statement! {
-    /// Gives the tokens whose codes were good.
+    /// Returns the tokens whose codes were good.
     StoreFirstTokens<'a> {
-        id: Vec<Uuid> as Array<SqlUuid>,
-        grant: Vec<Uuid> as Array<SqlUuid>,
-        scope: Vec<String> as Array<Text>,
-        issued_at: Vec<OffsetDateTime> as Array<Timestamptz>,
-        access_hash: Vec<&'a [u8]> as Array<Binary>,
-        access_expires_at: Vec<OffsetDateTime> as Array<Timestamptz>,
-        refresh_hash: Vec<Option<&'a [u8]>> as Array<Nullable<Binary>>,
-        refresh_expires_at: Vec<Option<OffsetDateTime>> as Array<Nullable<Timestamptz>>,
-        forget_token_after: Vec<OffsetDateTime> as Array<Timestamptz>,
+        ..tokens: NewTokens<'a>,
         now: Vec<OffsetDateTime> as Array<Timestamptz>,
         forget_grant_after: Vec<OffsetDateTime> as Array<Timestamptz>,
-        bound_key: Vec<Option<&'a [u8]>> as Array<Nullable<Binary>>,
-    } -> (SqlUuid) = "\
+    } -> SqlUuid = "\
         WITH asked AS MATERIALIZED ( \
-          SELECT * FROM unnest(:id, :grant, :scope, :issued_at, :access_hash, :access_expires_at, :refresh_hash, \
-            :refresh_expires_at, :forget_token_after, :now, :forget_grant_after, :bound_key) \
-          AS asked (id, grant_id, scope, issued_at, access_hash, access_expires_at, refresh_hash, \
-            refresh_expires_at, forget_token_after, now, forget_grant_after, bound_key) \
+          SELECT * FROM unnest(:tokens.values, :now, :forget_grant_after) \
+          AS asked (:tokens.columns, now, forget_grant_after) \
         ), good AS MATERIALIZED ( \
           SELECT asked.* FROM asked CROSS JOIN LATERAL ( \
             SELECT redeemed_at, revoked_at FROM grants WHERE id = grant_id OFFSET 0 FOR NO KEY UPDATE SKIP LOCKED \
@@ -44,42 +55,5 @@ statement! {
           FROM good WHERE grants.id = good.grant_id \
           RETURNING good.* \
         ) \
-        INSERT INTO tokens (id, grant_id, scope, issued_at, access_hash, access_expires_at, refresh_hash, \
-          refresh_expires_at, forget_after, bound_key) \
-        SELECT id, grant_id, scope, issued_at, access_hash, access_expires_at, refresh_hash, refresh_expires_at, \
-          forget_token_after, bound_key \
-        FROM redeemed \
-        RETURNING id"
-}
-
-impl Batched for RedeemCode {
-    type Outcome = Redeemed;
-
-    fn keys(&self) -> impl IntoIterator<Item = u128> + Clone {
-        [self.token.grant.as_uuid().as_u128()]
-    }
-
-    fn together(connection: &mut PgConnection, batch: &[Self]) -> OpResult<Vec<Option<Redeemed>>> {
-        let tokens = TokenColumns::of(batch, |command| &command.token);
-        let statement = StoreFirstTokens {
-            id: tokens.id,
-            grant: tokens.grant,
-            scope: tokens.scope,
-            issued_at: tokens.issued_at,
-            access_hash: tokens.access_hash,
-            access_expires_at: tokens.access_expires_at,
-            refresh_hash: tokens.refresh_hash,
-            refresh_expires_at: tokens.refresh_expires_at,
-            forget_token_after: tokens.forget_after,
-            now: column(batch, |command| command.now),
-            forget_grant_after: column(batch, |command| command.forget_after),
-            bound_key: tokens.bound_key,
-        };
-        let stored: Vec<(Uuid,)> = statement.load(connection)?;
-        Ok(where_stored(batch, stored, |command| command.token.id.as_uuid(), Redeemed::Stored))
-    }
-
-    fn alone(&self, connection: &mut PgConnection) -> OpResult<Redeemed> {
-        redeem_code(connection, self)
-    }
+        INSERT INTO tokens (:tokens.columns) SELECT :tokens.columns FROM redeemed RETURNING id"
 }

@@ -1,4 +1,4 @@
-//! Access tokens and whole grants die.
+//! Access tokens and grants are revoked.
 
 use countersign_ports::{RevokeGrant, RevokeToken, Revoked};
 use diesel::prelude::*;
@@ -12,46 +12,6 @@ use crate::error::OpResult;
 use crate::ops::revoke::{revoke_grant, revoke_token};
 use crate::statement::statement;
 
-statement! {
-    /// Gives the tokens that were alive.
-    KillTokens<'a> {
-        id: Vec<Uuid> as Array<SqlUuid>,
-        access_hash: Vec<&'a [u8]> as Array<Binary>,
-        now: Vec<OffsetDateTime> as Array<Timestamptz>,
-    } -> (SqlUuid) = "\
-        WITH asked AS MATERIALIZED ( \
-          SELECT * FROM unnest(:id, :access_hash, :now) AS asked (id, access_hash, now) \
-        ), alive AS MATERIALIZED ( \
-          SELECT asked.id, asked.now FROM asked CROSS JOIN LATERAL ( \
-            SELECT access_hash, access_revoked_at FROM tokens WHERE tokens.id = asked.id \
-            OFFSET 0 FOR NO KEY UPDATE SKIP LOCKED \
-          ) AS held \
-          WHERE held.access_hash = asked.access_hash AND held.access_revoked_at IS NULL \
-        ) \
-        UPDATE tokens SET access_revoked_at = alive.now FROM alive WHERE tokens.id = alive.id \
-        RETURNING tokens.id"
-}
-
-statement! {
-    /// Gives the grants that were alive.
-    KillGrants {
-        id: Vec<Uuid> as Array<SqlUuid>,
-        now: Vec<OffsetDateTime> as Array<Timestamptz>,
-        reason: Vec<&'static str> as Array<Text>,
-    } -> (SqlUuid) = "\
-        WITH asked AS MATERIALIZED ( \
-          SELECT * FROM unnest(:id, :now, :reason) AS asked (id, now, reason) \
-        ), alive AS MATERIALIZED ( \
-          SELECT asked.* FROM asked CROSS JOIN LATERAL ( \
-            SELECT revoked_at FROM grants WHERE grants.id = asked.id OFFSET 0 FOR NO KEY UPDATE SKIP LOCKED \
-          ) AS held \
-          WHERE revoked_at IS NULL \
-        ) \
-        UPDATE grants SET revoked_at = alive.now, revocation_reason = alive.reason FROM alive \
-        WHERE grants.id = alive.id \
-        RETURNING grants.id"
-}
-
 impl Batched for RevokeToken {
     type Outcome = Revoked;
 
@@ -60,13 +20,13 @@ impl Batched for RevokeToken {
     }
 
     fn together(connection: &mut PgConnection, batch: &[Self]) -> OpResult<Vec<Option<Revoked>>> {
-        let statement = KillTokens {
+        let statement = EndAccesses {
             id: column(batch, |command| command.id.as_uuid()),
             access_hash: column(batch, |command| command.access_hash.as_bytes().as_slice()),
             now: column(batch, |command| command.now),
         };
-        let killed: Vec<(Uuid,)> = statement.load(connection)?;
-        Ok(where_stored(batch, killed, |command| command.id.as_uuid(), Revoked::Revoked))
+        let ended: Vec<Uuid> = statement.load(connection)?;
+        Ok(where_stored(batch, ended, |command| command.id.as_uuid(), Revoked::Revoked))
     }
 
     fn alone(&self, connection: &mut PgConnection) -> OpResult<Revoked> {
@@ -82,16 +42,56 @@ impl Batched for RevokeGrant {
     }
 
     fn together(connection: &mut PgConnection, batch: &[Self]) -> OpResult<Vec<Option<Revoked>>> {
-        let statement = KillGrants {
+        let statement = EndGrants {
             id: column(batch, |command| command.id.as_uuid()),
             now: column(batch, |command| command.now),
             reason: column(batch, |command| command.reason.name()),
         };
-        let killed: Vec<(Uuid,)> = statement.load(connection)?;
-        Ok(where_stored(batch, killed, |command| command.id.as_uuid(), Revoked::Revoked))
+        let ended: Vec<Uuid> = statement.load(connection)?;
+        Ok(where_stored(batch, ended, |command| command.id.as_uuid(), Revoked::Revoked))
     }
 
     fn alone(&self, connection: &mut PgConnection) -> OpResult<Revoked> {
         revoke_grant(connection, *self)
     }
+}
+
+statement! {
+    /// Returns the tokens that were live.
+    EndAccesses<'a> {
+        id: Vec<Uuid> as Array<SqlUuid>,
+        access_hash: Vec<&'a [u8]> as Array<Binary>,
+        now: Vec<OffsetDateTime> as Array<Timestamptz>,
+    } -> SqlUuid = "\
+        WITH asked AS MATERIALIZED ( \
+          SELECT * FROM unnest(:id, :access_hash, :now) AS asked (id, access_hash, now) \
+        ), alive AS MATERIALIZED ( \
+          SELECT asked.id, asked.now FROM asked CROSS JOIN LATERAL ( \
+            SELECT access_hash, access_revoked_at FROM tokens WHERE tokens.id = asked.id \
+            OFFSET 0 FOR NO KEY UPDATE SKIP LOCKED \
+          ) AS held \
+          WHERE held.access_hash = asked.access_hash AND held.access_revoked_at IS NULL \
+        ) \
+        UPDATE tokens SET access_revoked_at = alive.now FROM alive WHERE tokens.id = alive.id \
+        RETURNING tokens.id"
+}
+
+statement! {
+    /// Returns the grants that were live.
+    EndGrants {
+        id: Vec<Uuid> as Array<SqlUuid>,
+        now: Vec<OffsetDateTime> as Array<Timestamptz>,
+        reason: Vec<&'static str> as Array<Text>,
+    } -> SqlUuid = "\
+        WITH asked AS MATERIALIZED ( \
+          SELECT * FROM unnest(:id, :now, :reason) AS asked (id, now, reason) \
+        ), alive AS MATERIALIZED ( \
+          SELECT asked.* FROM asked CROSS JOIN LATERAL ( \
+            SELECT revoked_at FROM grants WHERE grants.id = asked.id OFFSET 0 FOR NO KEY UPDATE SKIP LOCKED \
+          ) AS held \
+          WHERE revoked_at IS NULL \
+        ) \
+        UPDATE grants SET revoked_at = alive.now, revocation_reason = alive.reason FROM alive \
+        WHERE grants.id = alive.id \
+        RETURNING grants.id"
 }

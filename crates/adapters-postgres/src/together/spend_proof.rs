@@ -1,4 +1,4 @@
-//! Proofs that are good once.
+//! Proofs of possession are used once.
 
 use std::collections::HashSet;
 
@@ -14,21 +14,6 @@ use crate::error::OpResult;
 use crate::ops::spend_proof::spend_proof;
 use crate::statement::statement;
 
-statement! {
-    /// Gives the proofs that are not remembered. One whose time is past is left alone.
-    SpendAll<'a> {
-        digest: Vec<&'a [u8]> as Array<Binary>,
-        attempt: Vec<Uuid> as Array<SqlUuid>,
-        forget_after: Vec<OffsetDateTime> as Array<Timestamptz>,
-    } -> (Binary) = "\
-        INSERT INTO spent_proofs (digest, attempt, forget_after) \
-        SELECT digest, attempt, forget_after FROM unnest(:digest, :attempt, :forget_after) \
-        AS asked (digest, attempt, forget_after) \
-        ORDER BY digest \
-        ON CONFLICT (digest) DO NOTHING \
-        RETURNING digest"
-}
-
 impl Batched for SpendProof {
     type Outcome = bool;
 
@@ -42,12 +27,26 @@ impl Batched for SpendProof {
             attempt: column(batch, |command| command.attempt),
             forget_after: column(batch, |command| command.forget_after),
         };
-        let spent: Vec<(Vec<u8>,)> = statement.load(connection)?;
-        let spent: HashSet<Vec<u8>> = spent.into_iter().map(|(digest,)| digest).collect();
+        let spent: HashSet<Vec<u8>> = statement.load(connection)?.into_iter().collect();
         Ok(column(batch, |command| spent.contains(command.digest.as_slice()).then_some(true)))
     }
 
     fn alone(&self, connection: &mut PgConnection) -> OpResult<bool> {
         spend_proof(connection, self)
     }
+}
+
+statement! {
+    /// Returns the proofs that were not stored before. A stored one that has expired is left alone.
+    SpendAll<'a> {
+        digest: Vec<&'a [u8]> as Array<Binary>,
+        attempt: Vec<Uuid> as Array<SqlUuid>,
+        forget_after: Vec<OffsetDateTime> as Array<Timestamptz>,
+    } -> Binary = "\
+        INSERT INTO spent_proofs (digest, attempt, forget_after) \
+        SELECT digest, attempt, forget_after FROM unnest(:digest, :attempt, :forget_after) \
+        AS asked (digest, attempt, forget_after) \
+        ORDER BY digest \
+        ON CONFLICT (digest) DO NOTHING \
+        RETURNING digest"
 }

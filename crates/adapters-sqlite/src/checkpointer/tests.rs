@@ -7,8 +7,9 @@ use countersign_group_commit::Executor;
 use tempfile::TempDir;
 
 use super::*;
-use crate::executor::{Command, Ping, SqliteExecutor, Write};
+use crate::executor::{Command, SqliteExecutor, Write};
 use crate::migrate;
+use crate::ops::ping::Ping;
 
 /// How long a test waits for what must come.
 const PATIENCE: Duration = Duration::from_secs(60);

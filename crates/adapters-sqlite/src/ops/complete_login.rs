@@ -1,20 +1,20 @@
-//! A signature was good: the challenge is spent, and its grant is there.
+//! A person signed in: the challenge is spent, and its grant is stored.
 
 use countersign_domain::id::{SessionId, UserId};
 use countersign_ports::{CompleteLogin, LoginCompleted};
 use diesel::prelude::*;
-use diesel::query_builder::Query;
-use diesel::sql_types::{BigInt, Binary, Nullable, Text};
+use diesel::sql_types::Binary;
 use time::OffsetDateTime;
 
-use super::statement::statement;
 use super::{consents, sessions, wallets};
 use crate::error::SqliteError;
-use crate::rows::field::{Row, micros};
+use crate::rows::field::Row;
+use crate::rows::grant::NewGrant;
 use crate::schema::grants;
+use crate::statement::statement;
 
-/// Guard: no grant has this id. The grant comes first, so that a spent challenge leaves nothing else behind; the
-/// transaction makes it one step.
+/// Guard: no grant has this id. The grant is stored first, so that a spent challenge leaves
+/// nothing else behind. The transaction makes it one step.
 pub(crate) fn complete_login(
     connection: &mut SqliteConnection,
     command: &CompleteLogin,
@@ -35,42 +35,22 @@ pub(crate) fn complete_login(
     Ok(LoginCompleted::CodeIssued { user })
 }
 
-/// Stores the grant of a login and gives the bytes of its user's id, or nothing if a grant has this id.
+/// Stores the grant of a login and returns the bytes of its user's id, or nothing if a grant has this id.
 pub(crate) fn insert_grant(
     connection: &mut SqliteConnection,
     command: &CompleteLogin,
     session: Option<SessionId>,
     authenticated_at: OffsetDateTime,
 ) -> Result<Option<Vec<u8>>, SqliteError> {
-    let (id, client, new_user) = (command.id.as_uuid(), command.client.as_uuid(), command.new_user.as_uuid());
-    let scope = command.scope.to_string();
-    let particulars = command.particulars.to_text();
-    let session = session.map(|session| session.as_uuid());
+    let new_user = command.new_user.as_uuid();
     let insert = InsertGrant {
-        id: id.as_bytes(),
-        client_id: client.as_bytes(),
-        wallet_family: &command.account.family,
-        wallet_address: &command.account.address,
+        grant: NewGrant::of_login(command, session, authenticated_at),
         new_user: new_user.as_bytes(),
-        family: &command.account.family,
-        chain: &command.account.chain,
-        address: &command.account.address,
-        redirect_uri: command.redirect_uri.as_str(),
-        scope: &scope,
-        nonce: command.nonce.as_deref(),
-        code_challenge: command.code_challenge.as_ref().map(|challenge| challenge.as_bytes().as_slice()),
-        code_hash: command.code_hash.as_bytes(),
-        authenticated_at: micros(authenticated_at),
-        code_expires_at: micros(command.code_expires_at),
-        forget_after: micros(command.forget_after),
-        review_at: micros(command.forget_after),
-        particulars: particulars.as_deref(),
-        session_id: session.as_ref().map(|session| session.as_bytes().as_slice()),
     };
     Ok(insert.get_result(connection).optional()?)
 }
 
-/// The id is a grant's: this command's, if it has the same code for the same account.
+/// A grant has this id: it is this command's if it has the same code for the same account.
 fn repeated_or_spent(
     connection: &mut SqliteConnection,
     command: &CompleteLogin,
@@ -90,35 +70,13 @@ fn repeated_or_spent(
 }
 
 statement! {
-    /// Stores the grant with the user of the wallet, or with the new user if nobody has it; a taken id gives no row.
-    struct InsertGrant<'a> {
-        id: &'a [u8] as Binary,
-        client_id: &'a [u8] as Binary,
-        wallet_family: &'a str as Text,
-        wallet_address: &'a str as Text,
+    /// Stores the grant with the wallet's user, or with the new user if nobody has the wallet. If the id is
+    /// taken, there is no row.
+    InsertGrant<'a> {
+        ..grant: NewGrant<'a>,
         new_user: &'a [u8] as Binary,
-        family: &'a str as Text,
-        chain: &'a str as Text,
-        address: &'a str as Text,
-        redirect_uri: &'a str as Text,
-        scope: &'a str as Text,
-        nonce: Option<&'a str> as Nullable<Text>,
-        code_challenge: Option<&'a [u8]> as Nullable<Binary>,
-        code_hash: &'a [u8] as Binary,
-        authenticated_at: i64 as BigInt,
-        code_expires_at: i64 as BigInt,
-        forget_after: i64 as BigInt,
-        review_at: i64 as BigInt,
-        particulars: Option<&'a str> as Nullable<Text>,
-        session_id: Option<&'a [u8]> as Nullable<Binary>,
-    }
-    "INSERT INTO grants (id, client_id, user_id, family, chain, address, redirect_uri, scope, nonce, code_challenge, \
-     code_hash, authenticated_at, code_expires_at, forget_after, review_at, particulars, session_id) \
-     VALUES (?, ?, coalesce((SELECT user_id FROM wallets WHERE family = ? AND address = ?), ?), \
-     ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
-     ON CONFLICT (id) DO NOTHING RETURNING user_id"
-}
-
-impl Query for InsertGrant<'_> {
-    type SqlType = Binary;
+    } -> Binary = "\
+        INSERT INTO grants (:grant.columns, review_at, user_id) VALUES (:grant.values, :grant.forget_after, \
+        coalesce((SELECT user_id FROM wallets WHERE family = :grant.family AND address = :grant.address), :new_user)) \
+        ON CONFLICT (id) DO NOTHING RETURNING user_id"
 }

@@ -4,20 +4,20 @@ use countersign_ports::{ConfirmEmail, EmailConfirmed, SharedAddress};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Bool};
 
-use super::statement::statement;
 use crate::error::SqliteError;
 use crate::rows::field::micros;
 use crate::schema::emails;
+use crate::statement::statement;
 
-/// Guards: the link is the one on file and has not expired; nobody else confirmed the address, unless that is agreed to. They are in the
-/// `WHERE`; which of them stood against it is read afterwards, and the one writer keeps it true.
+/// Guards: the link is the stored one and has not expired, and nobody else confirmed the address, unless
+/// sharing it is agreed. The guards are in the `WHERE`. Which of them refused is read afterwards; the single
+/// writer makes sure that the answer is still true.
 pub(crate) fn confirm_email(
     connection: &mut SqliteConnection,
     command: &ConfirmEmail,
 ) -> Result<EmailConfirmed, SqliteError> {
     let (user, now) = (command.user.as_uuid(), micros(command.now));
     let verify = VerifyEmail {
-        verified_at: now,
         user_id: user.as_bytes(),
         confirmation_hash: command.hash.as_bytes(),
         now,
@@ -37,15 +37,14 @@ pub(crate) fn confirm_email(
 }
 
 statement! {
-    struct VerifyEmail<'a> {
-        verified_at: i64 as BigInt,
+    VerifyEmail<'a> {
+        now: i64 as BigInt,
         user_id: &'a [u8] as Binary,
         confirmation_hash: &'a [u8] as Binary,
-        now: i64 as BigInt,
         shared: bool as Bool,
-    }
-    "UPDATE emails SET verified_at = ?, confirmation_hash = NULL, confirmation_expires_at = NULL \
-     WHERE user_id = ? AND confirmation_hash = ? AND confirmation_expires_at > ? \
-       AND (? OR NOT EXISTS (SELECT 1 FROM emails AS others WHERE lower(others.address) = lower(emails.address) \
-         AND others.verified_at IS NOT NULL AND others.user_id <> emails.user_id))"
+    } = "\
+        UPDATE emails SET verified_at = :now, confirmation_hash = NULL, confirmation_expires_at = NULL \
+        WHERE user_id = :user_id AND confirmation_hash = :confirmation_hash AND confirmation_expires_at > :now \
+        AND (:shared OR NOT EXISTS (SELECT 1 FROM emails AS others WHERE lower(others.address) = lower(emails.address) \
+        AND others.verified_at IS NOT NULL AND others.user_id <> emails.user_id))"
 }

@@ -1,14 +1,14 @@
-//! What people agreed to: what several operations do with it.
+//! Consents: what several operations do with them.
 
 use countersign_ports::CompleteLogin;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Text};
 
-use super::statement::statement;
 use crate::error::SqliteError;
 use crate::rows::field::micros;
+use crate::statement::statement;
 
-/// Adds what a login grants to what its user agreed to at the client and these terms.
+/// Adds what a login grants to what its user agreed to for this client and these terms.
 pub(crate) fn add(
     connection: &mut SqliteConnection,
     user_id: &[u8],
@@ -23,24 +23,22 @@ pub(crate) fn add(
         audiences: &audiences,
         scopes: login.scope.bits().into(),
         granted_at: now,
-        last_used_at: now,
     };
     add.execute(connection)?;
     Ok(())
 }
 
 statement! {
-    struct AddConsent<'a> {
+    AddConsent<'a> {
         user_id: &'a [u8] as Binary,
         client_id: &'a [u8] as Binary,
         destination: &'a str as Text,
         audiences: &'a str as Text,
         scopes: i64 as BigInt,
         granted_at: i64 as BigInt,
-        last_used_at: i64 as BigInt,
-    }
-    "INSERT INTO signed_consents (user_id, client_id, destination, audiences, scopes, granted_at, last_used_at) \
-     VALUES (?, ?, ?, ?, ?, ?, ?) \
-     ON CONFLICT (user_id, client_id, destination, audiences) \
-     DO UPDATE SET scopes = scopes | excluded.scopes, last_used_at = excluded.last_used_at"
+    } = "\
+        INSERT INTO signed_consents (user_id, client_id, destination, audiences, scopes, granted_at, last_used_at) \
+        VALUES (:user_id, :client_id, :destination, :audiences, :scopes, :granted_at, :granted_at) \
+        ON CONFLICT (user_id, client_id, destination, audiences) \
+        DO UPDATE SET scopes = scopes | excluded.scopes, last_used_at = excluded.last_used_at"
 }

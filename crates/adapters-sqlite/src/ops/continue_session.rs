@@ -2,16 +2,16 @@
 
 use countersign_ports::{ContinueSession, SessionContinued};
 use diesel::prelude::*;
-use diesel::query_builder::Query;
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 
 use super::complete_login;
-use super::statement::statement;
 use crate::error::SqliteError;
 use crate::rows::field::micros;
+use crate::statement::statement;
 
-/// Guards: no grant has this id, the session lives, one consent at these terms covers the scopes. They are looked at before anything is
-/// written, because a refusal rolls nothing back; the one writer keeps them true until the commit.
+/// Guards: no grant has this id, the session has not expired, and one consent to these terms covers the
+/// scopes. They are checked before anything is written, because a refusal does not roll back. The single
+/// writer keeps them true until the commit.
 pub(crate) fn continue_session(
     connection: &mut SqliteConnection,
     command: &ContinueSession,
@@ -29,7 +29,7 @@ pub(crate) fn continue_session(
         grant: id.as_bytes(),
         session: session.as_bytes(),
         now: micros(login.now),
-        consent_user: user.as_bytes(),
+        user: user.as_bytes(),
         client_id: client.as_bytes(),
         destination: login.terms.destination.to_text(),
         audiences: &agreed,
@@ -57,9 +57,9 @@ pub(crate) fn continue_session(
 }
 
 statement! {
-    /// Three answers at once: is the grant that has this id this command's; does the session live; did the user agree to these
-    /// scopes.
-    struct Guards<'a> {
+    /// Three answers at once: is the grant that has this id this command's, is the session live, and did the
+    /// user agree to these scopes?
+    Guards<'a> {
         code_hash: &'a [u8] as Binary,
         family: &'a str as Text,
         chain: &'a str as Text,
@@ -67,38 +67,33 @@ statement! {
         grant: &'a [u8] as Binary,
         session: &'a [u8] as Binary,
         now: i64 as BigInt,
-        consent_user: &'a [u8] as Binary,
+        user: &'a [u8] as Binary,
         client_id: &'a [u8] as Binary,
         destination: &'a str as Text,
         audiences: &'a str as Text,
         not_agreed_to: i64 as BigInt,
-    }
-    "SELECT (SELECT code_hash = ? AND family = ? AND chain = ? AND address = ? FROM grants WHERE id = ?), \
-     EXISTS (SELECT 1 FROM login_sessions WHERE id = ? AND expires_at > ?), \
-     EXISTS (SELECT 1 FROM signed_consents \
-       WHERE user_id = ? AND client_id = ? AND destination = ? AND audiences = ? AND ? & ~scopes = 0)"
-}
-
-impl Query for Guards<'_> {
-    type SqlType = (Nullable<Bool>, Bool, Bool);
+    } -> (Nullable<Bool>, Bool, Bool) = "\
+        SELECT (SELECT code_hash = :code_hash AND family = :family AND chain = :chain AND address = :address FROM grants WHERE id = :grant), \
+        EXISTS (SELECT 1 FROM login_sessions WHERE id = :session AND expires_at > :now), \
+        EXISTS (SELECT 1 FROM signed_consents \
+        WHERE user_id = :user AND client_id = :client_id AND destination = :destination AND audiences = :audiences AND :not_agreed_to & ~scopes = 0)"
 }
 
 statement! {
-    struct RenewConsent<'a> {
+    RenewConsent<'a> {
         last_used_at: i64 as BigInt,
         user_id: &'a [u8] as Binary,
         client_id: &'a [u8] as Binary,
         destination: &'a str as Text,
         audiences: &'a str as Text,
-    }
-    "UPDATE signed_consents SET last_used_at = ? \
-     WHERE user_id = ? AND client_id = ? AND destination = ? AND audiences = ?"
+    } = "\
+        UPDATE signed_consents SET last_used_at = :last_used_at \
+        WHERE user_id = :user_id AND client_id = :client_id AND destination = :destination AND audiences = :audiences"
 }
 
 statement! {
-    struct TouchSession<'a> {
+    TouchSession<'a> {
         last_used_at: i64 as BigInt,
         id: &'a [u8] as Binary,
-    }
-    "UPDATE login_sessions SET last_used_at = ? WHERE id = ?"
+    } = "UPDATE login_sessions SET last_used_at = :last_used_at WHERE id = :id"
 }

@@ -1,4 +1,4 @@
-//! A user goes, with everything that is theirs.
+//! A user is deleted, with everything that belongs to them.
 
 use countersign_domain::grant::RevocationReason;
 use countersign_ports::DeleteAccount;
@@ -10,7 +10,8 @@ use crate::error::SqliteError;
 use crate::rows::field::micros;
 use crate::schema::{consents, grants, signed_consents, users, wallets};
 
-/// Live grants are found by the index `grants_by_user`. They stay as used challenges and say nothing of the user any more.
+/// Live grants are found by the index `grants_by_user`. They stay, as spent challenges, and no longer name a
+/// wallet.
 pub(crate) fn delete_account(
     connection: &mut SqliteConnection,
     command: &DeleteAccount,

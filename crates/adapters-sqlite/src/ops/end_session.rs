@@ -1,12 +1,12 @@
-//! Remembered sign-ins end because their user wants it.
+//! People end their sessions.
 
 use countersign_domain::id::{SessionId, UserId};
 use diesel::prelude::*;
 use diesel::sql_types::Binary;
 
 use super::sessions;
-use super::statement::statement;
 use crate::error::SqliteError;
+use crate::statement::statement;
 
 /// Ends one session of a user.
 #[derive(Clone, Copy, Debug)]
@@ -21,17 +21,17 @@ pub(crate) struct EndSessions {
     pub(crate) user: UserId,
 }
 
-/// The answer says whether the session was there, and this user's.
+/// Returns whether the session existed and was this user's.
 pub(crate) fn end_session(
     connection: &mut SqliteConnection,
     command: &EndSession,
 ) -> Result<bool, SqliteError> {
     let (user, id) = (command.user.as_uuid(), command.id.as_uuid());
-    let ended = DeleteSessionOf { id: id.as_bytes(), user_id: user.as_bytes() }.execute(connection)?;
+    let ended = DeleteSession { id: id.as_bytes(), user_id: user.as_bytes() }.execute(connection)?;
     Ok(ended == 1)
 }
 
-/// The answer says how many there were.
+/// Returns how many sessions there were.
 pub(crate) fn end_sessions(
     connection: &mut SqliteConnection,
     command: &EndSessions,
@@ -41,9 +41,8 @@ pub(crate) fn end_sessions(
 }
 
 statement! {
-    struct DeleteSessionOf<'a> {
+    DeleteSession<'a> {
         id: &'a [u8] as Binary,
         user_id: &'a [u8] as Binary,
-    }
-    "DELETE FROM login_sessions WHERE id = ? AND user_id = ?"
+    } = "DELETE FROM login_sessions WHERE id = :id AND user_id = :user_id"
 }

@@ -1,14 +1,14 @@
-//! Clients go that a document describes and that nobody uses.
+//! Clients that a document describes are deleted when nobody uses them.
 
 use countersign_domain::id::ClientId;
 use countersign_ports::{DocumentsForgotten, ForgetDocuments};
 use diesel::prelude::*;
 use diesel::sql_types::Binary;
 
-use super::statement::statement;
 use crate::error::SqliteError;
 use crate::rows::field::{Row, micros};
 use crate::schema::clients;
+use crate::statement::statement;
 
 /// Finds them by the index `clients_described`.
 pub(crate) fn forget_documents(
@@ -27,14 +27,7 @@ pub(crate) fn forget_documents(
         .load(connection)?;
     let mut rows = 0;
     for client in &asked {
-        let client = client.as_slice();
-        let forget = ForgetUnlessUsed {
-            id: client,
-            of_consents: client,
-            of_earlier_consents: client,
-            of_grants: client,
-        };
-        rows += u64::from(forget.execute(connection)? == 1);
+        rows += u64::from(DeleteUnused { id: client }.execute(connection)? == 1);
     }
     let is_full = u32::try_from(asked.len()).is_ok_and(|count| count == command.limit);
     let last = asked.last().filter(|_| is_full);
@@ -43,14 +36,11 @@ pub(crate) fn forget_documents(
 }
 
 statement! {
-    struct ForgetUnlessUsed<'a> {
+    DeleteUnused<'a> {
         id: &'a [u8] as Binary,
-        of_consents: &'a [u8] as Binary,
-        of_earlier_consents: &'a [u8] as Binary,
-        of_grants: &'a [u8] as Binary,
-    }
-    "DELETE FROM clients WHERE id = ? AND resources = '' \
-     AND NOT EXISTS (SELECT 1 FROM signed_consents WHERE client_id = ?) \
-     AND NOT EXISTS (SELECT 1 FROM consents WHERE client_id = ?) \
-     AND NOT EXISTS (SELECT 1 FROM grants WHERE client_id = ?)"
+    } = "\
+        DELETE FROM clients WHERE id = :id AND resources = '' \
+        AND NOT EXISTS (SELECT 1 FROM signed_consents WHERE client_id = :id) \
+        AND NOT EXISTS (SELECT 1 FROM consents WHERE client_id = :id) \
+        AND NOT EXISTS (SELECT 1 FROM grants WHERE client_id = :id)"
 }

@@ -1,4 +1,4 @@
-//! A user gets one more wallet.
+//! A user links one more wallet.
 
 use countersign_ports::{LinkWallet, WalletLinked};
 use diesel::prelude::*;
@@ -7,8 +7,9 @@ use super::wallets;
 use crate::error::SqliteError;
 use crate::rows::field::Row;
 
-/// Guards: the challenge is not spent, the signer has a user, nobody has the wallet. The challenge is spent before the rest is
-/// judged, and a refusal rolls nothing back, so that it stays spent (F-17); the one writer keeps the guards true until the commit.
+/// Guards: the challenge is not spent, the signer has a user, nobody has the wallet. The challenge is used up
+/// before the rest is judged. A refusal does not roll back, so it stays spent (F-17). The single writer keeps
+/// the guards true until the commit.
 pub(crate) fn link_wallet(
     connection: &mut SqliteConnection,
     command: &LinkWallet,

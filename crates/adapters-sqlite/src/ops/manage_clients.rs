@@ -1,4 +1,4 @@
-//! Changing and removing a client.
+//! A client is changed or deleted.
 
 use countersign_domain::client::Client;
 use countersign_domain::id::ClientId;
@@ -8,7 +8,7 @@ use crate::error::SqliteError;
 use crate::rows::client::ClientRow;
 use crate::schema::{clients, consents, grants, signed_consents};
 
-/// Replaces everything but the id and the birth; the answer says whether the client was there.
+/// Replaces everything but the id and the time of creation. Returns whether the client existed.
 pub(crate) fn update_client(connection: &mut SqliteConnection, client: &Client) -> Result<bool, SqliteError> {
     let id = client.id.as_uuid();
     let updated = diesel::update(clients::table.find(id.as_bytes().as_slice()))
@@ -17,7 +17,8 @@ pub(crate) fn update_client(connection: &mut SqliteConnection, client: &Client) 
     Ok(updated == 1)
 }
 
-/// Removes the client with its grants and consents; a token without its grant is not found, and upkeep removes it in its time.
+/// Deletes the client with its grants and consents. A token without its grant is not found by anybody; it is
+/// purged when it expires.
 pub(crate) fn delete_client(connection: &mut SqliteConnection, id: &ClientId) -> Result<bool, SqliteError> {
     let id = id.as_uuid();
     let id = id.as_bytes().as_slice();

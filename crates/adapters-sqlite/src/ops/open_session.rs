@@ -1,27 +1,24 @@
-//! A signature was good, and the browser remembers it; no client gets anything.
+//! A person signed in and the browser remembers it. No client gets anything.
 
 use countersign_ports::{OpenSession, SessionOpened};
 use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary};
 
-use super::statement::statement;
 use super::{sessions, wallets};
 use crate::error::SqliteError;
 use crate::rows::field::{Row, micros};
 use crate::schema::{login_sessions, spent_challenges};
+use crate::statement::statement;
 
-/// Guard: the challenge neither is spent nor became a grant. It is in the one insert that spends it.
+/// Guard: the challenge is not spent and did not become a grant. It is in the one insert that uses the
+/// challenge up.
 pub(crate) fn open_session(
     connection: &mut SqliteConnection,
     command: &OpenSession,
 ) -> Result<SessionOpened, SqliteError> {
     let id = command.id.as_uuid();
-    let spend = SpendUnlessGranted {
-        id: id.as_bytes(),
-        forget_after: micros(command.forget_after),
-        grant: id.as_bytes(),
-    };
+    let spend = SpendUnlessGranted { id: id.as_bytes(), forget_after: micros(command.forget_after) };
     if spend.execute(connection)? == 0 {
         return repeated_or_spent(connection, command);
     }
@@ -39,7 +36,7 @@ pub(crate) fn open_session(
     Ok(SessionOpened::Opened { user })
 }
 
-/// The challenge was used before: by this command, if its session is there and lives.
+/// The challenge was used before: by this command, if its session exists and has not expired.
 fn repeated_or_spent(
     connection: &mut SqliteConnection,
     command: &OpenSession,
@@ -59,12 +56,11 @@ fn repeated_or_spent(
 }
 
 statement! {
-    struct SpendUnlessGranted<'a> {
+    SpendUnlessGranted<'a> {
         id: &'a [u8] as Binary,
         forget_after: i64 as BigInt,
-        grant: &'a [u8] as Binary,
-    }
-    "INSERT INTO spent_challenges (id, forget_after) \
-     SELECT ?, ? WHERE NOT EXISTS (SELECT 1 FROM grants WHERE id = ?) \
-     ON CONFLICT (id) DO NOTHING"
+    } = "\
+        INSERT INTO spent_challenges (id, forget_after) \
+        SELECT :id, :forget_after WHERE NOT EXISTS (SELECT 1 FROM grants WHERE id = :id) \
+        ON CONFLICT (id) DO NOTHING"
 }

@@ -1,20 +1,20 @@
-//! Forgetting what nothing can need any more.
+//! What nobody can need any more is deleted.
 
 use countersign_ports::{PurgeExpired, Purged};
 use diesel::dsl::exists;
 use diesel::prelude::*;
-use diesel::query_builder::Query;
 use diesel::sql_types::{BigInt, Bool};
 
-use super::statement::statement;
 use crate::error::SqliteError;
 use crate::rows::field::micros;
 use crate::schema::{
     device_requests, grants, login_sessions, pushed_requests, spent_challenges, spent_proofs, tokens,
 };
+use crate::statement::statement;
 
-/// Removes grants, tokens, spent challenges, spent proofs, login sessions and requests of both kinds, the oldest first, each up to
-/// the limit. Of the grants whose time of review has come, those that live longer by now are only given another.
+/// Deletes grants, tokens, spent challenges, spent proofs, login sessions and both kinds of requests, the
+/// oldest first, each up to the limit. A grant that is due for review but has been extended since only gets a
+/// new time of review.
 pub(crate) fn purge_expired(
     connection: &mut SqliteConnection,
     command: &PurgeExpired,
@@ -22,15 +22,15 @@ pub(crate) fn purge_expired(
     let before = micros(command.before);
     let pushed_before = micros(command.pushed_before);
     let limit = i64::from(command.limit);
-    let rows = PurgeGrants { due_before: before, limit, before }.execute(connection)?
+    let rows = PurgeGrants { before, limit }.execute(connection)?
         + PurgeTokens { before, limit }.execute(connection)?
         + PurgeSpent { before, limit }.execute(connection)?
         + PurgeProofs { before, limit }.execute(connection)?
         + PurgeSessions { before, limit }.execute(connection)?
         + PurgePushed { before: pushed_before, limit }.execute(connection)?
         + PurgeDevices { before, limit }.execute(connection)?;
-    ReviewGrants { due_before: before, limit, before }.execute(connection)?;
-    PurgeLiving { limit, before }.execute(connection)?;
+    ReviewGrants { before, limit }.execute(connection)?;
+    PurgeLiving { before, limit }.execute(connection)?;
     let old_grants = grants::table.filter(grants::review_at.lt(before));
     let old_tokens = tokens::table.filter(tokens::forget_after.lt(before));
     let old_spent = spent_challenges::table.filter(spent_challenges::forget_after.lt(before));
@@ -50,96 +50,91 @@ pub(crate) fn purge_expired(
 }
 
 statement! {
-    struct PurgeGrants {
-        due_before: i64 as BigInt,
-        limit: i64 as BigInt,
+    PurgeGrants {
         before: i64 as BigInt,
-    }
-    "DELETE FROM grants WHERE id IN (SELECT id FROM grants WHERE review_at < ? ORDER BY review_at LIMIT ?) \
-     AND forget_after < ?"
+        limit: i64 as BigInt,
+    } = "\
+        DELETE FROM grants WHERE id IN (SELECT id FROM grants WHERE review_at < :before ORDER BY review_at LIMIT :limit) \
+        AND forget_after < :before"
 }
 
 statement! {
-    /// Those that are due and were not purged live on.
-    struct ReviewGrants {
-        due_before: i64 as BigInt,
-        limit: i64 as BigInt,
+    /// Grants that were due and were not purged live longer by now.
+    ReviewGrants {
         before: i64 as BigInt,
-    }
-    "UPDATE grants SET review_at = forget_after \
-     WHERE id IN (SELECT id FROM grants WHERE review_at < ? ORDER BY review_at LIMIT ?) AND forget_after >= ?"
+        limit: i64 as BigInt,
+    } = "\
+        UPDATE grants SET review_at = forget_after \
+        WHERE id IN (SELECT id FROM grants WHERE review_at < :before ORDER BY review_at LIMIT :limit) AND forget_after >= :before"
 }
 
 statement! {
-    struct PurgeTokens {
+    PurgeTokens {
         before: i64 as BigInt,
         limit: i64 as BigInt,
-    }
-    "DELETE FROM tokens WHERE id IN (SELECT id FROM tokens WHERE forget_after < ? ORDER BY forget_after LIMIT ?)"
+    } = "\
+        DELETE FROM tokens WHERE id IN (SELECT id FROM tokens WHERE forget_after < :before ORDER BY forget_after LIMIT :limit)"
 }
 
 statement! {
-    /// They are no things of their own, and are not counted. They lie in the order of their birth, which is near enough to that of
-    /// their ends to need no index: a token that lives longer than those after it keeps them for as long.
-    struct PurgeLiving {
+    /// These rows only copy what `tokens` has, so they are not counted. They lie in the order in which they
+    /// were created. That is close enough to the order in which they expire, so no index is needed: one token
+    /// that lives longer keeps those after it for as long.
+    PurgeLiving {
         limit: i64 as BigInt,
         before: i64 as BigInt,
-    }
-    "DELETE FROM access_tokens WHERE place IN (SELECT place FROM access_tokens ORDER BY place LIMIT ?) AND expires_at < ?"
+    } = "\
+        DELETE FROM access_tokens WHERE place IN (SELECT place FROM access_tokens ORDER BY place LIMIT :limit) AND expires_at < :before"
 }
 
 statement! {
-    struct OldestLivingIsOld {
+    OldestLivingIsOld {
         before: i64 as BigInt,
-    }
-    "SELECT coalesce((SELECT expires_at < ? FROM access_tokens ORDER BY place LIMIT 1), FALSE)"
-}
-
-impl Query for OldestLivingIsOld {
-    type SqlType = Bool;
+    } -> Bool = "\
+        SELECT coalesce((SELECT expires_at < :before FROM access_tokens ORDER BY place LIMIT 1), FALSE)"
 }
 
 statement! {
-    struct PurgeSpent {
+    PurgeSpent {
         before: i64 as BigInt,
         limit: i64 as BigInt,
-    }
-    "DELETE FROM spent_challenges WHERE id IN \
-     (SELECT id FROM spent_challenges WHERE forget_after < ? ORDER BY forget_after LIMIT ?)"
+    } = "\
+        DELETE FROM spent_challenges WHERE id IN \
+        (SELECT id FROM spent_challenges WHERE forget_after < :before ORDER BY forget_after LIMIT :limit)"
 }
 
 statement! {
-    struct PurgeProofs {
+    PurgeProofs {
         before: i64 as BigInt,
         limit: i64 as BigInt,
-    }
-    "DELETE FROM spent_proofs WHERE digest IN \
-     (SELECT digest FROM spent_proofs WHERE forget_after < ? ORDER BY forget_after LIMIT ?)"
+    } = "\
+        DELETE FROM spent_proofs WHERE digest IN \
+        (SELECT digest FROM spent_proofs WHERE forget_after < :before ORDER BY forget_after LIMIT :limit)"
 }
 
 statement! {
-    struct PurgeSessions {
+    PurgeSessions {
         before: i64 as BigInt,
         limit: i64 as BigInt,
-    }
-    "DELETE FROM login_sessions WHERE id IN \
-     (SELECT id FROM login_sessions WHERE expires_at < ? ORDER BY expires_at LIMIT ?)"
+    } = "\
+        DELETE FROM login_sessions WHERE id IN \
+        (SELECT id FROM login_sessions WHERE expires_at < :before ORDER BY expires_at LIMIT :limit)"
 }
 
 statement! {
-    struct PurgePushed {
+    PurgePushed {
         before: i64 as BigInt,
         limit: i64 as BigInt,
-    }
-    "DELETE FROM pushed_requests WHERE id IN \
-     (SELECT id FROM pushed_requests WHERE expires_at < ? ORDER BY expires_at LIMIT ?)"
+    } = "\
+        DELETE FROM pushed_requests WHERE id IN \
+        (SELECT id FROM pushed_requests WHERE expires_at < :before ORDER BY expires_at LIMIT :limit)"
 }
 
 statement! {
-    struct PurgeDevices {
+    PurgeDevices {
         before: i64 as BigInt,
         limit: i64 as BigInt,
-    }
-    "DELETE FROM device_requests WHERE id IN \
-     (SELECT id FROM device_requests WHERE forget_after < ? ORDER BY forget_after LIMIT ?)"
+    } = "\
+        DELETE FROM device_requests WHERE id IN \
+        (SELECT id FROM device_requests WHERE forget_after < :before ORDER BY forget_after LIMIT :limit)"
 }

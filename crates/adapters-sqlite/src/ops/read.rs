@@ -1,8 +1,8 @@
-//! The look-ups, but for those of [`read_account`](super::read_account). Each is one statement, so that each sees one state
-//! of the database.
+//! Look-ups, except those in [`read_account`](super::read_account). Each is one statement and so sees one
+//! state of the database.
 //!
-//! They take the one row of a key with `get_result`, not with diesel's `first`: that adds `LIMIT ?`, and SQLite plans a
-//! statement anew whenever such a limit is bound, prepared or not.
+//! A look-up of one key uses `get_result`, not diesel's `first`. That adds `LIMIT ?`, and SQLite plans a
+//! statement anew whenever such a limit is bound, even if the statement is prepared.
 
 use countersign_domain::client::Client;
 use countersign_domain::grant::Grant;
@@ -11,10 +11,8 @@ use countersign_domain::refresh::RefreshSnapshot;
 use countersign_domain::token::AccessSnapshot;
 use countersign_ports::{KnownAccess, LinkedWallet};
 use diesel::prelude::*;
-use diesel::query_builder::Query;
 use diesel::sql_types::{BigInt, Binary, Bool, Text};
 
-use super::statement::statement;
 use crate::error::SqliteError;
 use crate::rows::access_token::{AccessRow, OwnerRow, RevokedRow, access_snapshot, place};
 use crate::rows::client::ClientRow;
@@ -22,6 +20,7 @@ use crate::rows::grant::GrantRow;
 use crate::rows::token::{NewestRow, TokenRow, newest_token};
 use crate::rows::wallet::WalletRow;
 use crate::schema::{clients, grants, tokens, wallets};
+use crate::statement::statement;
 
 pub(crate) fn find_client(
     connection: &mut SqliteConnection,
@@ -41,7 +40,7 @@ pub(crate) fn list_clients(
     after: Option<ClientId>,
     limit: u32,
 ) -> Result<Vec<Client>, SqliteError> {
-    // Every id sorts after no bytes at all.
+    // Every id sorts after the empty one.
     let after = after.map(|id| id.as_uuid().as_bytes().to_vec()).unwrap_or_default();
     let rows = clients::table
         .filter(clients::id.gt(after))
@@ -91,8 +90,8 @@ pub(crate) fn find_refresh(
     }))
 }
 
-/// The token and what its grant says; nothing if the grant is gone. Most tokens that are presented live and are found in one
-/// row; what became of the others is read where it is written.
+/// The token and what its grant says; nothing if the grant was deleted. Most tokens that clients present are
+/// live and are found in one row. For the others the reason is read from the tables that have it.
 pub(crate) fn find_access(
     connection: &mut SqliteConnection,
     id: TokenId,
@@ -115,10 +114,11 @@ pub(crate) fn find_access(
     row.map(|(access, owner, revoked)| access_snapshot(id, access, owner, revoked)).transpose()
 }
 
-/// Does an access token that was found live on? Those that ended are in indexes of their own, which are small.
+/// Is an access token that was found before still live? What was revoked is in indexes of its own, which are
+/// small.
 pub(crate) fn lives_on(connection: &mut SqliteConnection, access: KnownAccess) -> Result<bool, SqliteError> {
     let (id, grant, client) = (access.id.as_uuid(), access.grant.as_uuid(), access.client.as_uuid());
-    let lives_on = LivesOn { client: client.as_bytes(), grant: grant.as_bytes(), token: id.as_bytes() };
+    let lives_on = LivingOn { client: client.as_bytes(), grant: grant.as_bytes(), token: id.as_bytes() };
     Ok(lives_on.get_result(connection)?)
 }
 
@@ -136,33 +136,25 @@ pub(crate) fn wallets_of(
 }
 
 statement! {
-    /// A living access token with its owner. That its grant did not end is asked of those that did: `grants` itself would be as far
-    /// away as the row that this statement saves.
-    struct FindLiving<'a> {
+    /// A live access token and who holds it. Whether its grant was revoked is read from the index of revoked
+    /// grants, because reading `grants` itself would cost as much as the row that this statement saves.
+    FindLiving<'a> {
         place: i64 as BigInt,
         id: &'a [u8] as Binary,
-    }
-    "SELECT grant_id, scope, issued_at, access_hash, expires_at, client_id, user_id, family, chain, address FROM access_tokens a \
-     WHERE place = ? AND id = ? AND EXISTS (SELECT 1 FROM clients WHERE clients.id = a.client_id) \
-     AND NOT EXISTS (SELECT 1 FROM grants INDEXED BY grants_ended \
-     WHERE grants.id = a.grant_id AND grants.revoked_at IS NOT NULL)"
-}
-
-impl Query for FindLiving<'_> {
-    type SqlType = ((Binary, Text, BigInt, Binary, BigInt), (Binary, Binary, Text, Text, Text));
+    } -> ((Binary, Text, BigInt, Binary, BigInt), (Binary, Binary, Text, Text, Text)) = "\
+        SELECT grant_id, scope, issued_at, access_hash, expires_at, client_id, user_id, family, chain, address FROM access_tokens a \
+        WHERE place = :place AND id = :id AND EXISTS (SELECT 1 FROM clients WHERE clients.id = a.client_id) \
+        AND NOT EXISTS (SELECT 1 FROM grants INDEXED BY grants_ended \
+        WHERE grants.id = a.grant_id AND grants.revoked_at IS NOT NULL)"
 }
 
 statement! {
-    struct LivesOn<'a> {
+    LivingOn<'a> {
         client: &'a [u8] as Binary,
         grant: &'a [u8] as Binary,
         token: &'a [u8] as Binary,
-    }
-    "SELECT EXISTS (SELECT 1 FROM clients WHERE id = ?) \
-     AND NOT EXISTS (SELECT 1 FROM grants INDEXED BY grants_ended WHERE id = ? AND revoked_at IS NOT NULL) \
-     AND NOT EXISTS (SELECT 1 FROM tokens INDEXED BY tokens_ended WHERE id = ? AND access_revoked_at IS NOT NULL)"
-}
-
-impl Query for LivesOn<'_> {
-    type SqlType = Bool;
+    } -> Bool = "\
+        SELECT EXISTS (SELECT 1 FROM clients WHERE id = :client) \
+        AND NOT EXISTS (SELECT 1 FROM grants INDEXED BY grants_ended WHERE id = :grant AND revoked_at IS NOT NULL) \
+        AND NOT EXISTS (SELECT 1 FROM tokens INDEXED BY tokens_ended WHERE id = :token AND access_revoked_at IS NOT NULL)"
 }

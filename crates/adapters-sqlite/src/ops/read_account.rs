@@ -1,4 +1,4 @@
-//! The look-ups of what is a person's: sessions, consents, the e-mail address, and all of it together.
+//! Look-ups of what belongs to a person: sessions, consents, the e-mail address, and all of it together.
 
 use countersign_domain::consent::Consent;
 use countersign_domain::email::UserEmail;
@@ -58,7 +58,7 @@ pub(crate) fn find_email(
     row.map(UserEmail::try_from).transpose()
 }
 
-/// Five statements that see one state of the database: the first one's.
+/// Five statements that see one state of the database: the one that the first of them saw.
 pub(crate) fn find_account(
     connection: &mut SqliteConnection,
     user: UserId,

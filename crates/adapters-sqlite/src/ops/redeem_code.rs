@@ -1,16 +1,16 @@
-//! A code becomes its family's first token.
+//! A code is exchanged for its family's first tokens.
 
 use countersign_ports::{RedeemCode, Redeemed};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary};
 
-use super::statement::statement;
 use super::tokens;
 use crate::error::SqliteError;
 use crate::rows::field::micros;
 use crate::schema::grants;
+use crate::statement::statement;
 
-/// Guard: neither redeemed nor revoked. It is in the `WHERE` of the one update.
+/// Guard: the grant is neither redeemed nor revoked. It is in the `WHERE` of the one update.
 pub(crate) fn redeem_code(
     connection: &mut SqliteConnection,
     command: &RedeemCode,
@@ -40,12 +40,12 @@ pub(crate) fn redeem_code(
 }
 
 statement! {
-    struct MarkRedeemed<'a> {
+    MarkRedeemed<'a> {
         redeemed_at: i64 as BigInt,
         newest_token: &'a [u8] as Binary,
         forget_after: i64 as BigInt,
         id: &'a [u8] as Binary,
-    }
-    "UPDATE grants SET redeemed_at = ?, newest_token = ?, forget_after = ? \
-     WHERE id = ? AND redeemed_at IS NULL AND revoked_at IS NULL"
+    } = "\
+        UPDATE grants SET redeemed_at = :redeemed_at, newest_token = :newest_token, forget_after = :forget_after \
+        WHERE id = :id AND redeemed_at IS NULL AND revoked_at IS NULL"
 }

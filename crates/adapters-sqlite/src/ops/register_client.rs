@@ -1,4 +1,4 @@
-//! A new client.
+//! A client is registered.
 
 use countersign_ports::{RegisterClient, Registered};
 use diesel::prelude::*;
@@ -7,7 +7,8 @@ use crate::error::SqliteError;
 use crate::rows::client::ClientRow;
 use crate::schema::clients;
 
-/// Guard: the id is free. A repeated command is known by its registration token, which no other command has.
+/// Guard: the id is free. A repeated command is recognized by its registration token, which no other command
+/// has.
 pub(crate) fn register_client(
     connection: &mut SqliteConnection,
     command: &RegisterClient,

@@ -1,4 +1,4 @@
-//! An e-mail address goes.
+//! An e-mail address is removed.
 
 use countersign_domain::id::UserId;
 use diesel::prelude::*;
@@ -6,13 +6,13 @@ use diesel::prelude::*;
 use crate::error::SqliteError;
 use crate::schema::emails;
 
-/// Takes the address of a user off file.
+/// Removes the address of a user.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RemoveEmail {
     pub(crate) user: UserId,
 }
 
-/// The answer says whether there was one.
+/// Returns whether there was one.
 pub(crate) fn remove_email(
     connection: &mut SqliteConnection,
     command: &RemoveEmail,

@@ -1,4 +1,4 @@
-//! Requests that wait for a person: pushed ones, and those of devices.
+//! Requests that wait for a person: pushed requests, and those of devices.
 
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::id::GrantId;
@@ -6,16 +6,15 @@ use countersign_domain::pushed_request::PushedRequest;
 use countersign_domain::secret::SecretHash;
 use countersign_ports::{BeginDevice, DenyDevice, DeviceBegun, DeviceDenied, TakePushedRequest};
 use diesel::prelude::*;
-use diesel::query_builder::Query;
 use diesel::sql_types::{BigInt, Binary, Text};
 
-use super::statement::statement;
 use crate::error::SqliteError;
 use crate::rows::device_request::DeviceRequestRow;
 use crate::rows::field::{lines, micros};
 use crate::schema::{device_requests, grants};
+use crate::statement::statement;
 
-/// The same id again changes nothing.
+/// Pushing the same id again changes nothing.
 pub(crate) fn push_request(
     connection: &mut SqliteConnection,
     command: &PushedRequest,
@@ -32,7 +31,8 @@ pub(crate) fn push_request(
     Ok(())
 }
 
-/// Guard: id, client and secret are its own, and it has not expired. It is in the `WHERE` of the one removal.
+/// Guard: id, client and secret match, and the request has not expired. It is in the `WHERE` of the one
+/// delete.
 pub(crate) fn take_pushed_request(
     connection: &mut SqliteConnection,
     command: &TakePushedRequest,
@@ -47,7 +47,7 @@ pub(crate) fn take_pushed_request(
     Ok(take.get_result(connection).optional()?)
 }
 
-/// Guard: neither id nor user code is another's.
+/// Guard: neither the id nor the user code belongs to another request.
 pub(crate) fn begin_device(
     connection: &mut SqliteConnection,
     command: &BeginDevice,
@@ -95,7 +95,7 @@ pub(crate) fn find_device_by_user_code(
     row.map(DeviceRequest::try_from).transpose()
 }
 
-/// Guard: no grant has the id, and nobody denied before.
+/// Guard: no grant has the id, and nobody denied the request before.
 pub(crate) fn deny_device(
     connection: &mut SqliteConnection,
     command: &DenyDevice,
@@ -114,34 +114,30 @@ pub(crate) fn deny_device(
 }
 
 statement! {
-    struct InsertPushed<'a> {
+    InsertPushed<'a> {
         id: &'a [u8] as Binary,
         client_id: &'a [u8] as Binary,
         secret_hash: &'a [u8] as Binary,
         parameters: &'a str as Text,
         expires_at: i64 as BigInt,
-    }
-    "INSERT INTO pushed_requests (id, client_id, secret_hash, parameters, expires_at) VALUES (?, ?, ?, ?, ?) \
-     ON CONFLICT (id) DO NOTHING"
+    } = "\
+        INSERT INTO pushed_requests (id, client_id, secret_hash, parameters, expires_at) VALUES (:id, :client_id, :secret_hash, :parameters, :expires_at) \
+        ON CONFLICT (id) DO NOTHING"
 }
 
 statement! {
-    struct TakePushed<'a> {
+    TakePushed<'a> {
         id: &'a [u8] as Binary,
         client_id: &'a [u8] as Binary,
         secret_hash: &'a [u8] as Binary,
         now: i64 as BigInt,
-    }
-    "DELETE FROM pushed_requests WHERE id = ? AND client_id = ? AND secret_hash = ? AND expires_at > ? \
-     RETURNING parameters"
-}
-
-impl Query for TakePushed<'_> {
-    type SqlType = Text;
+    } -> Text = "\
+        DELETE FROM pushed_requests WHERE id = :id AND client_id = :client_id AND secret_hash = :secret_hash AND expires_at > :now \
+        RETURNING parameters"
 }
 
 statement! {
-    struct InsertDevice<'a> {
+    InsertDevice<'a> {
         id: &'a [u8] as Binary,
         client_id: &'a [u8] as Binary,
         user_code_hash: &'a [u8] as Binary,
@@ -150,15 +146,14 @@ statement! {
         resources: &'a str as Text,
         expires_at: i64 as BigInt,
         forget_after: i64 as BigInt,
-    }
-    "INSERT INTO device_requests (id, client_id, user_code_hash, code_hash, scope, resources, expires_at, forget_after) \
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+    } = "\
+        INSERT INTO device_requests (id, client_id, user_code_hash, code_hash, scope, resources, expires_at, forget_after) \
+        VALUES (:id, :client_id, :user_code_hash, :code_hash, :scope, :resources, :expires_at, :forget_after) ON CONFLICT DO NOTHING"
 }
 
 statement! {
-    struct MarkDenied<'a> {
+    MarkDenied<'a> {
         denied_at: i64 as BigInt,
         id: &'a [u8] as Binary,
-    }
-    "UPDATE device_requests SET denied_at = ? WHERE id = ?"
+    } = "UPDATE device_requests SET denied_at = :denied_at WHERE id = :id"
 }

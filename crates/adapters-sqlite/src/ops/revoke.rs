@@ -1,4 +1,4 @@
-//! Ending an access token, or a grant with everything that came from it.
+//! Access tokens and grants are revoked.
 
 use countersign_domain::id::TokenId;
 use countersign_ports::{RevokeGrant, RevokeToken, Revoked};
@@ -7,20 +7,19 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Text};
 use time::OffsetDateTime;
 
-use super::statement::statement;
 use crate::error::SqliteError;
 use crate::rows::field::micros;
 use crate::schema::{grants, tokens};
+use crate::statement::statement;
 
-/// Ends one access token; when it ended first stays.
+/// Revokes one access token. If it was revoked before, the earlier time stays.
 pub(crate) fn revoke_token(
     connection: &mut SqliteConnection,
     command: &RevokeToken,
 ) -> Result<Revoked, SqliteError> {
     let id = command.id.as_uuid();
     let hash = command.access_hash.as_bytes().as_slice();
-    let revoke =
-        RevokePresented { access_revoked_at: micros(command.now), id: id.as_bytes(), access_hash: hash };
+    let revoke = EndAccess { access_revoked_at: micros(command.now), id: id.as_bytes(), access_hash: hash };
     if revoke.execute(connection)? == 1 {
         return Ok(Revoked::Revoked);
     }
@@ -28,18 +27,18 @@ pub(crate) fn revoke_token(
     Ok(not_revoked(diesel::select(exists(presented)).get_result(connection)?))
 }
 
-/// Ends the access token of a successor that nobody used.
+/// Revokes the access token of a successor that nobody used.
 pub(crate) fn revoke_access(
     connection: &mut SqliteConnection,
     id: TokenId,
     now: OffsetDateTime,
 ) -> Result<(), SqliteError> {
     let id = id.as_uuid();
-    RevokeAccess { access_revoked_at: micros(now), id: id.as_bytes() }.execute(connection)?;
+    EndReplaced { access_revoked_at: micros(now), id: id.as_bytes() }.execute(connection)?;
     Ok(())
 }
 
-/// Ends a grant; when and why it ended first stay.
+/// Revokes a grant. If it was revoked before, the earlier time and reason stay.
 pub(crate) fn revoke_grant(
     connection: &mut SqliteConnection,
     command: &RevokeGrant,
@@ -57,33 +56,33 @@ pub(crate) fn revoke_grant(
     Ok(not_revoked(diesel::select(exists(grant)).get_result(connection)?))
 }
 
-/// What it means that nothing was alive.
+/// The outcome where nothing live was found.
 const fn not_revoked(is_there: bool) -> Revoked {
     if is_there { Revoked::AlreadyRevoked } else { Revoked::Unknown }
 }
 
 statement! {
-    struct RevokePresented<'a> {
+    EndAccess<'a> {
         access_revoked_at: i64 as BigInt,
         id: &'a [u8] as Binary,
         access_hash: &'a [u8] as Binary,
-    }
-    "UPDATE tokens SET access_revoked_at = ? WHERE id = ? AND access_hash = ? AND access_revoked_at IS NULL"
+    } = "\
+        UPDATE tokens SET access_revoked_at = :access_revoked_at WHERE id = :id AND access_hash = :access_hash AND access_revoked_at IS NULL"
 }
 
 statement! {
-    struct RevokeAccess<'a> {
+    EndReplaced<'a> {
         access_revoked_at: i64 as BigInt,
         id: &'a [u8] as Binary,
-    }
-    "UPDATE tokens SET access_revoked_at = ? WHERE id = ? AND access_revoked_at IS NULL"
+    } = "\
+        UPDATE tokens SET access_revoked_at = :access_revoked_at WHERE id = :id AND access_revoked_at IS NULL"
 }
 
 statement! {
-    struct EndGrant<'a> {
+    EndGrant<'a> {
         revoked_at: i64 as BigInt,
         revocation_reason: &'a str as Text,
         id: &'a [u8] as Binary,
-    }
-    "UPDATE grants SET revoked_at = ?, revocation_reason = ? WHERE id = ? AND revoked_at IS NULL"
+    } = "\
+        UPDATE grants SET revoked_at = :revoked_at, revocation_reason = :revocation_reason WHERE id = :id AND revoked_at IS NULL"
 }

@@ -5,11 +5,12 @@ use countersign_ports::RevokeConsent;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Text};
 
-use super::statement::statement;
 use crate::error::SqliteError;
 use crate::rows::field::micros;
+use crate::statement::statement;
 
-/// Grants are revoked whether or not there is a consent: those from before consents were kept have none.
+/// Grants are revoked whether or not there is a consent: the oldest ones have none, because consents were not
+/// stored yet.
 pub(crate) fn revoke_consent(
     connection: &mut SqliteConnection,
     command: &RevokeConsent,
@@ -29,31 +30,29 @@ pub(crate) fn revoke_consent(
 }
 
 statement! {
-    /// The plus keeps SQLite from the index `grants_by_client`: a client may have millions of grants, of which
-    /// `grants_by_user` finds the user's few.
-    struct EndGrants<'a> {
+    /// The plus keeps SQLite from using the index `grants_by_client`. A client may have millions of grants;
+    /// `grants_by_user` finds the few of this user.
+    EndGrants<'a> {
         revoked_at: i64 as BigInt,
         revocation_reason: &'a str as Text,
         user_id: &'a [u8] as Binary,
         client_id: &'a [u8] as Binary,
-    }
-    "UPDATE grants SET revoked_at = ?, revocation_reason = ? \
-     WHERE user_id = ? AND +client_id = ? AND revoked_at IS NULL"
+    } = "\
+        UPDATE grants SET revoked_at = :revoked_at, revocation_reason = :revocation_reason \
+        WHERE user_id = :user_id AND +client_id = :client_id AND revoked_at IS NULL"
 }
 
 statement! {
-    struct DeleteConsents<'a> {
+    DeleteConsents<'a> {
         user_id: &'a [u8] as Binary,
         client_id: &'a [u8] as Binary,
-    }
-    "DELETE FROM signed_consents WHERE user_id = ? AND client_id = ?"
+    } = "DELETE FROM signed_consents WHERE user_id = :user_id AND client_id = :client_id"
 }
 
 statement! {
-    /// The release before this one would go on by it.
-    struct DeleteOfEarlierRelease<'a> {
+    /// The previous release would still rely on it.
+    DeleteOfEarlierRelease<'a> {
         user_id: &'a [u8] as Binary,
         client_id: &'a [u8] as Binary,
-    }
-    "DELETE FROM consents WHERE user_id = ? AND client_id = ?"
+    } = "DELETE FROM consents WHERE user_id = :user_id AND client_id = :client_id"
 }

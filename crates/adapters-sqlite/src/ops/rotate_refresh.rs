@@ -1,16 +1,17 @@
-//! A family's newest token is replaced.
+//! A refresh token is replaced by the next one of its family.
 
 use countersign_ports::{RotateRefresh, Rotated};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary};
 
-use super::statement::statement;
 use super::{revoke, tokens};
 use crate::error::SqliteError;
 use crate::rows::field::micros;
 use crate::schema::grants;
+use crate::statement::statement;
 
-/// Guard: the expected token is the newest, and the grant is not revoked. It is in the `WHERE` of the one update.
+/// Guard: the expected token is the newest, and the grant is not revoked. It is in the `WHERE` of the one
+/// update.
 pub(crate) fn rotate_refresh(
     connection: &mut SqliteConnection,
     command: &RotateRefresh,
@@ -25,7 +26,8 @@ pub(crate) fn rotate_refresh(
     };
     if replace.execute(connection)? == 1 {
         if command.token.parent != Some(command.expected_newest) {
-            // Within the grace the unused successor is replaced: its access token must not live on beside the new one.
+            // Within the grace period an unused successor is replaced. Its access token must not stay valid
+            // beside the new one.
             revoke::revoke_access(connection, command.expected_newest, command.now)?;
         }
         tokens::insert(connection, &command.token)?;
@@ -45,12 +47,12 @@ pub(crate) fn rotate_refresh(
 }
 
 statement! {
-    struct ReplaceNewest<'a> {
+    ReplaceNewest<'a> {
         newest_token: &'a [u8] as Binary,
         forget_after: i64 as BigInt,
         id: &'a [u8] as Binary,
         expected_newest: &'a [u8] as Binary,
-    }
-    "UPDATE grants SET newest_token = ?, forget_after = max(forget_after, ?) \
-     WHERE id = ? AND newest_token = ? AND revoked_at IS NULL"
+    } = "\
+        UPDATE grants SET newest_token = :newest_token, forget_after = max(forget_after, :forget_after) \
+        WHERE id = :id AND newest_token = :expected_newest AND revoked_at IS NULL"
 }

@@ -1,4 +1,4 @@
-//! Remembered sign-ins: what several operations do with them.
+//! Login sessions: what several operations do with them.
 
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::NewSession;
@@ -6,11 +6,11 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Text};
 use time::OffsetDateTime;
 
-use super::statement::statement;
 use crate::error::SqliteError;
 use crate::rows::field::micros;
+use crate::statement::statement;
 
-/// Remembers a sign-in that happens now, in the place of the one that it replaces.
+/// Stores a session that begins now and deletes the one that it replaces.
 pub(crate) fn open(
     connection: &mut SqliteConnection,
     session: &NewSession,
@@ -20,7 +20,7 @@ pub(crate) fn open(
 ) -> Result<(), SqliteError> {
     if let Some(replaced) = session.replaces {
         let replaced = replaced.as_uuid();
-        DeleteSession { id: replaced.as_bytes() }.execute(connection)?;
+        DeleteReplaced { id: replaced.as_bytes() }.execute(connection)?;
     }
     let (id, now) = (session.id.as_uuid(), micros(now));
     let insert = InsertSession {
@@ -32,14 +32,13 @@ pub(crate) fn open(
         secret_hash: session.secret_hash.as_bytes(),
         browser: &session.browser,
         authenticated_at: now,
-        last_used_at: now,
         expires_at: micros(session.expires_at),
     };
     insert.execute(connection)?;
     Ok(())
 }
 
-/// Ends the sessions that a wallet of a user signed for.
+/// Ends the sessions of a user that began with a signature of this wallet.
 pub(crate) fn end_of_wallet(
     connection: &mut SqliteConnection,
     user_id: &[u8],
@@ -50,13 +49,13 @@ pub(crate) fn end_of_wallet(
     Ok(())
 }
 
-/// Ends all sessions of a user, and says how many there were.
+/// Ends all sessions of a user and returns how many there were.
 pub(crate) fn end_of_user(connection: &mut SqliteConnection, user_id: &[u8]) -> Result<usize, SqliteError> {
-    Ok(DeleteSessionsOfUser { user_id }.execute(connection)?)
+    Ok(DeleteSessions { user_id }.execute(connection)?)
 }
 
 statement! {
-    struct InsertSession<'a> {
+    InsertSession<'a> {
         id: &'a [u8] as Binary,
         user_id: &'a [u8] as Binary,
         family: &'a str as Text,
@@ -65,33 +64,29 @@ statement! {
         secret_hash: &'a [u8] as Binary,
         browser: &'a str as Text,
         authenticated_at: i64 as BigInt,
-        last_used_at: i64 as BigInt,
         expires_at: i64 as BigInt,
-    }
-    "INSERT INTO login_sessions (id, user_id, family, chain, address, secret_hash, browser, authenticated_at, \
-     last_used_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    } = "\
+        INSERT INTO login_sessions (id, user_id, family, chain, address, secret_hash, browser, authenticated_at, \
+        last_used_at, expires_at) VALUES (:id, :user_id, :family, :chain, :address, :secret_hash, :browser, :authenticated_at, :authenticated_at, :expires_at)"
 }
 
 statement! {
-    /// The browser is the same, its user may be another.
-    struct DeleteSession<'a> {
+    /// The browser is the same, but its user may be another.
+    DeleteReplaced<'a> {
         id: &'a [u8] as Binary,
-    }
-    "DELETE FROM login_sessions WHERE id = ?"
+    } = "DELETE FROM login_sessions WHERE id = :id"
 }
 
 statement! {
-    struct DeleteSessionsOfWallet<'a> {
+    DeleteSessionsOfWallet<'a> {
         user_id: &'a [u8] as Binary,
         family: &'a str as Text,
         address: &'a str as Text,
-    }
-    "DELETE FROM login_sessions WHERE user_id = ? AND family = ? AND address = ?"
+    } = "DELETE FROM login_sessions WHERE user_id = :user_id AND family = :family AND address = :address"
 }
 
 statement! {
-    struct DeleteSessionsOfUser<'a> {
+    DeleteSessions<'a> {
         user_id: &'a [u8] as Binary,
-    }
-    "DELETE FROM login_sessions WHERE user_id = ?"
+    } = "DELETE FROM login_sessions WHERE user_id = :user_id"
 }

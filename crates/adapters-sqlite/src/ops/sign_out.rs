@@ -1,4 +1,4 @@
-//! A person signs out at the wish of a client.
+//! A person signs out at a client's request.
 
 use countersign_domain::grant::RevocationReason;
 use countersign_domain::id::{ClientId, SessionId, UserId};
@@ -7,12 +7,12 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Text};
 
 use super::end_session::{EndSession, end_session};
-use super::statement::statement;
 use crate::error::SqliteError;
 use crate::rows::field::{Row, micros};
 use crate::schema::{grants, login_sessions};
+use crate::statement::statement;
 
-/// The answer says whether the session was there, and this user's.
+/// Returns whether the session existed and was this user's.
 pub(crate) fn sign_out(connection: &mut SqliteConnection, command: &SignOut) -> Result<bool, SqliteError> {
     let SignOut { user, session: id, keeps, now } = *command;
     let (user_id, session_id) = (user.as_uuid(), id.as_uuid());
@@ -52,14 +52,14 @@ pub(crate) fn clients_of_sessions(
 }
 
 statement! {
-    /// The plus keeps SQLite from every index but `grants_by_user`.
-    struct EndGrants<'a> {
+    /// The plus keeps SQLite from using any index but `grants_by_user`.
+    EndGrants<'a> {
         revoked_at: i64 as BigInt,
         revocation_reason: &'a str as Text,
         user_id: &'a [u8] as Binary,
         session_id: &'a [u8] as Binary,
         keeps: &'a str as Text,
-    }
-    "UPDATE grants SET revoked_at = ?, revocation_reason = ? \
-     WHERE user_id = ? AND +session_id = ? AND revoked_at IS NULL AND instr(' ' || scope || ' ', ?) = 0"
+    } = "\
+        UPDATE grants SET revoked_at = :revoked_at, revocation_reason = :revocation_reason \
+        WHERE user_id = :user_id AND +session_id = :session_id AND revoked_at IS NULL AND instr(' ' || scope || ' ', :keeps) = 0"
 }

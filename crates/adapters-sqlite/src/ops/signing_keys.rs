@@ -1,4 +1,4 @@
-//! Signing keys come, are given up and go.
+//! Signing keys are added, withdrawn and removed.
 
 use countersign_domain::signing_key::SealedKey;
 use countersign_ports::{AddSigningKey, KeyAdded};
@@ -10,20 +10,20 @@ use crate::rows::field::micros;
 use crate::rows::signing_key::SigningKeyRow;
 use crate::schema::signing_keys;
 
-/// Gives a key up.
+/// Withdraws a key.
 #[derive(Clone, Debug)]
 pub(crate) struct WithdrawSigningKey {
     pub(crate) kid: String,
     pub(crate) now: OffsetDateTime,
 }
 
-/// Forgets a key.
+/// Removes a key.
 #[derive(Clone, Debug)]
 pub(crate) struct RemoveSigningKey {
     pub(crate) kid: String,
 }
 
-/// Guard: no good key of the algorithm begins later than the command says.
+/// Guard: no key of the algorithm that is not withdrawn becomes active later than the command says.
 pub(crate) fn add_signing_key(
     connection: &mut SqliteConnection,
     command: &AddSigningKey,
@@ -46,7 +46,7 @@ pub(crate) fn add_signing_key(
     Ok(KeyAdded::Stored)
 }
 
-/// The answer says whether the key was there and not withdrawn before.
+/// Returns whether the key existed and was not withdrawn before.
 pub(crate) fn withdraw_signing_key(
     connection: &mut SqliteConnection,
     command: &WithdrawSigningKey,
@@ -56,7 +56,7 @@ pub(crate) fn withdraw_signing_key(
     Ok(withdrawn.execute(connection)? == 1)
 }
 
-/// The answer says whether the key was there.
+/// Returns whether the key existed.
 pub(crate) fn remove_signing_key(
     connection: &mut SqliteConnection,
     command: &RemoveSigningKey,
@@ -64,7 +64,7 @@ pub(crate) fn remove_signing_key(
     Ok(diesel::delete(signing_keys::table.find(&command.kid)).execute(connection)? == 1)
 }
 
-/// All keys, oldest first.
+/// All keys, the oldest first.
 pub(crate) fn signing_keys(connection: &mut SqliteConnection) -> Result<Vec<SealedKey>, SqliteError> {
     let rows = signing_keys::table
         .order((signing_keys::created_at, signing_keys::kid))

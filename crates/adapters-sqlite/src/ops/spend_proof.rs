@@ -1,16 +1,16 @@
-//! A proof that is good once.
+//! A proof of possession is used once.
 
 use countersign_ports::SpendProof;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary};
 
-use super::statement::statement;
 use crate::error::SqliteError;
 use crate::rows::field::micros;
 use crate::schema::spent_proofs;
+use crate::statement::statement;
 
-/// Guard: the proof is not remembered, or only past its time. It is in the one insert; whoever is refused may be the one who
-/// came first.
+/// Guard: the proof is not stored, or has expired. It is in the one insert. If it refuses, the stored proof
+/// may still be this command's own, from an earlier attempt.
 pub(crate) fn spend_proof(
     connection: &mut SqliteConnection,
     command: &SpendProof,
@@ -34,13 +34,13 @@ pub(crate) fn spend_proof(
 }
 
 statement! {
-    struct Spend<'a> {
+    Spend<'a> {
         digest: &'a [u8] as Binary,
         attempt: &'a [u8] as Binary,
         forget_after: i64 as BigInt,
         before: i64 as BigInt,
-    }
-    "INSERT INTO spent_proofs (digest, attempt, forget_after) VALUES (?, ?, ?) \
-     ON CONFLICT (digest) DO UPDATE SET attempt = excluded.attempt, forget_after = excluded.forget_after \
-     WHERE spent_proofs.forget_after < ?"
+    } = "\
+        INSERT INTO spent_proofs (digest, attempt, forget_after) VALUES (:digest, :attempt, :forget_after) \
+        ON CONFLICT (digest) DO UPDATE SET attempt = excluded.attempt, forget_after = excluded.forget_after \
+        WHERE spent_proofs.forget_after < :before"
 }

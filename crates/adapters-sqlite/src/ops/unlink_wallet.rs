@@ -1,19 +1,19 @@
-//! A user loses a wallet, and the wallet everything that was granted and remembered with it.
+//! A user unlinks a wallet, and everything that was granted with it is revoked.
 
 use countersign_domain::grant::RevocationReason;
 use countersign_ports::{UnlinkWallet, WalletUnlinked};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Text};
 
-use super::statement::statement;
 use super::{sessions, wallets};
 use crate::error::SqliteError;
 use crate::rows::field::{Row, micros};
 use crate::schema;
+use crate::statement::statement;
 
-/// Guards: the challenge is not spent, the signer has a user, the wallet is theirs and not their last. The challenge is spent
-/// before the rest is judged, and a refusal rolls nothing back, so that it stays spent (F-17); the one writer keeps the guards
-/// true until the commit.
+/// Guards: the challenge is not spent, the signer has a user, the wallet is theirs and not their last. The
+/// challenge is spent before the rest is judged. A refusal does not roll back, so it stays spent (F-17). The
+/// single writer keeps the guards true until the commit.
 pub(crate) fn unlink_wallet(
     connection: &mut SqliteConnection,
     command: &UnlinkWallet,
@@ -50,22 +50,21 @@ pub(crate) fn unlink_wallet(
 }
 
 statement! {
-    struct DeleteWallet<'a> {
+    DeleteWallet<'a> {
         family: &'a str as Text,
         address: &'a str as Text,
-    }
-    "DELETE FROM wallets WHERE family = ? AND address = ?"
+    } = "DELETE FROM wallets WHERE family = :family AND address = :address"
 }
 
 statement! {
-    /// Finds the grants by the index `grants_by_user`, which has those that live.
-    struct EndGrants<'a> {
+    /// Finds the grants by the index `grants_by_user`, which has only live ones.
+    EndGrants<'a> {
         revoked_at: i64 as BigInt,
         revocation_reason: &'a str as Text,
         user_id: &'a [u8] as Binary,
         family: &'a str as Text,
         address: &'a str as Text,
-    }
-    "UPDATE grants SET revoked_at = ?, revocation_reason = ? \
-     WHERE user_id = ? AND family = ? AND address = ? AND revoked_at IS NULL"
+    } = "\
+        UPDATE grants SET revoked_at = :revoked_at, revocation_reason = :revocation_reason \
+        WHERE user_id = :user_id AND family = :family AND address = :address AND revoked_at IS NULL"
 }

@@ -1,4 +1,4 @@
-//! Wallets and the challenges that moved them: what several operations do with them.
+//! Wallets, and the challenges that change them: what several operations do with them.
 
 use countersign_domain::id::{GrantId, UserId};
 use countersign_domain::wallet::WalletAccount;
@@ -7,10 +7,10 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Text};
 use time::OffsetDateTime;
 
-use super::statement::statement;
 use crate::error::SqliteError;
 use crate::rows::field::micros;
 use crate::schema::{spent_challenges, wallets};
+use crate::statement::statement;
 
 /// The bytes of the id of the wallet's user.
 pub(crate) fn owner_of(
@@ -25,7 +25,7 @@ pub(crate) fn owner_of(
     Ok(owner)
 }
 
-/// The same of a wallet that signed a text, if it was theirs when that was issued.
+/// The same for a wallet that signed a text, if it was already theirs when the text was issued.
 pub(crate) fn owner_since(
     connection: &mut SqliteConnection,
     signer: &WalletAccount,
@@ -52,7 +52,7 @@ pub(crate) fn insert(
     Ok(())
 }
 
-/// Makes the user of a wallet that signs for the first time, and gives them the wallet.
+/// Creates the user of a wallet that signs in for the first time, and gives them the wallet.
 pub(crate) fn make_user(
     connection: &mut SqliteConnection,
     account: &WalletAccount,
@@ -60,11 +60,12 @@ pub(crate) fn make_user(
     now: OffsetDateTime,
 ) -> Result<(), SqliteError> {
     let user = new_user.as_uuid();
-    let make = InsertUser { id: user.as_bytes(), created_at: micros(now), untold_since: micros(now) };
+    let make = InsertUser { id: user.as_bytes(), created_at: micros(now) };
     if make.execute(connection)? == 1 {
         return insert(connection, account, user.as_bytes(), now);
     }
-    // The proposed user exists. That is right if the wallet is theirs already, and nobody else's business otherwise.
+    // The proposed user exists. That is fine if the wallet is already theirs; otherwise the id belongs to
+    // somebody else.
     let owner = owner_of(connection, account)?;
     if owner.is_some() { Ok(()) } else { Err(SqliteError::UserIdTaken) }
 }
@@ -83,34 +84,32 @@ pub(crate) fn spend(
     forget_after: OffsetDateTime,
 ) -> Result<(), SqliteError> {
     let id = id.as_uuid();
-    InsertSpent { id: id.as_bytes(), forget_after: micros(forget_after) }.execute(connection)?;
+    Spend { id: id.as_bytes(), forget_after: micros(forget_after) }.execute(connection)?;
     Ok(())
 }
 
 statement! {
-    struct InsertUser<'a> {
+    InsertUser<'a> {
         id: &'a [u8] as Binary,
         created_at: i64 as BigInt,
-        untold_since: i64 as BigInt,
-    }
-    "INSERT INTO users (id, created_at, untold_since) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING"
+    } = "\
+        INSERT INTO users (id, created_at, untold_since) VALUES (:id, :created_at, :created_at) ON CONFLICT (id) DO NOTHING"
 }
 
 statement! {
-    struct InsertWallet<'a> {
+    InsertWallet<'a> {
         family: &'a str as Text,
         address: &'a str as Text,
         user_id: &'a [u8] as Binary,
         linked_at: i64 as BigInt,
         chain: &'a str as Text,
-    }
-    "INSERT INTO wallets (family, address, user_id, linked_at, chain) VALUES (?, ?, ?, ?, ?)"
+    } = "\
+        INSERT INTO wallets (family, address, user_id, linked_at, chain) VALUES (:family, :address, :user_id, :linked_at, :chain)"
 }
 
 statement! {
-    struct InsertSpent<'a> {
+    Spend<'a> {
         id: &'a [u8] as Binary,
         forget_after: i64 as BigInt,
-    }
-    "INSERT INTO spent_challenges (id, forget_after) VALUES (?, ?)"
+    } = "INSERT INTO spent_challenges (id, forget_after) VALUES (:id, :forget_after)"
 }

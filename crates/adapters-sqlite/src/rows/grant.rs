@@ -1,15 +1,20 @@
 //! Grants.
 
 use countersign_domain::grant::Grant;
+use countersign_domain::id::SessionId;
 use countersign_domain::particulars::Particulars;
 use countersign_domain::pkce::CodeChallenge;
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::wallet::WalletAccount;
+use countersign_ports::{CompleteLogin, IssueTokens};
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Binary, Nullable, Text};
+use time::OffsetDateTime;
 
-use super::field::Row;
+use super::field::{Row, micros};
 use crate::error::SqliteError;
 use crate::schema::grants;
+use crate::statement::row;
 
 /// A grant, as far as the domain judges it.
 #[derive(Queryable, Selectable)]
@@ -63,5 +68,75 @@ impl TryFrom<GrantRow> for Grant {
             redeemed: row.redeemed_at.is_some(),
             revoked: row.revoked_at.is_some(),
         })
+    }
+}
+
+row! {
+    /// A grant as it is stored, without its user and its time of review, which the statements add.
+    NewGrant<'a> {
+        id: [u8; 16] as Binary,
+        client_id: [u8; 16] as Binary,
+        family: &'a str as Text,
+        chain: &'a str as Text,
+        address: &'a str as Text,
+        redirect_uri: &'a str as Text,
+        scope: String as Text,
+        nonce: Option<&'a str> as Nullable<Text>,
+        code_challenge: Option<&'a [u8]> as Nullable<Binary>,
+        code_hash: &'a [u8] as Binary,
+        authenticated_at: i64 as BigInt,
+        code_expires_at: i64 as BigInt,
+        forget_after: i64 as BigInt,
+        particulars: Option<String> as Nullable<Text>,
+        session_id: Option<[u8; 16]> as Nullable<Binary>,
+    }
+}
+
+impl<'a> NewGrant<'a> {
+    /// The grant of a login: its code is not redeemed yet.
+    pub(crate) fn of_login(
+        login: &'a CompleteLogin,
+        session: Option<SessionId>,
+        authenticated_at: OffsetDateTime,
+    ) -> Self {
+        Self {
+            id: login.id.as_uuid().into_bytes(),
+            client_id: login.client.as_uuid().into_bytes(),
+            family: &login.account.family,
+            chain: &login.account.chain,
+            address: &login.account.address,
+            redirect_uri: login.redirect_uri.as_str(),
+            scope: login.scope.to_string(),
+            nonce: login.nonce.as_deref(),
+            code_challenge: login.code_challenge.as_ref().map(|challenge| challenge.as_bytes().as_slice()),
+            code_hash: login.code_hash.as_bytes(),
+            authenticated_at: micros(authenticated_at),
+            code_expires_at: micros(login.code_expires_at),
+            forget_after: micros(login.forget_after),
+            particulars: login.particulars.to_text(),
+            session_id: session.map(|session| session.as_uuid().into_bytes()),
+        }
+    }
+
+    /// The grant that comes with its first tokens.
+    pub(crate) fn of_tokens(command: &'a IssueTokens) -> Self {
+        let grant = &command.grant;
+        Self {
+            id: grant.id.as_uuid().into_bytes(),
+            client_id: grant.client.as_uuid().into_bytes(),
+            family: &grant.account.family,
+            chain: &grant.account.chain,
+            address: &grant.account.address,
+            redirect_uri: grant.redirect_uri.as_str(),
+            scope: grant.scope.to_string(),
+            nonce: grant.nonce.as_deref(),
+            code_challenge: grant.code_challenge.as_ref().map(|challenge| challenge.as_bytes().as_slice()),
+            code_hash: grant.code_hash.as_bytes(),
+            authenticated_at: micros(grant.authenticated_at),
+            code_expires_at: micros(grant.code_expires_at),
+            forget_after: micros(command.forget_after),
+            particulars: grant.particulars.to_text(),
+            session_id: grant.session.map(|session| session.as_uuid().into_bytes()),
+        }
     }
 }

@@ -4,10 +4,13 @@ use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::refresh::NewestToken;
 use countersign_domain::token::{RefreshToken, Token};
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 
-use super::field::Row;
+use super::access_token::place;
+use super::field::{Row, micros};
 use crate::error::SqliteError;
 use crate::schema::tokens;
+use crate::statement::row;
 
 /// One answer of the token endpoint.
 #[derive(Queryable, Selectable)]
@@ -54,6 +57,45 @@ impl TryFrom<TokenRow> for Token {
             refresh,
             key,
         })
+    }
+}
+
+row! {
+    /// A token as it is stored.
+    NewToken<'a> {
+        id: [u8; 16] as Binary,
+        grant_id: [u8; 16] as Binary,
+        parent_id: Option<[u8; 16]> as Nullable<Binary>,
+        scope: String as Text,
+        issued_at: i64 as BigInt,
+        access_hash: &'a [u8] as Binary,
+        access_expires_at: i64 as BigInt,
+        refresh_hash: Option<&'a [u8]> as Nullable<Binary>,
+        refresh_expires_at: Option<i64> as Nullable<BigInt>,
+        forget_after: i64 as BigInt,
+        bound_key: Option<&'a [u8]> as Nullable<Binary>,
+        place: i64 as BigInt,
+    }
+}
+
+impl<'a> From<&'a Token> for NewToken<'a> {
+    fn from(token: &'a Token) -> Self {
+        let id = token.id.as_uuid();
+        let refresh = token.refresh.as_ref();
+        Self {
+            id: id.into_bytes(),
+            grant_id: token.grant.as_uuid().into_bytes(),
+            parent_id: token.parent.map(|id| id.as_uuid().into_bytes()),
+            scope: token.scope.to_string(),
+            issued_at: micros(token.issued_at),
+            access_hash: token.access_hash.as_bytes(),
+            access_expires_at: micros(token.access_expires_at),
+            refresh_hash: refresh.map(|refresh| refresh.hash.as_bytes().as_slice()),
+            refresh_expires_at: refresh.map(|refresh| micros(refresh.expires_at)),
+            forget_after: micros(token.forget_after()),
+            bound_key: token.key.as_ref().map(|key| key.as_bytes().as_slice()),
+            place: place(id),
+        }
     }
 }
 

@@ -1,6 +1,5 @@
-//! Forgetting, and asking whether the database can be written.
+//! What nobody can need any more is deleted.
 
-use countersign_domain::forgetting::TimeWitness;
 use countersign_ports::{PurgeExpired, Purged};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Timestamptz};
@@ -9,11 +8,19 @@ use time::OffsetDateTime;
 use crate::error::OpResult;
 use crate::statement::statement;
 
+pub(crate) fn purge_expired(connection: &mut PgConnection, command: PurgeExpired) -> OpResult<Purged> {
+    let statement =
+        Purge { before: command.before, pushed_before: command.pushed_before, limit: command.limit.into() };
+    let (rows, more): (i64, bool) = statement.get_result(connection)?;
+    Ok(Purged { rows: rows.unsigned_abs(), more })
+}
+
 statement! {
-    /// Rows that somebody works with are left for the next time: whoever redeems a code keeps its grant, and two
-    /// purges at once do not wait for each other. Of the grants whose time of review has come, those that live longer by
-    /// now are only given another. A redeemed grant leaves behind that its user is known: the user is locked first, and where
-    /// somebody else has the lock the grant is left for the next time too.
+    /// Rows that somebody else has locked are skipped until the next time. So a code that is being redeemed
+    /// keeps its grant, and two purges at once do not wait for each other. A grant that is due for review but
+    /// has been extended since only gets a new time of review. When a redeemed grant is deleted, its user is
+    /// marked as known. For that the user is locked first; where somebody else has that lock, the grant is
+    /// skipped, too.
     Purge {
         before: OffsetDateTime as Timestamptz,
         pushed_before: OffsetDateTime as Timestamptz,
@@ -91,33 +98,4 @@ statement! {
           OR EXISTS (SELECT FROM login_sessions WHERE expires_at < :before OFFSET :limit) \
           OR EXISTS (SELECT FROM pushed_requests WHERE expires_at < :pushed_before OFFSET :limit) \
           OR EXISTS (SELECT FROM device_requests WHERE forget_after < :before OFFSET :limit)"
-}
-
-statement! {
-    /// Writes a row as it is: refused by a server that takes reads only, and by one without room.
-    Touch { really: bool as Bool } = "\
-        UPDATE signing_keys SET kid = kid WHERE kid = (SELECT max(kid) FROM signing_keys WHERE :really)"
-}
-
-pub(crate) fn purge_expired(connection: &mut PgConnection, command: PurgeExpired) -> OpResult<Purged> {
-    let statement =
-        Purge { before: command.before, pushed_before: command.pushed_before, limit: command.limit.into() };
-    let (rows, more): (i64, bool) = statement.get_result(connection)?;
-    Ok(Purged { rows: rows.unsigned_abs(), more })
-}
-
-statement! {
-    /// Not that of the transaction's beginning.
-    Now { never: bool as Bool } -> (Timestamptz) = "SELECT clock_timestamp() WHERE NOT :never"
-}
-
-/// What the server's clock says.
-pub(crate) fn time_witness(connection: &mut PgConnection) -> OpResult<TimeWitness> {
-    let (now,): (OffsetDateTime,) = Now { never: false }.get_result(connection)?;
-    Ok(TimeWitness::Clock(now))
-}
-
-pub(crate) fn ping(connection: &mut PgConnection) -> OpResult<()> {
-    Touch { really: true }.execute(connection)?;
-    Ok(())
 }

@@ -14,7 +14,7 @@ use crate::schema::login_sessions;
 /// A row of `login_sessions`.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = login_sessions, check_for_backend(diesel::pg::Pg))]
-pub(crate) struct SessionRow {
+pub(crate) struct LoginSessionRow {
     id: Uuid,
     user_id: Uuid,
     family: String,
@@ -27,10 +27,10 @@ pub(crate) struct SessionRow {
     expires_at: OffsetDateTime,
 }
 
-impl TryFrom<SessionRow> for LoginSession {
+impl TryFrom<LoginSessionRow> for LoginSession {
     type Error = StoreError;
 
-    fn try_from(row: SessionRow) -> Result<Self, StoreError> {
+    fn try_from(row: LoginSessionRow) -> Result<Self, StoreError> {
         let place = Place { table: "login_sessions", row: row.id };
         Ok(Self {
             id: SessionId::from_uuid(row.id),

@@ -1,19 +1,20 @@
-//! What is known of the time besides the machine's clock: a file has none of its own.
+//! What is known about the time besides this machine's clock. A file has no clock, so a mark is stored in it.
 
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use time::Duration;
 
-use super::statement::statement;
 use crate::error::SqliteError;
 use crate::rows::field::{Row, micros};
 use crate::schema::{grants, time_mark, tokens};
+use crate::statement::statement;
 
-/// The one row.
+/// The id of the one row.
 const ID: i64 = 1;
 
-/// Reads the mark. Without one the newest grant and the newest token tell: their ids come in the order of time.
+/// Reads the mark. If there is none, the newest grant and the newest token tell the time: their ids are in
+/// order of time.
 pub(crate) fn time_witness(connection: &mut SqliteConnection) -> Result<TimeWitness, SqliteError> {
     let at = Row { table: "time_mark", key: &[] };
     let marked: Option<(i64, i64)> = time_mark::table
@@ -37,7 +38,7 @@ pub(crate) fn time_witness(connection: &mut SqliteConnection) -> Result<TimeWitn
     Ok(TimeWitness::Mark(newest.map(TimeMark::trusting)))
 }
 
-/// Takes the place of what was written before.
+/// Replaces the mark that was stored before.
 pub(crate) fn mark_time(connection: &mut SqliteConnection, mark: &TimeMark) -> Result<(), SqliteError> {
     let doubted_for = i64::try_from(mark.doubted_for.whole_microseconds()).unwrap_or(i64::MAX);
     WriteMark { id: ID, trusted_at: micros(mark.trusted_at), doubted_for }.execute(connection)?;
@@ -45,11 +46,11 @@ pub(crate) fn mark_time(connection: &mut SqliteConnection, mark: &TimeMark) -> R
 }
 
 statement! {
-    struct WriteMark {
+    WriteMark {
         id: i64 as BigInt,
         trusted_at: i64 as BigInt,
         doubted_for: i64 as BigInt,
-    }
-    "INSERT INTO time_mark (id, trusted_at, doubted_for) VALUES (?, ?, ?) \
-     ON CONFLICT (id) DO UPDATE SET trusted_at = excluded.trusted_at, doubted_for = excluded.doubted_for"
+    } = "\
+        INSERT INTO time_mark (id, trusted_at, doubted_for) VALUES (:id, :trusted_at, :doubted_for) \
+        ON CONFLICT (id) DO UPDATE SET trusted_at = excluded.trusted_at, doubted_for = excluded.doubted_for"
 }

@@ -1,4 +1,4 @@
-//! Signing keys.
+//! Signing keys are added, withdrawn and removed.
 
 use countersign_domain::signing_key::SealedKey;
 use countersign_ports::{AddSigningKey, KeyAdded};
@@ -6,44 +6,14 @@ use diesel::prelude::*;
 use diesel::sql_types::{Binary, Text, Timestamptz};
 use time::OffsetDateTime;
 
-use super::wallets::all_or_nothing;
+use super::transaction::all_or_nothing;
 use crate::error::OpResult;
 use crate::schema::signing_keys;
 use crate::statement::statement;
 
-statement! {
-    /// Waits until nobody else adds a key of this algorithm: a row that is not there yet cannot be locked. The first number
-    /// says "keys", so that these locks are nobody else's.
-    WaitForTurn<'a> { algorithm: &'a str as Text } = "\
-        SELECT pg_advisory_xact_lock(1801812339, hashtext(:algorithm))"
-}
-
-statement! {
-    /// One row if the key was stored, none if it was there before or is not needed.
-    Insert<'a> {
-        kid: &'a str as Text,
-        algorithm: &'a str as Text,
-        sealed: &'a [u8] as Binary,
-        created_at: OffsetDateTime as Timestamptz,
-        active_from: OffsetDateTime as Timestamptz,
-        unless_after: OffsetDateTime as Timestamptz,
-    } = "\
-        INSERT INTO signing_keys (kid, algorithm, sealed, created_at, active_from) \
-        SELECT :kid, :algorithm, :sealed, :created_at, :active_from WHERE NOT EXISTS ( \
-          SELECT FROM signing_keys \
-          WHERE algorithm = :algorithm AND withdrawn_at IS NULL AND active_from > :unless_after \
-        ) ON CONFLICT (kid) DO NOTHING"
-}
-
-statement! {
-    /// One row if the key was there and not withdrawn, none otherwise.
-    Withdraw<'a> { kid: &'a str as Text, now: OffsetDateTime as Timestamptz } = "\
-        UPDATE signing_keys SET withdrawn_at = :now WHERE kid = :kid AND withdrawn_at IS NULL"
-}
-
 pub(crate) fn add_signing_key(connection: &mut PgConnection, command: &AddSigningKey) -> OpResult<KeyAdded> {
     let AddSigningKey { key, unless_after } = command;
-    let insert = Insert {
+    let insert = InsertKey {
         kid: &key.kid,
         algorithm: &key.algorithm,
         sealed: &key.sealed,
@@ -53,7 +23,7 @@ pub(crate) fn add_signing_key(connection: &mut PgConnection, command: &AddSignin
     };
     all_or_nothing(connection, |connection| {
         WaitForTurn { algorithm: &key.algorithm }.execute(connection)?;
-        // A statement of its own: it sees the key of whoever had the turn before.
+        // A statement of its own: it sees the key of the operation that had the lock before.
         if insert.execute(connection)? == 1 {
             return Ok(KeyAdded::Stored);
         }
@@ -67,7 +37,7 @@ pub(crate) fn withdraw_signing_key(
     kid: &str,
     now: OffsetDateTime,
 ) -> OpResult<bool> {
-    Ok(Withdraw { kid, now }.execute(connection)? == 1)
+    Ok(WithdrawKey { kid, now }.execute(connection)? == 1)
 }
 
 pub(crate) fn remove_signing_key(connection: &mut PgConnection, kid: &str) -> OpResult<bool> {
@@ -89,4 +59,34 @@ pub(crate) fn signing_keys(connection: &mut PgConnection) -> OpResult<Vec<Sealed
             withdrawn_at,
         })
         .collect())
+}
+
+statement! {
+    /// Waits until nobody else adds a key of this algorithm: a row that does not exist yet cannot be locked.
+    /// The first number spells "keys", so that no other lock is the same.
+    WaitForTurn<'a> { algorithm: &'a str as Text } = "\
+        SELECT pg_advisory_xact_lock(1801812339, hashtext(:algorithm))"
+}
+
+statement! {
+    /// One row if the key was stored, none if it existed before or is not needed.
+    InsertKey<'a> {
+        kid: &'a str as Text,
+        algorithm: &'a str as Text,
+        sealed: &'a [u8] as Binary,
+        created_at: OffsetDateTime as Timestamptz,
+        active_from: OffsetDateTime as Timestamptz,
+        unless_after: OffsetDateTime as Timestamptz,
+    } = "\
+        INSERT INTO signing_keys (kid, algorithm, sealed, created_at, active_from) \
+        SELECT :kid, :algorithm, :sealed, :created_at, :active_from WHERE NOT EXISTS ( \
+          SELECT FROM signing_keys \
+          WHERE algorithm = :algorithm AND withdrawn_at IS NULL AND active_from > :unless_after \
+        ) ON CONFLICT (kid) DO NOTHING"
+}
+
+statement! {
+    /// One row if the key existed and was not withdrawn, none otherwise.
+    WithdrawKey<'a> { kid: &'a str as Text, now: OffsetDateTime as Timestamptz } = "\
+        UPDATE signing_keys SET withdrawn_at = :now WHERE kid = :kid AND withdrawn_at IS NULL"
 }

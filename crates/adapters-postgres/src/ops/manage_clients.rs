@@ -1,0 +1,69 @@
+//! A client is changed or deleted.
+
+use countersign_domain::client::Client;
+use countersign_domain::id::ClientId;
+use diesel::prelude::*;
+use diesel::sql_types::Uuid as SqlUuid;
+use uuid::Uuid;
+
+use super::transaction::all_or_nothing;
+use crate::error::OpResult;
+use crate::rows::client::ClientRow;
+use crate::schema::clients;
+use crate::statement::statement;
+
+pub(crate) fn update_client(connection: &mut PgConnection, client: &Client) -> OpResult<bool> {
+    let row = ClientRow::from(client.clone());
+    let updated = diesel::update(clients::table.find(row.id)).set(&row).execute(connection)?;
+    Ok(updated == 1)
+}
+
+pub(crate) fn delete_client(connection: &mut PgConnection, id: ClientId) -> OpResult<bool> {
+    all_or_nothing(connection, |connection| {
+        // Operations that give the client tokens lock it. Once this lock is taken, their grants are there.
+        let locked = clients::table.find(id.as_uuid()).select(clients::id).for_update();
+        locked.first::<Uuid>(connection).optional()?;
+        TellOfUsers { client: id.as_uuid() }.execute(connection)?;
+        DeleteConsents { client: id.as_uuid() }.execute(connection)?;
+        DeleteOfEarlierRelease { client: id.as_uuid() }.execute(connection)?;
+        // A statement of its own: it sees the grants of the logins that the one before waited for.
+        Ok(DeleteClient { id: id.as_uuid() }.execute(connection)? == 1)
+    })
+}
+
+statement! {
+    /// The client that is deleted was told about these users, and that outlives the grants. A trigger does
+    /// the same, but it would lock the users after the grants.
+    TellOfUsers { client: Uuid as SqlUuid } = "\
+        WITH told AS MATERIALIZED ( \
+          SELECT id FROM users WHERE untold_since IS NOT NULL \
+          AND id IN (SELECT user_id FROM grants WHERE client_id = :client AND redeemed_at IS NOT NULL) \
+          ORDER BY id FOR NO KEY UPDATE \
+        ) \
+        UPDATE users SET untold_since = NULL FROM told WHERE users.id = told.id"
+}
+
+statement! {
+    /// Waits for current logins at this client, except users' first ones there.
+    DeleteConsents { client: Uuid as SqlUuid } = "\
+        WITH given AS MATERIALIZED ( \
+          SELECT user_id, destination, audiences FROM signed_consents WHERE client_id = :client \
+          ORDER BY user_id, destination, audiences FOR UPDATE \
+        ) \
+        DELETE FROM signed_consents USING given \
+        WHERE signed_consents.user_id = given.user_id AND client_id = :client \
+          AND signed_consents.destination = given.destination AND signed_consents.audiences = given.audiences"
+}
+
+statement! {
+    /// The previous release would still rely on them.
+    DeleteOfEarlierRelease { client: Uuid as SqlUuid } = "DELETE FROM consents WHERE client_id = :client"
+}
+
+statement! {
+    /// Grants are deleted with their client. A token without its grant is not found by anybody; it is purged
+    /// when it expires.
+    DeleteClient { id: Uuid as SqlUuid } = "\
+        WITH gone AS (DELETE FROM grants WHERE client_id = :id) \
+        DELETE FROM clients WHERE id = :id"
+}
