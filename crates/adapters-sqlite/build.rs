@@ -1,4 +1,4 @@
-//! Builds again when a migration is added: the macro that embeds them cannot notice a new folder by itself.
+//! Rebuilds when a migration is added: the macro that embeds migrations does not notice a new folder.
 
 fn main() {
     println!("cargo:rerun-if-changed=../../migrations/sqlite");

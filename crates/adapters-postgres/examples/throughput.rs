@@ -1,8 +1,8 @@
-//! Measures the operations of a sign-in: how many a second, how long one takes, and what it costs in processor time, which
-//! says the same on a machine that others use too (Linux only).
+//! Measures the operations of a sign-in: how many per second, how long one takes, and how much processor time
+//! it costs, which does not change when others use the machine, too (Linux only).
 //!
-//! `cargo run --release -p countersign-adapters-postgres --example throughput -- [seconds] [callers…]` starts a PostgreSQL of
-//! its own, unless `THROUGHPUT_URL` names an empty database of one that runs on this machine.
+//! `cargo run --release -p countersign-adapters-postgres --example throughput -- [seconds] [callers…]` starts
+//! a PostgreSQL of its own, unless `THROUGHPUT_URL` names an empty database of a server on this machine.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a program for the terminal")]
 
 use std::future::Future;
@@ -113,7 +113,7 @@ async fn sign_ins(bench: &Arc<Bench>) {
     .await;
 }
 
-/// Each step takes what an earlier one left; `false`: nothing is left.
+/// Each step uses what an earlier one left. Returns `false` if nothing is left.
 impl Bench {
     async fn login(&self, account: WalletAccount) -> bool {
         let particulars = Particulars::default();
@@ -158,7 +158,7 @@ fn take<T>(from: &Mutex<Vec<T>>) -> Option<T> {
     from.lock().unwrap().pop()
 }
 
-/// Lets all callers do one thing after the other until the time is over, or nothing is left to do it to.
+/// All callers repeat one step until the time is over or nothing is left to do.
 async fn measure<F>(bench: &Arc<Bench>, name: &str, step: impl Fn(Arc<Bench>) -> F + Copy + Send + 'static)
 where
     F: Future<Output = bool> + Send,
@@ -193,7 +193,7 @@ where
     );
 }
 
-/// What was used of the processor, in ticks of a hundredth of a second.
+/// The processor time that was used, in ticks of a hundredth of a second.
 #[derive(Clone, Copy)]
 struct Used {
     by_server: u64,
@@ -216,14 +216,14 @@ impl Used {
         used
     }
 
-    /// Microseconds for each operation.
+    /// Microseconds per operation.
     fn since(self, before: Self, operations: usize) -> (f64, f64) {
         let each = |ticks: u64| ticks as f64 * 10_000.0 / operations.max(1) as f64;
         (each(self.by_server.saturating_sub(before.by_server)), each(self.by_us - before.by_us))
     }
 }
 
-/// The numbers that the kernel tells of a process, from its state on; none if it has gone.
+/// The numbers that the kernel lists for a process, from its state on; `None` if it is gone.
 fn stat(process: &Path) -> Option<Vec<u64>> {
     let told = std::fs::read_to_string(process.join("stat")).ok()?;
     let (_, told) = told.rsplit_once(") ")?;

@@ -1,16 +1,18 @@
-//! Operations that many want at once share statements.
+//! Operations that are wanted often share statements.
 //!
-//! - Each kind of operation has a line. Whoever wants it puts a command there and waits for the answer without a thread.
-//! - A thread takes whatever waits in a line, carries it out as one statement over arrays, in one commit, and answers
-//!   each caller afterwards. There is no timer: a command that comes alone is carried out at once, and those that come
-//!   meanwhile share the next statement. Lines take turns.
-//! - No two commands in batches that are under way are about the same thing ([`Batched::keys`]): the later one waits for a
-//!   later batch.
-//! - A batch waits for no row that somebody else has locked: it leaves the commands that need it alone. Those, and those
-//!   that a guard refuses, are carried out one by one by the operation of old, which waits, judges again and tells why
-//!   not. So are all commands of a batch that failed: commands are recognized when they are repeated.
-//! - Dropping the future of a command does not stop it. One that waited longer than its caller's patience has been
-//!   answered as unavailable; nobody begins it any more.
+//! - Each kind of operation has a line. A caller puts a command into it and waits for the answer, without a
+//!   thread.
+//! - A thread takes everything that is waiting in a line, carries it out as one statement over arrays, in one
+//!   commit, and then answers each caller. There is no timer: a command that comes alone is carried out at
+//!   once, and those that come in the meantime share the next statement. Lines take turns.
+//! - No two commands of running batches are about the same thing ([`Batched::keys`]). The later one waits for
+//!   a later batch.
+//! - A batch never waits for a row that somebody else has locked: it leaves the commands alone that need the
+//!   row. Those commands, and those that a guard refuses, are carried out one by one by the single operation,
+//!   which waits, checks the guard again, and says why it refuses. The same goes for all commands of a batch
+//!   that failed. That is safe because a repeated command is recognized.
+//! - Dropping the future of a command does not stop it. The caller of a command that waited too long has been
+//!   told that storage is unavailable, and the command is no longer started.
 
 mod line;
 mod threads;
@@ -23,8 +25,8 @@ use countersign_ports::{
 };
 use diesel::PgConnection;
 
-use crate::PgOptions;
 use crate::error::OpResult;
+use crate::options::PgOptions;
 use crate::pool::Pool;
 use crate::together::read::{FindAccess, FindClient, FindGrant, FindRefresh, LivesOn};
 
@@ -34,29 +36,29 @@ use threads::Threads;
 /// The most commands that share a statement.
 const BATCH: usize = 128;
 
-/// How many commands wait for each batch of their kind that is under way before another one begins beside it.
+/// How many commands of a kind wait for each of its running batches before another batch starts beside them.
 const CROWD: usize = 24;
 
-/// How many threads carry out commands that are left alone. They may have to wait for others' locks.
+/// How many threads carry out commands one by one. They may have to wait for locks.
 pub(crate) const SINGLES: usize = 2;
 
-/// A kind of operation that is carried out for many at once.
+/// A kind of operation that can be carried out for many commands at once.
 pub(crate) trait Batched: Send + Sync + Sized + 'static {
-    /// What it comes to.
+    /// What one command results in.
     type Outcome: Send + 'static;
 
-    /// What no two commands of one batch may have in common.
+    /// No two commands of one batch may have one of these in common.
     fn keys(&self) -> impl IntoIterator<Item = u128> + Clone;
 
-    /// Carries out all of them as one statement. There is an outcome for each, in their order; none for those that the
-    /// statement left alone.
+    /// Carries out all of them as one statement. Returns an outcome for each, in their order; `None` for
+    /// those that the statement left alone.
     fn together(connection: &mut PgConnection, batch: &[Self]) -> OpResult<Vec<Option<Self::Outcome>>>;
 
-    /// Carries out this one.
+    /// Carries out this one by itself.
     fn alone(&self, connection: &mut PgConnection) -> OpResult<Self::Outcome>;
 }
 
-/// The lines.
+/// A line for each kind of operation.
 pub(crate) struct Batches {
     pub(crate) register_client: Line<RegisterClient>,
     pub(crate) complete_login: Line<CompleteLogin>,

@@ -1,4 +1,4 @@
-//! Opening connections, and never telling their password.
+//! Opens connections, and never reveals their password.
 
 use std::fmt;
 
@@ -7,20 +7,23 @@ use diesel::{Connection, ConnectionError, PgConnection};
 
 use crate::pooling::Pooling;
 
-/// What libpq is told unless the URL says otherwise: how soon it notices that the server is not there.
+/// Parameters for libpq, unless the URL has others: how soon it notices that the server is gone.
 ///
-/// `tcp_user_timeout` is for a peer that stops acknowledging, the keepalives for one that vanishes while we listen. A
-/// URL may name several servers; `target_session_attrs` picks the one that takes writes. Kerberos is left out: asking for
-/// it first costs each connection, and its library aborts a process that exits while a thread of the pool connects.
+/// `tcp_user_timeout` is for a peer that stops acknowledging, the keepalives for one that disappears while we
+/// listen. A URL can name several servers; `target_session_attrs` picks the one that accepts writes. Kerberos
+/// is off: trying it first slows down each connection, and its library aborts a process that exits while a
+/// thread of the pool is connecting.
 const PARAMETERS: &str = "connect_timeout=2&tcp_user_timeout=3000&keepalives_idle=2&keepalives_interval=1\
     &keepalives_count=2&target_session_attrs=read-write&gssencmode=disable&application_name=countersign";
 
-/// What each connection for operations is told, if it is ours alone. An operation's caller has gone long before these fire; they free the connection.
+/// Settings of each connection for operations, if the connection is ours alone. When one of these timeouts
+/// fires, the caller is long gone; it frees the connection.
 ///
-/// A server whose default is to answer before it is durable would break the first rule of storage.
+/// A server that answers before data is on disk, by its default, would break the first rule of storage.
 ///
-/// Every statement finds its rows by keys, few at a time. The planner is told so, because it makes a plan once and keeps it:
-/// the one that it would choose for a table that is still small reads the whole table when it is not small any more.
+/// Every statement finds a few rows by their keys. The planner must know that, because it makes a plan once
+/// and keeps it. For a table that is still small it would choose a plan that reads the whole table, and that
+/// plan would stay when the table is large.
 const SETTINGS: &str = "SET statement_timeout = '5s'; \
     SET lock_timeout = '3s'; \
     SET default_transaction_isolation = 'read committed'; \
@@ -32,25 +35,25 @@ const SETTINGS: &str = "SET statement_timeout = '5s'; \
     SELECT set_config('synchronous_commit', 'on', false) \
       WHERE current_setting('synchronous_commit') = 'off'";
 
-/// No connection can be opened.
+/// No connection could be opened.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// The URL is none of PostgreSQL's.
+    /// The URL is not one for PostgreSQL.
     #[error("database URL must start with postgres:// or postgresql://")]
     NotPostgres,
-    /// The server does not answer, or does not want us. The reason is libpq's, without what it quotes.
-    #[error("PostgreSQL does not let us in: {0}")]
+    /// The server does not answer, or refuses. The reason is libpq's, without anything that it quotes.
+    #[error("PostgreSQL refuses the connection: {0}")]
     Refused(String),
-    /// The URL's `pooler` is neither of the two that there are.
+    /// The URL's `pooler` has an unknown value.
     #[error("pooler in the database URL must be session or transaction")]
     NoSuchPooler,
-    /// Two connections have one session, and we were not told to expect that.
+    /// Two connections share one session, and the URL does not say to expect that.
     #[error(
-        "a pooler lends out sessions for one transaction each; add pooler=transaction to the parameters of the database \
+        "a pooler lends out each session for one transaction; add pooler=transaction to the parameters of the database \
          URL (after ? or &), or set the pooler to sessions (docs/scaling.md)"
     )]
     SharedSession,
-    /// A server whose defaults are not safe, and a pooler that would forget what we set.
+    /// The server's defaults are not safe, and the pooler would lose our settings.
     #[error(
         "with pooler=transaction the role must have safe defaults: ALTER ROLE ... SET synchronous_commit = on, and SET \
          default_transaction_isolation = 'read committed' (docs/scaling.md)"
@@ -73,7 +76,7 @@ impl ConnectionUrl {
         let (server, parameters) = url.split_once('?').unwrap_or((url, ""));
         let (pooling, theirs) = Pooling::take_from(parameters)?;
         let separator = if theirs.is_empty() { "" } else { "&" };
-        // Of two values for one parameter libpq takes the later, so ours come first.
+        // If a parameter has two values, libpq takes the later one, so ours come first.
         Ok(Self { url: format!("{server}?{PARAMETERS}{separator}{theirs}"), pooling })
     }
 
@@ -82,7 +85,7 @@ impl ConnectionUrl {
         let opened = PgConnection::establish(&self.url);
         let mut connection = opened.map_err(|error| ConnectError::Refused(speakable(&error)))?;
         if self.pooling == Pooling::Transaction {
-            // A statement that was prepared in one session is unknown in the next.
+            // A statement that was prepared in one session does not exist in the next.
             connection.set_prepared_statement_cache_size(CacheSize::Disabled);
         }
         Ok(connection)
@@ -98,7 +101,7 @@ impl ConnectionUrl {
         Ok(connection)
     }
 
-    /// Looks whether connections are what the URL says they are.
+    /// Checks that connections are what the URL says they are.
     pub(crate) fn check(&self) -> Result<(), ConnectError> {
         self.pooling.check(|| self.open())
     }
@@ -110,10 +113,10 @@ impl fmt::Debug for ConnectionUrl {
     }
 }
 
-/// What may be told of a failure.
+/// What can be said about a failure without revealing a password.
 ///
-/// libpq quotes what it cannot read, and a URL that is read in a wrong way may have part of its password in any place.
-/// Only what it says once the URL is understood is told in full.
+/// libpq quotes what it cannot read. If it misreads a URL, part of the password can be anywhere in the
+/// message. Only once the URL was understood is the message passed on in full.
 fn speakable(error: &ConnectionError) -> String {
     let message = error.to_string();
     let understood = message.starts_with("connection to server");

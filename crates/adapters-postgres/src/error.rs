@@ -1,17 +1,17 @@
-//! What diesel reports, in the words of the port.
+//! What can go wrong, and how the ports report it.
 
 use std::sync::Arc;
 
 use countersign_ports::StoreError;
 use diesel::result::DatabaseErrorKind;
 
-/// Why an operation has no outcome.
+/// An operation failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OpError {
-    /// The database says so.
+    /// The database reports an error.
     #[error(transparent)]
     Database(diesel::result::Error),
-    /// A row cannot be.
+    /// A row is impossible.
     #[error(transparent)]
     Corrupt(StoreError),
 }
@@ -19,7 +19,7 @@ pub(crate) enum OpError {
 /// The result of an operation.
 pub(crate) type OpResult<T> = Result<T, OpError>;
 
-/// The server gives up for lack of time or space.
+/// The server gives up because it has no time or space left.
 const OUT_OF_RESOURCES: [&str; 2] = ["canceling statement due to", "No space left on device"];
 
 /// No answer came in time.
@@ -28,14 +28,14 @@ const OUT_OF_RESOURCES: [&str; 2] = ["canceling statement due to", "No space lef
 pub(crate) struct OutOfPatience;
 
 impl OpError {
-    /// Is the connection of no more use, although another may be?
+    /// Is the connection no longer any good, although another one may be?
     ///
-    /// A server that takes reads only was the primary before a failover.
+    /// A server that has become read-only was the primary before a failover.
     pub(crate) fn is_about_the_connection(&self) -> bool {
         use DatabaseErrorKind::{ClosedConnection, ReadOnlyTransaction, UnableToSendCommand};
         use diesel::result::Error::{BrokenTransactionManager, DatabaseError, RollbackErrorOnCommit};
         let Self::Database(error) = self else { return false };
-        // A transaction that could be neither committed nor rolled back has its reason in the commit.
+        // If a transaction could be neither committed nor rolled back, the reason is in the commit.
         let error = if let RollbackErrorOnCommit { commit_error, .. } = error { commit_error } else { error };
         matches!(
             error,
@@ -44,25 +44,26 @@ impl OpError {
         )
     }
 
-    /// Would every other command meet it, too?
+    /// Would every other command fail in the same way?
     pub(crate) fn is_outage(&self) -> bool {
         self.is_about_the_connection() || self.says(&OUT_OF_RESOURCES)
     }
 
-    /// Did another operation create the same key meanwhile?
+    /// Did another operation create the same key in the meantime?
     pub(crate) const fn is_taken_key(&self) -> bool {
         use diesel::result::Error::DatabaseError;
         matches!(self, Self::Database(DatabaseError(DatabaseErrorKind::UniqueViolation, _)))
     }
 
-    /// Does the server say one of these? diesel does not tell the SQLSTATE, so the words must do.
+    /// Does the server's message contain one of these? Diesel does not pass on the SQLSTATE, so the words
+    /// must do.
     fn says(&self, words: &[&str]) -> bool {
         let Self::Database(diesel::result::Error::DatabaseError(_, information)) = self else { return false };
         words.iter().any(|words| information.message().contains(words))
     }
 }
 
-/// An error that several callers get.
+/// An error that several callers share.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error(transparent)]
 pub(crate) struct Shared(Arc<StoreError>);

@@ -1,9 +1,9 @@
-//! Migrations, embedded in the binary.
+//! Migrations, which are embedded in the binary.
 //!
-//! Each migration is a transaction of its own, which holds an advisory lock of the database from its first statement to
-//! its end: of several replicas that start at once one runs it, and the others wait and find it done (D-16). One that
-//! dies in the middle leaves nothing behind. The lock is one of transactions, not of sessions: a pooler that lends a
-//! session to somebody else would lend the lock with it.
+//! Each migration is a transaction of its own, which holds an advisory lock from its first statement to its
+//! end. Of several replicas that start at once, one runs it, and the others wait and find it done (D-16). One
+//! that dies halfway leaves nothing behind. The lock belongs to the transaction, not to the session: a pooler
+//! that lends the session to somebody else would lend the lock, too.
 
 use countersign_ports::error::Source;
 use diesel::connection::SimpleConnection;
@@ -16,37 +16,38 @@ use crate::connection::{ConnectError, ConnectionUrl};
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 
-/// Takes the lock until the transaction ends, or fails after a minute. What is read afterwards must be what the one
-/// before us left. The number spells `counters` in ASCII.
+/// Takes the lock until the transaction ends, or fails after a minute. What is read afterwards must include
+/// what the previous holder wrote. The number spells `counters` in ASCII.
 const LOCK: &str = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '60s'; \
     SELECT pg_advisory_xact_lock(x'636f756e74657273'::bigint)";
 
 /// The schema could not be brought up to date.
 #[derive(Debug, thiserror::Error)]
 pub enum MigrateError {
-    /// There is no connection.
+    /// No connection could be opened.
     #[error(transparent)]
     Connect(#[from] ConnectError),
     /// Another process has held the migration lock for too long, or the connection broke.
-    #[error("migration lock cannot be taken")]
+    #[error("migration lock could not be taken")]
     Lock(#[source] diesel::result::Error),
     /// The threads that work on the database could not be started.
     #[error("threads could not be started")]
     Threads(#[source] std::io::Error),
-    /// A migration failed; nothing of it remains.
+    /// A migration failed and was rolled back.
     #[error("migration failed: {0}")]
     Failed(#[source] Source),
-    /// The transaction around a step could not begin or end.
-    #[error("connection broke during a migration")]
+    /// The transaction of a migration could not begin or end.
+    #[error("connection failed during a migration")]
     Broken(#[from] diesel::result::Error),
 }
 
-/// Runs the migrations that are missing, and gives their names. Blocks.
+/// Runs the migrations that are missing and returns their names. Blocks.
 pub fn migrate(url: &str) -> Result<Vec<String>, MigrateError> {
     run_pending(&ConnectionUrl::parse(url)?)
 }
 
-/// Reverts all migrations, and with them everything that was stored. Gives the versions, latest first. Blocks.
+/// Reverts all migrations, the newest first, and returns their versions. Everything that was stored is
+/// deleted. Blocks.
 pub fn revert_all(url: &str) -> Result<Vec<String>, MigrateError> {
     let mut connection = ConnectionUrl::parse(url)?.open()?;
     one_by_one(&mut connection, |connection| {
@@ -69,7 +70,7 @@ pub(crate) fn run_pending(url: &ConnectionUrl) -> Result<Vec<String>, MigrateErr
     })
 }
 
-/// Takes steps, each under the lock, until there is none left. Gives their names.
+/// Runs steps, each under the lock, until none is left. Returns their names.
 fn one_by_one(
     connection: &mut PgConnection,
     step: impl Fn(&mut PgConnection) -> Result<Option<String>, Source>,
@@ -87,8 +88,8 @@ fn one_by_one(
     }
 }
 
-/// A newer release was here. Migrations only add (`migrations/README.md`), so this one goes on: that is what lets replicas
-/// of two releases run side by side (D-30). The operator is told.
+/// Warns if a newer release was here. Migrations only add (`migrations/README.md`), so this release can go
+/// on, and replicas of two releases can run side by side (D-30).
 fn tell_of_newer(connection: &mut PgConnection) -> Result<(), Source> {
     let known: Vec<Box<dyn Migration<Pg>>> = MIGRATIONS.migrations()?;
     for version in connection.applied_migrations()? {

@@ -1,14 +1,15 @@
 //! The pool, and what happens while the server is away.
 //!
-//! - An operation takes a place in a bounded queue, or is refused as overloaded at once. Whoever waits does so without a
-//!   thread: only as many operations as there are connections are given one. Those that are carried out in batches
-//!   (`batch.rs`) have their own threads, and take connections from here.
-//! - No statement asks whether a connection is still good. An error that is about the connection condemns it and all
-//!   that are as old, because a server that restarted closed them all. Commands can be repeated, so the operation then
-//!   runs once more on a fresh connection.
-//! - A connection that is missing is waited for, so that a short restart is a delay and no error.
-//! - After its patience an operation is answered as unavailable, whatever its thread still waits for: a server that is
-//!   frozen acknowledges everything and answers nothing.
+//! - An operation takes a place in a bounded queue, or is refused at once as overloaded. Waiting takes no
+//!   thread: only as many operations have one as there are connections. Batches (`batch.rs`) have their own
+//!   threads and take connections from here.
+//! - No statement checks whether a connection is still good. An error of the connection condemns it and all
+//!   that are as old, because a server that restarted has closed them all. Commands can be repeated, so the
+//!   operation then runs once more on a new connection.
+//! - If there is no connection, the operation waits for one, so that a short restart causes a delay and no
+//!   error.
+//! - An operation that takes too long is answered as unavailable, whatever its thread is still waiting for: a
+//!   server that is frozen acknowledges everything and answers nothing.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,24 +23,24 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use crate::PgOptions;
 use crate::batch::SINGLES;
 use crate::connection::{ConnectError, ConnectionUrl};
 use crate::error::{OpError, OpResult, OutOfPatience};
+use crate::options::PgOptions;
 
-/// How long a connection is waited for: shorter than an operation's patience, so that the reason can be told.
+/// How long to wait for a connection: less than an operation can take, so that the reason can be reported.
 const CHECKOUT: Duration = Duration::from_millis(1500);
 
-/// Connections that are kept open although nobody needs them.
+/// How many idle connections are kept open.
 const IDLE: u32 = 2;
 
 /// The connections and the queue in front of them.
 #[derive(Clone)]
 pub(crate) struct Pool {
     connections: Connections,
-    /// Operations under way or waiting.
+    /// Operations that are running or waiting.
     queue: Arc<Semaphore>,
-    /// Operations, but those in batches, that may have a connection.
+    /// Operations that may have a connection, not counting batches.
     turns: Arc<Semaphore>,
     patience: Duration,
 }
@@ -55,10 +56,10 @@ impl Pool {
             .min_idle(Some(IDLE.min(size)))
             .test_on_check_out(false)
             .connection_timeout(CHECKOUT)
-            // The opener tells when the server goes and when it comes back; r2d2 would tell every attempt.
+            // The opener logs when the server goes away and when it comes back; r2d2 would log every attempt.
             .error_handler(Box::new(NopErrorHandler))
             .build_unchecked(opener);
-        // The threads of the batches take what they need without a turn.
+        // The threads of the batches need no permit.
         let of_batches = options.writers + options.readers + SINGLES;
         let turns = usize::try_from(size).unwrap_or(usize::MAX).saturating_sub(of_batches).max(1);
         Self {
@@ -69,7 +70,7 @@ impl Pool {
         }
     }
 
-    /// Takes a place in the queue for as long as it is held.
+    /// Takes a place in the queue, and keeps it until the permit is dropped.
     pub(crate) fn admit(&self) -> Result<SemaphorePermit<'_>, StoreError> {
         self.queue.try_acquire().map_err(|_| StoreError::Overloaded)
     }
@@ -82,7 +83,8 @@ impl Pool {
         self.patience
     }
 
-    /// Carries out an operation on a thread that may block. Once it has begun, dropping the future does not stop it.
+    /// Carries out an operation on a thread that may block. Once it has started, dropping the future does not
+    /// stop it.
     pub(crate) async fn run<T, F>(&self, operation: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -123,7 +125,7 @@ impl Connections {
         self.attempt_twice(operation)?.map_err(StoreError::from)
     }
 
-    /// Carries out an operation, once more if only the connection was in its way.
+    /// Carries out an operation, and once more if only the connection failed.
     pub(crate) fn attempt_twice<T>(
         &self,
         operation: impl Fn(&mut PgConnection) -> OpResult<T>,
@@ -141,14 +143,14 @@ impl Connections {
         let mut link = self.check_out()?;
         let answer = operation(&mut link.connection);
         if answer.as_ref().is_err_and(OpError::is_about_the_connection) {
-            // Only the first of them ends the epoch: those that were opened since are good.
+            // Only the first of them ends the epoch: connections that were opened since are good.
             let ended = link.epoch;
             let _ = self.epoch.compare_exchange(ended, ended + 1, Ordering::AcqRel, Ordering::Acquire);
         }
         Ok(answer)
     }
 
-    /// Takes a connection of this epoch; older ones are closed on the way.
+    /// Takes a connection of this epoch, and closes older ones that it finds.
     fn check_out(&self) -> Result<PooledConnection<Opener>, StoreError> {
         let deadline = Instant::now() + CHECKOUT;
         loop {
@@ -167,7 +169,7 @@ pub(crate) struct Link {
     epoch: u64,
 }
 
-/// Opens connections for the pool, and knows which are of no more use.
+/// Opens connections for the pool, and knows which of them are no longer any good.
 pub(crate) struct Opener {
     url: ConnectionUrl,
     epoch: Arc<AtomicU64>,
@@ -182,9 +184,11 @@ impl ManageConnection for Opener {
         let epoch = self.epoch.load(Ordering::Acquire);
         let opened = self.url.open_for_operations();
         match &opened {
-            Ok(_) if self.is_away.swap(false, Ordering::AcqRel) => tracing::info!("database is back"),
+            Ok(_) if self.is_away.swap(false, Ordering::AcqRel) => {
+                tracing::info!("database is reachable again")
+            }
             Err(error) if !self.is_away.swap(true, Ordering::AcqRel) => {
-                tracing::warn!(%error, "database is away");
+                tracing::warn!(%error, "database is not reachable");
             }
             Ok(_) | Err(_) => {}
         }

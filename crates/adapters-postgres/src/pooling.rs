@@ -1,9 +1,9 @@
-//! What stands between us and the server.
+//! Poolers between us and the server.
 //!
-//! A pooler that hands out server connections for one transaction each (`PgBouncer` with `pool_mode = transaction`) lets
-//! nothing last on a connection: no setting, no prepared statement, no lock of a session. With `?pooler=transaction` in
-//! the URL we need none of these. Without it we look whether a connection is ours alone, because such a pooler would
-//! otherwise fail later, and only now and then.
+//! A pooler that lends out server connections for one transaction each (`PgBouncer` with `pool_mode =
+//! transaction`) keeps nothing of a connection: no settings, no prepared statements, no session locks. With
+//! `?pooler=transaction` in the URL we use none of these. Without it we check that a connection is ours
+//! alone, because such a pooler would otherwise cause errors later, and only now and then.
 
 use diesel::connection::CacheSize;
 use diesel::prelude::*;
@@ -12,20 +12,20 @@ use diesel::{define_sql_function, select};
 
 use crate::connection::ConnectError;
 
-/// Whose the connections are.
+/// Who else uses a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pooling {
-    /// A connection is one session of the server, for as long as we keep it.
+    /// A connection is one session of the server for as long as we keep it.
     Session,
-    /// Each transaction may meet another session.
+    /// Each transaction may run in another session.
     Transaction,
 }
 
-/// The URL's parameter that says so. libpq does not know it.
+/// The URL's parameter for this. libpq does not know it.
 const PARAMETER: &str = "pooler=";
 
 impl Pooling {
-    /// Takes the parameter out of the others.
+    /// Removes the parameter from the others.
     pub(crate) fn take_from(parameters: &str) -> Result<(Self, String), ConnectError> {
         let mut pooling = Self::Session;
         let mut others = Vec::new();
@@ -40,7 +40,7 @@ impl Pooling {
         Ok((pooling, others.join("&")))
     }
 
-    /// Looks whether the server is as we need it. `connect` opens one more connection.
+    /// Checks that the server is set up as we need it. `connect` opens another connection.
     pub(crate) fn check(
         self,
         connect: impl Fn() -> Result<PgConnection, ConnectError>,
@@ -48,7 +48,7 @@ impl Pooling {
         let refused = |error: diesel::result::Error| ConnectError::Refused(error.to_string());
         let connect = || {
             let mut connection = connect()?;
-            // A statement that is prepared ahead may be there already, in a session that is lent to us.
+            // A pooler may lend us a session in which a statement of the same name is already prepared.
             connection.set_prepared_statement_cache_size(CacheSize::Disabled);
             Ok(connection)
         };
@@ -71,16 +71,16 @@ impl Pooling {
 }
 
 define_sql_function! {
-    /// The process of the server that serves us.
+    /// The server process of this connection.
     fn pg_backend_pid() -> Integer;
 }
 
-/// Two connections that are open have two processes, unless a pooler lends them one in turn.
+/// Two open connections have two server processes, unless a pooler lends the same one to both.
 fn session(connection: &mut PgConnection) -> QueryResult<i32> {
     select(pg_backend_pid()).get_result(connection)
 }
 
-/// Does the server make commits durable, and isolate transactions as we expect, without being told on each connection?
+/// Are commits durable and transactions isolated as we expect, without setting it on each connection?
 fn is_safe_by_default(connection: &mut PgConnection) -> QueryResult<bool> {
     let is_safe = "current_setting('synchronous_commit') <> 'off' \
         AND current_setting('default_transaction_isolation') = 'read committed'";

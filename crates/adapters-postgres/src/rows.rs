@@ -1,52 +1,12 @@
-//! Rows as the tables have them, and the way to the domain's values. A row that cannot be is reported, never guessed.
+//! Rows, and how they become values of the domain. An impossible row is reported, never guessed at.
 
 pub(crate) mod client;
 pub(crate) mod consent;
 pub(crate) mod device_request;
 pub(crate) mod email;
+pub(crate) mod field;
 pub(crate) mod grant;
 pub(crate) mod login_session;
+pub(crate) mod signing_key;
 pub(crate) mod token;
-
-use countersign_domain::scope::ScopeSet;
-use countersign_domain::secret::SecretHash;
-use countersign_ports::StoreError;
-use uuid::Uuid;
-
-/// Where a value was read, for the report if it is impossible.
-#[derive(Clone, Copy)]
-pub(crate) struct Place {
-    pub(crate) table: &'static str,
-    pub(crate) row: Uuid,
-}
-
-impl Place {
-    pub(crate) fn corrupt(self, column: &'static str) -> StoreError {
-        StoreError::Corrupt { table: self.table, column, row: self.row.to_string() }
-    }
-
-    pub(crate) fn bytes(self, column: &'static str, stored: &[u8]) -> Result<[u8; 32], StoreError> {
-        stored.try_into().map_err(|_| self.corrupt(column))
-    }
-
-    pub(crate) fn hash(self, column: &'static str, stored: &[u8]) -> Result<SecretHash, StoreError> {
-        self.bytes(column, stored).map(SecretHash::from_bytes)
-    }
-
-    pub(crate) fn scopes(self, column: &'static str, stored: &str) -> Result<ScopeSet, StoreError> {
-        if stored.is_empty() {
-            return Ok(ScopeSet::default());
-        }
-        ScopeSet::parse(stored).map_err(|_| self.corrupt(column))
-    }
-}
-
-/// Writes a list as lines of one text.
-pub(crate) fn lines<'a>(items: impl IntoIterator<Item = &'a str>) -> String {
-    items.into_iter().collect::<Vec<_>>().join("\n")
-}
-
-/// Reads a list that was written as lines.
-pub(crate) fn from_lines(text: &str) -> impl Iterator<Item = &str> {
-    text.split_terminator('\n')
-}
+pub(crate) mod wallet;

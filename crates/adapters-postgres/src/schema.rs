@@ -1,4 +1,4 @@
-//! The tables, as the migrations make them.
+//! The tables as diesel sees them, in the order of `migrations/postgres`.
 
 diesel::table! {
     clients (id) {

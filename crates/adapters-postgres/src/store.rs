@@ -1,4 +1,7 @@
-//! The port, one line for each operation.
+//! The storage ports, one line for each operation.
+
+use std::fmt;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use countersign_domain::client::Client;
@@ -26,7 +29,9 @@ use countersign_ports::{
 };
 use time::OffsetDateTime;
 
-use crate::PgStorage;
+use crate::batch::Batches;
+use crate::connection::ConnectionUrl;
+use crate::migrate::{self, MigrateError};
 use crate::ops::confirm_email::confirm_email;
 use crate::ops::continue_session::continue_session;
 use crate::ops::delete_account::delete_account;
@@ -51,7 +56,39 @@ use crate::ops::sign_out::{clients_of_sessions, sign_out};
 use crate::ops::signing_keys::{add_signing_key, remove_signing_key, signing_keys, withdraw_signing_key};
 use crate::ops::time_witness::time_witness;
 use crate::ops::unlink_wallet::unlink_wallet;
+use crate::options::PgOptions;
+use crate::pool::Pool;
 use crate::together::read::{FindAccess, FindClient, FindGrant, FindRefresh, LivesOn};
+
+/// Storage in PostgreSQL. Cheap to clone: clones share one pool.
+#[derive(Clone)]
+pub struct PgStorage {
+    pool: Pool,
+    batches: Arc<Batches>,
+}
+
+impl PgStorage {
+    /// Brings the schema up to date and opens a pool. Blocks: call it before serving, or from a thread that
+    /// may block.
+    ///
+    /// The URL is libpq's, `postgres://user:password@host/database?sslmode=verify-full`. Its timeouts and
+    /// keepalives replace our defaults. One parameter is ours: `pooler=transaction`, for a pooler that lends
+    /// out a server connection for one transaction only. Then each statement is planned again every time.
+    pub fn connect(url: &str, options: PgOptions) -> Result<Self, MigrateError> {
+        let url = ConnectionUrl::parse(url)?;
+        url.check()?;
+        migrate::run_pending(&url)?;
+        let pool = Pool::new(url, options);
+        let batches = Batches::start(&pool, options).map_err(MigrateError::Threads)?;
+        Ok(Self { pool, batches: Arc::new(batches) })
+    }
+}
+
+impl fmt::Debug for PgStorage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PgStorage").finish_non_exhaustive()
+    }
+}
 
 #[async_trait]
 impl ClientStore for PgStorage {

@@ -1,4 +1,4 @@
-//! What only this crate can see: the statements on a connection, and the rows behind the outcomes.
+//! What only this crate can see: statements on a connection, and the rows that outcomes leave.
 
 mod accounts;
 mod batches;
@@ -40,7 +40,7 @@ fn count(connection: &mut PgConnection, of: &str) -> i64 {
     counted.count
 }
 
-/// Every operation once, with outcomes of every kind; what is optional is there or not.
+/// Every operation once, with outcomes of every kind, with or without optional values.
 fn every_operation(connection: &mut PgConnection, with_options: bool) {
     let mut client = fixtures::client();
     if with_options {
@@ -154,7 +154,7 @@ fn every_statement_is_prepared_once_for_each_connection() {
     let (_, mut connection) = migrated();
     every_operation(&mut connection, true);
     let prepared = count(&mut connection, "pg_prepared_statements WHERE name <> ''");
-    // diesel caches no update that it wrote itself; the one of clients is the only one left, and is rare.
+    // Diesel does not cache updates that it wrote itself. Only the one of clients is left, and it is rare.
     assert!(prepared >= 64, "{prepared} statements are prepared");
     every_operation(&mut connection, false);
     every_operation(&mut connection, true);

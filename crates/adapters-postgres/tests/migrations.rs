@@ -1,4 +1,4 @@
-//! Migrations: there and back, and by several at once.
+//! Migrations: up, down, and by several processes at once.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::thread;
@@ -10,7 +10,7 @@ use countersign_ports::{KeyStore, UnlinkWallet, WalletStore, WalletUnlinked};
 use countersign_test_postgres::Cluster;
 use uuid::Uuid;
 
-/// Everything that the schema says, but for the migrations' own table.
+/// The whole schema, except the migrations' own table.
 fn schema(url: &str) -> String {
     let columns = "SELECT table_name, ordinal_position, column_name, data_type, is_nullable, column_default \
         FROM information_schema.columns WHERE table_schema = 'public' AND table_name NOT LIKE '\\_\\_diesel%' \
@@ -117,11 +117,11 @@ async fn d_16_d_30_what_the_release_before_writes_is_read_with_the_chain_of_its_
     assert_eq!(execute(&url, "SELECT revocation_reason FROM grants"), "wallet_unlinked");
 }
 
-/// What the release before wrote: the one key of its algorithm.
+/// What the previous release wrote: the one key of its algorithm.
 const OLD_KEY: &str = "INSERT INTO signing_keys (kid, algorithm, sealed, created_at) \
     VALUES ('old', 'ES256', '\\x00', '2026-11-21T10:00:00Z')";
 
-/// Two keys that came after it, one given up and one that is yet to sign.
+/// Two later keys, one that is withdrawn and one that does not sign yet.
 const NEW_KEYS: &str = "INSERT INTO signing_keys (kid, algorithm, sealed, created_at, active_from, withdrawn_at) VALUES \
     ('gone', 'ES256', '\\x00', now(), now(), now()), \
     ('next', 'ES256', '\\x00', now(), now() + interval '1 day', NULL)";

@@ -1,4 +1,4 @@
-//! The server goes away and comes back, in every way it can. Each test breaks a cluster of its own.
+//! The server goes away and comes back, in every possible way. Each test breaks a cluster of its own.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::future::Future;
@@ -11,7 +11,7 @@ use countersign_ports::{ClientStore, LoginStore, Redeemed, StoreError, TokenStor
 use countersign_test_postgres::Cluster;
 use tokio::task::JoinSet;
 
-/// What D-04 allows with a thousand callers at once, and a little for a machine that is shared.
+/// What D-04 allows with a thousand callers at once, and a little more for a shared machine.
 const LIMIT: Duration = Duration::from_millis(3_000);
 
 fn broken_later() -> (Cluster, PgStorage) {
@@ -25,7 +25,7 @@ async fn timed<T>(operation: impl Future<Output = T>) -> (T, Duration) {
     (operation.await, start.elapsed())
 }
 
-/// A thousand callers at once; every one must hear that storage is unavailable, and soon.
+/// A thousand callers at once: every one must hear soon that storage is unavailable.
 async fn everybody_hears_that_it_is_unavailable(storage: &PgStorage) {
     let mut callers = JoinSet::new();
     for _ in 0..1_000 {
@@ -38,7 +38,7 @@ async fn everybody_hears_that_it_is_unavailable(storage: &PgStorage) {
     }
 }
 
-/// A sign-in up to its code.
+/// Signs in and returns the code's grant.
 async fn sign_in(storage: &PgStorage) -> GrantId {
     let login = fixtures::complete_login();
     let id = login.id;
@@ -57,7 +57,7 @@ async fn works_within(limit: Duration, storage: &PgStorage) {
 #[tokio::test(flavor = "multi_thread")]
 async fn d_03_a_crash_between_two_operations_is_not_noticed() {
     let (cluster, storage) = broken_later();
-    // Every connection of the pool is opened, and then dead.
+    // Every connection of the pool is open, and then the server kills them.
     let mut callers = JoinSet::new();
     (0..64).for_each(|_| {
         let storage = storage.clone();
@@ -130,7 +130,7 @@ async fn what_does_not_fit_into_the_queue_is_refused_at_once() {
     assert!(overloaded.iter().all(|(_, time)| *time < Duration::from_millis(500)), "{overloaded:?}");
 }
 
-/// Signs in and redeems until the time is over; gives the grants whose redemption was acknowledged.
+/// Signs in and redeems codes until the time is over. Returns the grants whose redemption was acknowledged.
 async fn redeem_until(end: Instant, storage: PgStorage) -> Vec<GrantId> {
     let mut acknowledged = Vec::new();
     while Instant::now() < end {

@@ -1,8 +1,9 @@
-//! Copying the log into the database, beside the writer.
+//! Copies the log into the database, beside the writer.
 //!
-//! Else the writer would do it all in one of its commits, and every other write would wait. What this thread leaves is little,
-//! and the writer copies it when the log is to begin anew (`docs/adr/0026-checkpoints-beside-the-writer.md`). So nothing depends
-//! on this thread but how long that takes.
+//! Otherwise the writer would copy all of it in one of its commits while every other write waits. What this
+//! thread leaves is little; the writer copies that when the log starts over
+//! (`docs/adr/0026-checkpoints-beside-the-writer.md`). So the only thing that depends on this thread is how
+//! long that takes.
 
 use std::error::Error;
 use std::io;
@@ -18,30 +19,30 @@ use crate::file::DatabaseFile;
 use crate::options::SqliteOptions;
 use crate::pool::{self, WRITER_CHECKPOINT};
 
-/// How many commands are committed between two looks at the log. A look takes some microseconds; a command is one frame or less
-/// when many share a commit, and some ten alone.
+/// How many commands are committed between two checks of the log. A check takes a few microseconds. A command
+/// adds at most one frame to the log when many share a commit, and about ten when it has a commit of its own.
 const COMMANDS_BETWEEN_LOOKS: usize = 100;
 
-/// How many frames are worth a checkpoint. So many may be left for the writer, too.
+/// How many frames are worth a checkpoint. Up to this many can be left for the writer, too.
 const WORTH_COPYING: i32 = 2_000;
 
-/// How often it is tried to catch up with the writer.
+/// How many times one checkpoint tries to catch up with the writer.
 const PASSES: u32 = 8;
 
-/// The thread that copies. Dropping this ends it and waits for it.
+/// The thread that copies. Dropping this ends the thread and waits for it.
 #[derive(Debug)]
 pub(crate) struct Checkpointer {
-    /// None at the end: without somebody who may wake it the thread ends.
+    /// `None` at the end: once nobody can wake it, the thread ends.
     wake: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
-    /// How many were committed since the last look.
+    /// How many commands were committed since the last check.
     commands: usize,
 }
 
 impl Checkpointer {
-    /// Starts the thread. It connects when it looks for the first time.
+    /// Starts the thread. It connects when it first checks the log.
     pub(crate) fn start(file: DatabaseFile, options: SqliteOptions) -> io::Result<Self> {
-        // Who was told twice would look twice at the same log.
+        // One signal is enough: two would make it check the same log twice.
         let (wake, woken) = sync_channel(1);
         let thread = thread::Builder::new()
             .name("sqlite-checkpointer".to_owned())
@@ -49,13 +50,13 @@ impl Checkpointer {
         Ok(Self { wake: Some(wake), thread: Some(thread), commands: 0 })
     }
 
-    /// Hears of a commit, and wakes the thread now and then.
+    /// Is told of a commit, and wakes the thread now and then.
     pub(crate) fn committed(&mut self, commands: usize) {
         self.commands += commands;
         if self.commands >= COMMANDS_BETWEEN_LOOKS {
             self.commands = 0;
             if let Some(wake) = &self.wake {
-                // If it cannot be told, it was told before and has yet to look.
+                // If the channel is full, the thread was woken before and has not checked yet.
                 let _ = wake.try_send(());
             }
         }
@@ -73,7 +74,7 @@ impl Drop for Checkpointer {
     }
 }
 
-/// Looks at the log whenever it is woken. After an error the next look has a new connection.
+/// Checks the log whenever it is woken. After an error the next check opens a new connection.
 fn run(file: &DatabaseFile, options: &SqliteOptions, woken: impl IntoIterator<Item = ()>) {
     let mut connection = None;
     let mut is_failing = false;
@@ -92,7 +93,7 @@ fn run(file: &DatabaseFile, options: &SqliteOptions, woken: impl IntoIterator<It
             Err(error) => {
                 tracing::warn!(
                     error = &error as &dyn Error,
-                    "log could not be copied beside the writer, which now does it alone"
+                    "log could not be copied by the checkpointer; the writer now copies it alone"
                 );
                 is_failing = true;
             }
@@ -100,13 +101,14 @@ fn run(file: &DatabaseFile, options: &SqliteOptions, woken: impl IntoIterator<It
     }
 }
 
-/// Copies what is in the log, if it is worth it, and gives the connection back.
+/// Copies the log, if that is worth it, and returns the connection.
 ///
-/// While a long pass copies, the writer goes on, and a pass that the writer overtook has not waited until the database is on
-/// disk: whoever comes to the log's end first waits for all of it. Therefore it goes on with what was written meanwhile,
-/// which is less each time, until a pass ends where the log ends.
+/// The writer goes on while a long pass copies. A pass that the writer overtook has not waited until the
+/// database is on disk; whoever reaches the end of the log first waits for all of it. So this continues with
+/// what was written in the meantime, which is less each time, until a pass ends where the log ends.
 ///
-/// It never begins where the writer is to end the log, because while one copies the other cannot, and it could be kept out for ever.
+/// It never starts near the point where the writer starts the log over: only one of them can copy at a time,
+/// and the writer could be kept from it forever.
 fn copy(mut connection: SqliteConnection) -> Result<SqliteConnection, SqliteError> {
     let mut log = Log::look(&mut connection)?;
     if log.left() < WORTH_COPYING {
@@ -117,10 +119,10 @@ fn copy(mut connection: SqliteConnection) -> Result<SqliteConnection, SqliteErro
             break;
         }
         let before = log.copied;
-        // As much as readers permit, and nobody waits for it.
+        // As much as readers permit, without making anybody wait.
         connection.batch_execute("PRAGMA wal_checkpoint(PASSIVE)")?;
         log = Log::look(&mut connection)?;
-        // A reader still needs the database as it is, or another process is copying, or the log has begun anew.
+        // A reader still needs the old pages, or another process is copying, or the log has started over.
         if log.copied <= before {
             break;
         }
@@ -128,7 +130,7 @@ fn copy(mut connection: SqliteConnection) -> Result<SqliteConnection, SqliteErro
     Ok(connection)
 }
 
-/// How long the log is, and how much of it is in the database already.
+/// How long the log is, and how much of it is already in the database.
 #[derive(QueryableByName, Clone, Copy, Debug, PartialEq, Eq)]
 struct Log {
     #[diesel(sql_type = Integer, column_name = log)]
@@ -138,7 +140,7 @@ struct Log {
 }
 
 impl Log {
-    /// Takes no lock and does nothing else.
+    /// Only reads the numbers, and takes no lock.
     fn look(connection: &mut SqliteConnection) -> Result<Self, SqliteError> {
         Ok(diesel::sql_query("PRAGMA wal_checkpoint(NOOP)").get_result(connection)?)
     }

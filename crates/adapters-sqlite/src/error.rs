@@ -1,4 +1,4 @@
-//! What can go wrong, and what the ports call it.
+//! What can go wrong, and how the ports report it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use diesel::result::{ConnectionError, DatabaseErrorKind, Error as QueryError};
 
 use crate::file::FileError;
 
-/// A database could not be opened.
+/// The database could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The path, the folder or the file cannot be used.
@@ -18,7 +18,7 @@ pub enum OpenError {
     /// The schema could not be brought up to date.
     #[error(transparent)]
     Migrate(#[from] MigrateError),
-    /// A connection could not be made or set up.
+    /// A connection could not be opened or configured.
     #[error("SQLite database {path} could not be opened")]
     Connect {
         /// The file.
@@ -38,7 +38,7 @@ pub enum MigrateError {
     /// The path, the folder or the file cannot be used.
     #[error(transparent)]
     File(#[from] FileError),
-    /// A connection could not be made or set up.
+    /// A connection could not be opened or configured.
     #[error("SQLite database {path} could not be opened")]
     Connect {
         /// The file.
@@ -64,31 +64,31 @@ impl From<QueryError> for MigrateError {
     }
 }
 
-/// An operation could not be carried out.
+/// An operation failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SqliteError {
     #[error("statement failed")]
     Query(#[from] QueryError),
     #[error("connection failed")]
     Connection(#[from] ConnectionError),
-    #[error("reader could not be had")]
+    #[error("no connection for reading")]
     Pool(#[from] diesel::r2d2::PoolError),
     #[error("stored {table} {row} has an impossible {column}")]
     Corrupt { table: &'static str, column: &'static str, row: String },
     #[error("journal mode is `{0}` instead of `wal`")]
     NotWal(String),
-    #[error("new user's id belongs to somebody else")]
+    #[error("new user's id is taken")]
     UserIdTaken,
     #[error("checkpointer thread could not be started")]
     CheckpointerNotStarted(#[source] std::io::Error),
     #[error("database file cannot be watched")]
     File(#[source] FileError),
-    #[error("{0} was removed, moved or replaced while the server has it open")]
+    #[error("{0} was removed, moved or replaced while the server had it open")]
     FileGone(PathBuf),
 }
 
 impl SqliteError {
-    /// Is it the database that does not answer, rather than this one operation that is wrong?
+    /// Is the whole database out of order, rather than only this operation wrong?
     pub(crate) fn is_outage(&self) -> bool {
         match self {
             Self::Query(QueryError::DatabaseError(DatabaseErrorKind::Unknown, information)) => {
@@ -105,7 +105,8 @@ impl SqliteError {
     }
 }
 
-/// SQLite's words for the result codes that say "not now": diesel passes the words on, not the codes.
+/// SQLite's messages for the result codes that mean "not now". Diesel passes on the messages, but not the
+/// codes.
 const OUTAGES: [&str; 9] = [
     "database is locked",
     "database table is locked",
@@ -118,7 +119,7 @@ const OUTAGES: [&str; 9] = [
     "out of memory",
 ];
 
-/// What the port calls an error that one caller got, or that the callers of one batch share.
+/// How the port reports an error of one caller, or of all callers of a batch.
 pub(crate) fn store_error(error: Arc<SqliteError>) -> StoreError {
     match &*error {
         SqliteError::Corrupt { table, column, row } => {
@@ -147,7 +148,7 @@ pub(crate) fn store_error(error: Arc<SqliteError>) -> StoreError {
     }
 }
 
-/// What the port calls a command without an outcome.
+/// How the port reports a command that has no outcome.
 pub(crate) fn refused(error: SubmitError<SqliteError>) -> StoreError {
     match error {
         SubmitError::Overloaded => StoreError::Overloaded,

@@ -27,14 +27,14 @@ use crate::ops::signing_keys::{RemoveSigningKey, WithdrawSigningKey};
 use crate::options::SqliteOptions;
 use crate::pool;
 
-/// The commands, each with what it is made of, what it comes to, and the operation that carries it out.
+/// The commands: each with its type, its outcome, and the operation that carries it out.
 macro_rules! commands {
     ($($name:ident: $command:ty => $outcome:ty, $operation:path;)*) => {
-        /// Everything that is written.
+        /// Every command that writes.
         #[derive(Debug)]
         pub(crate) enum Command { $($name($command),)* }
 
-        /// What a command came to.
+        /// The outcome of a command.
         #[derive(Debug)]
         pub(crate) enum Outcome { $($name($outcome),)* }
 
@@ -66,7 +66,7 @@ pub(crate) trait Write {
 
     fn into_command(self) -> Command;
 
-    /// The outcome, if it is one of this command.
+    /// The outcome, if it belongs to this command.
     fn outcome(outcome: Outcome) -> Option<Self::Outcome>;
 }
 
@@ -107,11 +107,11 @@ commands! {
     Ping: Ping => (), ops::ping::ping;
 }
 
-/// The one connection that writes, on the writer thread, and who copies behind it.
+/// The one connection that writes, on the writer thread, and the thread that copies the log.
 pub(crate) struct SqliteExecutor {
     file: DatabaseFile,
     options: SqliteOptions,
-    /// None while the connection must be made anew.
+    /// `None` while a new connection must be opened.
     connection: Option<SqliteConnection>,
     checkpointer: Checkpointer,
     watch: FileWatch,
@@ -132,19 +132,20 @@ impl Executor for SqliteExecutor {
     type Outcome = Outcome;
     type Error = SqliteError;
 
-    /// One `BEGIN IMMEDIATE … COMMIT` around all of them: the lock is taken at once, so that no command finds itself
-    /// unable to write halfway.
+    /// One `BEGIN IMMEDIATE … COMMIT` around all of them. The lock is taken at the beginning, so that no
+    /// command finds out halfway that it cannot write.
     fn execute(&mut self, batch: &[Command]) -> Result<Vec<Outcome>, SqliteError> {
-        // Whatever happens below, a panic included, the connection is kept only if it is known to be clean.
+        // Whatever happens below, including a panic, the connection is kept only if it is known to be clean.
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
             None => {
-                // Opening what is not there would make an empty database.
+                // Opening a file that does not exist would create an empty database.
                 self.watch.check()?;
                 pool::connect_writer(&self.file, &self.options)?
             }
         };
-        // After the commit and before the answer: what went into a file that nobody will find again is not promised.
+        // After the commit and before the answer: what went into a file that nobody will find again must not
+        // be promised.
         let result =
             commit(&mut connection, batch).and_then(|outcomes| self.watch.check().map(|()| outcomes));
         if result.is_ok() {
@@ -153,7 +154,7 @@ impl Executor for SqliteExecutor {
         if result.is_ok() || is_clean_again(&mut connection) {
             self.connection = Some(connection);
         } else {
-            tracing::warn!("writer opens a new connection, the old one could not be rolled back");
+            tracing::warn!("writer opens a new connection, because the old one could not be rolled back");
         }
         result
     }
@@ -171,8 +172,8 @@ fn commit(connection: &mut SqliteConnection, batch: &[Command]) -> Result<Vec<Ou
     Ok(outcomes)
 }
 
-/// Ends whatever the failed batch left open. After some failures SQLite has rolled back by itself and `ROLLBACK` is an
-/// error, so what counts is whether a new transaction can begin.
+/// Ends whatever the failed batch left open. After some failures SQLite has already rolled back and
+/// `ROLLBACK` is an error, so what counts is whether a new transaction can begin.
 fn is_clean_again(connection: &mut SqliteConnection) -> bool {
     let _ = connection.batch_execute("ROLLBACK");
     connection.batch_execute("BEGIN; ROLLBACK").is_ok()

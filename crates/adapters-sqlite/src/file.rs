@@ -1,4 +1,4 @@
-//! The database file: its path, its permissions, and the lock under which it is set up.
+//! The database file: its path, its permissions, and the lock for setting it up.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -7,21 +7,23 @@ use std::path::{Path, PathBuf};
 
 use crate::error::SqliteError;
 
-/// A path that cannot hold a database.
+/// The path cannot hold a database.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// Nothing in memory outlives the process.
-    #[error("`{0}` would be a database in memory, which keeps nothing; give the path of a file")]
+    /// A database in memory would be lost when the process ends.
+    #[error(
+        "`{0}` would be a database in memory, which is lost when the server stops; give the path of a file"
+    )]
     InMemory(String),
-    /// SQLite takes paths as UTF-8.
+    /// SQLite needs paths in UTF-8.
     #[error("path {0:?} is not UTF-8")]
     NotUtf8(PathBuf),
-    /// The file system said no.
+    /// The file system refused.
     #[error("{path} could not be {attempted}")]
     Io {
         /// The folder or file.
         path: PathBuf,
-        /// What was tried.
+        /// What was attempted.
         attempted: &'static str,
         /// The cause.
         #[source]
@@ -29,12 +31,13 @@ pub enum FileError {
     },
 }
 
-/// Where the database is. The path is absolute, so that SQLite never takes it for a URI or for its name of memory.
+/// Where the database is. The path is absolute, so that SQLite never takes it for a URI or a database in
+/// memory.
 #[derive(Clone, Debug)]
 pub(crate) struct DatabaseFile(String);
 
 impl DatabaseFile {
-    /// Judges a path.
+    /// Checks a path.
     pub(crate) fn at(path: &Path) -> Result<Self, FileError> {
         let text = path.to_str().ok_or_else(|| FileError::NotUtf8(path.to_owned()))?;
         let is_memory = text.is_empty() || text == ":memory:" || text.starts_with("file:");
@@ -54,11 +57,12 @@ impl DatabaseFile {
         PathBuf::from(&self.0)
     }
 
-    /// Waits until nobody else sets this database up, makes its folder if there is none, and makes the file so that only
-    /// its owner can read it. SQLite gives its own files beside it the same permissions.
+    /// Waits until no other process is setting this database up, creates its folder if necessary, and creates
+    /// the file readable by its owner only. SQLite gives the files beside it the same permissions.
     ///
-    /// The lock is a file of its own: closing any other handle of the database itself would end SQLite's own locks in
-    /// this process. The operating system opens the lock when the process ends, however it ends.
+    /// The lock is a separate file, because closing any other handle of the database file would release
+    /// SQLite's own locks in this process. The operating system releases the lock when the process ends,
+    /// however it ends.
     pub(crate) fn prepare(&self) -> Result<SetupLock, FileError> {
         let path = self.path();
         if let Some(folder) = path.parent() {
@@ -70,7 +74,7 @@ impl DatabaseFile {
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                tracing::info!(path = %path.display(), "waiting for another process that sets the database up");
+                tracing::info!(path = %path.display(), "waiting for another process that is setting the database up");
                 lock.lock().map_err(cannot("locked", &lock_path))?;
             }
             Err(TryLockError::Error(error)) => return Err(cannot("locked", &lock_path)(error)),
@@ -84,22 +88,23 @@ impl DatabaseFile {
     }
 }
 
-/// Tells whether the path still leads to the files that are open: somebody may remove them, or put a backup in their place.
+/// Checks that the path still leads to the files that are open. Somebody may remove them or put a backup in
+/// their place.
 #[derive(Debug)]
 pub(crate) struct FileWatch {
     database: PathBuf,
     database_is: Identity,
     log: PathBuf,
-    /// `None`: SQLite makes the log with the first write, and nobody has seen it yet.
+    /// `None` until the log is first seen: SQLite creates it with the first write.
     log_is: Option<Identity>,
     was_said: bool,
 }
 
-/// Device and number of a file.
+/// Device and inode of a file.
 type Identity = (u64, u64);
 
 impl FileWatch {
-    /// Remembers the file as it is.
+    /// Remembers which file is there now.
     pub(crate) fn of(file: &DatabaseFile) -> Result<Self, FileError> {
         let database = file.path();
         let database_is = identity(&database).map_err(cannot("found", &database))?;
@@ -107,7 +112,7 @@ impl FileWatch {
         Ok(Self { database, database_is, log, log_is: None, was_said: false })
     }
 
-    /// Fails while the files are not where they were. What is written then, nobody finds again.
+    /// Fails while the files are not where they were: nobody would find what is written then.
     pub(crate) fn check(&mut self) -> Result<(), SqliteError> {
         let is_there = identity(&self.database).ok() == Some(self.database_is);
         let log_is = identity(&self.log).ok();
@@ -120,7 +125,7 @@ impl FileWatch {
         };
         if is_there && log_is_there {
             if std::mem::take(&mut self.was_said) {
-                tracing::warn!(path = %self.database.display(), "database file is back; it is written again");
+                tracing::warn!(path = %self.database.display(), "database file is back; writing again");
             }
             return Ok(());
         }
@@ -128,7 +133,7 @@ impl FileWatch {
         if !std::mem::replace(&mut self.was_said, true) {
             tracing::error!(
                 path = %path.display(),
-                "database file was removed, moved or replaced: nothing is written any more; put it back, or stop the server, \
+                "database file was removed, moved or replaced: nothing more is written; put it back, or stop the server, \
                  restore the database and start again"
             );
         }
@@ -143,7 +148,7 @@ fn identity(path: &Path) -> io::Result<Identity> {
 
 /// Held while a database is set up.
 #[derive(Debug)]
-pub(crate) struct SetupLock(#[expect(dead_code, reason = "closing the file is what opens the lock")] File);
+pub(crate) struct SetupLock(#[expect(dead_code, reason = "closing the file is what releases the lock")] File);
 
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();

@@ -1,13 +1,17 @@
-//! The embedded default: SQLite in WAL mode with one group-committing writer.
+//! The embedded default: SQLite in WAL mode with one writer that shares commits.
 //!
-//! - **Writes** are commands. One thread owns the one connection that writes; it carries out whatever waits in one
-//!   transaction, and nobody is answered before that transaction is on disk (`synchronous = FULL`).
-//! - **The log** of what was written is copied into the database by a thread beside the writer, not in a commit.
-//! - **Reads** run on a small pool of connections that cannot write, on Tokio's blocking threads, never on a worker.
-//! - **Several processes** may use one file: a write waits for the other process's transaction, reads never wait.
+//! - **Writes** are commands. One thread owns the only connection that writes. It carries out all waiting
+//!   commands in one transaction, and nobody gets an answer before that transaction is on disk (`synchronous
+//!   = FULL`).
+//! - **The log** of what was written is copied into the database by a thread beside the writer, not in a
+//!   commit.
+//! - **Reads** run on a small pool of read-only connections, on Tokio's blocking threads if they have to
+//!   wait.
+//! - **Several processes** can use one file. A write waits for another process's transaction; reads never
+//!   wait.
 //!
-//! SQLite itself is compiled in, so that everybody runs the version that was tested. What is stored has the shape of
-//! `migrations/sqlite`; what the operations mean is the documentation of `countersign_ports`.
+//! SQLite itself is compiled in, so that everybody runs the version that was tested. The tables are in
+//! `migrations/sqlite`; what the operations mean is documented in `countersign_ports`.
 
 mod checkpointer;
 mod error;

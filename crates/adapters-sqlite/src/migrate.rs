@@ -1,7 +1,8 @@
-//! Bringing the schema up to date, and taking it down again.
+//! Brings the schema up to date, and reverts it.
 //!
-//! Everything happens under a lock that only one process has, in one exclusive transaction: a start that is killed in
-//! the middle leaves the schema as it was, and of several that start at once one migrates and the others find it done.
+//! Everything happens in one exclusive transaction, under a lock that only one process can hold. A start that
+//! is killed halfway leaves the schema as it was. Of several processes that start at once, one migrates, and
+//! the others find it done.
 
 use std::path::Path;
 use std::time::Duration;
@@ -22,12 +23,13 @@ const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlit
 /// How long a migration waits for a server that writes to the same file.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Runs the migrations that the database does not have yet, and gives their names. Makes the database if there is none.
+/// Runs the migrations that the database does not have yet and returns their names. Creates the database if
+/// there is none.
 pub fn migrate(path: &Path) -> Result<Vec<String>, MigrateError> {
     run(&DatabaseFile::at(path)?)
 }
 
-/// Reverts all migrations, the newest first, and gives their names: everything that was stored is gone.
+/// Reverts all migrations, the newest first, and returns their names. Everything that was stored is deleted.
 pub fn revert_all(path: &Path) -> Result<Vec<String>, MigrateError> {
     change(&DatabaseFile::at(path)?, |connection| {
         let mut reverted = Vec::new();
@@ -45,7 +47,7 @@ pub fn revert_all(path: &Path) -> Result<Vec<String>, MigrateError> {
     })
 }
 
-/// Runs what is missing.
+/// Runs the migrations that are missing.
 pub(crate) fn run(file: &DatabaseFile) -> Result<Vec<String>, MigrateError> {
     change(file, |connection| {
         let mut names = Vec::new();
@@ -64,8 +66,8 @@ fn change(
     let _lock = file.prepare()?;
     let mut connection = pool::connect(file, PATIENCE)
         .map_err(|error| MigrateError::Connect { path: file.path(), source: Box::new(error) })?;
-    // The way to WAL needs the file for itself for a moment; here nobody else sets it up. Foreign keys are looked at
-    // once at the end, because a table that is rebuilt is not there for a while.
+    // Switching to WAL needs the file alone for a moment, and nobody else is setting it up now. Foreign keys
+    // are checked once at the end, because a table that is rebuilt does not exist for a while.
     connection
         .batch_execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF;")?;
     let names = connection.exclusive_transaction(|connection| {
@@ -80,7 +82,8 @@ fn change(
     Ok(names)
 }
 
-/// A newer release was here. Migrations only add (`migrations/README.md`), so this one goes on; the operator is told.
+/// Warns if a newer release was here. Migrations only add (`migrations/README.md`), so this release can go
+/// on.
 fn tell_of_newer(connection: &mut SqliteConnection) -> Result<(), MigrateError> {
     let known = known()?;
     for version in connection.applied_migrations().map_err(MigrateError::Failed)? {
@@ -91,7 +94,7 @@ fn tell_of_newer(connection: &mut SqliteConnection) -> Result<(), MigrateError> 
     Ok(())
 }
 
-/// All migrations of this version, the oldest first.
+/// All migrations of this release, the oldest first.
 fn known() -> Result<Vec<Box<dyn Migration<Sqlite>>>, MigrateError> {
     let mut known = MIGRATIONS.migrations().map_err(MigrateError::Failed)?;
     known.sort_by_key(|migration| migration.name().version().as_owned());

@@ -1,19 +1,19 @@
-//! What an operator may set.
+//! What an operator can set.
 
 use std::time::Duration;
 
-/// How the database is used. The default is good for one machine.
+/// How the database is used. The default suits one machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SqliteOptions {
-    /// How long to wait for another process that writes, before storage counts as unavailable.
+    /// How long to wait for another process that is writing, before storage counts as unavailable.
     pub busy_timeout: Duration,
     /// How many connections read at the same time.
     pub readers: u32,
-    /// How many reads may wait for one of them; one more is refused.
+    /// How many reads can wait for a connection. One more is refused.
     pub waiting_reads: u32,
-    /// How many writes may wait; one more is refused.
+    /// How many writes can wait. One more is refused.
     pub waiting_writes: usize,
-    /// How many writes may share a commit.
+    /// How many writes can share a commit.
     pub batch: usize,
 }
 

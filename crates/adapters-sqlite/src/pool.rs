@@ -1,4 +1,4 @@
-//! Connections and their settings: the one that writes, the one that copies the log, and the pool of those that read.
+//! Connections and their settings: one that writes, one that copies the log, and a pool of those that read.
 
 use std::time::Duration;
 
@@ -11,7 +11,8 @@ use crate::error::SqliteError;
 use crate::file::DatabaseFile;
 use crate::options::SqliteOptions;
 
-/// How many frames the log has when the writer copies what is left of it. They are 64 MiB, to which the file may shrink.
+/// At how many frames the writer copies what is left of the log: 64 MiB, which is also the size to which the
+/// file shrinks.
 pub(crate) const WRITER_CHECKPOINT: i32 = 16_000;
 
 /// The connections that read.
@@ -19,11 +20,13 @@ pub(crate) type Readers = Pool<ReaderOpener>;
 
 /// Opens the connection that writes.
 ///
-/// `synchronous = FULL` makes a commit wait for the disk: an answer is a promise. Past [`WRITER_CHECKPOINT`] frames a commit copies
-/// what the [checkpointer](crate::checkpointer) has left, and the log begins anew; after a burst its file shrinks to 64 MiB.
+/// `synchronous = FULL` makes a commit wait for the disk, because an answer is a promise. Past
+/// [`WRITER_CHECKPOINT`] frames a commit copies what the [checkpointer](crate::checkpointer) has left, and
+/// the log starts over. After a burst its file shrinks to 64 MiB.
 ///
-/// Pages are kept in 16 MB here and in 4 MB for each reader. Twice as much made nothing faster at ten million tokens, where a
-/// look-up of anything old goes to the operating system's cache anyway, and it filled the memory that the process may have.
+/// The cache has 16 MB here and 4 MB for each reader. Twice as much made nothing faster at ten million
+/// tokens, where old rows come from the operating system's cache anyway, and it used up the memory that the
+/// process may have.
 pub(crate) fn connect_writer(
     file: &DatabaseFile,
     options: &SqliteOptions,
@@ -44,8 +47,9 @@ pub(crate) fn connect_writer(
     Ok(connection)
 }
 
-/// Opens the connection that copies the log. The frames that it copied may be overwritten, so it waits for the disk like the
-/// writer (`synchronous`). It looks at no table, and pages go from file to file without its cache.
+/// Opens the connection that copies the log. Frames that it copied may be overwritten, so it waits for the
+/// disk like the writer (`synchronous`). It reads no tables, and pages go from file to file without its
+/// cache.
 pub(crate) fn connect_checkpointer(
     file: &DatabaseFile,
     options: &SqliteOptions,
@@ -59,14 +63,14 @@ pub(crate) fn connect_checkpointer(
 pub(crate) fn connect_readers(file: &DatabaseFile, options: &SqliteOptions) -> Result<Readers, SqliteError> {
     let pool = Pool::builder()
         .max_size(options.readers.max(1))
-        // A file does not go away like a server; asking before each read would double its price.
+        // A file does not go away as a server does, and a check before each read would double its cost.
         .test_on_check_out(false)
         .connection_timeout(options.busy_timeout.max(Duration::from_millis(1)))
         .build(ReaderOpener { file: file.clone(), busy_timeout: options.busy_timeout })?;
     Ok(pool)
 }
 
-/// Opens a connection without any settings but the time to wait for others.
+/// Opens a connection with no setting but how long to wait for others.
 pub(crate) fn connect(file: &DatabaseFile, busy_timeout: Duration) -> Result<SqliteConnection, SqliteError> {
     let mut connection = SqliteConnection::establish(file.as_str())?;
     connection.batch_execute(&busy_timeout_pragma(busy_timeout))?;
@@ -96,15 +100,15 @@ impl ManageConnection for ReaderOpener {
 
     fn connect(&self) -> Result<SqliteConnection, SqliteError> {
         let mut connection = connect(&self.file, self.busy_timeout)?;
-        // Nothing is mapped: SQLite takes the mapping down at every commit of another connection, and bringing it back page by
-        // page is dearer than reading the pages (docs/adr/0027-sqlites-file-is-read-not-mapped.md).
+        // No memory mapping: SQLite removes it at every commit of another connection, and restoring it page
+        // by page costs more than reading the pages (docs/adr/0027-sqlites-file-is-read-not-mapped.md).
         connection.batch_execute(
             "PRAGMA query_only = ON; PRAGMA cache_size = -4000; PRAGMA temp_store = MEMORY;",
         )?;
         Ok(connection)
     }
 
-    /// A file does not go away like a server.
+    /// A file does not go away as a server does.
     fn is_valid(&self, _reader: &mut SqliteConnection) -> Result<(), SqliteError> {
         Ok(())
     }

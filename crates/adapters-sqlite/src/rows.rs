@@ -1,5 +1,5 @@
-//! Rows, and the way from a row to the domain. A row that no operation of ours could have written is
-//! [`SqliteError::Corrupt`](crate::error::SqliteError::Corrupt).
+//! Rows, and how they become values of the domain. A row that none of our operations could have written is
+//! reported as [`SqliteError::Corrupt`](crate::error::SqliteError::Corrupt).
 
 pub(crate) mod access_token;
 pub(crate) mod client;

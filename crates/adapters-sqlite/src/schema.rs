@@ -1,4 +1,4 @@
-//! The tables as diesel knows them, in the order of `migrations/sqlite`.
+//! The tables as diesel sees them, in the order of `migrations/sqlite`.
 
 diesel::table! {
     clients (id) {
@@ -126,7 +126,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    // What the release before this one keeps: here it is only taken away.
+    // The previous release writes this table. This one only deletes from it.
     consents (user_id, client_id) {
         user_id -> Binary,
         client_id -> Binary,
@@ -142,7 +142,8 @@ diesel::table! {
         client_id -> Binary,
         destination -> Text,
         audiences -> Text,
-        // SQLite keeps integers of up to 8 bytes in any column; all of them are read, so that a wrong one is seen.
+        // SQLite accepts integers of up to 8 bytes in any column. All 8 are read, so that a wrong value is
+        // noticed.
         scopes -> BigInt,
         granted_at -> BigInt,
         last_used_at -> BigInt,

@@ -1,4 +1,4 @@
-//! The ports: a command goes to the writer, a look-up to a reader.
+//! The storage ports: commands go to the writer, look-ups to a reader.
 
 use std::fmt;
 use std::path::Path;
@@ -53,15 +53,15 @@ pub struct SqliteStorage {
     file: DatabaseFile,
     writer: Arc<GroupCommit<SqliteExecutor>>,
     readers: Readers,
-    /// One permit for each reader: no more blocking threads are used than there are connections.
+    /// One permit for each reader, so that no more blocking threads are used than there are connections.
     reading: Arc<Semaphore>,
-    /// One permit for each read that runs or may wait.
+    /// One permit for each read that is running or waiting.
     admitted: Semaphore,
 }
 
 impl SqliteStorage {
-    /// Opens a database and brings its schema up to date. A file that is not there is made, with its folder, for its
-    /// owner only. Blocks; call it before there is work, or on a blocking thread.
+    /// Opens a database and brings its schema up to date. A file that does not exist is created, with its
+    /// folder, readable by its owner only. Blocks: call it before serving, or from a thread that may block.
     pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, OpenError> {
         let file = DatabaseFile::at(path)?;
         migrate::run(&file)?;
@@ -80,8 +80,8 @@ impl SqliteStorage {
         })
     }
 
-    /// Runs the migrations that the database does not have yet, and gives their names; after [`SqliteStorage::open`]
-    /// there are none. Blocks.
+    /// Runs the migrations that the database does not have yet and returns their names. After
+    /// [`SqliteStorage::open`] there are none. Blocks.
     pub fn migrate(&self) -> Result<Vec<String>, MigrateError> {
         migrate::run(&self.file)
     }
@@ -91,16 +91,16 @@ impl SqliteStorage {
         self.writer.stats()
     }
 
-    /// How many writes wait for the writer now.
+    /// How many writes are waiting for the writer now.
     pub fn waiting_writes(&self) -> usize {
         self.writer.waiting()
     }
 
-    /// Takes no more writes and carries out those that wait. Reads still work.
+    /// Accepts no more writes and carries out those that are waiting. Reads still work.
     pub async fn shutdown(&self) {
         let writer = Arc::clone(&self.writer);
         if let Err(error) = tokio::task::spawn_blocking(move || writer.shutdown()).await {
-            tracing::error!(error = &error as &dyn std::error::Error, "writer could not be waited for");
+            tracing::error!(error = &error as &dyn std::error::Error, "waiting for the writer failed");
         }
     }
 
@@ -109,8 +109,8 @@ impl SqliteStorage {
         C::outcome(outcome).ok_or_else(|| StoreError::Failed("writer answered another command".into()))
     }
 
-    /// Looks something up. With a reader at hand the caller does it at once: a few rows by their keys cost less than
-    /// waking another thread. Only who must wait for a reader is given a thread that may block.
+    /// Looks something up. If a reader is free, the caller does it at once: reading a few rows by their keys
+    /// costs less than waking another thread. Otherwise a thread that may block waits for a reader.
     async fn read<T: Send + 'static>(
         &self,
         look_up: impl FnOnce(&mut SqliteConnection) -> Result<T, SqliteError> + Send + 'static,
@@ -128,7 +128,8 @@ impl SqliteStorage {
         let readers = self.readers.clone();
         let result = tokio::task::spawn_blocking(move || {
             let found = readers.get().map_err(SqliteError::from).and_then(|mut reader| look_up(&mut reader));
-            // Given back here, not with the future: whoever goes away must not let one reader too many in.
+            // Returned here, not when the future ends: otherwise a caller who gives up would let one reader
+            // too many in.
             drop(turn);
             found
         });

@@ -1,4 +1,4 @@
-//! What is SQLite's own: the file, its schema, and many who use it at once.
+//! What is special about SQLite: the file, its schema, and many callers at once.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, and so do its helpers")]
 
 use std::path::{Path, PathBuf};
@@ -28,8 +28,8 @@ fn open(path: &Path) -> SqliteStorage {
     SqliteStorage::open(path, SqliteOptions::default()).unwrap()
 }
 
-/// A connection of the test's own. It waits like everybody else: a pool that was dropped closes a little later, and the
-/// last to close has the file to itself for a moment.
+/// A connection for the test itself. It waits like everybody else: a pool that was dropped closes a little
+/// later, and the last connection to close has the file alone for a moment.
 fn connect(path: &Path) -> SqliteConnection {
     let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
     connection.batch_execute("PRAGMA busy_timeout = 5000").unwrap();
@@ -85,11 +85,11 @@ fn d_30_a_schema_that_is_newer_than_the_program_still_serves_it() {
     SqliteStorage::open(&path, SqliteOptions::default()).unwrap();
 }
 
-/// What the release before wrote: the one key of its algorithm.
+/// What the previous release wrote: the one key of its algorithm.
 const OLD_KEY: &str = "INSERT INTO signing_keys (kid, algorithm, sealed, created_at) \
     VALUES ('old', 'ES256', x'00', unixepoch('2026-11-21 10:00:00') * 1000000)";
 
-/// Two keys that came after it, one given up and one that is yet to sign.
+/// Two later keys, one that is withdrawn and one that does not sign yet.
 const NEW_KEYS: &str = "INSERT INTO signing_keys (kid, algorithm, sealed, created_at, active_from, withdrawn_at) VALUES \
     ('gone', 'ES256', x'00', unixepoch() * 1000000, unixepoch() * 1000000, unixepoch() * 1000000), \
     ('next', 'ES256', x'00', unixepoch() * 1000000, (unixepoch() + 86400) * 1000000, NULL)";
@@ -163,7 +163,7 @@ async fn why_the_grants_of_a_revoked_consent_were_revoked_is_written_down() {
     assert_eq!(revocation_reason(&path).as_deref(), Some("consent_revoked"));
 }
 
-/// Why the one grant was revoked.
+/// The reason for which the only grant was revoked.
 fn revocation_reason(path: &Path) -> Option<String> {
     diesel::sql_query("SELECT 'reason' AS name, revocation_reason AS sql FROM grants")
         .get_result::<Definition>(&mut connect(path))
@@ -192,11 +192,11 @@ fn d_16_five_that_open_one_new_file_at_once_all_succeed() {
     }
 }
 
-/// The threads of this process that belong to a storage; the kernel keeps fifteen characters of their names.
+/// The threads of this process that belong to storage. The kernel keeps fifteen characters of their names.
 #[cfg(target_os = "linux")]
 fn threads_of_storages() -> Vec<String> {
     let names = std::fs::read_dir("/proc/self/task").unwrap().filter_map(|thread| {
-        // It may end while it is looked at.
+        // It may end while it is being read.
         std::fs::read_to_string(thread.ok()?.path().join("comm")).ok()
     });
     let mut names: Vec<_> =
@@ -205,14 +205,15 @@ fn threads_of_storages() -> Vec<String> {
     names
 }
 
-/// Not a claim of its own: the next test starts this binary with this name, so that no other storage is in the process.
+/// Not a claim by itself. The next test starts this binary with this name, so that no other storage is in the
+/// process.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_storage_that_is_alone_in_its_process() {
     let Ok(path) = std::env::var("COUNTERSIGN_TEST_DATABASE") else { return };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let gone = || {
-        // A thread that was waited for is listed for a moment.
+        // A thread that was joined is still listed for a moment.
         let begun = std::time::Instant::now();
         while !threads_of_storages().is_empty() && begun.elapsed().as_secs() < 30 {
             thread::yield_now();
@@ -241,7 +242,7 @@ fn a_storage_that_is_shut_down_or_dropped_leaves_no_thread() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
-/// Not a claim of its own: the other test starts this binary with this name, five times at once.
+/// Not a claim by itself. The next test starts this binary with this name, five times at once.
 #[test]
 fn one_of_five_processes() {
     let Ok(path) = std::env::var("COUNTERSIGN_TEST_DATABASE") else { return };

@@ -1,5 +1,5 @@
-//! The table of living access tokens, which triggers keep: what is found there, and that it never says more than `tokens` and
-//! `grants` do. The clauses of the conformance suite look up their tokens in it too.
+//! The table of live access tokens, which triggers keep up to date: what is found there, and that it never
+//! says more than `tokens` and `grants` do. The conformance suite also looks tokens up in it.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, and so do its helpers")]
 
 use countersign_adapters_sqlite::{SqliteOptions, SqliteStorage};
@@ -18,7 +18,7 @@ use tempfile::TempDir;
 use time::Duration;
 use uuid::Uuid;
 
-/// A database, and a connection of the test's own to it.
+/// A database, and a connection to it for the test itself.
 struct Database {
     _folder: TempDir,
     storage: SqliteStorage,
@@ -47,7 +47,7 @@ impl Database {
         row.number
     }
 
-    /// How many tokens have a row of their own.
+    /// How many tokens have a row in that table.
     fn living(&mut self) -> i64 {
         self.ask("(SELECT count(*) FROM access_tokens)")
     }
@@ -61,7 +61,7 @@ impl Database {
         login
     }
 
-    /// And its code becomes this token.
+    /// Its code is exchanged for this token.
     async fn redeem(&self, token: impl FnOnce(Token) -> Token) -> Token {
         let command = fixtures::redeem_code(self.sign_in().await.id);
         let command = RedeemCode { token: token(command.token), ..command };
@@ -74,7 +74,7 @@ impl Database {
     }
 }
 
-/// Marks the rows of living tokens, so that an answer shows whether it was read there.
+/// Marks the rows of live tokens, so that an answer shows whether it came from there.
 const MARK: &str = "UPDATE access_tokens SET address = 'marked'";
 
 #[tokio::test]
@@ -175,7 +175,8 @@ async fn a_full_step_of_upkeep_says_that_more_is_to_be_forgotten() {
     }
 }
 
-/// What the release before writes, which knows nothing of this table: a token, its revocation, and its removal.
+/// What the previous release writes, which does not know this table: a token, its revocation, and its
+/// deletion.
 #[tokio::test]
 async fn d_30_what_the_release_before_writes_is_followed() {
     let mut database = Database::new();

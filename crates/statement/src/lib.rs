@@ -1,14 +1,15 @@
 //! SQL statements of constant text, whose values are bound by name.
 //!
-//! Diesel prepares a statement once for each connection if its type says that its text never changes. `sql_query` cannot
-//! say that, and diesel's own `INSERT … ON CONFLICT` and `UPDATE` are written anew each time. A type made by
-//! [`statement!`] says it. [`row!`] names the columns of a table once, for every statement that writes them.
+//! Diesel prepares a statement once for each connection if its type says that its text never changes.
+//! `sql_query` cannot say that, and diesel's own `INSERT … ON CONFLICT` and `UPDATE` are written anew each
+//! time. A type made by [`statement!`] says it. [`row!`] names the columns of a table once, for every
+//! statement that writes them.
 //!
-//! The text is taken apart when the program is compiled. A name that the statement does not have is a compile error, and
-//! so is a value that the text does not use.
+//! The text is taken apart when the program is compiled. A name that the statement does not have is a compile
+//! error, and so is a value that the text does not use.
 //!
-//! This crate knows no database. The crate that uses the macros has a module `statement` with two types: `Backend` and
-//! `Connection`, diesel's for its database.
+//! This crate knows no database. The crate that uses the macros has a module `statement` with two types:
+//! `Backend` and `Connection`, diesel's for its database.
 
 mod text;
 
@@ -26,12 +27,12 @@ pub use text::{Own, Piece, Row, index_of, is_used, parse};
 /// }
 /// ```
 ///
-/// `:now` stands for the field of that name, as often as it is needed. A field with two dots before it is a row that
-/// [`row!`] declared: `:token.columns` stands for the names of its columns, `:token.values` for all of its values in the
-/// same order, and `:token.scope` for one of them. A colon has no other use in the text.
+/// `:now` stands for the field of that name, as often as it is needed. A field with two dots before it is a
+/// row that [`row!`] declared: `:token.columns` stands for the names of its columns, `:token.values` for all
+/// of its values in the same order, and `:token.scope` for one of them. A colon has no other use in the text.
 ///
-/// After `->` comes the SQL type of the rows that the statement returns. Without it the statement is executed for its
-/// row count.
+/// After `->` comes the SQL type of the rows that the statement returns. Without it the statement is executed
+/// for its row count.
 #[macro_export]
 macro_rules! statement {
     (@returns) => { () };
@@ -102,8 +103,8 @@ macro_rules! statement {
     };
 }
 
-/// Declares a row: a struct with a field for each column, which a [`statement!`] can hold. With a second name it also
-/// declares the same for many rows, with a list for each column, to be bound as arrays.
+/// Declares a row: a struct with a field for each column, which a [`statement!`] can hold. With a second name
+/// it also declares the same for many rows, with a list for each column, to be bound as arrays.
 #[macro_export]
 macro_rules! row {
     (

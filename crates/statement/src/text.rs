@@ -31,8 +31,8 @@ pub struct Piece {
 
 /// Takes a text apart at its names, and counts the pieces. The first `N` of them are returned.
 ///
-/// Panics, which is a compile error where it is called by [`statement!`](crate::statement), if the text has a name that
-/// is none of the statement's.
+/// Panics, which is a compile error where it is called by [`statement!`](crate::statement), if the text has a
+/// name that is none of the statement's.
 pub const fn parse<const N: usize>(text: &'static str, own: Own) -> ([Piece; N], usize) {
     let mut pieces = Pieces { first: [Piece { text: "", value: None }; N], count: 0 };
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! A line: commands of one kind that wait for their batch.
+//! A line: commands of one kind that are waiting for a batch.
 
 use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,7 +14,7 @@ use super::{BATCH, Batched, CROWD};
 use crate::error::{OutOfPatience, Shared};
 use crate::pool::{Connections, Pool};
 
-/// Commands of one kind that wait, and those who carry them out.
+/// Commands of one kind that are waiting, and the threads that carry them out.
 pub(crate) struct Line<C: Batched> {
     shared: Arc<Waiting<C>>,
     pool: Pool,
@@ -25,26 +25,26 @@ struct Waiting<C: Batched> {
     connections: Connections,
     threads: Arc<Threads>,
     singles: Arc<Threads>,
-    /// How many may wait.
+    /// How many commands can wait.
     limit: usize,
     patience: Duration,
 }
 
 struct State<C: Batched> {
     submissions: VecDeque<Submission<C>>,
-    /// Batches that are carried out, or will be as soon as a thread is free.
+    /// Batches that are running, or will run as soon as a thread is free.
     under_way: usize,
-    /// What those are about.
+    /// The keys of the commands in those batches.
     keys: HashSet<u128>,
 }
 
-/// What is carried out together.
+/// The commands that are carried out together.
 struct Batch<C: Batched> {
     submissions: Vec<Submission<C>>,
     keys: Vec<u128>,
 }
 
-/// A command that waits, and who waits for it.
+/// A command that is waiting, and the caller who waits for it.
 struct Submission<C: Batched> {
     command: C,
     caller: Caller<C::Outcome>,
@@ -52,7 +52,7 @@ struct Submission<C: Batched> {
 
 struct Caller<T> {
     reply: oneshot::Sender<Result<T, StoreError>>,
-    /// From then on the caller has heard that storage is unavailable.
+    /// After this the caller has been told that storage is unavailable.
     until: Instant,
 }
 
@@ -69,7 +69,7 @@ impl<C: Batched> Line<C> {
         Self { shared: Arc::new(shared), pool: pool.clone() }
     }
 
-    /// Has a command carried out, with others if others wait.
+    /// Carries out a command, together with others if any are waiting.
     pub(crate) async fn carry_out(&self, command: C) -> Result<C::Outcome, StoreError> {
         let _place = self.pool.admit()?;
         let answer = self.shared.submit(command)?;
@@ -84,7 +84,7 @@ impl<C: Batched> Line<C> {
 type Answer<T> = oneshot::Receiver<Result<T, StoreError>>;
 
 impl<C: Batched> Waiting<C> {
-    /// Puts a command into the line, now.
+    /// Puts a command into the line at once.
     fn submit(self: &Arc<Self>, command: C) -> Result<Answer<C::Outcome>, StoreError> {
         let (reply, answer) = oneshot::channel();
         let now = Instant::now();
@@ -111,12 +111,12 @@ impl<C: Batched> Waiting<C> {
         self.threads.give(move || line.work());
     }
 
-    /// Carries out one batch. If more waits then, the line has to wait for its next turn.
+    /// Carries out one batch. If more commands are waiting then, the line waits for its next turn.
     fn work(self: Arc<Self>) {
         let mut state = self.lock();
         let Batch { submissions, keys } = state.take();
         if submissions.is_empty() {
-            // Whoever waits does so for a batch that is under way, and is looked at when that is done.
+            // The commands that are waiting need a batch that is running. They are looked at when it is done.
             state.under_way -= 1;
             return;
         }
@@ -143,11 +143,14 @@ impl<C: Batched> Waiting<C> {
             Ok(Ok(Err(error))) if error.is_outage() => return refuse_all(callers, error.into()),
             Ok(Err(error)) => return refuse_all(callers, error),
             Ok(Ok(Err(error))) => {
-                tracing::warn!(commands = commands.len(), %error, "batch failed, its commands are tried singly");
+                tracing::warn!(commands = commands.len(), %error, "batch failed, retrying its commands one by one");
                 none_for(&commands)
             }
             Err(_) => {
-                tracing::error!(commands = commands.len(), "batch panicked, its commands are tried singly");
+                tracing::error!(
+                    commands = commands.len(),
+                    "batch panicked, retrying its commands one by one"
+                );
                 none_for(&commands)
             }
         };
@@ -159,7 +162,8 @@ impl<C: Batched> Waiting<C> {
         }
     }
 
-    /// Has a command carried out by itself. It may have to wait for others, and nobody shall wait for it.
+    /// Carries out a command by itself, on a thread of its own: it may have to wait for locks, and nobody
+    /// should wait for it.
     fn alone(&self, command: C, caller: Caller<C::Outcome>) {
         let connections = self.connections.clone();
         self.singles.give(move || {
@@ -173,13 +177,14 @@ impl<C: Batched> Waiting<C> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<C>> {
-        // Nothing that can panic happens under this lock, so a poisoned state is still a whole one.
+        // Nothing that can panic happens under this lock, so even a poisoned state is consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<C: Batched> State<C> {
-    /// Takes a batch: those that came first, without those that share a key with one before them or under way.
+    /// Takes a batch: the commands that came first, except those that share a key with an earlier one or a
+    /// running batch.
     fn take(&mut self) -> Batch<C> {
         self.drop_expired(Instant::now());
         let mut batch =
@@ -190,7 +195,7 @@ impl<C: Batched> State<C> {
         {
             let keys = submission.command.keys();
             if keys.clone().into_iter().any(|key| self.keys.contains(&key) || keys_of_later.contains(&key)) {
-                // Nobody overtakes it.
+                // No later command may overtake it.
                 keys_of_later.extend(keys);
                 later.push_back(submission);
             } else {
@@ -204,13 +209,13 @@ impl<C: Batched> State<C> {
         batch
     }
 
-    /// Is it better to carry out what waits beside the batches that are under way than after one of them? A larger batch later costs
-    /// less than a small one now, until so many wait that they would fill the time of a thread.
+    /// Is it better to start another batch now than to wait for a running one? A larger batch later costs
+    /// less than a small one now, until so many commands are waiting that they would keep a thread busy.
     fn is_worth_a_batch(&self) -> bool {
         self.submissions.len() > CROWD * self.under_way
     }
 
-    /// Gives up on those whose callers have no patience left: they came first.
+    /// Answers the callers who have waited too long. They are at the front of the line.
     fn drop_expired(&mut self, now: Instant) {
         while let Some(expired) = self.submissions.pop_front_if(|submission| submission.caller.until <= now) {
             expired.caller.answer(Err(StoreError::Unavailable(OutOfPatience.into())));
@@ -220,7 +225,7 @@ impl<C: Batched> State<C> {
 
 impl<T> Caller<T> {
     fn answer(self, answer: Result<T, StoreError>) {
-        // Whoever went away does not want it.
+        // A caller who is gone does not need the answer.
         let _ = self.reply.send(answer);
     }
 }

@@ -1,4 +1,4 @@
-//! The promises of the lines, each shown with a command that does as the test says.
+//! What the lines promise, each shown with commands that do what the test says.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -11,12 +11,12 @@ use tokio::task::JoinSet;
 use super::line::Line;
 use super::threads::Threads;
 use super::{BATCH, Batched, CROWD};
-use crate::PgOptions;
 use crate::connection::ConnectionUrl;
 use crate::error::{OpError, OpResult};
+use crate::options::PgOptions;
 use crate::pool::Pool;
 
-/// A command about the thing of this number.
+/// A command about the thing with this number.
 struct Command {
     about: u128,
     does: Does,
@@ -28,19 +28,19 @@ enum Does {
     Work,
     /// Cannot be decided in a batch.
     Stay,
-    /// Spoils its batch.
+    /// Makes its batch fail.
     Fail,
     Panic,
     /// Meets a server that gives up.
     TimeOut,
 }
 
-/// What the test sees and says.
+/// What the test observes and controls.
 struct Test {
     batches: Mutex<Vec<Vec<u128>>>,
     alone: Mutex<Vec<u128>>,
     begun: Sender<()>,
-    /// Every batch waits for a permit, so that a test decides what waits together.
+    /// Every batch waits for a permit, so that the test decides which commands wait together.
     permits: Mutex<Receiver<()>>,
 }
 
@@ -122,7 +122,7 @@ impl Bench {
     async fn put(&mut self, about: u128, does: Does) {
         let (line, command) = (Arc::clone(&self.line), Command { about, does, test: Arc::clone(&self.test) });
         let mut future = Box::pin(async move { (about, line.carry_out(command).await) });
-        // The first poll puts it there.
+        // The first poll puts it in.
         let first = std::future::poll_fn(|context| std::task::Poll::Ready(future.as_mut().poll(context)));
         match first.await {
             std::task::Poll::Ready(answer) => self.running.spawn(std::future::ready(answer)),
@@ -130,13 +130,13 @@ impl Bench {
         };
     }
 
-    /// Occupies a thread, so that whatever comes next waits until the permit is given.
+    /// Keeps a thread busy, so that whatever comes next waits until the permit is given.
     async fn occupy(&mut self) {
         self.put(0, Does::Work).await;
         self.begun.recv().unwrap();
     }
 
-    /// Permits so many batches and gives all answers, by what they are about.
+    /// Permits this many batches and returns all answers, by what they are about.
     async fn answers(self, batches: usize) -> (Vec<(u128, Result<&'static str, StoreError>)>, Arc<Test>) {
         (0..batches).for_each(|_| self.permits.send(()).unwrap());
         let mut answers = self.running.join_all().await;

@@ -1,4 +1,4 @@
-//! A few threads that may block, and the work that waits for them.
+//! A few threads that may block, and the work that is waiting for them.
 
 use std::collections::VecDeque;
 use std::io;
@@ -8,14 +8,15 @@ use std::thread;
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Threads that do what is given to them, first come, first served. When this is dropped they finish what waits, and end.
+/// Threads that carry out work in the order in which it comes. When this is dropped, they finish what is
+/// waiting, and end.
 pub(crate) struct Threads {
     shared: Arc<Shared>,
     count: usize,
 }
 
 impl Threads {
-    /// Starts so many threads, at least one, under this name.
+    /// Starts this many threads with this name, at least one.
     pub(crate) fn start(name: &str, count: usize) -> io::Result<Self> {
         let state = State { waiting: VecDeque::new(), asleep: 0, is_over: false };
         let shared = Shared { state: Mutex::new(state), wake: Condvar::new() };
@@ -27,12 +28,12 @@ impl Threads {
         Ok(threads)
     }
 
-    /// How many they are.
+    /// How many threads there are.
     pub(crate) const fn count(&self) -> usize {
         self.count
     }
 
-    /// Gives them something to do. If it panics, the thread goes on.
+    /// Gives the threads something to do. If it panics, the thread continues.
     pub(crate) fn give(&self, work: impl FnOnce() + Send + 'static) {
         let mut state = self.shared.lock();
         state.waiting.push_back(Box::new(work));
@@ -71,7 +72,7 @@ impl Shared {
         }
     }
 
-    /// Waits for work. `None`: it is over, and nothing is left.
+    /// Waits for work. Returns `None` at the end, when nothing is left.
     fn next(&self) -> Option<Work> {
         let mut state = self.lock();
         loop {
@@ -88,7 +89,7 @@ impl Shared {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing that can panic happens under this lock, so a poisoned state is still a whole one.
+        // Nothing that can panic happens under this lock, so even a poisoned state is consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

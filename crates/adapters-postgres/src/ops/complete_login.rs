@@ -1,7 +1,7 @@
 //! A person signs in.
 //!
-//! The grant is stored first, because its key is the guard. Then, if nobody has the wallet yet, the wallet and its user are
-//! stored, then what the user agreed to, and the session if the browser remembers one.
+//! The grant is stored first, because its key is the guard. Then, if nobody has the wallet yet, the wallet
+//! and its user are stored, then what the user agreed to, and the session if the browser remembers one.
 
 use countersign_domain::id::UserId;
 use countersign_ports::{CompleteLogin, LoginCompleted};
@@ -61,20 +61,21 @@ fn repeated_or_spent(connection: &mut PgConnection, command: &CompleteLogin) -> 
 }
 
 statement! {
-    /// Returns the user if the grant is new; otherwise nothing is written. If another first login of the wallet was faster,
-    /// or somebody linked it, the wallet's key is taken. Then the whole statement fails, because the grant would name a user
-    /// who has no wallet.
+    /// Returns the user if the grant is new; otherwise nothing is written. If another first login of the
+    /// wallet was faster, or somebody linked it, the wallet's key is taken. Then the whole statement fails,
+    /// because the grant would name a user who has no wallet.
     ///
-    /// A known wallet is locked against deletion. Either unlinking waits for this login, sees its grant and revokes it, or
-    /// this login waits for the unlinking and finds that nobody has the wallet. This holds because a wallet only changes
-    /// hands as a row that is deleted and another that is inserted; an update of `user_id` would not be noticed here. The
-    /// lock is a mark in the wallet's row: up to 1 KB of log for each login, most of it for the first one on a page after a
-    /// checkpoint, and no measurable difference in logins per second.
+    /// A known wallet is locked against deletion. Either unlinking waits for this login, sees its grant and
+    /// revokes it, or this login waits for the unlinking and finds that nobody has the wallet. This holds
+    /// because a wallet only changes hands as a row that is deleted and another that is inserted; an update
+    /// of `user_id` would not be noticed here. The lock is a mark in the wallet's row: up to 1 KB of log for
+    /// each login, most of it for the first one on a page after a checkpoint, and no measurable difference in
+    /// logins per second.
     ///
-    /// The rows that will be written are locked first, in the order that `ops.rs` gives, because an operation that
-    /// continues a session holds the consent and the session when it waits for a grant of this id. One CTE waits for another
-    /// because it asks how many rows the other has, which is never more than one. Logins wait for each other only at one
-    /// user's consent for one client and one set of terms.
+    /// The rows that will be written are locked first, in the order that `ops.rs` gives, because an operation
+    /// that continues a session holds the consent and the session when it waits for a grant of this id. One
+    /// CTE waits for another because it asks how many rows the other has, which is never more than one.
+    /// Logins wait for each other only at one user's consent for one client and one set of terms.
     ///
     /// People who sign in authenticate now, so `authenticated_at` is also when everything else is created.
     StoreLogin<'a> {

@@ -54,9 +54,10 @@ fn why_not(connection: &mut PgConnection, command: &ContinueSession) -> OpResult
 statement! {
     /// One row if the grant is new and the guards held, none otherwise.
     ///
-    /// The consent and the session are locked before the grant is written, so they stay as the guards found them until it is
-    /// stored. An operation that revokes the consent, ends the session or unlinks its wallet either comes first, and then no
-    /// row is found here, or waits, and then sees the grant in its next statement.
+    /// The consent and the session are locked before the grant is written, so they stay as the guards found
+    /// them until it is stored. An operation that revokes the consent, ends the session or unlinks its wallet
+    /// either comes first, and then no row is found here, or waits, and then sees the grant in its next
+    /// statement.
     StoreContinued<'a> {
         ..grant: NewGrant<'a>,
         user: Uuid as SqlUuid,

@@ -36,8 +36,8 @@ pub(crate) fn issue_tokens(connection: &mut PgConnection, command: &IssueTokens)
 }
 
 statement! {
-    /// One row if the client exists and the id was free, none otherwise. The client is locked against deletion: a deletion
-    /// waits, and then sees the grant.
+    /// One row if the client exists and the id was free, none otherwise. The client is locked against
+    /// deletion: a deletion waits, and then sees the grant.
     IssueFirstToken<'a> {
         ..grant: NewGrant<'a>,
         ..token: NewToken<'a>,

@@ -1,18 +1,16 @@
-//! Look-ups that are not batched, except those in [`read_account`](super::read_account). Each is one statement and so sees
-//! one state of the database. The frequent ones are in `together/read.rs`.
+//! Look-ups that are not batched, except those in [`read_account`](super::read_account). Each is one
+//! statement and so sees one state of the database. The frequent ones are in `together/read.rs`.
 
 use countersign_domain::client::Client;
 use countersign_domain::id::{ClientId, UserId};
-use countersign_domain::wallet::WalletAccount;
 use countersign_ports::LinkedWallet;
-use countersign_ports::wallet_store::chain_of_old_wallet;
 use diesel::prelude::*;
 use diesel::sql_types::{Nullable, Text, Timestamptz, Uuid as SqlUuid};
-use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::error::OpResult;
 use crate::rows::client::ClientRow;
+use crate::rows::wallet::WalletRow;
 use crate::schema::clients;
 use crate::statement::statement;
 
@@ -31,13 +29,8 @@ pub(crate) fn list_clients(
 }
 
 pub(crate) fn wallets_of(connection: &mut PgConnection, user: UserId) -> OpResult<Vec<LinkedWallet>> {
-    let rows: Vec<(String, Option<String>, String, OffsetDateTime)> =
-        WalletsOf { user: user.as_uuid() }.load(connection)?;
-    let wallets = rows.into_iter().map(|(family, chain, address, linked_at)| {
-        let chain = chain.unwrap_or_else(|| chain_of_old_wallet(&family));
-        LinkedWallet { account: WalletAccount { family, chain, address }, linked_at }
-    });
-    Ok(wallets.collect())
+    let rows: Vec<WalletRow> = WalletsOf { user: user.as_uuid() }.load(connection)?;
+    Ok(rows.into_iter().map(LinkedWallet::from).collect())
 }
 
 statement! {

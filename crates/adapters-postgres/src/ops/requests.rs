@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::error::OpResult;
 use crate::rows::device_request::DeviceRequestRow;
-use crate::rows::lines;
+use crate::rows::field::lines;
 use crate::schema::device_requests;
 use crate::statement::statement;
 

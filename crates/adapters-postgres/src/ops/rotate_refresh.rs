@@ -42,8 +42,8 @@ fn why_not(connection: &mut PgConnection, command: &RotateRefresh) -> OpResult<R
 }
 
 statement! {
-    /// One row if the family's newest token was the expected one, none otherwise. If an unused successor is replaced, its
-    /// access token is revoked.
+    /// One row if the family's newest token was the expected one, none otherwise. If an unused successor is
+    /// replaced, its access token is revoked.
     StoreNextToken<'a> {
         ..token: NewToken<'a>,
         expected: Uuid as SqlUuid,

@@ -8,6 +8,7 @@ use time::OffsetDateTime;
 
 use super::transaction::all_or_nothing;
 use crate::error::OpResult;
+use crate::rows::signing_key::SigningKeyRow;
 use crate::schema::signing_keys;
 use crate::statement::statement;
 
@@ -45,20 +46,11 @@ pub(crate) fn remove_signing_key(connection: &mut PgConnection, kid: &str) -> Op
 }
 
 pub(crate) fn signing_keys(connection: &mut PgConnection) -> OpResult<Vec<SealedKey>> {
-    type Row = (String, String, Vec<u8>, OffsetDateTime, OffsetDateTime, Option<OffsetDateTime>);
-    let rows: Vec<Row> =
-        signing_keys::table.order((signing_keys::created_at, signing_keys::kid)).load(connection)?;
-    let keys = rows.into_iter();
-    Ok(keys
-        .map(|(kid, algorithm, sealed, created_at, active_from, withdrawn_at)| SealedKey {
-            kid,
-            algorithm,
-            sealed,
-            created_at,
-            active_from,
-            withdrawn_at,
-        })
-        .collect())
+    let rows: Vec<SigningKeyRow> = signing_keys::table
+        .order((signing_keys::created_at, signing_keys::kid))
+        .select(SigningKeyRow::as_select())
+        .load(connection)?;
+    Ok(rows.into_iter().map(SealedKey::from).collect())
 }
 
 statement! {

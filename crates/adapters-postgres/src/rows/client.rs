@@ -12,14 +12,15 @@ use diesel::sql_types::{Binary, Bool, Nullable, Text, Timestamptz, Uuid as SqlUu
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use crate::rows::{Place, from_lines, lines};
+use super::field::{Place, from_lines, lines};
 use crate::schema::clients;
 use crate::statement::row;
 
 row! {
-    /// A row of `clients`.
+    /// A row of `clients`. An update writes everything but the key and the time of creation.
     ///
-    /// An absent value is written as NULL in so many words: then one statement fits every client and is prepared once.
+    /// Values that are absent are written as NULL, not left out. So one statement fits every client and is
+    /// prepared once.
     #[derive(Queryable, Selectable, Insertable, AsChangeset)]
     #[diesel(table_name = clients, treat_none_as_null = true, treat_none_as_default_value = false)]
     #[diesel(check_for_backend(diesel::pg::Pg))]

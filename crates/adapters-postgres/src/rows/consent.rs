@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::schema::signed_consents;
 
-/// A row of `signed_consents`.
+/// What one user agreed to at one client.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = signed_consents, check_for_backend(diesel::pg::Pg))]
 pub(crate) struct ConsentRow {
@@ -47,7 +47,7 @@ impl TryFrom<ConsentRow> for Consent {
     }
 }
 
-/// Scopes as the column has them.
+/// Scopes as bits, which is how the column has them.
 pub(crate) fn scope_bits(scope: ScopeSet) -> i32 {
     scope.bits().into()
 }

@@ -7,10 +7,10 @@ use diesel::prelude::*;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use crate::rows::{Place, from_lines};
+use super::field::{Place, from_lines};
 use crate::schema::device_requests;
 
-/// What a row says to those who judge it.
+/// What the domain needs to judge a device's request.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = device_requests, check_for_backend(diesel::pg::Pg))]
 pub(crate) struct DeviceRequestRow {

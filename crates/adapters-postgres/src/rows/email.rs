@@ -6,10 +6,10 @@ use diesel::prelude::*;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use crate::rows::Place;
+use super::field::Place;
 use crate::schema::emails;
 
-/// A row of `emails`.
+/// The e-mail address of one user.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = emails, check_for_backend(diesel::pg::Pg))]
 pub(crate) struct EmailRow {

@@ -12,11 +12,11 @@ use diesel::sql_types::{Binary, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use crate::rows::Place;
+use super::field::Place;
 use crate::schema::grants;
 use crate::statement::row;
 
-/// What a grant's row says to those who read it.
+/// What the domain needs to judge a grant.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = grants, check_for_backend(diesel::pg::Pg))]
 pub(crate) struct GrantRow {
@@ -66,7 +66,7 @@ impl TryFrom<GrantRow> for Grant {
     }
 }
 
-/// What a grant says about its access tokens.
+/// What a grant says about who holds its access tokens.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = grants, check_for_backend(diesel::pg::Pg))]
 pub(crate) struct HolderRow {
@@ -79,7 +79,7 @@ pub(crate) struct HolderRow {
 }
 
 row! {
-    /// A grant as it is stored, without its user and its time of review, which the statements add.
+    /// A grant as it is stored, except its user and its time of review, which the statements add.
     NewGrant<'a>, NewGrants {
         id: Uuid as SqlUuid,
         client_id: Uuid as SqlUuid,
@@ -125,7 +125,7 @@ impl<'a> NewGrant<'a> {
         }
     }
 
-    /// The grant that comes with its first tokens.
+    /// The grant of an operation that issues tokens at once, without a code.
     pub(crate) fn of_tokens(command: &'a IssueTokens) -> Self {
         let grant = &command.grant;
         Self {

@@ -8,10 +8,10 @@ use diesel::prelude::*;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use crate::rows::Place;
+use super::field::Place;
 use crate::schema::login_sessions;
 
-/// A row of `login_sessions`.
+/// A browser that remembers a sign-in.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = login_sessions, check_for_backend(diesel::pg::Pg))]
 pub(crate) struct LoginSessionRow {

@@ -10,12 +10,12 @@ use diesel::sql_types::{Binary, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use crate::rows::Place;
+use super::field::Place;
 use crate::rows::grant::HolderRow;
 use crate::schema::tokens;
 use crate::statement::row;
 
-/// What a token's row says.
+/// What one answer of the token endpoint issued.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = tokens, check_for_backend(diesel::pg::Pg))]
 pub(crate) struct TokenRow {
@@ -94,7 +94,7 @@ impl<'a> From<&'a Token> for NewToken<'a> {
     }
 }
 
-/// What a token's row says of its access token.
+/// What a token's row says about its access token.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = tokens, check_for_backend(diesel::pg::Pg))]
 pub(crate) struct AccessRow {
@@ -107,7 +107,7 @@ pub(crate) struct AccessRow {
     access_revoked_at: Option<OffsetDateTime>,
 }
 
-/// Puts the two halves of an access token together.
+/// Puts together what the two rows say about an access token.
 pub(crate) fn access_snapshot((token, holder): (AccessRow, HolderRow)) -> Result<AccessSnapshot, StoreError> {
     let place = Place { table: "tokens", row: token.id };
     Ok(AccessSnapshot {

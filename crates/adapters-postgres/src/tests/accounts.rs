@@ -1,6 +1,6 @@
-//! Sessions, consents and accounts while others work with them, and rows of theirs that cannot be.
+//! Sessions, consents and accounts while others work with them, and impossible rows of theirs.
 //!
-//! No operation may fail here: an error would be two that wait for each other in a circle.
+//! No operation may fail here: an error would be a deadlock.
 
 use std::sync::Barrier;
 use std::thread;
@@ -31,21 +31,21 @@ use crate::ops::unlink_wallet::unlink_wallet;
 
 const ROUNDS: usize = 30;
 
-/// A live grant that its user did not agree to, or that nobody has.
+/// A live grant that its user did not agree to, or that has no user.
 const STRAY_GRANTS: &str = "grants WHERE revoked_at IS NULL \
     AND NOT EXISTS (SELECT FROM signed_consents c WHERE c.user_id = grants.user_id AND c.client_id = grants.client_id)";
 
-/// A consent for which everything was revoked: half of what a revocation does.
+/// A consent whose grants were all revoked: only half of a revocation happened.
 const STRAY_CONSENTS: &str = "signed_consents WHERE NOT EXISTS (SELECT FROM grants g \
     WHERE g.user_id = signed_consents.user_id AND g.client_id = signed_consents.client_id AND g.revoked_at IS NULL)";
 
-/// Whatever is there of a user who is not.
+/// Whatever is left of a user who does not exist.
 const STRAY_ROWS: &str = "(SELECT user_id FROM wallets UNION ALL SELECT user_id FROM signed_consents \
     UNION ALL SELECT user_id FROM login_sessions UNION ALL SELECT user_id FROM emails \
     UNION ALL SELECT user_id FROM grants WHERE revoked_at IS NULL) AS rows \
     WHERE user_id NOT IN (SELECT id FROM users)";
 
-/// Every row that is written takes a moment, so that operations meet.
+/// Every write takes a moment, so that operations overlap.
 const LINGER: &str = "\
     CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
       PERFORM pg_sleep(random() * 0.004); RETURN COALESCE(NEW, OLD); \
@@ -70,14 +70,14 @@ fn step<'a, T>(operation: impl Fn(&mut PgConnection) -> OpResult<T> + Send + Syn
     Box::new(move |connection| drop(operation(connection).unwrap()))
 }
 
-/// Connections for steps at once.
+/// Connections for steps that run at once.
 struct Crowd {
     url: ConnectionUrl,
     connections: Vec<PgConnection>,
 }
 
 impl Crowd {
-    /// All at once, each on a connection of its own.
+    /// Runs all at once, each on a connection of its own.
     fn at_once(&mut self, steps: &[Step<'_>]) {
         while self.connections.len() < steps.len() {
             self.connections.push(self.url.open_for_operations().unwrap());
@@ -95,7 +95,7 @@ impl Crowd {
     }
 }
 
-/// Somebody who signed in, and whose browser remembers it.
+/// A person who signed in, with a browser that remembers it.
 fn signed_in(connection: &mut PgConnection) -> (CompleteLogin, LoginSession) {
     let login = fixtures::remembered_login();
     complete_login(connection, &login).unwrap();
@@ -228,7 +228,7 @@ fn an_account_that_is_deleted_while_everything_else_happens_leaves_nothing_behin
             step(|connection| end_sessions(connection, session.user)),
             step(|connection| delete_client(connection, login.client)),
         ];
-        // The gentle rounds are those in which a login is more often first.
+        // In the gentle rounds a login comes first more often.
         crowd.at_once(if round % 2 == 0 { &all } else { &all[..5] });
         assert_eq!(count(&mut connection, STRAY_ROWS), 0);
         assert!(find_account(&mut connection, session.user).unwrap().is_none());
@@ -256,7 +256,7 @@ fn the_wallet_that_is_unlinked_takes_its_sessions_and_what_they_led_to_with_it()
     }
 }
 
-/// What `operation` says of a row after the statement changed it.
+/// The error of `operation` after the statement changed a row.
 fn told<T: std::fmt::Debug>(
     connection: &mut PgConnection,
     statement: &str,

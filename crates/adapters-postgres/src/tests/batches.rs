@@ -1,4 +1,4 @@
-//! Batches on real tables: what they leave alone, and what becomes of one that cannot go on.
+//! Batches on real tables: what they leave alone, and what happens to one that fails.
 
 use std::pin::{Pin, pin};
 use std::task::Poll;
@@ -16,8 +16,9 @@ use super::{count, migrated};
 use crate::batch::Batched;
 use crate::connection::ConnectionUrl;
 use crate::error::OpResult;
+use crate::options::PgOptions;
+use crate::store::PgStorage;
 use crate::together::read::{FindAccess, FindClient, FindGrant, FindRefresh, LivesOn};
-use crate::{PgOptions, PgStorage};
 use countersign_conformance::fixtures;
 use countersign_ports::RedeemCode;
 use countersign_test_postgres::Cluster;
@@ -28,7 +29,7 @@ fn together<C: Batched>(connection: &mut PgConnection, batch: &[C]) -> Outcomes<
     C::together(connection, batch).unwrap()
 }
 
-/// Each of them for two at once, twice: first everything is stored, and then nothing.
+/// Each kind for two commands at once, twice: the first time everything is stored, the second time nothing.
 pub(super) fn every_operation_together(connection: &mut PgConnection, with_options: bool) {
     let clients = [fixtures::register_client(), fixtures::register_client()];
     let mut logins = [fixtures::remembered_login(), fixtures::remembered_login()];
@@ -70,7 +71,7 @@ pub(super) fn every_operation_together(connection: &mut PgConnection, with_optio
     assert_eq!(together(connection, &[LivesOn(known), LivesOn(known)]), [Some(false); 2]);
 }
 
-/// Signs in, and gives the command that redeems the code.
+/// Signs in and returns the command that redeems the code.
 fn signed_in(connection: &mut PgConnection) -> RedeemCode {
     let login = fixtures::complete_login();
     login.alone(connection).unwrap();
@@ -83,7 +84,7 @@ fn redeemed(connection: &mut PgConnection) -> RedeemCode {
     command
 }
 
-/// Carries out a batch while somebody else holds these rows, and gives what became of it.
+/// Carries out a batch while somebody else has locked these rows, and returns the outcomes.
 fn while_held<C: Batched>(
     url: &crate::connection::ConnectionUrl,
     rows: &str,
@@ -194,7 +195,7 @@ fn a_batch_redeems_and_rotates_with_the_guards_of_the_single_operations() {
     assert!(!is_dead(&mut connection, unused.id) && !is_dead(&mut connection, family.id));
 }
 
-/// Waits until somebody waits for a lock in this database.
+/// Waits until somebody is waiting for a lock in this database.
 fn until_somebody_waits(connection: &mut PgConnection) {
     let waiting = "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
     while count(connection, waiting) == 0 {
@@ -202,7 +203,7 @@ fn until_somebody_waits(connection: &mut PgConnection) {
     }
 }
 
-/// Asks for the outcome once, which puts the command into its line; is it still to come?
+/// Polls once, which puts the command into its line. Is it still waiting?
 async fn begun<F: Future>(operation: &mut Pin<&mut F>) -> bool {
     std::future::poll_fn(|context| Poll::Ready(operation.as_mut().poll(context).is_pending())).await
 }
@@ -226,7 +227,7 @@ async fn a_deadlock_costs_a_batch_and_none_of_its_commands() {
     let begin = |connection: &mut PgConnection| sql_query("BEGIN").execute(connection).unwrap();
     let roll_back = |connection: &mut PgConnection| sql_query("ROLLBACK").execute(connection).unwrap();
 
-    // The writer waits for the first, so that the two proofs come into one batch.
+    // The writer waits for the first one, so that both proofs come into one batch.
     begin(&mut first);
     spend(&before).execute(&mut first).unwrap();
     begin(&mut other);
@@ -238,14 +239,15 @@ async fn a_deadlock_costs_a_batch_and_none_of_its_commands() {
     assert!(begun(&mut two).await);
     roll_back(&mut first);
 
-    // The batch has the low one and waits for the high one, of which the other is the holder and wants the low one.
+    // The batch has locked the low one and waits for the high one, which the other holds while it wants the
+    // low one.
     let waits_for_other = "pg_locks WHERE NOT granted AND locktype = 'transactionid' AND transactionid = \
         (SELECT backend_xid FROM pg_stat_activity WHERE state = 'idle in transaction' \
           AND datname = current_database() AND backend_xid IS NOT NULL)";
     while count(&mut watcher, waits_for_other) == 0 {
         std::thread::yield_now();
     }
-    // It can only have the low one when the batch has given up.
+    // It can only get the low one after the batch has given up.
     let other = tokio::task::spawn_blocking(move || {
         spend(&low).execute(&mut other).unwrap();
         roll_back(&mut other);

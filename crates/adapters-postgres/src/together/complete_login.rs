@@ -68,9 +68,10 @@ fn of_session<'a, T>(batch: &'a [CompleteLogin], value: impl Fn(&'a NewSession) 
 statement! {
     /// Returns the new grants with their users.
     ///
-    /// A login is left alone if its wallet, the consent that it adds to, or the session that it replaces exists and cannot
-    /// be locked at once. All are locked before anything is written, because the new grants are sorted first. If another
-    /// first login of one of the wallets was faster, the wallet's key is taken, and the whole statement fails.
+    /// A login is left alone if its wallet, the consent that it adds to, or the session that it replaces
+    /// exists and cannot be locked at once. All are locked before anything is written, because the new grants
+    /// are sorted first. If another first login of one of the wallets was faster, the wallet's key is taken,
+    /// and the whole statement fails.
     StoreLogins<'a> {
         ..grants: NewGrants<'a>,
         new_user: Vec<Uuid> as Array<SqlUuid>,

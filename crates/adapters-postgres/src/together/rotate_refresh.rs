@@ -37,8 +37,8 @@ impl Batched for RotateRefresh {
 }
 
 statement! {
-    /// Returns the tokens that replaced the expected newest ones of their families. If an unused successor is replaced, its
-    /// access token is revoked.
+    /// Returns the tokens that replaced the expected newest ones of their families. If an unused successor is
+    /// replaced, its access token is revoked.
     StoreNextTokens<'a> {
         ..tokens: NewTokens<'a>,
         expected: Vec<Uuid> as Array<SqlUuid>,

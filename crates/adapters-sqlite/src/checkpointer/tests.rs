@@ -1,4 +1,4 @@
-//! What the thread does behind an executor, and what becomes of it.
+//! What the thread does while an executor writes, and how it ends.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -11,18 +11,18 @@ use crate::executor::{Command, SqliteExecutor, Write};
 use crate::migrate;
 use crate::ops::ping::Ping;
 
-/// How long a test waits for what must come.
+/// How long a test waits for something that must happen.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Bench {
     _folder: TempDir,
     file: DatabaseFile,
     executor: SqliteExecutor,
-    /// Somebody else, who looks on.
+    /// Another connection, which only watches.
     witness: SqliteConnection,
 }
 
-/// Statements that put about as many frames into the log.
+/// Statements that add about this many frames to the log.
 fn pages(count: i32) -> String {
     format!(
         "DELETE FROM pages; \
@@ -42,7 +42,7 @@ fn bench() -> Bench {
 }
 
 impl Bench {
-    /// Writes about as many frames, as the writer; then it is time for a look.
+    /// Writes about this many frames, as the writer does, and then causes a check.
     fn write(&mut self, count: i32) {
         self.executor.write_by_hand(&pages(count));
         self.executor.execute(&enough_for_a_look()).unwrap();
@@ -52,7 +52,7 @@ impl Bench {
         Log::look(&mut self.witness).unwrap()
     }
 
-    /// Where SQLite keeps the log.
+    /// The path of SQLite's log.
     fn log_file(&self) -> PathBuf {
         PathBuf::from(format!("{}-wal", self.file.as_str()))
     }
@@ -62,7 +62,7 @@ fn enough_for_a_look() -> Vec<Command> {
     (0..COMMANDS_BETWEEN_LOOKS).map(|_| Ping.into_command()).collect()
 }
 
-/// Waits until it is so.
+/// Waits until the condition holds.
 fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
@@ -127,7 +127,7 @@ fn the_log_begins_anew_again_and_again_while_one_writes_and_others_read() {
     while times < 2 {
         reader.batch_execute("BEGIN; SELECT count(*) FROM clients").unwrap();
         bench.write(200);
-        // At the end of one commit somebody reads what was before it, at the end of the next one nobody does.
+        // When one commit ends, somebody is reading the state before it; when the next one ends, nobody is.
         reader.batch_execute("COMMIT").unwrap();
         bench.write(200);
         let now = bench.log().frames;
@@ -189,7 +189,7 @@ fn the_executor_ends_it_and_waits_until_its_connection_is_closed() {
         drop(witness);
         assert!(log_file.exists());
         drop(executor);
-        // The last connection that is closed removes the log.
+        // The last connection to be closed removes the log.
         assert!(!log_file.exists(), "after {pages} pages");
     }
 }

@@ -1,4 +1,4 @@
-//! The writer under bad luck: what happens to a batch, and that the next one works.
+//! The writer when something fails: what happens to a batch, and that the next one works.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ impl SqliteExecutor {
         self.connection.as_mut().unwrap()
     }
 
-    /// Writes what no command writes.
+    /// Writes something that no command writes.
     pub(crate) fn write_by_hand(&mut self, statements: &str) {
         self.raw().batch_execute(&format!("BEGIN; {statements} COMMIT;")).unwrap();
     }

@@ -1,4 +1,4 @@
-//! What access tokens mean.
+//! Rows that say what an access token means.
 
 use countersign_domain::id::TokenId;
 use countersign_domain::token::AccessSnapshot;
@@ -10,7 +10,7 @@ use super::field::Row;
 use crate::error::SqliteError;
 use crate::schema::{grants, tokens};
 
-/// What a token says of its access token.
+/// What a token's row says about its access token.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = tokens)]
 #[diesel(check_for_backend(diesel::sqlite::Sqlite))]
@@ -22,7 +22,7 @@ pub(crate) struct AccessRow {
     access_expires_at: i64,
 }
 
-/// What a grant says of the owner of its access tokens.
+/// What a grant says about who holds its access tokens.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = grants)]
 #[diesel(check_for_backend(diesel::sqlite::Sqlite))]
@@ -34,10 +34,10 @@ pub(crate) struct OwnerRow {
     address: String,
 }
 
-/// When the token was revoked, and when the grant.
+/// When the token was revoked, and when the grant was.
 pub(crate) type RevokedRow = (Option<i64>, Option<i64>);
 
-/// Puts together what is known of an access token.
+/// Puts together what the rows say about an access token.
 pub(crate) fn access_snapshot(
     id: TokenId,
     access: AccessRow,
@@ -61,7 +61,8 @@ pub(crate) fn access_snapshot(
     })
 }
 
-/// Where the row of a living access token stands: the first 64 bits of its id without the digit of the version.
+/// The key of a live access token's row: the first 64 bits of its id, without the digit that says the
+/// version.
 pub(crate) fn place(id: Uuid) -> i64 {
     let [a, b, c, d, e, f, g, h, ..] = *id.as_bytes();
     i64::from_be_bytes([0, 0, a, b, c, d, e, f]) << 12 | i64::from(u16::from_be_bytes([g, h]) & 0xfff)

@@ -1,4 +1,4 @@
-//! Clients.
+//! Rows of `clients`.
 
 use countersign_domain::client::{
     AuthenticationMethod, Client, ClientAuthentication, ClientMetadata, ClientOrigin, DisplayMetadata,
@@ -11,7 +11,7 @@ use super::field::{Row, from_lines, lines, micros};
 use crate::error::SqliteError;
 use crate::schema::clients;
 
-/// One client. An update writes everything but the key and the birth.
+/// A row of `clients`. An update writes everything but the key and the time of creation.
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = clients, treat_none_as_null = true, treat_none_as_default_value = false)]
 #[diesel(check_for_backend(diesel::sqlite::Sqlite))]

@@ -1,4 +1,4 @@
-//! What people agreed to.
+//! Rows of `signed_consents`.
 
 use countersign_domain::audience::SignedAudiences;
 use countersign_domain::consent::{Consent, ConsentDestination, ConsentTerms};

@@ -1,4 +1,4 @@
-//! Devices that wait.
+//! Rows of `device_requests`.
 
 use countersign_domain::device::DeviceRequest;
 use diesel::prelude::*;
@@ -7,7 +7,7 @@ use super::field::{Row, from_lines};
 use crate::error::SqliteError;
 use crate::schema::device_requests;
 
-/// A device's request, as far as the domain judges it.
+/// What the domain needs to judge a device's request.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = device_requests)]
 #[diesel(check_for_backend(diesel::sqlite::Sqlite))]

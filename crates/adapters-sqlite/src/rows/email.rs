@@ -1,4 +1,4 @@
-//! E-mail addresses.
+//! Rows of `emails`.
 
 use countersign_domain::email::{EmailAddress, EmailConfirmation, UserEmail};
 use diesel::prelude::*;
@@ -7,7 +7,7 @@ use super::field::Row;
 use crate::error::SqliteError;
 use crate::schema::emails;
 
-/// The address of one user.
+/// The e-mail address of one user.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = emails)]
 #[diesel(check_for_backend(diesel::sqlite::Sqlite))]

@@ -1,4 +1,4 @@
-//! Single fields: identifiers as 16 bytes, times as microseconds since 1970, lists as the lines of a text.
+//! Single fields: ids as 16 bytes, times as microseconds since 1970, lists as the lines of one text.
 
 use countersign_domain::id::{ClientId, GrantId, SessionId, TokenId, UserId};
 use countersign_domain::scope::ScopeSet;
@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::error::SqliteError;
 
-/// A row that is being read, for the error if it is impossible.
+/// The row that is being read, for the error if one of its values is impossible.
 #[derive(Clone, Copy)]
 pub(crate) struct Row<'a> {
     pub(crate) table: &'static str,
@@ -41,7 +41,7 @@ impl Row<'_> {
             .map_err(|_| self.impossible(column))
     }
 
-    /// A set of scopes that was kept as their names; the empty set is the empty text.
+    /// Scopes that are stored as names. No scopes are the empty text.
     pub(crate) fn scope(self, column: &'static str, text: &str) -> Result<ScopeSet, SqliteError> {
         if text.is_empty() {
             return Ok(ScopeSet::default());
@@ -49,18 +49,18 @@ impl Row<'_> {
         ScopeSet::parse(text).map_err(|_| self.impossible(column))
     }
 
-    /// A set of scopes that was kept as bits.
+    /// Scopes that are stored as bits.
     pub(crate) fn scope_bits(self, column: &'static str, bits: i64) -> Result<ScopeSet, SqliteError> {
         u8::try_from(bits).ok().and_then(ScopeSet::from_bits).ok_or_else(|| self.impossible(column))
     }
 
-    /// The error that names this row and its column.
+    /// The error that names this row and the column.
     pub(crate) fn impossible(self, column: &'static str) -> SqliteError {
         SqliteError::Corrupt { table: self.table, column, row: readable(self.key) }
     }
 }
 
-/// A key for people.
+/// A key as people read it.
 pub(crate) fn readable(key: &[u8]) -> String {
     match Uuid::from_slice(key) {
         Ok(id) => id.to_string(),
@@ -68,7 +68,7 @@ pub(crate) fn readable(key: &[u8]) -> String {
     }
 }
 
-/// The identifiers of the domain.
+/// The ids of the domain.
 pub(crate) trait FromUuid {
     fn from_uuid(uuid: Uuid) -> Self;
 }
@@ -84,18 +84,18 @@ macro_rules! from_uuid {
 }
 from_uuid!(ClientId, UserId, GrantId, TokenId, SessionId);
 
-/// Microseconds since 1970; what is finer is cut off.
+/// Microseconds since 1970; smaller parts are cut off.
 pub(crate) fn micros(time: OffsetDateTime) -> i64 {
-    // The years of an OffsetDateTime fit many times over.
+    // Every year that an OffsetDateTime can have fits.
     i64::try_from(time.unix_timestamp_nanos().div_euclid(1_000)).unwrap_or(i64::MAX)
 }
 
-/// A list as the lines of one text; no element holds a line break, registration sees to that.
+/// A list as the lines of one text. No item contains a line break, because registration refuses that.
 pub(crate) fn lines<'a>(items: impl IntoIterator<Item = &'a str>) -> String {
     items.into_iter().collect::<Vec<_>>().join("\n")
 }
 
-/// The elements of such a text.
+/// The items of such a text.
 pub(crate) fn from_lines(text: &str) -> impl Iterator<Item = &str> {
     text.split('\n').filter(|line| !line.is_empty())
 }

@@ -1,4 +1,4 @@
-//! Grants.
+//! Rows of `grants`.
 
 use countersign_domain::grant::Grant;
 use countersign_domain::id::SessionId;
@@ -16,7 +16,7 @@ use crate::error::SqliteError;
 use crate::schema::grants;
 use crate::statement::row;
 
-/// A grant, as far as the domain judges it.
+/// What the domain needs to judge a grant.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = grants)]
 #[diesel(check_for_backend(diesel::sqlite::Sqlite))]
@@ -72,7 +72,7 @@ impl TryFrom<GrantRow> for Grant {
 }
 
 row! {
-    /// A grant as it is stored, without its user and its time of review, which the statements add.
+    /// A grant as it is stored, except its user and its time of review, which the statements add.
     NewGrant<'a> {
         id: [u8; 16] as Binary,
         client_id: [u8; 16] as Binary,
@@ -118,7 +118,7 @@ impl<'a> NewGrant<'a> {
         }
     }
 
-    /// The grant that comes with its first tokens.
+    /// The grant of an operation that issues tokens at once, without a code.
     pub(crate) fn of_tokens(command: &'a IssueTokens) -> Self {
         let grant = &command.grant;
         Self {

@@ -1,4 +1,4 @@
-//! Remembered sign-ins.
+//! Rows of `login_sessions`.
 
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::wallet::WalletAccount;
@@ -8,7 +8,7 @@ use super::field::Row;
 use crate::error::SqliteError;
 use crate::schema::login_sessions;
 
-/// One remembered sign-in.
+/// A browser that remembers a sign-in.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = login_sessions)]
 #[diesel(check_for_backend(diesel::sqlite::Sqlite))]

@@ -1,4 +1,4 @@
-//! Signing keys.
+//! Rows of `signing_keys`.
 
 use countersign_domain::signing_key::SealedKey;
 use diesel::prelude::*;

@@ -1,4 +1,4 @@
-//! Tokens, and what a read of a token takes from its family.
+//! Rows of `tokens`.
 
 use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::refresh::NewestToken;
@@ -12,7 +12,7 @@ use crate::error::SqliteError;
 use crate::schema::tokens;
 use crate::statement::row;
 
-/// One answer of the token endpoint.
+/// What one answer of the token endpoint issued.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = tokens)]
 #[diesel(check_for_backend(diesel::sqlite::Sqlite))]
@@ -99,10 +99,10 @@ impl<'a> From<&'a Token> for NewToken<'a> {
     }
 }
 
-/// A family's newest token: key, parent, birth.
+/// A family's newest token: id, parent and time of issue.
 pub(crate) type NewestRow = (Vec<u8>, Option<Vec<u8>>, i64);
 
-/// What the domain wants to know of it.
+/// The same as the domain has it.
 pub(crate) fn newest_token((id, parent, issued_at): NewestRow) -> Result<NewestToken, SqliteError> {
     let at = Row { table: "tokens", key: &id };
     Ok(NewestToken {

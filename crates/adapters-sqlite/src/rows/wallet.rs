@@ -1,4 +1,4 @@
-//! Wallets.
+//! Rows of `wallets`.
 
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::LinkedWallet;
@@ -9,7 +9,7 @@ use super::field::Row;
 use crate::error::SqliteError;
 use crate::schema::wallets;
 
-/// A wallet of a user who is known.
+/// A wallet of a known user.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = wallets)]
 #[diesel(check_for_backend(diesel::sqlite::Sqlite))]

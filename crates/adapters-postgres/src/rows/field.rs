@@ -1,0 +1,44 @@
+//! Single fields: hashes, scopes, lists as the lines of one text.
+
+use countersign_domain::scope::ScopeSet;
+use countersign_domain::secret::SecretHash;
+use countersign_ports::StoreError;
+use uuid::Uuid;
+
+/// Where a value was read, for the error if it is impossible.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) table: &'static str,
+    pub(crate) row: Uuid,
+}
+
+impl Place {
+    pub(crate) fn corrupt(self, column: &'static str) -> StoreError {
+        StoreError::Corrupt { table: self.table, column, row: self.row.to_string() }
+    }
+
+    pub(crate) fn bytes(self, column: &'static str, stored: &[u8]) -> Result<[u8; 32], StoreError> {
+        stored.try_into().map_err(|_| self.corrupt(column))
+    }
+
+    pub(crate) fn hash(self, column: &'static str, stored: &[u8]) -> Result<SecretHash, StoreError> {
+        self.bytes(column, stored).map(SecretHash::from_bytes)
+    }
+
+    pub(crate) fn scopes(self, column: &'static str, stored: &str) -> Result<ScopeSet, StoreError> {
+        if stored.is_empty() {
+            return Ok(ScopeSet::default());
+        }
+        ScopeSet::parse(stored).map_err(|_| self.corrupt(column))
+    }
+}
+
+/// Writes a list as lines of one text.
+pub(crate) fn lines<'a>(items: impl IntoIterator<Item = &'a str>) -> String {
+    items.into_iter().collect::<Vec<_>>().join("\n")
+}
+
+/// Reads a list that was written as lines.
+pub(crate) fn from_lines(text: &str) -> impl Iterator<Item = &str> {
+    text.split_terminator('\n')
+}
