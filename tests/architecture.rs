@@ -2,6 +2,7 @@
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 mod documents;
+mod sisters;
 
 use std::collections::{BTreeMap, BTreeSet};
 
