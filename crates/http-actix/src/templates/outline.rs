@@ -49,7 +49,8 @@ pub(crate) struct Shape<P> {
 /// The outlines of a page, by its shapes.
 pub(crate) struct Outlines<P> {
     name: Name,
-    remembered: RwLock<HashMap<Shape<P>, Arc<Outline>>>,
+    // No one outside chooses what is hashed here, so the hash need not resist anybody.
+    remembered: RwLock<HashMap<Shape<P>, Arc<Outline>, foldhash::fast::RandomState>>,
 }
 
 /// A page without its values.
