@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use actix_web::web::Data;
 use countersign_usecases::Context;
-use countersign_usecases::notify_logout::{LogoutNotice, notify_logout};
+use countersign_usecases::steps::notify_logout::{LogoutNotice, notify_logout};
 use futures_util::{StreamExt, stream};
 
 use crate::state::AppState;

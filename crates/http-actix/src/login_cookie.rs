@@ -4,7 +4,7 @@ use actix_web::cookie::{Cookie, SameSite};
 use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, cookie};
 use countersign_domain::secret::Secret;
-use countersign_usecases::login::{Browser, Remembered};
+use countersign_usecases::steps::login::{Browser, Remembered};
 
 use crate::error::ApiError;
 use crate::extract::header_text;

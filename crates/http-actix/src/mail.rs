@@ -3,7 +3,7 @@
 
 use actix_web::web::Data;
 use countersign_ports::Mail;
-use countersign_usecases::file_email::ConfirmationLink;
+use countersign_usecases::steps::file_email::ConfirmationLink;
 
 use crate::language::Language;
 use crate::state::AppState;

@@ -12,7 +12,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::response_mode::ResponseMode;
 use countersign_domain::wallet_change::PendingWalletChange;
-use countersign_usecases::answer::ClientAnswer;
+use countersign_usecases::steps::answer::ClientAnswer;
 use time::OffsetDateTime;
 
 use crate::error::ApiError;

@@ -13,8 +13,11 @@ use countersign_domain::public_url::PublicUrl;
 use countersign_domain::resource::ResourceRules;
 use countersign_ports::{Clock, Entropy, Fetcher, JwsReader, Mailer, Storage, TokenSigner, WalletVerifier};
 
-use crate::remembered_access::RememberedAccess;
-use crate::remembered_clients::RememberedClients;
+use remembered_access::RememberedAccess;
+use remembered_clients::RememberedClients;
+
+pub mod remembered_access;
+pub mod remembered_clients;
 
 /// The ports, and the policy. Made once at start.
 #[derive(Clone)]

@@ -10,7 +10,7 @@ use countersign_domain::own_origin::OwnOrigin;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::response_mode::ResponseMode;
-use countersign_usecases::answer::ClientAnswer;
+use countersign_usecases::steps::answer::ClientAnswer;
 use paperclip::actix::Apiv2Schema;
 use serde::Serialize;
 

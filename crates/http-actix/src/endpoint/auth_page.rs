@@ -11,9 +11,9 @@ use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::scope::ScopeSet;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{SigningHint, WalletVerifier};
-use countersign_usecases::describe_sign_in::{ClientShown, Standing, describe_sign_in};
-use countersign_usecases::issue_challenge::Challenge;
-use countersign_usecases::recognize_account::NamedChain;
+use countersign_usecases::sign_in::describe_sign_in::{ClientShown, Standing, describe_sign_in};
+use countersign_usecases::sign_in::issue_challenge::Challenge;
+use countersign_usecases::steps::recognize_account::NamedChain;
 use serde::Serialize;
 
 pub(crate) use notice::Notice;

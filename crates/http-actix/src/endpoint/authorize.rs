@@ -8,10 +8,10 @@ use countersign_domain::error::{OAuthError, OAuthErrorCode};
 use countersign_domain::parameters::Parameters;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_ports::EntropyExt;
-use countersign_usecases::answer::ClientAnswer;
-use countersign_usecases::begin_authorization::{
+use countersign_usecases::sign_in::begin_authorization::{
     self, BeginAuthorizationError, Begun, Way, begin_authorization,
 };
+use countersign_usecases::steps::answer::ClientAnswer;
 
 use crate::endpoint::answer::{deliver, offer};
 use crate::error::ApiError;

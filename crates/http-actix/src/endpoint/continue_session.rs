@@ -4,7 +4,9 @@ use actix_session::Session;
 use actix_web::http::header;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
-use countersign_usecases::continue_session::{ContinueSessionError, ContinueWishes, continue_session};
+use countersign_usecases::sign_in::continue_session::{
+    ContinueSessionError, ContinueWishes, continue_session,
+};
 use paperclip::actix::Apiv2Schema;
 use serde::Deserialize;
 

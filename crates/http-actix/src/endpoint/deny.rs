@@ -3,8 +3,8 @@
 use actix_session::Session;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
-use countersign_usecases::deny_authorization::deny_authorization;
-use countersign_usecases::deny_device::deny_device;
+use countersign_usecases::sign_in::deny_authorization::deny_authorization;
+use countersign_usecases::sign_in::deny_device::deny_device;
 use paperclip::actix::Apiv2Schema;
 use serde::Deserialize;
 

@@ -4,7 +4,7 @@ use actix_session::Session;
 use actix_web::http::{StatusCode, header};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
-use countersign_usecases::find_device::find_device;
+use countersign_usecases::sign_in::find_device::find_device;
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
 

@@ -3,7 +3,7 @@
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::device::{DEVICE_PAGE, INTERVAL};
-use countersign_usecases::begin_device::{DeviceAsks, DeviceWaits, begin_device};
+use countersign_usecases::sign_in::begin_device::{DeviceAsks, DeviceWaits, begin_device};
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
 

@@ -4,7 +4,7 @@ use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::error::OAuthErrorCode;
 use countersign_domain::secret::Secret;
-use countersign_usecases::introspect_token::{TokenFacts, introspect_token};
+use countersign_usecases::tokens::introspect_token::{TokenFacts, introspect_token};
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
 

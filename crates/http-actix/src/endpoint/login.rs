@@ -10,10 +10,10 @@ use countersign_domain::client_document::DocumentUrl;
 use countersign_domain::id::ClientId;
 use countersign_domain::wallet::AccountName;
 use countersign_metrics::{LoginResult, namespace};
-use countersign_usecases::complete_login::{
+use countersign_usecases::sign_in::complete_login::{
     CompleteLoginError, LoginWishes, SignedChallenge, SignedIn, complete_login,
 };
-use countersign_usecases::issue_challenge::recall_challenge;
+use countersign_usecases::sign_in::issue_challenge::recall_challenge;
 use paperclip::actix::Apiv2Schema;
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer};

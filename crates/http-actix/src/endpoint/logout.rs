@@ -5,7 +5,7 @@ use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::parameters::{Parameters, Repeated};
 use countersign_domain::secret::Secret;
-use countersign_usecases::sign_out::{
+use countersign_usecases::sign_in::sign_out::{
     Back, SignOutError, SignOutJudged, SignOutRequest, SignOutStep, judge_sign_out, sign_out,
 };
 use serde::Serialize;

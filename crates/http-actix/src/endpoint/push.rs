@@ -3,7 +3,7 @@
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::parameters::Parameters;
-use countersign_usecases::push_authorization::{Pushed, push_authorization};
+use countersign_usecases::sign_in::push_authorization::{Pushed, push_authorization};
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
 

@@ -5,7 +5,7 @@ use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::error::OAuthErrorCode;
 use countersign_domain::secret::Secret;
-use countersign_usecases::revoke_token::{RevokeToken, revoke_token};
+use countersign_usecases::tokens::revoke_token::{RevokeToken, revoke_token};
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
 

@@ -10,11 +10,11 @@ use countersign_domain::id::GrantId;
 use countersign_domain::refresh::RefreshRejected;
 use countersign_domain::secret::Secret;
 use countersign_usecases::TokenAnswer;
-use countersign_usecases::exchange_code::{ExchangeCode, ExchangeCodeError, exchange_code};
-use countersign_usecases::exchange_device_code::{ExchangeDeviceCode, exchange_device_code};
-use countersign_usecases::issue_client_tokens::{IssueClientTokens, issue_client_tokens};
-use countersign_usecases::refresh_tokens::{RefreshTokens, RefreshTokensError, refresh_tokens};
-use countersign_usecases::sign_in_program::{SignInProgram, sign_in_program};
+use countersign_usecases::tokens::exchange_code::{ExchangeCode, ExchangeCodeError, exchange_code};
+use countersign_usecases::tokens::exchange_device_code::{ExchangeDeviceCode, exchange_device_code};
+use countersign_usecases::tokens::issue_client_tokens::{IssueClientTokens, issue_client_tokens};
+use countersign_usecases::tokens::refresh_tokens::{RefreshTokens, RefreshTokensError, refresh_tokens};
+use countersign_usecases::tokens::sign_in_program::{SignInProgram, sign_in_program};
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
 

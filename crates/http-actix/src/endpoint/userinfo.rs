@@ -6,7 +6,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::error::OAuthErrorCode;
 use countersign_domain::secret::Secret;
 use countersign_domain::user_info::{ReleasedEmail, UserInfo};
-use countersign_usecases::read_user_info::{Presented, read_user_info};
+use countersign_usecases::tokens::read_user_info::{Presented, read_user_info};
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
 

@@ -5,8 +5,10 @@ use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::challenge::ReadText;
 use countersign_domain::wallet::WalletAccount;
-use countersign_usecases::recognize_account::{NamedChain, RecognizeError};
-use countersign_usecases::verify_text::{SignatureFound, TextToVerify, TextVerified, Writer, verify_text};
+use countersign_usecases::sign_in::verify_text::{
+    SignatureFound, TextToVerify, TextVerified, Writer, verify_text,
+};
+use countersign_usecases::steps::recognize_account::{NamedChain, RecognizeError};
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
 

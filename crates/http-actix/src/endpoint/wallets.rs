@@ -10,10 +10,10 @@ use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::wallet::{AccountKind, AccountName, WalletAccount};
 use countersign_domain::wallet_change::PendingWalletChange;
-use countersign_usecases::begin_wallet_change::{
+use countersign_usecases::account::begin_wallet_change::{
     BeginWalletChangeError, TextToSign, WantedChange, begin_wallet_change, recall_wallet_change,
 };
-use countersign_usecases::change_wallets::{
+use countersign_usecases::account::change_wallets::{
     ChangeWalletsError, SignedText, WalletsOfUser, link_wallet, unlink_wallet,
 };
 use paperclip::actix::Apiv2Schema;

@@ -12,7 +12,7 @@ use countersign_domain::response_mode::ResponseMode;
 use countersign_domain::scope::ScopeSet;
 use countersign_domain::wallet::{AccountKind, WalletAccount};
 use countersign_domain::wallet_change::{PendingWalletChange, WalletChange};
-use countersign_usecases::answer::ClientAnswer;
+use countersign_usecases::steps::answer::ClientAnswer;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use uuid::Uuid;

@@ -4,11 +4,11 @@ use countersign_domain::email::EmailRejected;
 use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, message};
 
 use super::{Refuse, unavailable};
-use crate::begin_wallet_change::BeginWalletChangeError;
-use crate::change_email::ChangeEmailError;
-use crate::change_wallets::ChangeWalletsError;
-use crate::confirm_email::ConfirmEmailError;
-use crate::login::AccountError;
+use crate::account::begin_wallet_change::BeginWalletChangeError;
+use crate::account::change_email::ChangeEmailError;
+use crate::account::change_wallets::ChangeWalletsError;
+use crate::account::confirm_email::ConfirmEmailError;
+use crate::steps::login::AccountError;
 
 impl Refuse for AccountError {
     fn refusal(&self) -> OAuthError {

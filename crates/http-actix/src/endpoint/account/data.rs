@@ -9,7 +9,7 @@ use countersign_domain::email::UserEmail;
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::wallet::AccountKind;
 use countersign_ports::LinkedWallet;
-use countersign_usecases::read_account::{AccountShown, ConsentShown, download_account};
+use countersign_usecases::account::read_account::{AccountShown, ConsentShown, download_account};
 use paperclip::actix::Apiv2Schema;
 use serde::Serialize;
 

@@ -11,8 +11,10 @@ use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::secret::Secret;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::SharedAddress;
-use countersign_usecases::change_email::{ChangeEmailError, admit_email_change, put_email, remove_email};
-use countersign_usecases::confirm_email::{ConfirmEmailError, LinkOpened, confirm_email, open_link};
+use countersign_usecases::account::change_email::{
+    ChangeEmailError, admit_email_change, put_email, remove_email,
+};
+use countersign_usecases::account::confirm_email::{ConfirmEmailError, LinkOpened, confirm_email, open_link};
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
 

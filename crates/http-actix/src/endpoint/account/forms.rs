@@ -3,9 +3,9 @@
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::id::{ClientId, SessionId};
-use countersign_usecases::delete_account::delete_account;
-use countersign_usecases::end_sessions::{WhichSessions, end_sessions};
-use countersign_usecases::revoke_consent::revoke_consent;
+use countersign_usecases::account::delete_account::delete_account;
+use countersign_usecases::account::end_sessions::{WhichSessions, end_sessions};
+use countersign_usecases::account::revoke_consent::revoke_consent;
 use paperclip::actix::Apiv2Schema;
 use serde::Deserialize;
 

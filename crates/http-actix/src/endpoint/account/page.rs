@@ -7,8 +7,8 @@ use countersign_domain::email::UserEmail;
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::wallet::{AccountKind, WalletAccount};
 use countersign_ports::{LinkedWallet, WalletVerifier};
-use countersign_usecases::read_account::{AccountShown, ConsentShown, ConsentShownAt};
-use countersign_usecases::sign_out::Back;
+use countersign_usecases::account::read_account::{AccountShown, ConsentShown, ConsentShownAt};
+use countersign_usecases::sign_in::sign_out::Back;
 use serde::Serialize;
 use time::{OffsetDateTime, UtcOffset};
 

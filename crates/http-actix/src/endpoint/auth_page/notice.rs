@@ -1,7 +1,7 @@
 //! What the page without scripts says when something went wrong: one text of `notice.json` for each kind.
 
-use countersign_usecases::complete_login::CompleteLoginError;
-use countersign_usecases::recognize_account::RecognizeError;
+use countersign_usecases::sign_in::complete_login::CompleteLoginError;
+use countersign_usecases::steps::recognize_account::RecognizeError;
 
 /// What went wrong on the way without scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,11 +6,11 @@ use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::wallet::{AccountKind, AccountName, WalletAccount};
 use countersign_domain::wallet_change::{PendingWalletChange, WalletChange};
-use countersign_usecases::begin_wallet_change::{
+use countersign_usecases::account::begin_wallet_change::{
     BeginWalletChangeError, TextToSign, WalletChangeTexts, WantedChange,
 };
-use countersign_usecases::change_wallets::ChangeWalletsError;
-use countersign_usecases::recognize_account::{NamedChain, RecognizeError};
+use countersign_usecases::account::change_wallets::ChangeWalletsError;
+use countersign_usecases::steps::recognize_account::{NamedChain, RecognizeError};
 use serde::Serialize;
 
 use crate::endpoint::account::kind_of;
