@@ -10,4 +10,3 @@ pub mod update_client;
 pub(crate) mod authenticate_client;
 pub(crate) mod client_document;
 pub(crate) mod open_configuration;
-pub(crate) mod verify_assertion;

@@ -1,5 +1,8 @@
 //! What every use-case works with: the ports and the operator's policy.
 
+pub mod remembered_access;
+pub mod remembered_clients;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -15,9 +18,6 @@ use countersign_ports::{Clock, Entropy, Fetcher, JwsReader, Mailer, Storage, Tok
 
 use remembered_access::RememberedAccess;
 use remembered_clients::RememberedClients;
-
-pub mod remembered_access;
-pub mod remembered_clients;
 
 /// The ports, and the policy. Made once at start.
 #[derive(Clone)]

@@ -1,5 +1,7 @@
 //! Shared step: a client proves who it is.
 
+mod verify_assertion;
+
 use std::sync::Arc;
 
 use countersign_domain::client::Client;
@@ -8,7 +10,7 @@ use countersign_ports::StoreError;
 
 use crate::Context;
 use crate::clients::client_document::find_stored;
-use crate::clients::verify_assertion::verify_assertion;
+use verify_assertion::verify_assertion;
 
 /// Why a client is not believed.
 #[derive(Debug, thiserror::Error)]
