@@ -22,8 +22,8 @@ use serde::{Deserialize, Serialize};
 use crate::error::ApiError;
 use crate::extract::bearer;
 use crate::extract::body::Body;
-use crate::rate_limit::Limited;
-use crate::server::Registration;
+use crate::limits::rate_limit::Limited;
+use crate::settings::Registration;
 use crate::state::AppState;
 
 /// What a client tells about itself.

@@ -17,9 +17,9 @@ use serde::de::{DeserializeOwned, Deserializer, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 use url::form_urlencoded;
 
-use crate::connection::Connection;
 use crate::error::ApiError;
 use crate::extract::header_text;
+use crate::limits::connection::Connection;
 
 const MAX_BODY: usize = 64 * 1024;
 const MAX_FIELDS: usize = 100;

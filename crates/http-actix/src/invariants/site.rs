@@ -37,10 +37,10 @@ use countersign_usecases::clients::register_client::register_client;
 use countersign_usecases::{Context, Policy};
 use serde_json::{Value, json};
 
-use crate::connection::ConnectionLimits;
-use crate::server::sealed_session;
+use crate::limits::connection::ConnectionLimits;
+use crate::server::{edge, routes, sealed_session};
 use crate::state::AppState;
-use crate::{HttpSettings, Registration, edge, routes};
+use crate::{HttpSettings, Registration};
 
 pub(super) const ISSUER: &str = "https://auth.example.com";
 /// A resource that is open to everybody.

@@ -22,7 +22,7 @@ use super::site::{
     Answer, Browser, DEVICE_GRANT, Form, From, ISSUER, Kind, NAMED, OPEN, Site, TestClient, WALLET_GRANT,
     forms, sign,
 };
-use crate::routes::{Endpoint, WITH_SESSION};
+use crate::server::routes::{Endpoint, WITH_SESSION};
 
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";

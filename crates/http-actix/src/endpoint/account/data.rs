@@ -14,9 +14,9 @@ use paperclip::actix::Apiv2Schema;
 use serde::Serialize;
 
 use super::{PlainForm, refuse_change};
+use crate::browser::forms::Action;
 use crate::error::ApiError;
 use crate::extract::body::Body;
-use crate::forms::Action;
 use crate::state::AppState;
 
 /// Everything that is a user's.

@@ -9,15 +9,16 @@ use countersign_usecases::account::revoke_consent::revoke_consent;
 use paperclip::actix::Apiv2Schema;
 use serde::Deserialize;
 
-use super::notice::{Done, Trouble};
 use super::page::Step;
+use super::trouble::Trouble;
 use super::{back, refuse, refuse_change, show_again};
-use crate::back_channel;
+use crate::browser::forms::Action;
+use crate::endpoint::steps::back_channel;
+use crate::endpoint::steps::done::Done;
 use crate::error::ApiError;
 use crate::extract::body::{Body, required};
-use crate::forms::Action;
-use crate::origin::require_ours;
-use crate::rate_limit::Limited;
+use crate::extract::origin::require_ours;
+use crate::limits::rate_limit::Limited;
 use crate::state::AppState;
 
 /// Whose access ends.
