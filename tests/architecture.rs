@@ -1,6 +1,7 @@
 //! The rules about who may depend on whom (`architecture.md` section 2, `docs/architecture.md`), read from `cargo metadata`.
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
+mod circles;
 mod documents;
 
 use std::collections::BTreeSet;
