@@ -4,6 +4,7 @@ use actix_session::Session;
 use actix_web::http::{StatusCode, header};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::error::OAuthErrorCode;
 use countersign_usecases::sign_in::find_device::find_device;
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
@@ -62,7 +63,7 @@ pub(crate) async fn enter(
     body: Body,
 ) -> Result<HttpResponse, ApiError> {
     state.admit(&request, Limited::UserCode)?;
-    body.require_form()?;
+    body.require_form(OAuthErrorCode::InvalidRequest)?;
     let sent: DeviceCodeForm = body.form()?;
     let forms = state.forms(&request).with(&session);
     forms.require(&Action::EnterDeviceCode, sent.form.as_deref())?;

@@ -3,6 +3,7 @@
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::device::{DEVICE_PAGE, INTERVAL};
+use countersign_domain::error::OAuthErrorCode;
 use countersign_usecases::sign_in::begin_device::{DeviceAsks, DeviceWaits, begin_device};
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
@@ -66,7 +67,7 @@ pub(crate) async fn begin(
 }
 
 async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<DeviceWaits, ApiError> {
-    body.require_form()?;
+    body.require_form(OAuthErrorCode::InvalidRequest)?;
     let (form, resources): (DeviceForm, _) = body.form_with_several("resource")?;
     let credentials = client_credentials::join_counted(state, request, in_body!(form))?;
     Ok(begin_device(&state.context, DeviceAsks { credentials, scope: form.scope, resources }).await?)

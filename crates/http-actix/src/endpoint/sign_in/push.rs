@@ -2,6 +2,7 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::error::OAuthErrorCode;
 use countersign_domain::parameters::Parameters;
 use countersign_usecases::sign_in::push_authorization::{Pushed, push_authorization};
 use paperclip::actix::Apiv2Schema;
@@ -46,7 +47,7 @@ pub(crate) async fn push(
 }
 
 async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<Pushed, ApiError> {
-    body.require_form()?;
+    body.require_form(OAuthErrorCode::InvalidRequest)?;
     let (form, _): (PushForm, _) = body.form_with_several("resource")?;
     let credentials = client_credentials::join_counted(state, request, in_body!(form))?;
     let parameters = Parameters::new(body.pairs()?);

@@ -12,7 +12,7 @@ use countersign_domain::secret::Secret;
 use serde::Deserialize;
 
 use crate::error::ApiError;
-use crate::extract::body::required;
+use crate::extract::body::{present, required};
 use crate::limits::rate_limit::Limited;
 use crate::state::AppState;
 
@@ -42,10 +42,8 @@ pub(crate) use in_body;
 /// Joins what the header and the body say about the client; `None` if neither names one.
 pub(crate) fn join(request: &HttpRequest, body: InBody) -> Result<Option<ClientCredentials>, ApiError> {
     let InBody { client_id, client_secret, client_assertion_type, client_assertion } = body;
-    // In JSON an empty text is as good as none.
     let [client_id, client_secret, client_assertion_type, client_assertion] =
-        [client_id, client_secret, client_assertion_type, client_assertion]
-            .map(|text| text.filter(|text| !text.is_empty()));
+        [client_id, client_secret, client_assertion_type, client_assertion].map(present);
     let mut headers = request.headers().get_all(header::AUTHORIZATION);
     let header = headers.next();
     if client_assertion.is_some() || client_assertion_type.is_some() {
@@ -55,8 +53,7 @@ pub(crate) fn join(request: &HttpRequest, body: InBody) -> Result<Option<ClientC
         if client_assertion_type.as_deref() != Some(ASSERTION_TYPE) {
             return Err(ApiError::invalid_request(format!("client_assertion_type must be {ASSERTION_TYPE}")));
         }
-        let assertion =
-            client_assertion.ok_or_else(|| ApiError::invalid_request("client_assertion is missing"))?;
+        let assertion = required(client_assertion, "client_assertion")?;
         return asserted(client_id, assertion).map(Some);
     }
     let Some(value) = header else {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::endpoint::steps::client_credentials::{self, in_body};
 use crate::error::ApiError;
-use crate::extract::body::{Body, required};
+use crate::extract::body::{Body, present, required};
 use crate::state::AppState;
 
 /// Which token is meant.
@@ -95,7 +95,7 @@ async fn handle(
     body: &Body,
 ) -> Result<Option<TokenFacts>, ApiError> {
     let sent: IntrospectionRequest = body.either()?;
-    let token = required(sent.token.filter(|token| !token.is_empty()).map(Secret::new), "token")?;
+    let token = required(present(sent.token).map(Secret::new), "token")?;
     let credentials = client_credentials::join(request, in_body!(sent))?;
     let credentials = credentials.ok_or_else(|| {
         ApiError::new(OAuthErrorCode::InvalidClient, "only clients with credentials may introspect")

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::endpoint::steps::client_credentials::{self, in_body};
 use crate::error::ApiError;
-use crate::extract::body::{Body, required};
+use crate::extract::body::{Body, present, required};
 use crate::state::AppState;
 
 /// Which token ends.
@@ -47,7 +47,7 @@ pub(crate) async fn revoke(
 
 async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<(), ApiError> {
     let sent: RevokeRequest = body.either()?;
-    let token = required(sent.token.filter(|token| !token.is_empty()).map(Secret::new), "token")?;
+    let token = required(present(sent.token).map(Secret::new), "token")?;
     let credentials = required(client_credentials::join(request, in_body!(sent))?, "client_id")?;
     revoke_token(&state.context, RevokeToken { credentials, token }).await.map_err(|error| {
         let error = ApiError::from(error);

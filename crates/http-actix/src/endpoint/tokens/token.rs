@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::endpoint::steps::client_credentials::{self, in_body};
 use crate::endpoint::steps::dpop;
 use crate::error::ApiError;
-use crate::extract::body::{Body, Kind, required_in_form};
+use crate::extract::body::{Body, required_in_form};
 use crate::limits::rate_limit::Limited;
 use crate::state::AppState;
 
@@ -101,10 +101,7 @@ pub(crate) async fn answer(
 }
 
 async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<TokenAnswer, ApiError> {
-    if body.kind != Kind::Form {
-        let description = "Content-Type must be application/x-www-form-urlencoded";
-        return Err(ApiError::new(OAuthErrorCode::IncompleteForm, description));
-    }
+    body.require_form(OAuthErrorCode::IncompleteForm)?;
     let (form, resources): (TokenForm, _) = body.form_with_several("resource")?;
     let grant_type = required_in_form(form.grant_type.as_deref(), "grant_type")?;
     let proof = dpop::proof(request)?;
