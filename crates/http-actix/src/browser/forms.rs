@@ -6,7 +6,7 @@
 
 use actix_session::Session;
 use actix_web::HttpRequest;
-use countersign_domain::error::{OAuthErrorCode, message};
+use countersign_domain::error::{OAuthErrorCode, Reason};
 use countersign_domain::form_key::FormKey;
 use countersign_domain::id::GrantId;
 use countersign_domain::pending::PendingAuthorization;
@@ -150,7 +150,7 @@ impl Forms<'_> {
         if is_good {
             Ok(())
         } else {
-            Err(ApiError::new(OAuthErrorCode::ForeignOrigin, message::FOREIGN_FORM))
+            Err(ApiError::because(OAuthErrorCode::ForeignOrigin, Reason::ForeignForm))
         }
     }
 

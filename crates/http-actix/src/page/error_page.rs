@@ -3,7 +3,7 @@
 
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpRequest, HttpResponse};
-use countersign_domain::error::{OAuthErrorCode as Code, message};
+use countersign_domain::error::{OAuthErrorCode as Code, Reason};
 use serde::Serialize;
 
 use super::Pages;
@@ -62,14 +62,15 @@ struct ErrorPage<'a> {
 impl Kind {
     /// The kind of an error.
     pub(crate) fn of(error: &ApiError) -> Self {
-        match error.error.description.as_ref() {
-            message::MISSING_SESSION => return Self::SessionGone,
-            message::INVALID_CLIENT_ID => return Self::UnknownClient,
-            message::INVALID_REDIRECT_URI => return Self::ReturnAddress,
-            message::BAD_SIGNATURE => return Self::Signature,
-            message::BAD_CHALLENGE => return Self::Challenge,
-            message::FOREIGN_FORM => return Self::StaleForm,
-            _ => {}
+        if let Some(reason) = error.error.reason {
+            return match reason {
+                Reason::MissingSession => Self::SessionGone,
+                Reason::UnknownClient => Self::UnknownClient,
+                Reason::RedirectUri => Self::ReturnAddress,
+                Reason::Signature => Self::Signature,
+                Reason::Challenge => Self::Challenge,
+                Reason::ForeignForm => Self::StaleForm,
+            };
         }
         match error.status {
             StatusCode::NOT_FOUND => Self::NotFound,

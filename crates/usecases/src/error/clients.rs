@@ -2,7 +2,7 @@
 
 use countersign_domain::authorization::unknown_client;
 use countersign_domain::client_auth::ClientRejected;
-use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, message};
+use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, Reason};
 use countersign_domain::registration::RegistrationRejected;
 
 use super::{Refuse, server_error};
@@ -98,5 +98,5 @@ fn registration_token_invalid() -> OAuthError {
 }
 
 pub(super) fn refused_document(rejected: &DocumentRejected) -> OAuthError {
-    OAuthError::new(Code::UnknownClient, format!("{}: {rejected}", message::INVALID_CLIENT_ID))
+    OAuthError::new(Code::UnknownClient, format!("{}: {rejected}", Reason::UnknownClient.message()))
 }

@@ -1,7 +1,7 @@
 //! What the outside is told about failures between an authorization request and its answer, and at signing out.
 
 use countersign_domain::authorization::unknown_client;
-use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, message};
+use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, Reason};
 
 use super::clients::refused_document;
 use super::tokens::grant_type_not_allowed;
@@ -68,7 +68,7 @@ impl Refuse for ContinueSessionError {
             Self::SessionEnded | Self::ConsentMissing => {
                 OAuthError::new(Code::AccessDenied, "this request needs a signature")
             }
-            Self::RequestSpent => OAuthError::new(Code::InvalidRequest, message::MISSING_SESSION),
+            Self::RequestSpent => OAuthError::because(Code::InvalidRequest, Reason::MissingSession),
             Self::Client(error) => error.refusal(),
             Self::Store(error) => error.refusal(),
         }
@@ -87,9 +87,9 @@ impl Refuse for CompleteLoginError {
             Self::Email(error) => error.refusal(),
             Self::Client(error) => error.refusal(),
             Self::Challenge(_) | Self::ChallengeSpent => {
-                OAuthError::new(Code::AccessDenied, message::BAD_CHALLENGE)
+                OAuthError::because(Code::AccessDenied, Reason::Challenge)
             }
-            Self::Signature(_) => OAuthError::new(Code::AccessDenied, message::BAD_SIGNATURE),
+            Self::Signature(_) => OAuthError::because(Code::AccessDenied, Reason::Signature),
             Self::Verifier(_) => unavailable(),
             Self::Store(error) => error.refusal(),
         }

@@ -4,7 +4,7 @@ use countersign_domain::authorization::unknown_client;
 use countersign_domain::code::CodeRejected;
 use countersign_domain::device::DeviceRejected;
 use countersign_domain::dpop::DpopRejected;
-use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, message};
+use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, Reason};
 use countersign_domain::refresh::RefreshRejected;
 
 use super::{Refuse, server_error, unavailable};
@@ -139,9 +139,9 @@ impl Refuse for SignInProgramError {
             Self::Client(error) => error.refusal(),
             Self::GrantTypeNotAllowed => grant_type_not_allowed(),
             Self::NotOurs | Self::Expired | Self::Spent => {
-                OAuthError::new(Code::InvalidGrant, message::BAD_CHALLENGE)
+                OAuthError::because(Code::InvalidGrant, Reason::Challenge)
             }
-            Self::Signature(_) => OAuthError::new(Code::InvalidGrant, message::BAD_SIGNATURE),
+            Self::Signature(_) => OAuthError::because(Code::InvalidGrant, Reason::Signature),
             Self::Resource(error) => error.clone(),
             Self::Verifier(_) => unavailable(),
             Self::Key(error) => error.refusal(),

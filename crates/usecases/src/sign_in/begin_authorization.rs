@@ -3,7 +3,7 @@
 
 use countersign_domain::authorization::{self, Judged, Rules};
 use countersign_domain::client::{Client, ClientOrigin};
-use countersign_domain::error::{OAuthError, OAuthErrorCode, message};
+use countersign_domain::error::{OAuthError, OAuthErrorCode, Reason};
 use countersign_domain::id::PushedRequestId;
 use countersign_domain::parameters::Parameters;
 use countersign_domain::pending::PendingAuthorization;
@@ -148,7 +148,7 @@ pub(crate) fn find_redirect_uri(
     let own_origin = context.policy.own_origin();
     let by_form = authorization::response_mode(parameters) == Ok(ResponseMode::FormPost);
     if own_origin.forbids(found.as_str()) || (by_form && own_origin.is_playground(found.as_str())) {
-        return Err(OAuthError::new(OAuthErrorCode::InvalidRequest, message::INVALID_REDIRECT_URI));
+        return Err(OAuthError::because(OAuthErrorCode::InvalidRequest, Reason::RedirectUri));
     }
     Ok(found)
 }

@@ -5,7 +5,7 @@ use actix_session::Session;
 use actix_web::http::{StatusCode, header};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
-use countersign_domain::error::{OAuthError, message};
+use countersign_domain::error::{OAuthError, OAuthErrorCode, Reason};
 use countersign_domain::own_origin::OwnOrigin;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::redirect_uri::RedirectUri;
@@ -178,7 +178,7 @@ fn form_post(
 fn may_post_to(state: &AppState, shown: &mut HttpResponse, to: &RedirectUri) -> Result<(), ApiError> {
     let own_origin = OwnOrigin::new(&state.context.policy.public_url, None);
     if own_origin.forbids(to.as_str()) {
-        return Err(ApiError::invalid_request(message::INVALID_REDIRECT_URI).always_as_page());
+        return Err(ApiError::because(OAuthErrorCode::InvalidRequest, Reason::RedirectUri).always_as_page());
     }
     let source = to.policy_source();
     let policy = policy::policy_of_form_to(source.as_deref().unwrap_or("'none'"));

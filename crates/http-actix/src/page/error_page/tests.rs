@@ -35,16 +35,16 @@ fn each_kind_has_its_texts_and_english_says_the_contract_s_sentence() {
             assert_ne!(text(&key), key);
         }
     }
-    let sentences = [
-        message::MISSING_SESSION,
-        message::INVALID_CLIENT_ID,
-        message::INVALID_REDIRECT_URI,
-        message::BAD_SIGNATURE,
-        message::BAD_CHALLENGE,
+    let reasons = [
+        Reason::MissingSession,
+        Reason::UnknownClient,
+        Reason::RedirectUri,
+        Reason::Signature,
+        Reason::Challenge,
     ];
-    for (sentence, kind) in sentences.into_iter().zip(KINDS) {
-        let error = ApiError::invalid_request(sentence);
-        assert_eq!(Kind::of(&error), kind, "{sentence}");
+    for (reason, kind) in reasons.into_iter().zip(KINDS) {
+        let sentence = reason.message();
+        assert_eq!(Kind::of(&ApiError::because(Code::InvalidRequest, reason)), kind, "{sentence}");
         assert!(text(&kind.key("says")).contains(sentence), "{sentence}");
     }
 }
