@@ -1,6 +1,7 @@
 //! The rules about who may depend on whom. The table of crates in `docs/architecture.md` is compared with `cargo metadata`.
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
+mod circles;
 mod documents;
 mod sisters;
 

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use countersign_domain::wallet::{AccountName, WalletAccount, WalletProof};
 use countersign_ports::{RecognizedAccount, Verdict, WalletVerifier};
-use countersign_usecases::recognize_account::{NamedChain, RecognizeError, recognize_account};
+use countersign_usecases::steps::recognize_account::{NamedChain, RecognizeError, recognize_account};
 
 use crate::cli::{ChallengeCommand, VerifySignature};
 use crate::failure::{Failure, chain};

@@ -16,9 +16,13 @@ use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_domain::token::{AccessClaims, AccessTokenRead};
 use countersign_ports::{EntropyExt, PublicKeys, SignerError, StoreError, TokenSigner};
 use countersign_usecases::Context;
-use countersign_usecases::open_resource::{OpenResourceError, close_resources, judge_opened, open_resources};
-use countersign_usecases::register_client::{RegisterClientError, RegisteredClient, register_with_resources};
-use countersign_usecases::rotate_client_secret::rotate_client_secret;
+use countersign_usecases::clients::open_resource::{
+    OpenResourceError, close_resources, judge_opened, open_resources,
+};
+use countersign_usecases::clients::register_client::{
+    RegisterClientError, RegisteredClient, register_with_resources,
+};
+use countersign_usecases::clients::rotate_client_secret::rotate_client_secret;
 
 use crate::applications::{self, Application, Configuration, Values};
 use crate::cli::{ClientCommand, NewClient};

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use countersign_domain::client::Client;
 use countersign_domain::id::ClientId;
 use countersign_domain::secret::Secret;
-use countersign_usecases::register_client::RegisteredClient;
+use countersign_usecases::clients::register_client::RegisteredClient;
 use serde_json::{Map, Value, json};
 use time::format_description::well_known::Rfc3339;
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use countersign_domain::id::ClientId;
 use countersign_ports::{EntropyExt, StoreError};
 use countersign_usecases::Context;
-use countersign_usecases::forget_unused::{forget_unused_documents, forget_unused_users};
-use countersign_usecases::purge_expired::purge_expired;
+use countersign_usecases::upkeep::forget_unused::{forget_unused_documents, forget_unused_users};
+use countersign_usecases::upkeep::purge_expired::purge_expired;
 use time::OffsetDateTime;
 use tokio::time::sleep;
 
@@ -120,7 +120,7 @@ mod tests {
     use countersign_domain::resource::ResourceRules;
     use countersign_ports::{LoginStore, Storage};
     use countersign_usecases::Policy;
-    use countersign_usecases::purge_expired::BATCH;
+    use countersign_usecases::upkeep::purge_expired::BATCH;
 
     use super::*;
     use crate::wiring::Wiring;

@@ -7,7 +7,7 @@ use time::{Duration, OffsetDateTime};
 
 use crate::challenge;
 use crate::client::Client;
-use crate::error::{OAuthError, OAuthErrorCode, message};
+use crate::error::{OAuthError, OAuthErrorCode, Reason};
 use crate::grant_type::{GrantType, RESPONSE_TYPE_CODE};
 use crate::id::UserId;
 use crate::key_thumbprint::KeyThumbprint;
@@ -51,7 +51,7 @@ pub fn find_client(parameters: &Parameters) -> Result<&str, OAuthError> {
 
 /// The refusal for a client that is not registered.
 pub fn unknown_client() -> OAuthError {
-    OAuthError::new(OAuthErrorCode::UnknownClient, message::INVALID_CLIENT_ID)
+    OAuthError::because(OAuthErrorCode::UnknownClient, Reason::UnknownClient)
 }
 
 /// Finds the registered redirect URI. Errors here are shown to the person and never redirected.
@@ -59,7 +59,7 @@ pub fn find_redirect_uri(parameters: &Parameters, client: &Client) -> Result<Red
     let requested = parameters.once("redirect_uri").map_err(repeated)?;
     requested
         .and_then(|requested| client.redirect_uri(requested))
-        .ok_or_else(|| OAuthError::new(OAuthErrorCode::InvalidRequest, message::INVALID_REDIRECT_URI))
+        .ok_or_else(|| OAuthError::because(OAuthErrorCode::InvalidRequest, Reason::RedirectUri))
 }
 
 /// The client's `state`, for responses. `None` if it is given twice.

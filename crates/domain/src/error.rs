@@ -2,21 +2,36 @@
 
 use std::borrow::Cow;
 
-/// The messages that the specification fixes (sections 4 and 7).
-pub mod message {
+/// A refusal with a message that the specification fixes (sections 4 and 7), and with a page that tells a person
+/// what to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
     /// The client is not registered.
-    pub const INVALID_CLIENT_ID: &str = "Invalid client_id";
+    UnknownClient,
     /// The redirect URI is missing or not registered for the client.
-    pub const INVALID_REDIRECT_URI: &str = "Invalid redirect_uri";
+    RedirectUri,
     /// There is no session, or it has no such request.
-    pub const MISSING_SESSION: &str = "Missing or expired OAuth session";
+    MissingSession,
     /// The signature is not valid.
-    pub const BAD_SIGNATURE: &str = "Failed to verify signature";
+    Signature,
     /// The challenge is not one of ours, belongs to something else, has expired, or was used before.
-    pub const BAD_CHALLENGE: &str = "Challenge is not valid or has expired";
+    Challenge,
     /// The form lacks the secret of a page that this browser was shown.
-    pub const FOREIGN_FORM: &str =
-        "this form is not from a page of this browser session: load the page again";
+    ForeignForm,
+}
+
+impl Reason {
+    /// The message, to the letter.
+    pub const fn message(self) -> &'static str {
+        match self {
+            Self::UnknownClient => "Invalid client_id",
+            Self::RedirectUri => "Invalid redirect_uri",
+            Self::MissingSession => "Missing or expired OAuth session",
+            Self::Signature => "Failed to verify signature",
+            Self::Challenge => "Challenge is not valid or has expired",
+            Self::ForeignForm => "this form is not from a page of this browser session: load the page again",
+        }
+    }
 }
 
 /// Why something was refused. Some wire codes have several variants here, because they come with different
@@ -129,6 +144,8 @@ pub struct OAuthError {
     pub code: OAuthErrorCode,
     /// A sentence for the client's developer.
     pub description: Cow<'static, str>,
+    /// Which of the fixed messages the sentence is, if it is one.
+    pub reason: Option<Reason>,
 }
 
 impl OAuthError {
@@ -138,9 +155,14 @@ impl OAuthError {
         let description = description.into();
         let allowed = |character: char| matches!(character, ' '..='~') && !matches!(character, '"' | '\\');
         if description.chars().all(allowed) {
-            return Self { code, description };
+            return Self { code, description, reason: None };
         }
         let cleaned = description.chars().map(|character| if allowed(character) { character } else { '?' });
-        Self { code, description: Cow::Owned(cleaned.collect()) }
+        Self { code, description: Cow::Owned(cleaned.collect()), reason: None }
+    }
+
+    /// Pairs a code with a fixed message.
+    pub const fn because(code: OAuthErrorCode, reason: Reason) -> Self {
+        Self { code, description: Cow::Borrowed(reason.message()), reason: Some(reason) }
     }
 }

@@ -1,26 +1,22 @@
 //! The secret in a form on one of our pages (ADR 0032): a MAC over the secret in the browser's cookie and
-//! over what the form does. No other site can know it, and the server stores none.
+//! over what the form does, AES-CMAC (RFC 4493) with 256-bit keys. No other site can know it, and the server stores none.
 
 use std::fmt;
 
+use aes::Aes256;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
+use cmac::{Cmac, KeyInit, Mac};
 use subtle::ConstantTimeEq;
-
-/// How much of the MAC goes into a form: 128 bits, which no one can guess.
-const MAC_BYTES: usize = 16;
 
 /// The MAC key for forms. All replicas have the same key, so a page from one works at the others.
 #[derive(Clone)]
-pub struct FormKey(Hmac<Sha256>);
+pub struct FormKey(Cmac<Aes256>);
 
 impl FormKey {
     /// Makes a key from bytes that were derived for this purpose only.
     pub fn new(bytes: [u8; 32]) -> Self {
-        #[expect(clippy::expect_used, reason = "HMAC takes keys of every length")]
-        Self(Hmac::new_from_slice(&bytes).expect("32 bytes are a key"))
+        Self(Cmac::new(&bytes.into()))
     }
 
     /// Starts the secret of a form, for the browser whose cookie has this secret.
@@ -38,7 +34,7 @@ impl fmt::Debug for FormKey {
 /// The secret of a form. It is built from what the form does, part by part: first its name, then everything
 /// that it names.
 #[derive(Clone)]
-pub struct FormSecret(Hmac<Sha256>);
+pub struct FormSecret(Cmac<Aes256>);
 
 impl FormSecret {
     /// Adds a part. Its length is hashed first, so that no byte can move from one part to the next.
@@ -52,7 +48,7 @@ impl FormSecret {
 
     /// The text that goes into the form.
     pub fn text(self) -> String {
-        URL_SAFE_NO_PAD.encode(&self.0.finalize().into_bytes()[..MAC_BYTES])
+        URL_SAFE_NO_PAD.encode(self.0.finalize().into_bytes())
     }
 
     /// Is this the secret that was presented?

@@ -148,8 +148,7 @@ impl fmt::Debug for WalletProof {
 }
 
 /// Decodes a signature of a known length. Its own length and alphabet decide the encoding, never trial and
-/// error: hex with or without `0x`, or base64 or base64url with or without padding (R9 of the security
-/// requirements).
+/// error: hex with or without `0x`, or base64 or base64url with or without padding (P-06).
 ///
 /// `None` for everything else: other lengths, mixed alphabets, spaces, unused bits at the end.
 pub fn signature_bytes(text: &str, length: usize) -> Option<Vec<u8>> {

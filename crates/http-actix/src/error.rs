@@ -7,7 +7,7 @@ use actix_web::body::BoxBody;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actix_web::{HttpResponse, ResponseError};
-use countersign_domain::error::{OAuthError, OAuthErrorCode as Code};
+use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, Reason};
 use countersign_usecases::Refuse;
 use paperclip::actix::Apiv2Schema;
 use serde::Serialize;
@@ -41,6 +41,10 @@ impl ApiError {
         Self::from_error(OAuthError::new(code, description))
     }
 
+    pub(crate) fn because(code: Code, reason: Reason) -> Self {
+        Self::from_error(OAuthError::because(code, reason))
+    }
+
     pub(crate) fn from_error(error: OAuthError) -> Self {
         let status = status_of(error.code);
         let mut this = Self { status, error, headers: Vec::new(), always_page: false, cause: None };
@@ -55,7 +59,7 @@ impl ApiError {
     }
 
     pub(crate) fn missing_session() -> Self {
-        Self::invalid_request(countersign_domain::error::message::MISSING_SESSION)
+        Self::because(Code::InvalidRequest, Reason::MissingSession)
     }
 
     pub(crate) fn not_found() -> Self {

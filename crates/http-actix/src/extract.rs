@@ -1,9 +1,10 @@
 //! Reading requests: bodies with limits, forms and JSON whose errors name the field, credentials, texts of headers and queries.
 
+pub(crate) mod accept;
 pub(crate) mod bearer;
 pub(crate) mod body;
-pub(crate) mod client_credentials;
-pub(crate) mod dpop;
+pub(crate) mod origin;
+pub(crate) mod request_id;
 
 use std::borrow::Cow;
 

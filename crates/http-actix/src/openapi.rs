@@ -16,10 +16,15 @@ mod schemas;
 mod tests;
 mod wallet_operations;
 
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::public_url::PublicUrl;
 use serde_json::{Map, Value, json};
 
-use crate::{login_cookie, session};
+use crate::browser::{login_cookie, session};
+use crate::endpoint::site::assets;
+use crate::page::templates::Asset;
+use crate::state::AppState;
 use operation::Operation;
 
 /// The scheme of access tokens.
@@ -42,6 +47,13 @@ have 64 KiB, addresses and headers 16 KiB each.";
 /// Makes the document for a server at this address.
 pub fn openapi_json(public_url: &PublicUrl) -> String {
     document(public_url).to_string()
+}
+
+/// `GET /openapi.json`: serves the document.
+pub(crate) async fn show(state: Data<AppState>, request: HttpRequest) -> HttpResponse {
+    let public_url = &state.context.policy.public_url;
+    let made = || Asset::new("application/json", openapi_json(public_url).into());
+    assets::answer(&request, state.openapi.get_or_init(made), "public, max-age=300")
 }
 
 fn document(public_url: &PublicUrl) -> Value {

@@ -1,43 +1,44 @@
 //! The one way in which a page is answered: rendered in the person's language, with the menu to choose another, and with
 //! the cookie that remembers a choice.
 
+pub(crate) mod error_page;
+pub(crate) mod language;
+mod menu;
+pub(crate) mod name;
+pub(crate) mod policy;
+pub(crate) mod sign_in;
+pub(crate) mod templates;
+
 use std::hash::Hash;
 
+use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
-use actix_web::http::{Method, StatusCode};
 use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::public_url::PublicUrl;
 use serde::Serialize;
 
 use crate::error::ApiError;
-use crate::headers;
-use crate::language::Language;
-use crate::state::AppState;
-use crate::templates::{Name, Outlines, Shape, TemplateError, Values};
+use language::Language;
+use menu::Menu;
+use name::Name;
+use templates::{Outlines, Shape, TemplateError, Templates, Values};
 
-/// What of a page's query a change of language keeps: which request the page is about, that another wallet is wanted, what
-/// was just done, the secret of a link that was mailed, and the code of a device.
-const KEPT: [&str; 5] = ["request", "another", "done", "token", "user_code"];
-
-/// Nothing that we write into a query is longer.
-const MAX_KEPT: usize = 64;
-
-/// The form that chooses a language.
-#[derive(Debug, Default, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct Menu {
-    /// Where the form goes, if not to the page itself.
-    action: Option<String>,
-    keep: Vec<Field>,
+/// The pages of one server.
+pub(crate) struct Pages {
+    pub(crate) templates: Templates,
+    /// The public URL's own path, before every path of ours.
+    base: String,
+    https: bool,
 }
 
-#[derive(Debug, PartialEq, Eq, Hash, Serialize)]
-struct Field {
-    name: String,
-    value: String,
-}
+impl Pages {
+    /// The pages of a server at this address.
+    pub(crate) fn new(templates: Templates, public_url: &PublicUrl) -> Self {
+        Self { templates, base: public_url.path().to_owned(), https: public_url.is_https() }
+    }
 
-impl AppState {
     /// Renders and answers a page.
-    pub(crate) fn page(
+    pub(crate) fn show(
         &self,
         request: &HttpRequest,
         language: Language,
@@ -49,7 +50,7 @@ impl AppState {
         let body = self.templates.render(language, name, menu.as_ref(), page);
         let mut answer = self.answer(request, status, body.map(String::into_bytes))?;
         if menu.is_none() && !name.has_forms() {
-            let policy = HeaderValue::try_from(headers::policy_without_forms());
+            let policy = HeaderValue::try_from(policy::policy_without_forms());
             let policy = policy.map_err(ApiError::server_error)?;
             answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
         }
@@ -57,7 +58,7 @@ impl AppState {
     }
 
     /// The same for a page that is remembered by its shapes.
-    pub(crate) fn outlined_page<P: Serialize + Eq + Hash>(
+    pub(crate) fn show_outlined<P: Serialize + Eq + Hash>(
         &self,
         request: &HttpRequest,
         language: Language,
@@ -71,7 +72,7 @@ impl AppState {
     }
 
     fn menu(&self, request: &HttpRequest, name: Name) -> Option<Menu> {
-        Menu::of(request, name, self.context.policy.public_url.path())
+        Menu::of(request, name, &self.base)
     }
 
     fn answer(
@@ -81,7 +82,7 @@ impl AppState {
         html: Result<Vec<u8>, TemplateError>,
     ) -> Result<HttpResponse, ApiError> {
         let html = html.map_err(ApiError::server_error)?;
-        Ok(answer(request, status, html, self.context.policy.public_url.is_https()))
+        Ok(answer(request, status, html, self.https))
     }
 }
 
@@ -92,47 +93,6 @@ fn answer(request: &HttpRequest, status: StatusCode, html: Vec<u8>, https: bool)
         answer.cookie(chosen.cookie(https));
     }
     answer.body(html)
-}
-
-impl Menu {
-    /// Does it send more than the choice?
-    pub(crate) const fn keeps(&self) -> bool {
-        !self.keep.is_empty()
-    }
-
-    /// The menu of a page, if its choice can lead back to the same page.
-    pub(crate) fn of(request: &HttpRequest, name: Name, base: &str) -> Option<Self> {
-        let is_read = [Method::GET, Method::HEAD].contains(request.method());
-        let query = request.query_string();
-        let can_be_read_again = match name {
-            // The page also answers forms, and then its own address is another one.
-            Name::Auth => true,
-            // An answer is shown once.
-            Name::FormPost | Name::Offer => false,
-            // What was wrong is not repeated, and without it the error would be another; nor is what a client sent.
-            Name::Error | Name::Logout => is_read && Language::is_all_of(query),
-            Name::Account
-            | Name::AccountEmail
-            | Name::AccountWallet
-            | Name::Continue
-            | Name::Device
-            | Name::DeviceDone
-            | Name::Docs
-            | Name::Home
-            | Name::Playground
-            | Name::SignedOut
-            | Name::Verify => is_read,
-        };
-        let pairs = url::form_urlencoded::parse(query.as_bytes());
-        can_be_read_again.then(|| Self {
-            action: (!is_read).then(|| format!("{base}/auth")),
-            keep: pairs
-                .filter(|(name, value)| KEPT.contains(&name.as_ref()) && value.len() <= MAX_KEPT)
-                .take(KEPT.len())
-                .map(|(name, value)| Field { name: name.into_owned(), value: value.into_owned() })
-                .collect(),
-        })
-    }
 }
 
 #[cfg(test)]

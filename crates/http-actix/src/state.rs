@@ -1,5 +1,7 @@
 //! What every handler shares.
 
+pub(crate) mod last_ping;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -11,23 +13,24 @@ use countersign_metrics::Metrics;
 use countersign_ports::Clock;
 use countersign_usecases::Context;
 
-use crate::endpoint::auth_page::SignInPage;
-use crate::endpoint::discovery::{self, Offers};
-use crate::endpoint::health::LastPing;
 use crate::error::ApiError;
-use crate::origin::require_ours;
-use crate::polls::Polls;
-use crate::rate_limit::{Limited, RateLimits};
-use crate::request_id::RequestIds;
-use crate::server::{HttpSettings, Registration};
-use crate::templates::{Asset, Features, Name, Outlines, Site, TemplateError, Templates};
+use crate::extract::origin::require_ours;
+use crate::extract::request_id::RequestIds;
+use crate::limits::polls::Polls;
+use crate::limits::rate_limit::{Limited, RateLimits};
+use crate::page::Pages;
+use crate::page::name::Name;
+use crate::page::sign_in::SignInPage;
+use crate::page::templates::{Asset, Features, Outlines, Site, TemplateError, Templates};
+use crate::settings::{HttpSettings, Registration};
+use last_ping::LastPing;
 
 pub(crate) struct AppState {
     pub(crate) context: Context,
     pub(crate) form_key: FormKey,
     /// This machine's clock, which may not be the one that the server goes by.
     pub(crate) own_clock: Arc<dyn Clock>,
-    pub(crate) templates: Templates,
+    pub(crate) pages: Pages,
     pub(crate) sign_in_pages: Outlines<SignInPage>,
     pub(crate) rate_limits: RateLimits,
     pub(crate) polls: Polls,
@@ -38,19 +41,15 @@ pub(crate) struct AppState {
     pub(crate) shows_metrics: bool,
     /// When the store was asked last whether it can be written, and what it said.
     pub(crate) last_ping: tokio::sync::Mutex<Option<LastPing>>,
-    /// A document that never changes while the server runs.
-    pub(crate) metadata: Bytes,
+    /// A document that never changes while the server runs, made when somebody asks for it first.
+    pub(crate) metadata: OnceLock<Bytes>,
     /// Another, which few ask for.
-    openapi: OnceLock<Asset>,
+    pub(crate) openapi: OnceLock<Asset>,
     draining: AtomicBool,
 }
 
 impl AppState {
     pub(crate) fn new(context: Context, settings: HttpSettings) -> Result<Self, TemplateError> {
-        let offers = Offers {
-            registration: !matches!(settings.registration, Registration::Closed),
-            client_documents: context.policy.client_documents,
-        };
         let public_url = &context.policy.public_url;
         let site = Site {
             host: public_url.authority(),
@@ -61,7 +60,10 @@ impl AppState {
         };
         let modules = context.wallets.page_modules();
         Ok(Self {
-            templates: Templates::load(settings.template_directory.as_deref(), site, &modules)?,
+            pages: Pages::new(
+                Templates::load(settings.template_directory.as_deref(), site, &modules)?,
+                public_url,
+            ),
             form_key: settings.form_key,
             sign_in_pages: Outlines::of(Name::Auth),
             rate_limits: RateLimits::new(
@@ -71,7 +73,7 @@ impl AppState {
             ),
             polls: Polls::default(),
             request_ids: RequestIds::default(),
-            metadata: discovery::metadata(public_url, offers).into(),
+            metadata: OnceLock::new(),
             openapi: OnceLock::new(),
             registration: settings.registration,
             playground: settings.playground,
@@ -82,12 +84,6 @@ impl AppState {
             context,
             draining: AtomicBool::new(false),
         })
-    }
-
-    /// The description of the interface.
-    pub(crate) fn openapi(&self) -> &Asset {
-        let public_url = &self.context.policy.public_url;
-        self.openapi.get_or_init(|| Asset::new("application/json", crate::openapi_json(public_url).into()))
     }
 
     /// Lets in what one of our own pages sends, or a program, and counts it.

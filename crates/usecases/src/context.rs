@@ -1,5 +1,8 @@
 //! What every use-case works with: the ports and the operator's policy.
 
+pub mod remembered_access;
+pub mod remembered_clients;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -13,8 +16,8 @@ use countersign_domain::public_url::PublicUrl;
 use countersign_domain::resource::ResourceRules;
 use countersign_ports::{Clock, Entropy, Fetcher, JwsReader, Mailer, Storage, TokenSigner, WalletVerifier};
 
-use crate::remembered_access::RememberedAccess;
-use crate::remembered_clients::RememberedClients;
+use remembered_access::RememberedAccess;
+use remembered_clients::RememberedClients;
 
 /// The ports, and the policy. Made once at start.
 #[derive(Clone)]

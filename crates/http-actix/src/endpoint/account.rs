@@ -4,8 +4,10 @@
 pub(crate) mod data;
 pub(crate) mod email;
 pub(crate) mod forms;
-mod notice;
 mod page;
+pub(crate) mod pictures;
+mod trouble;
+pub(crate) mod wallets;
 
 use actix_session::Session;
 use actix_web::http::{StatusCode, header};
@@ -13,25 +15,26 @@ use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::pending::PendingAuthorization;
 use countersign_usecases::Policy;
-use countersign_usecases::login::AccountError;
-use countersign_usecases::read_account::read_account;
+use countersign_usecases::account::read_account::read_account;
+use countersign_usecases::steps::login::AccountError;
 use paperclip::actix::Apiv2Schema;
 use serde::Deserialize;
 use time::OffsetDateTime;
 
-pub(crate) use notice::Done;
-pub(crate) use page::{Farewell, kind_of, signed_out};
+pub(crate) use page::kind_of;
 
-use crate::edge::prefers_html;
-use crate::endpoint::authorize::wait;
+use crate::browser::forms::Action;
+use crate::endpoint::sign_in::authorize::wait;
+use crate::endpoint::steps::done::Done;
+use crate::endpoint::steps::farewell::{Farewell, signed_out};
 use crate::error::ApiError;
+use crate::extract::accept::prefers_html;
 use crate::extract::body::Body;
-use crate::forms::Action;
-use crate::language::Language;
-use crate::origin::require_ours;
+use crate::extract::origin::require_ours;
+use crate::page::language::Language;
 use crate::state::AppState;
-use notice::Trouble;
 use page::Step;
+use trouble::Trouble;
 
 /// Shows the page, or leads to the sign-in.
 pub(crate) async fn show(

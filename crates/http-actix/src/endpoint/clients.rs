@@ -12,18 +12,18 @@ use countersign_domain::grant_type::{GrantType, RESPONSE_TYPE_CODE};
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::secret::Secret;
-use countersign_usecases::delete_client::delete_client;
-use countersign_usecases::read_client::read_client;
-use countersign_usecases::register_client::register_client;
-use countersign_usecases::update_client::update_client;
+use countersign_usecases::clients::delete_client::delete_client;
+use countersign_usecases::clients::read_client::read_client;
+use countersign_usecases::clients::register_client::register_client;
+use countersign_usecases::clients::update_client::update_client;
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ApiError;
 use crate::extract::bearer;
 use crate::extract::body::Body;
-use crate::rate_limit::Limited;
-use crate::server::Registration;
+use crate::limits::rate_limit::Limited;
+use crate::settings::Registration;
 use crate::state::AppState;
 
 /// What a client tells about itself.

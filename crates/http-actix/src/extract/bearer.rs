@@ -51,7 +51,7 @@ pub(crate) fn challenge(error: ApiError) -> ApiError {
 }
 
 /// The same with another scheme.
-pub(super) fn challenge_by(scheme: &str, error: ApiError) -> ApiError {
+pub(crate) fn challenge_by(scheme: &str, error: ApiError) -> ApiError {
     let code = error.error.code;
     let scope = if code == OAuthErrorCode::InsufficientScope { ", scope=\"profile\"" } else { "" };
     let text = format!(

@@ -17,9 +17,9 @@ use serde::de::{DeserializeOwned, Deserializer, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 use url::form_urlencoded;
 
-use crate::connection::Connection;
 use crate::error::ApiError;
 use crate::extract::header_text;
+use crate::limits::connection::Connection;
 
 const MAX_BODY: usize = 64 * 1024;
 const MAX_FIELDS: usize = 100;
@@ -144,12 +144,12 @@ impl Body {
         Ok(pairs)
     }
 
-    /// Refuses a body that is not said to be a form.
-    pub(crate) fn require_form(&self) -> Result<(), ApiError> {
+    /// Refuses a body that is not said to be a form, with this code.
+    pub(crate) fn require_form(&self, code: OAuthErrorCode) -> Result<(), ApiError> {
         match self.kind {
             Kind::Form => Ok(()),
             Kind::Json | Kind::Other => {
-                Err(ApiError::invalid_request("Content-Type must be application/x-www-form-urlencoded"))
+                Err(ApiError::new(code, "Content-Type must be application/x-www-form-urlencoded"))
             }
         }
     }
@@ -280,14 +280,23 @@ fn depth(bytes: &[u8]) -> usize {
     deepest
 }
 
+/// A text that is there. In JSON an empty one is as good as none, as it is in a form.
+pub(crate) fn present(text: Option<String>) -> Option<String> {
+    text.filter(|text| !text.is_empty())
+}
+
 /// A field that must be there.
 pub(crate) fn required<T>(value: Option<T>, name: &'static str) -> Result<T, ApiError> {
-    value.ok_or_else(|| ApiError::invalid_request(format!("{name} is missing")))
+    required_or(OAuthErrorCode::InvalidRequest, value, name)
 }
 
 /// A field of a token request that must be there: the specification answers with 422.
 pub(crate) fn required_in_form<T>(value: Option<T>, name: &'static str) -> Result<T, ApiError> {
-    value.ok_or_else(|| ApiError::new(OAuthErrorCode::IncompleteForm, format!("{name} is missing")))
+    required_or(OAuthErrorCode::IncompleteForm, value, name)
+}
+
+fn required_or<T>(code: OAuthErrorCode, value: Option<T>, name: &'static str) -> Result<T, ApiError> {
+    value.ok_or_else(|| ApiError::new(code, format!("{name} is missing")))
 }
 
 #[cfg(test)]

@@ -32,15 +32,15 @@ use countersign_domain::resource::{DeclaredResource, OpenTo, ResourceRules};
 use countersign_domain::wallet::{WalletAccount, WalletProof};
 use countersign_metrics::{Source, WriterFigures};
 use countersign_ports::{Clock, RecognizedAccount, Storage, Verdict, VerifierError, WalletVerifier};
-use countersign_usecases::open_resource::open_resources;
-use countersign_usecases::register_client::register_client;
+use countersign_usecases::clients::open_resource::open_resources;
+use countersign_usecases::clients::register_client::register_client;
 use countersign_usecases::{Context, Policy};
 use serde_json::{Value, json};
 
-use crate::connection::ConnectionLimits;
-use crate::server::sealed_session;
+use crate::limits::connection::ConnectionLimits;
+use crate::server::{edge, routes, sealed_session};
 use crate::state::AppState;
-use crate::{HttpSettings, Registration, edge, routes};
+use crate::{HttpSettings, Registration};
 
 pub(super) const ISSUER: &str = "https://auth.example.com";
 /// A resource that is open to everybody.

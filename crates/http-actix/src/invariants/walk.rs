@@ -7,8 +7,8 @@ use actix_web::http::Method;
 use actix_web::test::TestRequest;
 use countersign_domain::forgetting::MARGIN;
 use countersign_ports::{Clock, StoreError};
-use countersign_usecases::forget_unused::{forget_unused_documents, forget_unused_users};
-use countersign_usecases::purge_expired::purge_expired;
+use countersign_usecases::upkeep::forget_unused::{forget_unused_documents, forget_unused_users};
+use countersign_usecases::upkeep::purge_expired::purge_expired;
 use serde_json::{Value, json};
 use time::Duration;
 use url::Url;
@@ -22,7 +22,7 @@ use super::site::{
     Answer, Browser, DEVICE_GRANT, Form, From, ISSUER, Kind, NAMED, OPEN, Site, TestClient, WALLET_GRANT,
     forms, sign,
 };
-use crate::routes::{Endpoint, WITH_SESSION};
+use crate::server::routes::{Endpoint, WITH_SESSION};
 
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";

@@ -8,13 +8,11 @@ use super::account_operations::PAGE_FORM;
 use super::examples::{
     self, CLIENT_ID, CLIENT_SECRET, CODE, REDIRECT_URI, REFRESH_TOKEN, SIGNATURE, STATE, WALLET,
 };
-use super::operation::{Example, FORM, HTML, JSON, Operation, parameter};
+use super::operation::{Example, FORM, HTML, JSON, NO_SESSION, Operation, UNKNOWN_CLIENT, parameter};
 use super::schemas::AUTHORIZATION_PARAMETERS;
 use super::{ACCESS_TOKEN, CLIENT_BASIC, REGISTRATION_TOKEN, SESSION};
 
 const PAGE: &str = "<!doctype html>…";
-pub(super) const NO_SESSION: (&str, &str) = ("invalid_request", "Missing or expired OAuth session");
-pub(super) const UNKNOWN_CLIENT: (&str, &str) = ("invalid_client", "Invalid client_id");
 
 pub(super) fn table(public_url: &PublicUrl) -> Vec<Operation> {
     let begin = [authorize("GET"), authorize("POST")];

@@ -4,7 +4,7 @@ use countersign_domain::id_token::AMR;
 use serde_json::{Value, json};
 
 use super::examples::{CLIENT_ID, STATE};
-use super::operation::{Example, FORM, HTML, Operation, parameter};
+use super::operation::{Example, FORM, HTML, NO_SESSION, Operation, UNKNOWN_CLIENT, parameter};
 
 const PAGE: &str = "<!doctype html>…";
 const AFTERWARDS: &str = "https://photos.example.com/goodbye";
@@ -25,7 +25,7 @@ fn answer() -> Operation {
          shown once, and the browser posts it.",
     )
     .shows(200, "The page with the form.", HTML, PAGE)
-    .refuses(400, &[super::flow_operations::NO_SESSION])
+    .refuses(400, &[NO_SESSION])
     .opened_by(&[super::SESSION])
 }
 
@@ -89,7 +89,7 @@ fn logout(method: &'static str) -> Operation {
                 ("invalid_request", "id_token_hint is not an ID token of this server"),
                 ("invalid_request", "id_token_hint was issued to another client"),
                 ("invalid_request", "post_logout_redirect_uri is not registered"),
-                super::flow_operations::UNKNOWN_CLIENT,
+                UNKNOWN_CLIENT,
             ],
         )
         .stores()

@@ -9,6 +9,9 @@ pub(super) const JSON: &str = "application/json";
 pub(super) const FORM: &str = "application/x-www-form-urlencoded";
 pub(super) const HTML: &str = "text/html";
 
+pub(super) const NO_SESSION: (&str, &str) = ("invalid_request", "Missing or expired OAuth session");
+pub(super) const UNKNOWN_CLIENT: (&str, &str) = ("invalid_client", "Invalid client_id");
+
 /// A method at a path: what it takes, what it answers, and how it refuses.
 pub(super) struct Operation {
     pub(super) method: &'static str,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::examples::{self, SIGNATURE, WALLET};
 use super::operation::{Example, FORM, HTML, JSON, Operation, parameter};
-use crate::endpoint::discovery::{self, Offers};
+use crate::endpoint::site::discovery::{self, Offers};
 
 const PAGE: &str = "<!doctype html>…";
 

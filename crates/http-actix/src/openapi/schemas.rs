@@ -9,11 +9,12 @@ mod tokens;
 use paperclip::v2::schema::Apiv2Schema;
 use serde_json::{Map, Value, json};
 
-use crate::endpoint::account::{data, email, forms};
-use crate::endpoint::{
-    answer as leaving, challenge, continue_session, deny, device, device_authorization, health, introspect,
-    login, push, revoke, token, userinfo, verify, wallets,
+use crate::endpoint::account::{data, email, forms, wallets};
+use crate::endpoint::sign_in::{
+    answer as leaving, challenge, continue_session, deny, device, device_authorization, login, push, verify,
 };
+use crate::endpoint::site::health;
+use crate::endpoint::tokens::{introspect, revoke, token, userinfo};
 use crate::error::ErrorBody;
 pub(super) use authorization_request::AUTHORIZATION_PARAMETERS;
 

@@ -7,12 +7,13 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{document, openapi_json};
-use crate::endpoint::account::{email, forms};
-use crate::endpoint::{
-    challenge, clients, continue_session, deny, device, device_authorization, introspect, login, revoke,
-    token, userinfo, verify, wallets,
+use crate::endpoint::account::{email, forms, wallets};
+use crate::endpoint::clients;
+use crate::endpoint::sign_in::{
+    challenge, continue_session, deny, device, device_authorization, login, verify,
 };
-use crate::routes::{WITH_SESSION, WITHOUT_SESSION};
+use crate::endpoint::tokens::{introspect, revoke, token, userinfo};
+use crate::server::routes::{WITH_SESSION, WITHOUT_SESSION};
 
 fn made() -> Value {
     document(&PublicUrl::parse("https://auth.example.com").unwrap())

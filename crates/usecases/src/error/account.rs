@@ -1,14 +1,14 @@
 //! What the outside is told about failures of what people do with their account.
 
 use countersign_domain::email::EmailRejected;
-use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, message};
+use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, Reason};
 
 use super::{Refuse, unavailable};
-use crate::begin_wallet_change::BeginWalletChangeError;
-use crate::change_email::ChangeEmailError;
-use crate::change_wallets::ChangeWalletsError;
-use crate::confirm_email::ConfirmEmailError;
-use crate::login::AccountError;
+use crate::account::begin_wallet_change::BeginWalletChangeError;
+use crate::account::change_email::ChangeEmailError;
+use crate::account::change_wallets::ChangeWalletsError;
+use crate::account::confirm_email::ConfirmEmailError;
+use crate::steps::login::AccountError;
 
 impl Refuse for AccountError {
     fn refusal(&self) -> OAuthError {
@@ -65,12 +65,13 @@ impl Refuse for ChangeWalletsError {
     fn refusal(&self) -> OAuthError {
         match self {
             Self::Challenge(_) | Self::ChallengeSpent => {
-                OAuthError::new(Code::AccessDenied, message::BAD_CHALLENGE)
+                OAuthError::because(Code::AccessDenied, Reason::Challenge)
             }
-            Self::Signature(_) => OAuthError::new(Code::AccessDenied, message::BAD_SIGNATURE),
-            Self::OtherSignature(_) => {
-                OAuthError::new(Code::AccessDenied, format!("{} of the other wallet", message::BAD_SIGNATURE))
-            }
+            Self::Signature(_) => OAuthError::because(Code::AccessDenied, Reason::Signature),
+            Self::OtherSignature(_) => OAuthError::new(
+                Code::AccessDenied,
+                format!("{} of the other wallet", Reason::Signature.message()),
+            ),
             Self::SignerUnknown => OAuthError::new(Code::Conflict, "wallet_address has never signed in here"),
             Self::BelongsToAnother => {
                 OAuthError::new(Code::Conflict, "the other wallet belongs to another user")

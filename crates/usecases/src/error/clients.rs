@@ -1,15 +1,16 @@
 //! What the outside is told about failures of clients, who they are and how they are registered.
 
+use countersign_domain::authorization::unknown_client;
 use countersign_domain::client_auth::ClientRejected;
-use countersign_domain::error::{OAuthError, OAuthErrorCode as Code};
+use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, Reason};
 use countersign_domain::registration::RegistrationRejected;
 
 use super::{Refuse, server_error};
-use crate::AuthenticateClientError;
-use crate::delete_client::DeleteClientError;
-use crate::read_client::ReadClientError;
-use crate::register_client::RegisterClientError;
-use crate::update_client::UpdateClientError;
+use crate::clients::delete_client::DeleteClientError;
+use crate::clients::read_client::ReadClientError;
+use crate::clients::register_client::RegisterClientError;
+use crate::clients::update_client::UpdateClientError;
+use crate::{AuthenticateClientError, DocumentRejected, FindClientError};
 
 impl Refuse for AuthenticateClientError {
     fn refusal(&self) -> OAuthError {
@@ -24,6 +25,16 @@ impl Refuse for AuthenticateClientError {
                 | ClientRejected::AssertionMissing
                 | ClientRejected::AssertionRejected,
             ) => OAuthError::new(Code::InvalidClient, "client authentication failed"),
+            Self::Store(error) => error.refusal(),
+        }
+    }
+}
+
+impl Refuse for FindClientError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::Unknown => unknown_client(),
+            Self::Document(rejected) => refused_document(rejected),
             Self::Store(error) => error.refusal(),
         }
     }
@@ -84,4 +95,8 @@ fn rejected_metadata(rejected: &RegistrationRejected) -> OAuthError {
 
 fn registration_token_invalid() -> OAuthError {
     OAuthError::new(Code::InvalidToken, "registration access token is not valid for this client")
+}
+
+pub(super) fn refused_document(rejected: &DocumentRejected) -> OAuthError {
+    OAuthError::new(Code::UnknownClient, format!("{}: {rejected}", Reason::UnknownClient.message()))
 }

@@ -1,18 +1,20 @@
 //! What the outside is told about failures between an authorization request and its answer, and at signing out.
 
 use countersign_domain::authorization::unknown_client;
-use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, message};
+use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, Reason};
 
+use super::clients::refused_document;
+use super::tokens::grant_type_not_allowed;
 use super::{Refuse, unavailable};
 use crate::ProveKeyError;
-use crate::begin_authorization::BeginAuthorizationError;
-use crate::client_document::{DocumentRejected, FindClientError};
-use crate::complete_login::CompleteLoginError;
-use crate::continue_session::ContinueSessionError;
-use crate::describe_sign_in::DescribeSignInError;
-use crate::push_authorization::PushAuthorizationError;
-use crate::recognize_account::RecognizeError;
-use crate::sign_out::SignOutError;
+use crate::sign_in::begin_authorization::BeginAuthorizationError;
+use crate::sign_in::begin_device::BeginDeviceError;
+use crate::sign_in::complete_login::CompleteLoginError;
+use crate::sign_in::continue_session::ContinueSessionError;
+use crate::sign_in::describe_sign_in::DescribeSignInError;
+use crate::sign_in::push_authorization::PushAuthorizationError;
+use crate::sign_in::sign_out::SignOutError;
+use crate::steps::recognize_account::RecognizeError;
 
 impl Refuse for BeginAuthorizationError {
     fn refusal(&self) -> OAuthError {
@@ -38,11 +40,13 @@ impl Refuse for PushAuthorizationError {
     }
 }
 
-impl Refuse for FindClientError {
+impl Refuse for BeginDeviceError {
     fn refusal(&self) -> OAuthError {
         match self {
-            Self::Unknown => unknown_client(),
-            Self::Document(rejected) => refused_document(rejected),
+            Self::Client(error) => error.refusal(),
+            Self::GrantTypeNotAllowed => grant_type_not_allowed(),
+            Self::Refused(error) => error.clone(),
+            Self::Crowded => unavailable(),
             Self::Store(error) => error.refusal(),
         }
     }
@@ -64,7 +68,7 @@ impl Refuse for ContinueSessionError {
             Self::SessionEnded | Self::ConsentMissing => {
                 OAuthError::new(Code::AccessDenied, "this request needs a signature")
             }
-            Self::RequestSpent => OAuthError::new(Code::InvalidRequest, message::MISSING_SESSION),
+            Self::RequestSpent => OAuthError::because(Code::InvalidRequest, Reason::MissingSession),
             Self::Client(error) => error.refusal(),
             Self::Store(error) => error.refusal(),
         }
@@ -83,9 +87,9 @@ impl Refuse for CompleteLoginError {
             Self::Email(error) => error.refusal(),
             Self::Client(error) => error.refusal(),
             Self::Challenge(_) | Self::ChallengeSpent => {
-                OAuthError::new(Code::AccessDenied, message::BAD_CHALLENGE)
+                OAuthError::because(Code::AccessDenied, Reason::Challenge)
             }
-            Self::Signature(_) => OAuthError::new(Code::AccessDenied, message::BAD_SIGNATURE),
+            Self::Signature(_) => OAuthError::because(Code::AccessDenied, Reason::Signature),
             Self::Verifier(_) => unavailable(),
             Self::Store(error) => error.refusal(),
         }
@@ -102,8 +106,4 @@ impl Refuse for SignOutError {
             Self::Store(error) => error.refusal(),
         }
     }
-}
-
-fn refused_document(rejected: &DocumentRejected) -> OAuthError {
-    OAuthError::new(Code::UnknownClient, format!("{}: {rejected}", message::INVALID_CLIENT_ID))
 }

@@ -4,19 +4,18 @@ use countersign_domain::authorization::unknown_client;
 use countersign_domain::code::CodeRejected;
 use countersign_domain::device::DeviceRejected;
 use countersign_domain::dpop::DpopRejected;
-use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, message};
+use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, Reason};
 use countersign_domain::refresh::RefreshRejected;
 
 use super::{Refuse, server_error, unavailable};
-use crate::begin_device::BeginDeviceError;
-use crate::exchange_code::ExchangeCodeError;
-use crate::exchange_device_code::ExchangeDeviceCodeError;
-use crate::introspect_token::IntrospectTokenError;
-use crate::issue_client_tokens::IssueClientTokensError;
-use crate::read_user_info::ReadUserInfoError;
-use crate::refresh_tokens::RefreshTokensError;
-use crate::revoke_token::RevokeTokenError;
-use crate::sign_in_program::{ProgramChallengeError, SignInProgramError};
+use crate::tokens::exchange_code::ExchangeCodeError;
+use crate::tokens::exchange_device_code::ExchangeDeviceCodeError;
+use crate::tokens::introspect_token::IntrospectTokenError;
+use crate::tokens::issue_client_tokens::IssueClientTokensError;
+use crate::tokens::read_user_info::ReadUserInfoError;
+use crate::tokens::refresh_tokens::RefreshTokensError;
+use crate::tokens::revoke_token::RevokeTokenError;
+use crate::tokens::sign_in_program::{ProgramChallengeError, SignInProgramError};
 use crate::{MintError, ProveKeyError};
 
 impl Refuse for ProveKeyError {
@@ -66,18 +65,6 @@ impl Refuse for ExchangeCodeError {
             Self::Resource(error) => error.clone(),
             Self::Key(error) => error.refusal(),
             Self::Mint(error) => error.refusal(),
-            Self::Store(error) => error.refusal(),
-        }
-    }
-}
-
-impl Refuse for BeginDeviceError {
-    fn refusal(&self) -> OAuthError {
-        match self {
-            Self::Client(error) => error.refusal(),
-            Self::GrantTypeNotAllowed => grant_type_not_allowed(),
-            Self::Refused(error) => error.clone(),
-            Self::Crowded => unavailable(),
             Self::Store(error) => error.refusal(),
         }
     }
@@ -152,9 +139,9 @@ impl Refuse for SignInProgramError {
             Self::Client(error) => error.refusal(),
             Self::GrantTypeNotAllowed => grant_type_not_allowed(),
             Self::NotOurs | Self::Expired | Self::Spent => {
-                OAuthError::new(Code::InvalidGrant, message::BAD_CHALLENGE)
+                OAuthError::because(Code::InvalidGrant, Reason::Challenge)
             }
-            Self::Signature(_) => OAuthError::new(Code::InvalidGrant, message::BAD_SIGNATURE),
+            Self::Signature(_) => OAuthError::because(Code::InvalidGrant, Reason::Signature),
             Self::Resource(error) => error.clone(),
             Self::Verifier(_) => unavailable(),
             Self::Key(error) => error.refusal(),
@@ -231,6 +218,6 @@ impl Refuse for ReadUserInfoError {
     }
 }
 
-fn grant_type_not_allowed() -> OAuthError {
+pub(super) fn grant_type_not_allowed() -> OAuthError {
     OAuthError::new(Code::UnauthorizedClient, "the client did not register this grant type")
 }

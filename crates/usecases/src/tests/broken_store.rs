@@ -1,11 +1,11 @@
 //! C-05: storage fails at each call of each flow; the right error comes out and nothing is half done.
 
 use super::breakable::{break_after, world};
-use super::programs;
+use super::tokens::programs;
 use crate::Refuse;
-use crate::complete_login::LoginWishes;
-use crate::continue_session::{ContinueWishes, continue_session};
-use crate::login::Browser;
+use crate::sign_in::complete_login::LoginWishes;
+use crate::sign_in::continue_session::{ContinueWishes, continue_session};
+use crate::steps::login::Browser;
 
 fn is_unavailable(error: &impl Refuse) -> bool {
     error.refusal().code.name() == "temporarily_unavailable"

@@ -83,10 +83,13 @@ impl History {
             }
             Step::Wait { seconds } => self.world.advance(Duration::seconds(seconds)),
             Step::Purge => {
-                while crate::purge_expired::purge_expired(&self.world.context, self.world.context.clock.now())
-                    .await
-                    .unwrap()
-                    .more
+                while crate::upkeep::purge_expired::purge_expired(
+                    &self.world.context,
+                    self.world.context.clock.now(),
+                )
+                .await
+                .unwrap()
+                .more
                 {}
             }
         }

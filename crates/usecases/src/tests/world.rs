@@ -25,16 +25,18 @@ use countersign_ports::{RecognizedAccount, Storage, Verdict, VerifierError, Wall
 use time::Duration;
 use url::Url;
 
-use crate::begin_authorization::{Begun, begin_authorization};
-use crate::complete_login::{CompleteLoginError, LoginWishes, SignedChallenge, SignedIn, complete_login};
-use crate::exchange_code::{ExchangeCode, ExchangeCodeError, exchange_code};
-use crate::issue_challenge::issue_challenge;
-use crate::login::Browser;
-use crate::open_resource::open_resources;
-use crate::read_user_info::{Presented, ReadUserInfoError, read_user_info};
-use crate::refresh_tokens::{RefreshTokens, RefreshTokensError, refresh_tokens};
-use crate::register_client::register_client;
-use crate::revoke_token::{RevokeToken, RevokeTokenError, revoke_token};
+use crate::clients::open_resource::open_resources;
+use crate::clients::register_client::register_client;
+use crate::sign_in::begin_authorization::{Begun, begin_authorization};
+use crate::sign_in::complete_login::{
+    CompleteLoginError, LoginWishes, SignedChallenge, SignedIn, complete_login,
+};
+use crate::sign_in::issue_challenge::issue_challenge;
+use crate::steps::login::Browser;
+use crate::tokens::exchange_code::{ExchangeCode, ExchangeCodeError, exchange_code};
+use crate::tokens::read_user_info::{Presented, ReadUserInfoError, read_user_info};
+use crate::tokens::refresh_tokens::{RefreshTokens, RefreshTokensError, refresh_tokens};
+use crate::tokens::revoke_token::{RevokeToken, RevokeTokenError, revoke_token};
 use crate::{Context, Policy, TokenAnswer};
 
 pub(super) const REDIRECT_URI: &str = "https://photos.example/cb";

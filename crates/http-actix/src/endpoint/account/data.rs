@@ -9,14 +9,14 @@ use countersign_domain::email::UserEmail;
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::wallet::AccountKind;
 use countersign_ports::LinkedWallet;
-use countersign_usecases::read_account::{AccountShown, ConsentShown, download_account};
+use countersign_usecases::account::read_account::{AccountShown, ConsentShown, download_account};
 use paperclip::actix::Apiv2Schema;
 use serde::Serialize;
 
 use super::{PlainForm, refuse_change};
+use crate::browser::forms::Action;
 use crate::error::ApiError;
 use crate::extract::body::Body;
-use crate::forms::Action;
 use crate::state::AppState;
 
 /// Everything that is a user's.

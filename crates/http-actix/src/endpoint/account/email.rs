@@ -11,24 +11,27 @@ use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::secret::Secret;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::SharedAddress;
-use countersign_usecases::change_email::{ChangeEmailError, admit_email_change, put_email, remove_email};
-use countersign_usecases::confirm_email::{ConfirmEmailError, LinkOpened, confirm_email, open_link};
+use countersign_usecases::account::change_email::{
+    ChangeEmailError, admit_email_change, put_email, remove_email,
+};
+use countersign_usecases::account::confirm_email::{ConfirmEmailError, LinkOpened, confirm_email, open_link};
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
 
-use super::notice::{Done, Trouble};
 use super::page::{Step, kind_of};
+use super::trouble::Trouble;
 use super::{PlainForm, back, refuse_change, request_of_ours, show_again, sign_in_for};
-use crate::edge::prefers_html;
+use crate::browser::forms::Action;
+use crate::endpoint::steps::done::Done;
+use crate::endpoint::steps::mail;
 use crate::error::ApiError;
+use crate::extract::accept::prefers_html;
 use crate::extract::body::{Body, required};
 use crate::extract::query_value;
-use crate::forms::Action;
-use crate::language::Language;
-use crate::mail;
-use crate::rate_limit::Limited;
+use crate::limits::rate_limit::Limited;
+use crate::page::language::Language;
+use crate::page::name::Name;
 use crate::state::AppState;
-use crate::templates::Name;
 
 /// An address that goes on file.
 #[derive(Deserialize, Apiv2Schema)]
@@ -251,5 +254,5 @@ fn page(
     shown: LinkPage,
     status: StatusCode,
 ) -> Result<HttpResponse, ApiError> {
-    state.page(request, Language::of(request, None), Name::AccountEmail, status, &shown)
+    state.pages.show(request, Language::of(request, None), Name::AccountEmail, status, &shown)
 }

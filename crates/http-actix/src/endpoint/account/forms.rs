@@ -3,21 +3,22 @@
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::id::{ClientId, SessionId};
-use countersign_usecases::delete_account::delete_account;
-use countersign_usecases::end_sessions::{WhichSessions, end_sessions};
-use countersign_usecases::revoke_consent::revoke_consent;
+use countersign_usecases::account::delete_account::delete_account;
+use countersign_usecases::account::end_sessions::{WhichSessions, end_sessions};
+use countersign_usecases::account::revoke_consent::revoke_consent;
 use paperclip::actix::Apiv2Schema;
 use serde::Deserialize;
 
-use super::notice::{Done, Trouble};
 use super::page::Step;
+use super::trouble::Trouble;
 use super::{back, refuse, refuse_change, show_again};
-use crate::back_channel;
+use crate::browser::forms::Action;
+use crate::endpoint::steps::back_channel;
+use crate::endpoint::steps::done::Done;
 use crate::error::ApiError;
 use crate::extract::body::{Body, required};
-use crate::forms::Action;
-use crate::origin::require_ours;
-use crate::rate_limit::Limited;
+use crate::extract::origin::require_ours;
+use crate::limits::rate_limit::Limited;
 use crate::state::AppState;
 
 /// Whose access ends.

@@ -7,17 +7,17 @@ use countersign_domain::email::UserEmail;
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::wallet::{AccountKind, WalletAccount};
 use countersign_ports::{LinkedWallet, WalletVerifier};
-use countersign_usecases::read_account::{AccountShown, ConsentShown, ConsentShownAt};
-use countersign_usecases::sign_out::Back;
+use countersign_usecases::account::read_account::{AccountShown, ConsentShown, ConsentShownAt};
 use serde::Serialize;
 use time::{OffsetDateTime, UtcOffset};
 
-use super::notice::{Done, Trouble};
+use super::trouble::Trouble;
+use crate::browser::forms::{Action, Forms};
+use crate::endpoint::steps::done::Done;
 use crate::error::ApiError;
-use crate::forms::{Action, Forms};
-use crate::language::Language;
+use crate::page::language::Language;
+use crate::page::name::Name;
 use crate::state::AppState;
-use crate::templates::Name;
 
 /// What the page says beside what it shows.
 #[derive(Clone, Copy, Debug, Default)]
@@ -135,49 +135,6 @@ struct EmailContext {
     verified: Option<Moment>,
 }
 
-#[derive(Serialize)]
-struct SignedOutPage<'a> {
-    done: &'static str,
-    back: Option<BackContext<'a>>,
-}
-
-#[derive(Serialize)]
-struct BackContext<'a> {
-    target: &'a str,
-    destination: String,
-    leads: bool,
-}
-
-/// What is left to say to somebody who is signed out: what was done, and where they came from.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Farewell<'a> {
-    pub(super) done: Done,
-    back: Option<&'a Back>,
-    leads: bool,
-}
-
-impl Default for Farewell<'_> {
-    fn default() -> Self {
-        Self { done: Done::SignedOut, back: None, leads: false }
-    }
-}
-
-impl<'a> Farewell<'a> {
-    /// The person finds a link to where they came from.
-    pub(crate) fn linked(back: Option<&'a Back>) -> Self {
-        Self { back, ..Self::default() }
-    }
-
-    /// The page goes there by itself.
-    pub(crate) fn leading(back: Option<&'a Back>) -> Self {
-        Self { leads: true, ..Self::linked(back) }
-    }
-
-    pub(super) fn of(done: Done) -> Self {
-        Self { done, ..Self::default() }
-    }
-}
-
 /// Shows the page of whoever is signed in.
 pub(super) fn render(
     state: &AppState,
@@ -188,7 +145,7 @@ pub(super) fn render(
 ) -> Result<HttpResponse, ApiError> {
     let wallets = &*state.context.wallets;
     let language = Language::of(request, None);
-    let text = |key: String| state.templates.text(language, &key).to_owned();
+    let text = |key: String| state.pages.templates.text(language, &key).to_owned();
     let forms = state.forms(request);
     let done = step.done.filter(|done| done.may_leave_the_session());
     let page = AccountPage {
@@ -212,24 +169,7 @@ pub(super) fn render(
         trouble: step.trouble.map(|trouble| Said { name: trouble.name(), text: text(trouble.key()) }),
         forms: FormSecrets::of(&forms),
     };
-    state.page(request, language, Name::Account, status, &page)
-}
-
-/// Shows that nobody is signed in any more.
-pub(crate) fn signed_out(
-    state: &AppState,
-    request: &HttpRequest,
-    language: Language,
-    farewell: Farewell<'_>,
-) -> Result<HttpResponse, ApiError> {
-    let Farewell { done, back, leads } = farewell;
-    let back = back.map(|Back { uri, address }| BackContext {
-        target: address,
-        destination: state.templates.destination(language, &uri.destination()),
-        leads,
-    });
-    let page = SignedOutPage { done: done.name(), back };
-    state.page(request, language, Name::SignedOut, StatusCode::OK, &page)
+    state.pages.show(request, language, Name::Account, status, &page)
 }
 
 /// What people call the kind of an account, for example `Ethereum`.
@@ -308,7 +248,7 @@ impl AppContext {
 impl AgreementContext {
     fn of(state: &AppState, language: Language, shown: &ConsentShown) -> Self {
         let ConsentShown { consent, destination, .. } = shown;
-        let templates = &state.templates;
+        let templates = &state.pages.templates;
         let destinations = match destination {
             ConsentShownAt::Redirect(destination) => vec![templates.destination(language, destination)],
             ConsentShownAt::Device => vec![templates.text(language, "account.on_device").to_owned()],

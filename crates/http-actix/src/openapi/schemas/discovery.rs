@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::answer;
-use crate::endpoint::discovery;
+use crate::endpoint::site::discovery;
 
 pub(super) fn metadata() -> Value {
     let uri = || json!({"format": "uri"});

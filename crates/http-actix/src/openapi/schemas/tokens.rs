@@ -4,7 +4,7 @@ use countersign_domain::grant_type::GrantType;
 use serde_json::{Map, Value, json};
 
 use super::{answer, derived, request};
-use crate::endpoint::{introspect, token};
+use crate::endpoint::tokens::{introspect, token};
 
 /// Which fields are needed depends on the grant type.
 pub(super) fn token_request() -> Value {

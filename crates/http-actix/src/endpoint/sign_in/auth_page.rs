@@ -1,0 +1,146 @@
+//! `GET /auth`: the page where a person signs in.
+
+mod notice;
+
+use actix_session::Session;
+use actix_web::http::StatusCode;
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::challenge::iso8601;
+use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::wallet::WalletAccount;
+use countersign_ports::{SigningHint, WalletVerifier};
+use countersign_usecases::sign_in::describe_sign_in::{Standing, describe_sign_in};
+use countersign_usecases::sign_in::issue_challenge::Challenge;
+use countersign_usecases::steps::recognize_account::NamedChain;
+
+pub(crate) use notice::Notice;
+
+use crate::browser::forms::Action;
+use crate::browser::session::Pendings;
+use crate::endpoint::site::playground;
+use crate::error::ApiError;
+use crate::extract::query_value;
+use crate::page::language::Language;
+use crate::page::sign_in::{ClientContext, HintContext, RememberedContext, ScopeContext, SignInPage};
+use crate::page::templates::Values;
+use crate::state::AppState;
+
+/// Where the person is in the way without scripts.
+#[derive(Default)]
+pub(crate) struct Step {
+    /// The text that was issued, if one was.
+    pub(crate) challenge: Option<Challenge>,
+    /// What went wrong before.
+    pub(crate) notice: Option<Notice>,
+    /// The address that was written, to be put right.
+    pub(crate) address: Option<String>,
+    /// The chains that it can belong to, to be chosen from.
+    pub(crate) chains: Vec<NamedChain>,
+    /// Does the person want another wallet than the one that is signed in?
+    pub(crate) another: bool,
+}
+
+/// Shows the page for the newest request, or for the one that is named.
+pub(crate) async fn show(
+    state: Data<AppState>,
+    request: HttpRequest,
+    session: Session,
+) -> Result<HttpResponse, ApiError> {
+    let once = |name| query_value(&request, name).map_err(ApiError::always_as_page);
+    // Which of several pending requests is meant; and does the person want another wallet than the one that is signed in?
+    let (label, another) = (once("request")?, once("another")?);
+    let mut pendings =
+        Pendings::require(&session, state.context.clock.now()).map_err(ApiError::always_as_page)?;
+    let pending = pendings.labeled_or_newest(label.as_deref());
+    let pending = pending.ok_or_else(|| ApiError::missing_session().always_as_page())?;
+    // The person chose a language: what the client asked for does not count any more.
+    let chose_language = Language::chosen(&request).is_some() && pending.ui_locales.take().is_some();
+    let pending = pending.clone();
+    if chose_language {
+        pendings.save(&session).map_err(ApiError::server_error)?;
+    }
+    let step = Step { another: another.is_some(), ..Step::default() };
+    render(&state, (&request, &session), &pending, step, StatusCode::OK)
+        .await
+        .map_err(ApiError::always_as_page)
+}
+
+/// Renders the page for one pending request.
+pub(crate) async fn render(
+    state: &AppState,
+    (request, session): (&HttpRequest, &Session),
+    pending: &PendingAuthorization,
+    step: Step,
+    status: StatusCode,
+) -> Result<HttpResponse, ApiError> {
+    let context = &state.context;
+    let forms = state.forms(request).with_new(session, &*context.entropy)?;
+    let sign_in = describe_sign_in(context, pending, &state.browser(request)).await?;
+    let wallets = &*context.wallets;
+    let language = Language::of(request, pending.ui_locales.as_deref());
+    let issued = step.challenge;
+    // Whoever is on the way to sign, stays on it.
+    let another = step.another || issued.is_some() || step.notice.is_some();
+    let mut values = Values::default();
+    let (remembered, signed_in_as, new) = match sign_in.standing {
+        Standing::Stranger => (None, None, None),
+        Standing::MayContinue { .. } if another => (None, None, None),
+        Standing::MayContinue { account } => {
+            let form = forms.secret(&Action::Continue { request: pending, account: &account.caip10() });
+            (Some(RememberedContext::of(account, form, &mut values)), None, None)
+        }
+        Standing::MustSign { account, new } => (None, Some(values.place(account.address)), new),
+    };
+    let address = issued.as_ref().map(|issued| name_of(wallets, &issued.account)).or(step.address);
+    let page = SignInPage {
+        client: ClientContext::of(sign_in.client, context.policy.public_url.authority(), &mut values),
+        is_account: pending.is_for_account(),
+        device: pending.device_code().map(|code| values.place(code)),
+        destination: values.place(state.pages.templates.destination(language, &sign_in.destination)),
+        scopes: ScopeContext::list(pending.scope, new),
+        resources: pending.resources.iter().map(|uri| values.place(uri)).collect(),
+        client_id: values.place(pending.client.to_string()),
+        redirect_uri: values.place(pending.redirect_uri.as_str()),
+        state: pending.state.as_deref().map(|state| values.place(state)),
+        request_label: values.place(pending.label()),
+        remembered,
+        form_deny: values.place(forms.secret(&Action::Deny { request: pending })),
+        signed_in_as,
+        step_up: new.is_some(),
+        another: step.another,
+        offer_email: sign_in.lacks_email,
+        may_remember: context.policy.lifetimes.login_session.is_positive() && !pending.is_for_account(),
+        remember_hours: context.policy.lifetimes.login_session.whole_hours().max(1),
+        playground_wallet: state.playground
+            && pending.redirect_uri.as_str() == playground::redirect_uri(&context.policy.public_url),
+        address: address.or_else(|| pending.login_hint.clone()).map(|address| values.place(address)),
+        chains: step
+            .chains
+            .iter()
+            .map(|NamedChain { chain, kind }| HintContext::of(chain, kind, &mut values))
+            .collect(),
+        step: if issued.is_some() { "sign" } else { "address" },
+        expires_at: issued.as_ref().map(|issued| values.place(iso8601(issued.expires_at))),
+        tries_left: issued.as_ref().filter(|_| step.notice.is_some()).map(|issued| issued.tries_left),
+        challenge: issued.as_ref().map(|issued| values.place(&issued.text)),
+        wallet_address: issued.as_ref().map(|issued| values.place(&issued.account.address)),
+        chain: issued.as_ref().map(|issued| values.place(&issued.account.chain)),
+        how_to_sign: issued
+            .iter()
+            .flat_map(|issued| &issued.signing_hints)
+            .map(|SigningHint { tool, how }| HintContext::of(tool, how, &mut values))
+            .collect(),
+        notice: step.notice.map(|notice| values.place(state.pages.templates.text(language, notice.key()))),
+    };
+    state.pages.show_outlined(request, language, &state.sign_in_pages, status, page, &values)
+}
+
+/// The shortest name that means exactly this account when it is written again: the address alone, or behind its chain
+/// (CAIP-10).
+fn name_of(wallets: &dyn WalletVerifier, account: &WalletAccount) -> String {
+    match wallets.recognize(&account.address, None).as_slice() {
+        [only] if only.account == *account => account.address.clone(),
+        _ => account.caip10(),
+    }
+}

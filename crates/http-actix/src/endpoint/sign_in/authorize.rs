@@ -1,0 +1,133 @@
+//! `GET` and `POST /oauth/authorize`: a client sends a person to us.
+
+use actix_session::Session;
+use actix_web::http::{StatusCode, header};
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::error::{OAuthError, OAuthErrorCode};
+use countersign_domain::parameters::Parameters;
+use countersign_domain::pending::PendingAuthorization;
+use countersign_ports::EntropyExt;
+use countersign_usecases::sign_in::begin_authorization::{
+    self, BeginAuthorizationError, Begun, Way, begin_authorization,
+};
+use countersign_usecases::steps::answer::ClientAnswer;
+
+use crate::browser::session::{Pendings, TooLarge, cookie_name, mark_or_new};
+use crate::endpoint::sign_in::answer::{deliver, offer};
+use crate::error::ApiError;
+use crate::extract::body::{Body, Kind};
+use crate::extract::origin::again_by_get;
+use crate::limits::rate_limit::Limited;
+use crate::page::language::Language;
+use crate::state::AppState;
+
+/// Begins an authorization from the query; a redirect answers with 302.
+pub(crate) async fn get(
+    state: Data<AppState>,
+    request: HttpRequest,
+    session: Session,
+) -> Result<HttpResponse, ApiError> {
+    answer(&state, &request, Parameters::from_form(request.query_string()), &session, StatusCode::FOUND).await
+}
+
+/// Begins an authorization from a form; a redirect answers with 303, so that the form is not sent on.
+pub(crate) async fn post(
+    state: Data<AppState>,
+    request: HttpRequest,
+    session: Session,
+    body: Body,
+) -> Result<HttpResponse, ApiError> {
+    let parameters = match body.kind {
+        Kind::Form => {
+            let pairs = body.pairs()?;
+            let public_url = &state.context.policy.public_url;
+            let address = format!("{}/oauth/authorize", public_url.path());
+            let cookie = cookie_name(public_url.is_https());
+            if let Some(again) = again_by_get(&request, cookie, &address, &pairs) {
+                return Ok(again);
+            }
+            Parameters::new(pairs)
+        }
+        Kind::Json | Kind::Other => Parameters::from_form(request.query_string()),
+    };
+    answer(&state, &request, parameters, &session, StatusCode::SEE_OTHER).await
+}
+
+async fn answer(
+    state: &AppState,
+    request: &HttpRequest,
+    parameters: Parameters,
+    session: &Session,
+    status: StatusCode,
+) -> Result<HttpResponse, ApiError> {
+    // A client with a document may make us ask others.
+    if parameters.all("client_id").any(|name| name.contains("://")) {
+        state.rate_limits.check(Limited::Document, request)?;
+    }
+    match begin(state, request, &parameters, session).await {
+        Ok(Next::Ask(page)) => {
+            Ok(HttpResponse::build(status).insert_header((header::LOCATION, page)).finish())
+        }
+        Ok(Next::Tell(to)) => deliver(state, request, &to, status),
+        Err(BeginAuthorizationError::Redirect { to, way, error }) => {
+            tracing::info!(error = error.code.name(), description = %error.description, "authorization refused");
+            match way {
+                Way::AtOnce => deliver(state, request, &to, status),
+                Way::ByLink => offer(state, request, &to, &error),
+            }
+        }
+        Err(
+            error @ (BeginAuthorizationError::ShowPage(_)
+            | BeginAuthorizationError::Document(_)
+            | BeginAuthorizationError::Store(_)),
+        ) => Err(error.into()),
+    }
+}
+
+/// What follows from a good request.
+enum Next {
+    /// The person is asked, on the page with this address.
+    Ask(String),
+    /// The client is told at once.
+    Tell(ClientAnswer),
+}
+
+/// Judges the request and puts it into the session.
+async fn begin(
+    state: &AppState,
+    request: &HttpRequest,
+    parameters: &Parameters,
+    session: &Session,
+) -> Result<Next, BeginAuthorizationError> {
+    let context = &state.context;
+    let mut pending = match begin_authorization(context, parameters, &state.browser(request)).await? {
+        Begun::Ask(pending) => *pending,
+        Begun::Answered { to } => return Ok(Next::Tell(to)),
+    };
+    let language = pending.ui_locales.as_deref().and_then(Language::negotiate);
+    pending.ui_locales = language.map(|language| language.tag().to_owned());
+    wait(state, session, pending.clone()).map(Next::Ask).map_err(|too_large| {
+        let error = OAuthError::new(OAuthErrorCode::InvalidRequest, too_large.to_string());
+        begin_authorization::refuse(context, &pending, error)
+    })
+}
+
+/// Has a request wait in the session; the answer is the page that asks about it.
+pub(crate) fn wait(
+    state: &AppState,
+    session: &Session,
+    pending: PendingAuthorization,
+) -> Result<String, TooLarge> {
+    let mut pendings = Pendings::load(session, state.context.clock.now());
+    // The forms of the page that asks are bound to it.
+    mark_or_new(session, || state.context.entropy.bytes()).map_err(|_| TooLarge)?;
+    pendings.add(pending);
+    let label = if pendings.len() > 1 { pendings.newest().map(|newest| newest.label()) } else { None };
+    pendings.save(session)?;
+    let page = format!("{}/auth", state.context.policy.public_url.path());
+    Ok(match label {
+        Some(label) => format!("{page}?request={label}"),
+        None => page,
+    })
+}

@@ -1,0 +1,214 @@
+//! `POST /oauth/challenge`: the page asks for a text to sign, or a program that has no browser.
+
+use std::fmt;
+
+use actix_session::Session;
+use actix_web::http::StatusCode;
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::challenge::iso8601;
+use countersign_domain::wallet::{AccountKind, AccountName};
+use countersign_ports::SigningHint;
+use countersign_usecases::sign_in::issue_challenge::{Challenge, issue_challenge};
+use countersign_usecases::steps::recognize_account::{NamedChain, RecognizeError};
+use countersign_usecases::tokens::sign_in_program::{ProgramChallenge, issue_program_challenge};
+use paperclip::actix::Apiv2Schema;
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::browser::session::Pendings;
+use crate::endpoint::sign_in::auth_page::{self, Notice, Step};
+use crate::error::ApiError;
+use crate::extract::body::{Body, Kind, required};
+use crate::limits::rate_limit::Limited;
+use crate::state::AppState;
+
+/// Who wants to sign, and for which of several pending requests.
+#[derive(Deserialize, Apiv2Schema)]
+pub(crate) struct ChallengeRequest {
+    /// The wallet's address, alone or behind its chain (CAIP-10).
+    wallet_address: Option<String>,
+    /// The chain by CAIP-2; needed only where several chains write such an address, or for a contract wallet.
+    chain: Option<String>,
+    /// What the account is, `key` or `contract`, where both may stand behind the address: then nothing else is accepted, and the
+    /// text says it. Without it the signature shows it.
+    kind: Option<String>,
+    /// The client of the pending request; without it the newest request is meant. Or the client of a program, where there is no
+    /// session.
+    client_id: Option<String>,
+    /// Its redirect URI.
+    redirect_uri: Option<String>,
+    /// Its state.
+    state: Option<String>,
+    /// What a program asks for, separated by spaces; all that its client registered, if nothing is said.
+    scope: Option<String>,
+    /// The resources that a program's access tokens shall be for; a single one may stand without a list.
+    #[serde(default, deserialize_with = "one_or_several")]
+    resource: Vec<String>,
+}
+
+/// Reads a text, or a list of texts.
+fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    struct Texts;
+
+    impl<'de> Visitor<'de> for Texts {
+        type Value = Vec<String>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a string or a list of strings")
+        }
+
+        fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+            Ok(vec![text.to_owned()])
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+            let mut texts = Vec::new();
+            while let Some(text) = list.next_element()? {
+                texts.push(text);
+            }
+            Ok(texts)
+        }
+    }
+
+    deserializer.deserialize_any(Texts)
+}
+
+impl ChallengeRequest {
+    /// Does a program ask that has no browser? Whoever names a redirect URI or a state means a pending request.
+    const fn is_of_program(&self) -> bool {
+        self.client_id.is_some() && self.redirect_uri.is_none() && self.state.is_none()
+    }
+}
+
+/// A text to sign.
+#[derive(Serialize, Apiv2Schema)]
+pub(crate) struct ChallengeAnswer {
+    /// The exact text.
+    challenge: String,
+    /// The address in its canonical form.
+    wallet_address: String,
+    /// The chain by CAIP-2.
+    chain: String,
+    /// When the text stops being good.
+    expires_at: String,
+    /// How to sign the text by hand.
+    how_to_sign: Vec<HowToSign>,
+}
+
+/// One way to sign by hand.
+#[derive(Serialize, Apiv2Schema)]
+pub(crate) struct HowToSign {
+    /// The tool.
+    tool: String,
+    /// The command, or the way through its menus. The text is in the file `sign-in.txt`.
+    how: String,
+}
+
+impl HowToSign {
+    /// The hints of a wallet family, for the wire.
+    pub(crate) fn list(hints: Vec<SigningHint>) -> Vec<Self> {
+        hints.into_iter().map(|hint| Self { tool: hint.tool.to_owned(), how: hint.how }).collect()
+    }
+}
+
+/// Issues a challenge for one of the session's pending requests.
+pub(crate) async fn issue(
+    state: Data<AppState>,
+    request: HttpRequest,
+    session: Session,
+    body: Body,
+) -> Result<HttpResponse, ApiError> {
+    let context = &state.context;
+    state.admit(&request, Limited::Challenge)?;
+    let asked: ChallengeRequest = body.either()?;
+    let mut pendings = match Pendings::require(&session, context.clock.now()) {
+        Err(_) if body.kind == Kind::Json && asked.is_of_program() => {
+            return issue_to_program(&state, asked).await;
+        }
+        found => found?,
+    };
+    let pending = pendings.named_or_newest(
+        asked.client_id.as_deref(),
+        asked.redirect_uri.as_deref(),
+        asked.state.as_deref(),
+    )?;
+    let wallet_address = required(asked.wallet_address, "wallet_address")?;
+    let address = if body.kind == Kind::Form { wallet_address.trim() } else { &wallet_address };
+    let chain = asked.chain.as_deref().map(str::trim).filter(|chain| !chain.is_empty());
+    let kind = kind_named(asked.kind.as_deref(), "kind")?;
+    let issued = AccountName::read(address, chain)
+        .map_err(RecognizeError::from)
+        .and_then(|name| issue_challenge(context, pending, name.of_kind(kind)));
+    let challenge = match issued {
+        Ok(challenge) => challenge,
+        Err(error) if body.kind == Kind::Form => {
+            let notice = Some(Notice::of_address(&error));
+            let chains = chains_of(error);
+            // A chain that is chosen from the list must not meet another one in front of the address.
+            let bare = AccountName::read(address, None).map_or(address, |name| name.address);
+            let address = Some(if chains.is_empty() { address } else { bare }.to_owned());
+            let step = Step { notice, address, chains, ..Step::default() };
+            return auth_page::render(&state, (&request, &session), pending, step, StatusCode::BAD_REQUEST)
+                .await;
+        }
+        Err(error) => return Err(error.into()),
+    };
+    state.metrics.challenges.count();
+    let pending = pending.clone();
+    pendings.save(&session).map_err(ApiError::server_error)?;
+    if body.kind == Kind::Form {
+        let step = Step { challenge: Some(challenge), ..Step::default() };
+        return auth_page::render(&state, (&request, &session), &pending, step, StatusCode::OK).await;
+    }
+    Ok(HttpResponse::Ok().json(ChallengeAnswer::from(challenge)))
+}
+
+/// Issues a challenge that comes back to the token endpoint.
+async fn issue_to_program(state: &AppState, asked: ChallengeRequest) -> Result<HttpResponse, ApiError> {
+    if asked.kind.is_some() {
+        return Err(ApiError::invalid_request("kind is not taken where there is no session"));
+    }
+    let client_id = required(asked.client_id, "client_id")?;
+    let wallet_address = required(asked.wallet_address, "wallet_address")?;
+    let name = AccountName::read(&wallet_address, asked.chain.as_deref()).map_err(RecognizeError::from)?;
+    let (scope, resources) = (asked.scope.as_deref(), asked.resource.as_slice());
+    let asked = ProgramChallenge { client_id: &client_id, name, scope, resources };
+    let challenge = issue_program_challenge(&state.context, asked).await?;
+    state.metrics.challenges.count();
+    Ok(HttpResponse::Ok().json(ChallengeAnswer::from(challenge)))
+}
+
+impl From<Challenge> for ChallengeAnswer {
+    fn from(challenge: Challenge) -> Self {
+        Self {
+            challenge: challenge.text,
+            wallet_address: challenge.account.address,
+            chain: challenge.account.chain,
+            expires_at: iso8601(challenge.expires_at),
+            how_to_sign: HowToSign::list(challenge.signing_hints),
+        }
+    }
+}
+
+/// Reads what an account is, where that is named. A form sends an empty field for what is not.
+pub(crate) fn kind_named(text: Option<&str>, field: &'static str) -> Result<Option<AccountKind>, ApiError> {
+    match text {
+        None | Some("") => Ok(None),
+        Some(text) => match AccountKind::parse(text) {
+            Some(kind) => Ok(Some(kind)),
+            None => Err(ApiError::invalid_request(format!("{field} must be key or contract"))),
+        },
+    }
+}
+
+/// The chains that the person can choose from, where that is all that is missing.
+pub(crate) fn chains_of(error: RecognizeError) -> Vec<NamedChain> {
+    match error {
+        RecognizeError::Ambiguous(chains) | RecognizeError::ChainUnknown(chains) => chains,
+        RecognizeError::AddressUnknown
+        | RecognizeError::ChainsDiffer(_)
+        | RecognizeError::KindUnknown(_)
+        | RecognizeError::KindMissing => Vec::new(),
+    }
+}

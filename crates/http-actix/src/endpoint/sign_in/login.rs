@@ -1,0 +1,182 @@
+//! `POST /oauth/login`: a person presents a signed challenge.
+
+use std::fmt;
+
+use actix_session::Session;
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::authorization::unknown_client;
+use countersign_domain::client_document::DocumentUrl;
+use countersign_domain::id::ClientId;
+use countersign_domain::wallet::AccountName;
+use countersign_metrics::{LoginResult, namespace};
+use countersign_usecases::sign_in::complete_login::{
+    CompleteLoginError, LoginWishes, SignedChallenge, SignedIn, complete_login,
+};
+use countersign_usecases::sign_in::issue_challenge::recall_challenge;
+use paperclip::actix::Apiv2Schema;
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer};
+
+use crate::browser::session::Pendings;
+use crate::endpoint::sign_in::answer::{Leaving, leave};
+use crate::endpoint::sign_in::auth_page::{self, Notice, Step};
+use crate::endpoint::steps::mail;
+use crate::error::ApiError;
+use crate::extract::accept::prefers_html;
+use crate::extract::body::{Body, Kind, required};
+use crate::limits::rate_limit::Limited;
+use crate::page::language::Language;
+use crate::state::AppState;
+
+/// A signed challenge, with the pending request that it answers.
+#[derive(Deserialize, Apiv2Schema)]
+pub(crate) struct LoginRequest {
+    /// The wallet's address.
+    wallet_address: Option<String>,
+    /// The exact text that was issued.
+    challenge: Option<String>,
+    /// The wallet's signature: hex, base64, base64url or base58, whichever its family writes.
+    signature: Option<String>,
+    /// The client of the pending request.
+    client_id: Option<String>,
+    /// Its redirect URI.
+    redirect_uri: Option<String>,
+    /// Its state.
+    state: Option<String>,
+    /// Shall this browser remember the sign-in? A form sends `on`.
+    #[serde(default, deserialize_with = "flag")]
+    remember: bool,
+    /// An e-mail address; it goes on file if none is.
+    email: Option<String>,
+}
+
+/// Reads `true` from JSON and `on` or `true` from a form.
+fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    struct Flag;
+
+    impl Visitor<'_> for Flag {
+        type Value = bool;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a boolean")
+        }
+
+        fn visit_bool<E>(self, value: bool) -> Result<bool, E> {
+            Ok(value)
+        }
+
+        fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<bool, E> {
+            match value {
+                "on" | "true" => Ok(true),
+                "off" | "false" => Ok(false),
+                _ => Err(E::custom("expected on or off")),
+            }
+        }
+    }
+
+    deserializer.deserialize_any(Flag)
+}
+
+/// Completes a login.
+pub(crate) async fn complete(
+    state: Data<AppState>,
+    request: HttpRequest,
+    session: Session,
+    body: Body,
+) -> Result<HttpResponse, ApiError> {
+    let context = &state.context;
+    state.admit(&request, Limited::Login)?;
+    let is_form = body.kind == Kind::Form;
+    let sent: LoginRequest = body.either()?;
+    if sent.email.is_some() {
+        state.rate_limits.check(Limited::Mail, &request)?;
+    }
+    let mut pendings = Pendings::require(&session, context.clock.now())?;
+    let wallet_address = required(sent.wallet_address, "wallet_address")?;
+    let challenge = required(sent.challenge, "challenge")?;
+    let signature = required(sent.signature, "signature")?;
+    let client_id = required(sent.client_id, "client_id")?;
+    let redirect_uri = required(sent.redirect_uri, "redirect_uri")?;
+    let client_state = sent.state;
+    let Some(pending) = pendings.find(&client_id, &redirect_uri, client_state.as_deref()) else {
+        return Err(no_such_request(&state, &client_id, client_state.as_deref()).await);
+    };
+    let signed = if is_form {
+        // Browsers send the line breaks of a form as CR LF; what is pasted comes with stray white space.
+        SignedChallenge {
+            wallet_address: wallet_address.trim().to_owned(),
+            challenge: challenge.replace("\r\n", "\n"),
+            signature: signature.trim().to_owned(),
+        }
+    } else {
+        SignedChallenge { wallet_address, challenge, signature }
+    };
+    let language = Language::of(&request, pending.ui_locales.as_deref());
+    let wishes = LoginWishes { remember: sent.remember, browser: state.browser(&request), email: sent.email };
+    let done = complete_login(context, pending, signed.clone(), wishes).await;
+    count(&state, &signed.wallet_address, &done);
+    let pending = pending.clone();
+    let error = match done {
+        Ok(SignedIn { to, family: _, remembered, link }) => {
+            mail::send_first_link(&state, language, link);
+            let leaving = Leaving { pending: &pending, is_form, denied: false };
+            let mut answer = leave(&state, &request, &session, pendings, &to, &leaving)?;
+            if let Some(remembered) = remembered {
+                state.remember(&mut answer, &remembered)?;
+            }
+            return Ok(answer);
+        }
+        Err(error) => error,
+    };
+    if matches!(error, CompleteLoginError::Signature(_)) {
+        pendings.save(&session).map_err(ApiError::server_error)?;
+    }
+    if is_form && prefers_html(&request) {
+        let challenge = recall_challenge(context, &pending, &signed.wallet_address, &signed.challenge);
+        let notice = Some(Notice::of_login(&error));
+        let step = Step { challenge, notice, ..Step::default() };
+        let status = ApiError::from(error).status;
+        return auth_page::render(&state, (&request, &session), &pending, step, status).await;
+    }
+    Err(error.into())
+}
+
+/// Counts what came of it by the family of wallets: the one that signed, or of a refusal the one that the address belongs to.
+fn count(state: &AppState, wallet_address: &str, done: &Result<SignedIn, CompleteLoginError>) {
+    let error = match done {
+        Ok(SignedIn { family, .. }) => return state.metrics.login(LoginResult::SignedIn, namespace(family)),
+        Err(error) => error,
+    };
+    let result = match error {
+        CompleteLoginError::Signature(_) => LoginResult::BadSignature,
+        CompleteLoginError::Challenge(_) | CompleteLoginError::ChallengeSpent => LoginResult::BadChallenge,
+        CompleteLoginError::Email(_) | CompleteLoginError::Client(_) => LoginResult::Refused,
+        CompleteLoginError::Verifier(_) | CompleteLoginError::Store(_) => LoginResult::Unavailable,
+    };
+    let wallets = &state.context.wallets;
+    let name = AccountName::read(wallet_address, None);
+    let accounts = name.map_or_else(|_| Vec::new(), |name| wallets.recognize(name.address, name.chain));
+    let family = accounts.first().map_or("", |found| namespace(&found.account.family));
+    state.metrics.login(result, family);
+}
+
+/// No pending request is like this one: because nobody registered the client, because a field is missing, or because
+/// the session knows nothing of it.
+async fn no_such_request(state: &AppState, client_id: &str, client_state: Option<&str>) -> ApiError {
+    let is_document = DocumentUrl::parse(client_id, state.context.policy.public_url.is_loopback()).is_some();
+    let registered = match ClientId::parse(client_id) {
+        Some(ClientId::ACCOUNT) => return ApiError::missing_session(),
+        None if is_document => return ApiError::missing_session(),
+        Some(id) => state.context.find_client(id).await,
+        None => Ok(None),
+    };
+    match registered {
+        Err(error) => error.into(),
+        Ok(None) => ApiError::from_error(unknown_client()),
+        Ok(Some(_)) if client_state.is_none_or(str::is_empty) => {
+            ApiError::invalid_request("state is missing")
+        }
+        Ok(Some(_)) => ApiError::missing_session(),
+    }
+}

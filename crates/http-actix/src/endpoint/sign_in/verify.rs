@@ -1,0 +1,284 @@
+//! `/verify`: a person or a program asks what a text says, who wrote it, and who signed it. Nothing is kept of it.
+
+use actix_web::http::StatusCode;
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::challenge::ReadText;
+use countersign_domain::wallet::WalletAccount;
+use countersign_usecases::sign_in::verify_text::{
+    SignatureFound, TextToVerify, TextVerified, Writer, verify_text,
+};
+use countersign_usecases::steps::recognize_account::{NamedChain, RecognizeError};
+use paperclip::actix::Apiv2Schema;
+use serde::{Deserialize, Serialize};
+
+use crate::error::ApiError;
+use crate::extract::body::{Body, Kind, required};
+use crate::limits::rate_limit::Limited;
+use crate::page::language::Language;
+use crate::page::name::Name;
+use crate::state::AppState;
+
+/// A text, and what else there is about it.
+#[derive(Deserialize, Serialize, Apiv2Schema)]
+pub(crate) struct VerifyRequest {
+    /// The exact text.
+    text: Option<String>,
+    /// Its signature: hex, base64, base64url or base58. Without one only the text is looked at.
+    signature: Option<String>,
+    /// The address that should have signed, alone or behind its chain (CAIP-10); without one the text names it.
+    wallet_address: Option<String>,
+    /// The chain by CAIP-2; without one the text names it.
+    chain: Option<String>,
+}
+
+/// What there is to know about a text.
+#[derive(Serialize, Apiv2Schema)]
+pub(crate) struct VerifyAnswer<'a> {
+    /// The verdict on the signature: `valid`; `names_another`, which is right for the wallet and of a text that names another
+    /// account, chain or coin; `invalid`; `undecided`, because a chain does not answer; `unclear_account` and
+    /// `no_account`, because it is not clear whose signature it should be; or `absent`.
+    signature: &'static str,
+    /// Why it is `names_another`, `invalid` or `unclear_account`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    /// The account that signed, or that should have, by CAIP-10.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wallet_account: Option<String>,
+    /// Who wrote the text: `this_server`; `not_this_server`, although the text names it; `another_site`; or `unknown`.
+    writer: &'static str,
+    /// Did this server write exactly this text? It does not say who asked for it.
+    issued_here: bool,
+    /// Has the time passed that the text gives itself?
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expired: Option<bool>,
+    /// The text's domain: who asked for the signature.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    domain: Option<&'a str>,
+    /// What kind of account the text speaks of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    account_kind: Option<&'a str>,
+    /// The address that the text names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    address: Option<&'a str>,
+    /// What the text says that is agreed to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    statement: Option<&'a str>,
+    /// The text's `URI`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uri: Option<&'a str>,
+    /// The text's `Version`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<&'a str>,
+    /// The text's `Chain ID`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chain_id: Option<&'a str>,
+    /// The text's `Nonce`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nonce: Option<&'a str>,
+    /// The text's `Issued At`, as it stands there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    issued_at: Option<&'a str>,
+    /// The text's `Expiration Time`, as it stands there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expiration_time: Option<&'a str>,
+    /// The text's `Not Before`, as it stands there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_before: Option<&'a str>,
+    /// The text's `Request ID`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_id: Option<&'a str>,
+    /// The text's `Resources`.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    resources: &'a [&'a str],
+    /// Lines that the standard does not know, or that come a second time.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    other_lines: &'a [&'a str],
+}
+
+const NAMES_ANOTHER: &str = "the text names another account, chain or coin";
+
+#[derive(Serialize)]
+struct PageContext<'a> {
+    /// What stands in the fields.
+    sent: &'a VerifyRequest,
+    /// Was the form sent without a text?
+    text_is_missing: bool,
+    /// The chains that the address can belong to, to be chosen from.
+    chains: Vec<ChainContext<'a>>,
+    /// Which sentence says why the account is not clear.
+    unclear: Option<&'static str>,
+    /// The account's address, and its chain.
+    account: Option<AccountContext<'a>>,
+    answer: Option<VerifyAnswer<'a>>,
+    /// The resources that access tokens would be for, if it is such a text: what stands behind our own words in one.
+    access_to: &'a [&'a str],
+}
+
+#[derive(Serialize)]
+struct ChainContext<'a> {
+    name: &'a str,
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+struct AccountContext<'a> {
+    address: &'a str,
+    chain: &'a str,
+}
+
+/// Shows the form.
+pub(crate) async fn show(state: Data<AppState>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    let nothing = VerifyRequest { text: None, signature: None, wallet_address: None, chain: None };
+    page(&state, &request, &PageContext::of(&nothing), StatusCode::OK)
+}
+
+/// Answers a form with the page, and JSON with JSON.
+pub(crate) async fn verify(
+    state: Data<AppState>,
+    request: HttpRequest,
+    body: Body,
+) -> Result<HttpResponse, ApiError> {
+    let context = &state.context;
+    state.admit(&request, Limited::Login)?;
+    let sent: VerifyRequest = body.either()?;
+    if body.kind != Kind::Form {
+        let text = required(sent.text.as_deref(), "text")?;
+        let told = verify_text(context, sent.about(text)).await;
+        return Ok(HttpResponse::Ok().json(VerifyAnswer::of(&told)));
+    }
+    let sent = sent.tidied();
+    let Some(text) = sent.text.as_deref() else {
+        let context = PageContext { text_is_missing: true, ..PageContext::of(&sent) };
+        return page(&state, &request, &context, StatusCode::BAD_REQUEST);
+    };
+    let told = verify_text(context, sent.about(text)).await;
+    page(&state, &request, &PageContext::of(&sent).with(&told), StatusCode::OK)
+}
+
+fn page(
+    state: &AppState,
+    request: &HttpRequest,
+    context: &PageContext<'_>,
+    status: StatusCode,
+) -> Result<HttpResponse, ApiError> {
+    state.pages.show(request, Language::of(request, None), Name::Verify, status, context)
+}
+
+impl VerifyRequest {
+    /// Browsers send the line breaks of a form as CR LF; what is pasted comes with stray white space around it.
+    fn tidied(self) -> Self {
+        let pasted = |field: Option<String>| {
+            let field = field?.replace("\r\n", "\n").trim().to_owned();
+            (!field.is_empty()).then_some(field)
+        };
+        Self {
+            text: pasted(self.text),
+            signature: pasted(self.signature),
+            wallet_address: pasted(self.wallet_address),
+            chain: pasted(self.chain),
+        }
+    }
+
+    fn about<'a>(&'a self, text: &'a str) -> TextToVerify<'a> {
+        TextToVerify {
+            text,
+            signature: self.signature.as_deref(),
+            wallet_address: self.wallet_address.as_deref(),
+            chain: self.chain.as_deref(),
+        }
+    }
+}
+
+impl<'a> VerifyAnswer<'a> {
+    fn of(told: &'a TextVerified<'a>) -> Self {
+        let says = told.says.as_ref();
+        let field = |read: fn(&ReadText<'a>) -> Option<&'a str>| says.and_then(read);
+        let (signature, reason) = match &told.signature {
+            SignatureFound::Valid(_) => ("valid", None),
+            SignatureFound::NamesAnother(_) => ("names_another", Some(NAMES_ANOTHER.to_owned())),
+            SignatureFound::Invalid { reason, .. } => ("invalid", Some((*reason).to_owned())),
+            SignatureFound::Undecided { .. } => ("undecided", None),
+            SignatureFound::Unclear(error) => ("unclear_account", Some(error.to_string())),
+            SignatureFound::NoAccount => ("no_account", None),
+            SignatureFound::Absent => ("absent", None),
+        };
+        Self {
+            signature,
+            reason,
+            wallet_account: account_of(told).map(WalletAccount::caip10),
+            writer: match told.writer {
+                Writer::ThisServer => "this_server",
+                Writer::SomebodyInOurName => "not_this_server",
+                Writer::AnotherSite => "another_site",
+                Writer::Unknown => "unknown",
+            },
+            issued_here: told.writer == Writer::ThisServer,
+            expired: told.has_expired,
+            domain: field(|says| Some(says.domain)),
+            account_kind: field(|says| Some(says.account_kind)),
+            address: field(|says| says.address),
+            statement: says.and_then(|says| says.statement.as_deref()),
+            uri: field(|says| says.uri),
+            version: field(|says| says.version),
+            chain_id: field(|says| says.chain_id),
+            nonce: field(|says| says.nonce),
+            issued_at: field(|says| says.issued_at),
+            expiration_time: field(|says| says.expiration_time),
+            not_before: field(|says| says.not_before),
+            request_id: field(|says| says.request_id),
+            resources: says.map_or(&[], |says| &says.resources),
+            other_lines: says.map_or(&[], |says| &says.other_lines),
+        }
+    }
+}
+
+impl<'a> PageContext<'a> {
+    const fn of(sent: &'a VerifyRequest) -> Self {
+        Self {
+            sent,
+            text_is_missing: false,
+            chains: Vec::new(),
+            unclear: None,
+            account: None,
+            answer: None,
+            access_to: &[],
+        }
+    }
+
+    fn with(mut self, told: &'a TextVerified<'a>) -> Self {
+        if let SignatureFound::Unclear(error) = &told.signature {
+            let (sentence, chains): (_, &[NamedChain]) = match error {
+                RecognizeError::AddressUnknown => ("address_unknown", &[]),
+                RecognizeError::ChainsDiffer(_) => ("chains_differ", &[]),
+                RecognizeError::ChainUnknown(chains) => ("chain_unknown", chains),
+                RecognizeError::Ambiguous(chains) => ("ambiguous", chains),
+                RecognizeError::KindUnknown(_) | RecognizeError::KindMissing => ("kind_unknown", &[]),
+            };
+            self.unclear = Some(sentence);
+            self.chains = chains
+                .iter()
+                .map(|NamedChain { chain, kind }| ChainContext { name: chain, text: kind })
+                .collect();
+        }
+        self.account = account_of(told)
+            .map(|account| AccountContext { address: &account.address, chain: &account.chain });
+        self.answer = Some(VerifyAnswer::of(told));
+        self.access_to = told.says.as_ref().map_or(&[], ReadText::access_to);
+        self
+    }
+}
+
+/// The account that signed, or that should have.
+const fn account_of<'a>(told: &'a TextVerified<'_>) -> Option<&'a WalletAccount> {
+    match &told.signature {
+        SignatureFound::Valid(account)
+        | SignatureFound::NamesAnother(account)
+        | SignatureFound::Invalid { account, .. }
+        | SignatureFound::Undecided { account, .. } => Some(account),
+        SignatureFound::Unclear(_) | SignatureFound::NoAccount | SignatureFound::Absent => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+//! The page in every state that it can be in.
+
+use countersign_ports::VerifierError;
+
+use super::*;
+use crate::page::templates::{Site, Templates};
+
+const TEXT: &str = "evil.example<b> wants you to sign in with your Toy account:\ntoy-ann\n\nHello <i>\n\n\
+                    URI: https://evil.example\nVersion: 1\nChain ID: 1\nNonce: 1\nIssued At: then\n\
+                    Expiration Time: soon\nNot Before: yesterday\nRequest ID: r\nResources:\n- urn:one\nColor: red";
+
+fn account() -> WalletAccount {
+    WalletAccount { family: "toy".to_owned(), chain: "toy:1".to_owned(), address: "toy-ann".to_owned() }
+}
+
+/// The page for what was found, with this in the form.
+fn page_of(signature: SignatureFound, writer: Writer, has_expired: Option<bool>) -> String {
+    let says = (writer != Writer::Unknown).then(|| ReadText::read(TEXT).unwrap());
+    let told = TextVerified { says, writer, has_expired, signature };
+    let sent = VerifyRequest {
+        text: Some(TEXT.to_owned()),
+        signature: Some("\"><script>".to_owned()),
+        wallet_address: None,
+        chain: None,
+    };
+    let page = rendered(&PageContext::of(&sent).with(&told));
+    for markup in ["<b>", "<i>", "<script>"] {
+        assert!(!page.contains(markup), "A-003: {markup} in {page}");
+    }
+    let main = page.split_once("<main").unwrap().1;
+    assert!(!main.contains(['{', '}']), "a place is not filled in {page}");
+    page
+}
+
+fn chains() -> Vec<NamedChain> {
+    ["toy:1", "toy:2"].map(|chain| NamedChain { chain: chain.to_owned(), kind: "Toy".into() }).to_vec()
+}
+
+#[test]
+fn each_verdict_on_the_signature_has_its_sentence_and_the_field_to_put_right_is_marked() {
+    let unclear = SignatureFound::Unclear;
+    let invalid = SignatureFound::Invalid { account: account(), reason: "another key signed" };
+    let undecided =
+        SignatureFound::Undecided { account: account(), error: VerifierError::Unavailable("away".into()) };
+    let pages = [
+        (
+            SignatureFound::Valid(account()),
+            "The wallet <bdi>toy-ann</bdi> signed exactly this text.",
+            "toy:1:toy-ann",
+        ),
+        (invalid, "another key signed", r#"aria-describedby="signature-hint invalid" aria-invalid="true""#),
+        (undecided, "the chain <bdi>toy:1</bdi>", r#"<section class="card" aria-labelledby="result""#),
+        (
+            SignatureFound::NoAccount,
+            "the text does not say whose it is",
+            r#"<details id="which-wallet" open>"#,
+        ),
+        (SignatureFound::Absent, "There was no signature to check.", r#"<details id="which-wallet">"#),
+        (
+            unclear(RecognizeError::AddressUnknown),
+            "not one of a wallet that this server knows",
+            r#"aria-describedby="wallet-address-hint unclear" aria-invalid="true""#,
+        ),
+        (
+            unclear(RecognizeError::ChainsDiffer(countersign_domain::wallet::ChainsDiffer)),
+            "another one than the chain that is named separately",
+            r#"aria-describedby="wallet-address-hint unclear" aria-invalid="true""#,
+        ),
+        (
+            unclear(RecognizeError::ChainUnknown(chains())),
+            "cannot belong to that chain",
+            r#"<option value="toy:1">Toy (toy:1)</option>"#,
+        ),
+        (
+            unclear(RecognizeError::Ambiguous(chains())),
+            "can belong to several chains",
+            r#"<option value="toy:2">Toy (toy:2)</option>"#,
+        ),
+    ];
+    for (signature, sentence, markup) in pages {
+        let page = page_of(signature, Writer::ThisServer, None);
+        assert!(page.contains(sentence) && page.contains(markup), "{sentence} and {markup} in {page}");
+    }
+}
+
+#[test]
+fn each_writer_has_its_sentence() {
+    let writers = [
+        (Writer::ThisServer, "This server wrote this text, word for word."),
+        (
+            Writer::SomebodyInOurName,
+            "This text names <bdi>auth.example</bdi>, but this server did not write it",
+        ),
+        (Writer::AnotherSite, "it names <bdi>evil.example&lt;b&gt;</bdi>. Here it signs nobody in."),
+        (Writer::Unknown, "This is not a text to sign in with"),
+    ];
+    for (writer, sentence) in writers {
+        let page = page_of(SignatureFound::Absent, writer, None);
+        assert!(page.contains(sentence), "{page}");
+        assert_eq!(page.contains("What the text says"), writer != Writer::Unknown, "{page}");
+    }
+}
+
+#[test]
+fn what_the_text_says_is_shown_line_by_line_with_its_own_time() {
+    let page = page_of(SignatureFound::Absent, Writer::AnotherSite, Some(true));
+    let values = [
+        "Hello &lt;i&gt;",
+        "https://evil.example",
+        "then",
+        "yesterday",
+        "soon",
+        "r",
+        "urn:one",
+        "Color: red",
+    ];
+    for value in values {
+        assert!(page.contains(&format!("<bdi>{value}</bdi></dd>")), "{value} in {page}");
+    }
+    assert!(page.contains("it was good until <bdi>soon</bdi>. That is over."), "{page}");
+    let page = page_of(SignatureFound::Absent, Writer::AnotherSite, Some(false));
+    assert!(page.contains("it is good until <bdi>soon</bdi>."), "{page}");
+    let page = page_of(SignatureFound::Absent, Writer::AnotherSite, None);
+    assert!(!page.contains("By its own words"), "{page}");
+}
+
+fn rendered(page: &PageContext<'_>) -> String {
+    let templates = Templates::load(None, Site::EXAMPLE, &[]).unwrap();
+    templates.render(Language::English, Name::Verify, None, page).unwrap()
+}

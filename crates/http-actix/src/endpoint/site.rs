@@ -1,0 +1,9 @@
+//! What belongs to the server itself: its front page, its documents, its scripts and styles, and its probes.
+
+pub(crate) mod assets;
+pub(crate) mod discovery;
+pub(crate) mod docs;
+pub(crate) mod health;
+pub(crate) mod home;
+pub(crate) mod metrics;
+pub(crate) mod playground;

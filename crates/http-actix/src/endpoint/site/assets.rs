@@ -1,0 +1,44 @@
+//! `GET /assets/…`: scripts and styles from the binary. Their names hold a hash of their content, so that browsers may keep
+//! them for ever.
+
+use actix_web::http::header;
+use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, HttpResponse};
+
+use crate::error::ApiError;
+use crate::extract::{accept, header_text};
+use crate::page::templates::Asset;
+use crate::state::AppState;
+
+/// Serves an asset by its hashed name.
+pub(crate) async fn serve(
+    state: Data<AppState>,
+    request: HttpRequest,
+    name: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let asset = state.pages.templates.asset(&name).ok_or_else(ApiError::not_found)?;
+    Ok(answer(&request, asset, "public, max-age=31536000, immutable"))
+}
+
+/// Browsers ask for this one by themselves.
+pub(crate) async fn favicon(state: Data<AppState>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    let asset = state.pages.templates.asset_of("logo.svg").ok_or_else(ApiError::not_found)?;
+    Ok(answer(&request, asset, "public, max-age=86400"))
+}
+
+/// An asset as the browser takes it.
+pub(crate) fn answer(request: &HttpRequest, asset: &Asset, cache: &'static str) -> HttpResponse {
+    let mut answer = HttpResponse::Ok();
+    answer.content_type(asset.content_type).insert_header((header::CACHE_CONTROL, cache));
+    let Some(gzip) = asset.gzip() else { return answer.body(asset.bytes.clone()) };
+    answer.insert_header((header::VARY, "Accept-Encoding"));
+    let accepted = header_text(request.headers(), header::ACCEPT_ENCODING);
+    if accept::weight(accepted.unwrap_or_default(), "gzip") > 0.0 {
+        answer.insert_header((header::CONTENT_ENCODING, "gzip")).body(gzip.clone())
+    } else {
+        answer.body(asset.bytes.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+//! Client credentials: HTTP Basic or the body (RFC 6749 section 2.3.1), or something that the client signed (RFC 7521).
+
+use actix_web::HttpRequest;
+use actix_web::http::header::{self, HeaderValue};
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use countersign_domain::client_assertion::ASSERTION_TYPE;
+use countersign_domain::client_auth::{ClientCredentials, ClientProof};
+use countersign_domain::error::OAuthErrorCode;
+use countersign_domain::redirect_uri::percent_escapes_are_whole;
+use countersign_domain::secret::Secret;
+use serde::Deserialize;
+
+use crate::error::ApiError;
+use crate::extract::body::{present, required};
+use crate::limits::rate_limit::Limited;
+use crate::state::AppState;
+
+/// What the body says about the client.
+#[derive(Debug, Default)]
+pub(crate) struct InBody {
+    pub(crate) client_id: Option<String>,
+    pub(crate) client_secret: Option<String>,
+    pub(crate) client_assertion_type: Option<String>,
+    pub(crate) client_assertion: Option<String>,
+}
+
+/// What a form says about the client, out of its fields. They stand in each form's own type, because errors would not name a field
+/// that serde flattens.
+macro_rules! in_body {
+    ($form:ident) => {
+        $crate::endpoint::steps::client_credentials::InBody {
+            client_id: $form.client_id,
+            client_secret: $form.client_secret,
+            client_assertion_type: $form.client_assertion_type,
+            client_assertion: $form.client_assertion,
+        }
+    };
+}
+pub(crate) use in_body;
+
+/// Joins what the header and the body say about the client; `None` if neither names one.
+pub(crate) fn join(request: &HttpRequest, body: InBody) -> Result<Option<ClientCredentials>, ApiError> {
+    let InBody { client_id, client_secret, client_assertion_type, client_assertion } = body;
+    let [client_id, client_secret, client_assertion_type, client_assertion] =
+        [client_id, client_secret, client_assertion_type, client_assertion].map(present);
+    let mut headers = request.headers().get_all(header::AUTHORIZATION);
+    let header = headers.next();
+    if client_assertion.is_some() || client_assertion_type.is_some() {
+        if header.is_some() || client_secret.is_some() {
+            return Err(two_ways());
+        }
+        if client_assertion_type.as_deref() != Some(ASSERTION_TYPE) {
+            return Err(ApiError::invalid_request(format!("client_assertion_type must be {ASSERTION_TYPE}")));
+        }
+        let assertion = required(client_assertion, "client_assertion")?;
+        return asserted(client_id, assertion).map(Some);
+    }
+    let Some(value) = header else {
+        let proof = client_secret.map(Secret::new).into();
+        return Ok(client_id.map(|client_id| ClientCredentials { client_id, proof }));
+    };
+    if headers.next().is_some() {
+        return Err(ApiError::invalid_request("the Authorization header is given more than once"));
+    }
+    let basic = parse_basic(value).ok_or_else(|| with_challenge(not_believed()))?;
+    if client_secret.is_some() {
+        return Err(two_ways());
+    }
+    if client_id.is_some_and(|client_id| client_id != basic.client_id) {
+        return Err(ApiError::invalid_request(
+            "client_id differs between the Authorization header and the body",
+        ));
+    }
+    Ok(Some(basic))
+}
+
+/// The same for a request that leaves a row behind: somebody must be named, and those who prove nothing are counted.
+pub(crate) fn join_counted(
+    state: &AppState,
+    request: &HttpRequest,
+    body: InBody,
+) -> Result<ClientCredentials, ApiError> {
+    let credentials = required(join(request, body)?, "client_id")?;
+    match credentials.proof {
+        ClientProof::Secret(_) | ClientProof::Assertion(_) => {}
+        ClientProof::None => state.rate_limits.check(Limited::PublicRequest, request)?,
+    }
+    Ok(credentials)
+}
+
+/// Like [`refuse`]; and where the secret is missing, what RFC 6749 section 5.2 says. The 422 is the token endpoint's alone.
+pub(crate) fn refuse_strictly(state: &AppState, request: &HttpRequest, error: ApiError) -> ApiError {
+    let is_incomplete = error.error.code == OAuthErrorCode::IncompleteForm;
+    let failed = || ApiError::new(OAuthErrorCode::InvalidClient, "client authentication failed");
+    refuse(state, request, if is_incomplete { failed() } else { error })
+}
+
+/// What a failed authentication is answered with: counted for its address, and with the challenge of the scheme
+/// that was tried.
+pub(crate) fn refuse(state: &AppState, request: &HttpRequest, error: ApiError) -> ApiError {
+    if error.error.code != OAuthErrorCode::InvalidClient {
+        return error;
+    }
+    if let Err(too_many) = state.rate_limits.check(Limited::FailedClientAuthentication, request) {
+        return too_many;
+    }
+    if request.headers().contains_key(header::AUTHORIZATION) { with_challenge(error) } else { error }
+}
+
+fn with_challenge(error: ApiError) -> ApiError {
+    let challenge = HeaderValue::from_static("Basic realm=\"countersign\", charset=\"UTF-8\"");
+    error.with_header(header::WWW_AUTHENTICATE, challenge)
+}
+
+/// Both halves are form-encoded before base64; our own ids and secrets look the same either way.
+fn parse_basic(value: &HeaderValue) -> Option<ClientCredentials> {
+    let (scheme, encoded) = value.to_str().ok()?.split_once(' ')?;
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return None;
+    }
+    let text = String::from_utf8(STANDARD.decode(encoded.trim()).ok()?).ok()?;
+    let (id, secret) = text.split_once(':')?;
+    let client_id = form_decode(id)?;
+    let secret = Secret::new(form_decode(secret)?);
+    let proof = Some(secret).filter(|secret| !secret.is_empty()).into();
+    (!client_id.is_empty()).then_some(ClientCredentials { client_id, proof })
+}
+
+/// Whoever signs is named in what they sign; the parameter may say it again (RFC 7521 section 4.2). Nothing of it is believed yet.
+fn asserted(client_id: Option<String>, assertion: String) -> Result<ClientCredentials, ApiError> {
+    let subject = subject_of(&assertion).ok_or_else(not_believed)?;
+    if client_id.is_some_and(|client_id| client_id != subject) {
+        return Err(not_believed());
+    }
+    Ok(ClientCredentials { client_id: subject, proof: ClientProof::Assertion(assertion) })
+}
+
+/// The claim `sub` of a signed text.
+fn subject_of(assertion: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Subject {
+        sub: String,
+    }
+    let payload = URL_SAFE_NO_PAD.decode(assertion.split('.').nth(1)?).ok()?;
+    Some(serde_json::from_slice::<Subject>(&payload).ok()?.sub)
+}
+
+fn two_ways() -> ApiError {
+    ApiError::invalid_request("the client authenticates in two ways: use one")
+}
+
+fn not_believed() -> ApiError {
+    ApiError::new(OAuthErrorCode::InvalidClient, "client authentication failed")
+}
+
+fn form_decode(text: &str) -> Option<String> {
+    if !percent_escapes_are_whole(text) {
+        return None;
+    }
+    let line = format!("v={text}").replace('&', "%26");
+    url::form_urlencoded::parse(line.as_bytes()).next().map(|(_, value)| value.into_owned())
+}

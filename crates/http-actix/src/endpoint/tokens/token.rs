@@ -1,0 +1,175 @@
+//! `POST /oauth/token`: codes, also those of devices, refresh tokens, signatures and credentials become tokens.
+
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::client_auth::ClientProof;
+use countersign_domain::code::CodeRejected;
+use countersign_domain::error::OAuthErrorCode;
+use countersign_domain::grant_type::GrantType;
+use countersign_domain::id::GrantId;
+use countersign_domain::refresh::RefreshRejected;
+use countersign_domain::secret::Secret;
+use countersign_usecases::TokenAnswer;
+use countersign_usecases::tokens::exchange_code::{ExchangeCode, ExchangeCodeError, exchange_code};
+use countersign_usecases::tokens::exchange_device_code::{ExchangeDeviceCode, exchange_device_code};
+use countersign_usecases::tokens::issue_client_tokens::{IssueClientTokens, issue_client_tokens};
+use countersign_usecases::tokens::refresh_tokens::{RefreshTokens, RefreshTokensError, refresh_tokens};
+use countersign_usecases::tokens::sign_in_program::{SignInProgram, sign_in_program};
+use paperclip::actix::Apiv2Schema;
+use serde::{Deserialize, Serialize};
+
+use crate::endpoint::steps::client_credentials::{self, in_body};
+use crate::endpoint::steps::dpop;
+use crate::error::ApiError;
+use crate::extract::body::{Body, required_in_form};
+use crate::limits::rate_limit::Limited;
+use crate::state::AppState;
+
+/// A token request. Which fields are needed depends on `grant_type`.
+#[derive(Deserialize, Apiv2Schema)]
+pub(crate) struct TokenForm {
+    /// One of the metadata's `grant_types_supported`.
+    grant_type: Option<String>,
+    /// The code, with `authorization_code`.
+    code: Option<String>,
+    /// The redirect URI that the code went to, with `authorization_code`.
+    redirect_uri: Option<String>,
+    /// The PKCE verifier, if the authorization request had a challenge.
+    code_verifier: Option<String>,
+    /// The refresh token, with `refresh_token`.
+    refresh_token: Option<String>,
+    /// The code of a device, with `urn:ietf:params:oauth:grant-type:device_code`.
+    device_code: Option<String>,
+    /// Fewer scopes, with `refresh_token`.
+    scope: Option<String>,
+    /// The text that a program got, with the grant type of wallet signatures.
+    challenge: Option<String>,
+    /// The wallet's signature of it.
+    signature: Option<String>,
+    /// Who signed, if the program says so once more.
+    wallet_address: Option<String>,
+    /// The client, unless HTTP Basic names it.
+    client_id: Option<String>,
+    /// Its secret, unless HTTP Basic carries it or the client is public.
+    client_secret: Option<String>,
+    /// `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, with a client that signs.
+    client_assertion_type: Option<String>,
+    /// What such a client signed: a JWT.
+    client_assertion: Option<String>,
+}
+
+/// Tokens.
+#[derive(Serialize, Apiv2Schema)]
+pub(crate) struct TokenBody {
+    /// The access token.
+    access_token: String,
+    /// `DPoP` if the access token is bound to the key of a proof, otherwise `Bearer`.
+    token_type: &'static str,
+    /// Its lifetime in seconds.
+    expires_in: i64,
+    /// The refresh token; a new one at every refresh.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refresh_token: Option<String>,
+    /// The granted scopes, separated by spaces; left out where there are none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    scope: String,
+    /// Who signed in, signed for the client; with scope `openid`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id_token: Option<String>,
+}
+
+/// Answers a token request.
+pub(crate) async fn answer(
+    state: Data<AppState>,
+    request: HttpRequest,
+    body: Body,
+) -> Result<HttpResponse, ApiError> {
+    let tokens = handle(&state, &request, &body)
+        .await
+        .map_err(|error| client_credentials::refuse(&state, &request, error))
+        .map_err(|error| dpop::refuse(&state, &request, error))
+        .inspect_err(|error| state.metrics.token_refused(error.error.code))?;
+    let body = TokenBody {
+        access_token: tokens.access_token.expose().to_owned(),
+        token_type: if tokens.key.is_some() { "DPoP" } else { "Bearer" },
+        expires_in: tokens.expires_in,
+        refresh_token: tokens.refresh_token.map(|token| token.expose().to_owned()),
+        scope: tokens.scope.to_string(),
+        id_token: tokens.id_token.map(|token| token.expose().to_owned()),
+    };
+    Ok(dpop::answer(&state, &request, HttpResponse::Ok().json(body)))
+}
+
+async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<TokenAnswer, ApiError> {
+    body.require_form(OAuthErrorCode::IncompleteForm)?;
+    let (form, resources): (TokenForm, _) = body.form_with_several("resource")?;
+    let grant_type = required_in_form(form.grant_type.as_deref(), "grant_type")?;
+    let proof = dpop::proof(request)?;
+    let in_body = in_body!(form);
+    let credentials = || required_in_form(client_credentials::join(request, in_body)?, "client_id");
+    let Some(grant_type) = GrantType::parse(grant_type) else {
+        let description = "grant_type is not one that this server offers";
+        return Err(ApiError::new(OAuthErrorCode::UnsupportedGrantType, description));
+    };
+    let answer = match grant_type {
+        GrantType::AuthorizationCode => {
+            let code = required_in_form(form.code.map(Secret::new), "code")?;
+            let redirect_uri = required_in_form(form.redirect_uri, "redirect_uri")?;
+            let credentials = credentials()?;
+            let verifier = form.code_verifier.map(Secret::new);
+            let exchange = ExchangeCode { credentials, code, redirect_uri, verifier, resources, proof };
+            exchange_code(&state.context, exchange).await.inspect_err(|error| {
+                if matches!(error, ExchangeCodeError::Rejected(CodeRejected::Replayed)) {
+                    state.metrics.code_reuse.count();
+                }
+            })?
+        }
+        GrantType::RefreshToken => {
+            let refresh_token = required_in_form(form.refresh_token.map(Secret::new), "refresh_token")?;
+            let credentials = credentials()?;
+            if matches!(credentials.proof, ClientProof::None) {
+                state.rate_limits.check(Limited::PublicRefresh, request)?;
+            }
+            let refresh = RefreshTokens { credentials, refresh_token, scope: form.scope, resources, proof };
+            refresh_tokens(&state.context, refresh).await.inspect_err(|error| {
+                if matches!(error, RefreshTokensError::Rejected(RefreshRejected::Reused)) {
+                    state.metrics.refresh_reuse.count();
+                }
+            })?
+        }
+        GrantType::DeviceCode => {
+            let device_code = required_in_form(form.device_code.map(Secret::new), "device_code")?;
+            let credentials = credentials()?;
+            let id = device_code.id().map(GrantId::from_uuid);
+            let exchange = ExchangeDeviceCode { credentials, device_code, resources, proof };
+            let answer = exchange_device_code(&state.context, exchange).await;
+            answer.map_err(|error| slow_down_if_too_soon(state, id, error.into()))?
+        }
+        GrantType::ClientCredentials => {
+            let credentials = credentials()?;
+            let asked = IssueClientTokens { credentials, scope: form.scope, resources, proof };
+            issue_client_tokens(&state.context, asked).await?
+        }
+        GrantType::WalletSignature => {
+            let challenge = required_in_form(form.challenge, "challenge")?;
+            let signature = required_in_form(form.signature, "signature")?;
+            let credentials = credentials()?;
+            state.rate_limits.check(Limited::Login, request)?;
+            let wallet_address = form.wallet_address;
+            let asked = SignInProgram { credentials, challenge, signature, wallet_address, resources, proof };
+            sign_in_program(&state.context, asked).await?
+        }
+    };
+    state.metrics.token_issued(grant_type);
+    Ok(answer)
+}
+
+/// A device that need not be answered yet is told if it asks too often.
+fn slow_down_if_too_soon(state: &AppState, id: Option<GrantId>, error: ApiError) -> ApiError {
+    let is_pending = error.error.code == OAuthErrorCode::AuthorizationPending;
+    let now = state.context.clock.now();
+    match id.filter(|id| is_pending && state.polls.is_too_soon(*id, now)) {
+        Some(_) => ApiError::new(OAuthErrorCode::SlowDown, "ask less often: every five seconds"),
+        None => error,
+    }
+}

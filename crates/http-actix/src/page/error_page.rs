@@ -1,0 +1,144 @@
+//! An error for a person: what it means and what to do, in their language, with the exact English sentence for developers
+//! below.
+
+use actix_web::http::{StatusCode, header};
+use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::error::{OAuthErrorCode as Code, Reason};
+use serde::Serialize;
+
+use super::Pages;
+use crate::error::ApiError;
+use crate::page::language::Language;
+use crate::page::name::Name;
+use crate::page::templates::fill;
+
+/// What a person can do about an error. Each kind is a group of texts in `error.json`; in English those of the first five
+/// say the specification's sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The request that the browser had is over.
+    SessionGone,
+    /// The client is not registered.
+    UnknownClient,
+    /// The client's return address is not registered.
+    ReturnAddress,
+    /// The signature does not fit.
+    Signature,
+    /// The text that was signed is not good any more.
+    Challenge,
+    /// A page of another site sent the browser.
+    ForeignSite,
+    /// The form is of an older page, or of another browser.
+    StaleForm,
+    /// There is no such page.
+    NotFound,
+    /// The address is right, but not to be opened.
+    NotForReading,
+    /// The address, the headers or the form are too long.
+    TooLarge,
+    /// The person, or somebody with the same address, asked too often.
+    TooMany,
+    /// Come back later.
+    Unavailable,
+    /// A bug of ours.
+    Broken,
+    /// The client made a mistake that only its developer can put right.
+    Refused,
+}
+
+#[derive(Serialize)]
+struct ErrorPage<'a> {
+    status: u16,
+    error: &'a str,
+    description: &'a str,
+    request_id: &'a str,
+    title: &'a str,
+    says: String,
+    advice: &'a str,
+    /// Does only the description say what is wrong?
+    for_developers: bool,
+}
+
+impl Kind {
+    /// The kind of an error.
+    pub(crate) fn of(error: &ApiError) -> Self {
+        if let Some(reason) = error.error.reason {
+            return match reason {
+                Reason::MissingSession => Self::SessionGone,
+                Reason::UnknownClient => Self::UnknownClient,
+                Reason::RedirectUri => Self::ReturnAddress,
+                Reason::Signature => Self::Signature,
+                Reason::Challenge => Self::Challenge,
+                Reason::ForeignForm => Self::StaleForm,
+            };
+        }
+        match error.status {
+            StatusCode::NOT_FOUND => Self::NotFound,
+            StatusCode::METHOD_NOT_ALLOWED => Self::NotForReading,
+            StatusCode::PAYLOAD_TOO_LARGE
+            | StatusCode::URI_TOO_LONG
+            | StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => Self::TooLarge,
+            StatusCode::TOO_MANY_REQUESTS => Self::TooMany,
+            StatusCode::SERVICE_UNAVAILABLE => Self::Unavailable,
+            status if status.is_server_error() => Self::Broken,
+            _ if error.error.code == Code::ForeignOrigin => Self::ForeignSite,
+            _ if error.error.code == Code::InvalidRequestUri => Self::SessionGone,
+            _ => Self::Refused,
+        }
+    }
+
+    /// The key of one of its texts: `title`, `says` or `advice`.
+    pub(crate) fn key(self, part: &str) -> String {
+        let kind = match self {
+            Self::SessionGone => "session_gone",
+            Self::UnknownClient => "unknown_client",
+            Self::ReturnAddress => "return_address",
+            Self::Signature => "signature",
+            Self::Challenge => "challenge",
+            Self::ForeignSite => "foreign_site",
+            Self::StaleForm => "stale_form",
+            Self::NotFound => "not_found",
+            Self::NotForReading => "not_for_reading",
+            Self::TooLarge => "too_large",
+            Self::TooMany => "too_many",
+            Self::Unavailable => "unavailable",
+            Self::Broken => "broken",
+            Self::Refused => "refused",
+        };
+        format!("error.{kind}.{part}")
+    }
+}
+
+/// Shows an error, with its status and headers.
+pub(crate) fn show(
+    pages: &Pages,
+    request: &HttpRequest,
+    error: &ApiError,
+    request_id: &str,
+) -> Result<HttpResponse, ApiError> {
+    let language = Language::of(request, None);
+    let kind = Kind::of(error);
+    let [title, says, advice] = ["title", "says", "advice"].map(|part| kind.key(part));
+    let seconds = || {
+        let wait = error.headers().iter().find(|(name, _)| *name == header::RETRY_AFTER);
+        wait.and_then(|(_, value)| value.to_str().ok()).map(str::to_owned)
+    };
+    let page = ErrorPage {
+        status: error.status.as_u16(),
+        error: error.error.code.name(),
+        description: &error.error.description,
+        request_id,
+        title: pages.templates.text(language, &title),
+        says: fill(pages.templates.text(language, &says), |place| seconds().filter(|_| place == "seconds")),
+        advice: pages.templates.text(language, &advice),
+        for_developers: kind == Kind::Refused,
+    };
+    let mut answer = pages.show(request, language, Name::Error, error.status, &page)?;
+    for (name, value) in error.headers() {
+        answer.headers_mut().insert(name.clone(), value.clone());
+    }
+    Ok(answer)
+}
+
+#[cfg(test)]
+mod tests;

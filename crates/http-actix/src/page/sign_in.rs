@@ -1,0 +1,134 @@
+//! What the sign-in page shows.
+
+use countersign_domain::scope::ScopeSet;
+use countersign_domain::wallet::WalletAccount;
+use countersign_usecases::sign_in::describe_sign_in::ClientShown;
+use serde::Serialize;
+
+use crate::page::templates::{Place, Values};
+
+/// What decides about the page, with places for the values that it only writes.
+#[derive(PartialEq, Eq, Hash, Serialize)]
+pub(crate) struct SignInPage {
+    pub(crate) client: ClientContext,
+    pub(crate) is_account: bool,
+    /// The code that the waiting device shows.
+    pub(crate) device: Option<Place>,
+    pub(crate) destination: Place,
+    pub(crate) scopes: Vec<ScopeContext>,
+    /// What access tokens would be for, beside this server.
+    pub(crate) resources: Vec<Place>,
+    pub(crate) client_id: Place,
+    pub(crate) redirect_uri: Place,
+    pub(crate) state: Option<Place>,
+    pub(crate) request_label: Place,
+    pub(crate) remembered: Option<RememberedContext>,
+    /// The secret of the form that denies.
+    pub(crate) form_deny: Place,
+    pub(crate) signed_in_as: Option<Place>,
+    pub(crate) step_up: bool,
+    pub(crate) another: bool,
+    pub(crate) offer_email: bool,
+    pub(crate) may_remember: bool,
+    pub(crate) remember_hours: i64,
+    pub(crate) playground_wallet: bool,
+    /// What stands in the field of the address.
+    pub(crate) address: Option<Place>,
+    /// The chains to choose from.
+    pub(crate) chains: Vec<HintContext>,
+    /// `address` or `sign`.
+    pub(crate) step: &'static str,
+    pub(crate) challenge: Option<Place>,
+    pub(crate) wallet_address: Option<Place>,
+    pub(crate) chain: Option<Place>,
+    pub(crate) expires_at: Option<Place>,
+    pub(crate) how_to_sign: Vec<HintContext>,
+    pub(crate) tries_left: Option<u8>,
+    pub(crate) notice: Option<Place>,
+}
+
+#[derive(PartialEq, Eq, Hash, Serialize)]
+pub(crate) struct ClientContext {
+    pub(crate) name: Place,
+    pub(crate) uri: Option<Place>,
+    pub(crate) policy_uri: Option<Place>,
+    pub(crate) tos_uri: Option<Place>,
+    pub(crate) self_registered: bool,
+    pub(crate) described_at: Option<Place>,
+}
+
+#[derive(PartialEq, Eq, Hash, Serialize)]
+pub(crate) struct RememberedContext {
+    /// By CAIP-10.
+    pub(crate) name: Place,
+    pub(crate) account: Place,
+    pub(crate) short: Place,
+    /// The secret of the form that goes on as this account.
+    pub(crate) form: Place,
+}
+
+#[derive(PartialEq, Eq, Hash, Serialize)]
+pub(crate) struct ScopeContext {
+    pub(crate) name: &'static str,
+    pub(crate) is_new: bool,
+}
+
+/// A name and what there is to say about it: a chain and its accounts, a tool and its use.
+#[derive(PartialEq, Eq, Hash, Serialize)]
+pub(crate) struct HintContext {
+    pub(crate) name: Place,
+    pub(crate) text: Place,
+}
+
+impl ClientContext {
+    /// Our own account page is called by our host.
+    pub(crate) fn of<'a>(client: Option<ClientShown>, host: &'a str, values: &mut Values<'a>) -> Self {
+        let Some(ClientShown { name, uri, policy_uri, tos_uri, self_registered, described_at }) = client
+        else {
+            return Self {
+                name: values.place(host),
+                uri: None,
+                policy_uri: None,
+                tos_uri: None,
+                self_registered: false,
+                described_at: None,
+            };
+        };
+        let mut place = |value: String| values.place(value);
+        Self {
+            name: place(name),
+            uri: uri.map(&mut place),
+            policy_uri: policy_uri.map(&mut place),
+            tos_uri: tos_uri.map(&mut place),
+            self_registered,
+            described_at: described_at.map(&mut place),
+        }
+    }
+}
+
+impl RememberedContext {
+    pub(crate) fn of(account: WalletAccount, form: String, values: &mut Values<'_>) -> Self {
+        Self {
+            name: values.place(account.caip10()),
+            short: values.place(account.shortened()),
+            account: values.place(account.address),
+            form: values.place(form),
+        }
+    }
+}
+
+impl ScopeContext {
+    pub(crate) fn list(scopes: ScopeSet, new: Option<ScopeSet>) -> Vec<Self> {
+        let is_new = |scope| new.is_some_and(|new| new.contains(scope));
+        scopes.iter().map(|scope| Self { name: scope.name(), is_new: is_new(scope) }).collect()
+    }
+}
+
+impl HintContext {
+    pub(crate) fn of<'a>(name: &'a str, text: &'a str, values: &mut Values<'a>) -> Self {
+        Self { name: values.place(name), text: values.place(text) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

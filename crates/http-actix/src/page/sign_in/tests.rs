@@ -1,0 +1,118 @@
+//! Whatever decides about the page, and whatever its values say: filled from an outline it is, byte for byte, what it is
+//! rendered whole.
+
+use crate::page::language::Language;
+use crate::page::menu::Menu;
+use crate::page::name::Name;
+use crate::page::templates::{Outlines, Shape, Site, Templates};
+
+use super::*;
+
+/// A page that shows all that it can at once, with what `say` makes of the name of each value.
+fn everything(values: &mut Values<'static>, say: fn(&str) -> String) -> SignInPage {
+    let mut value = |name: &str| values.place(say(name));
+    SignInPage {
+        client: ClientContext {
+            name: value("name"),
+            uri: Some(value("uri")),
+            policy_uri: Some(value("policy_uri")),
+            tos_uri: Some(value("tos_uri")),
+            self_registered: false,
+            described_at: Some(value("described_at")),
+        },
+        is_account: false,
+        device: Some(value("device")),
+        destination: value("destination"),
+        scopes: vec![
+            ScopeContext { name: "profile", is_new: false },
+            ScopeContext { name: "email", is_new: true },
+        ],
+        resources: vec![value("resource")],
+        client_id: value("client_id"),
+        redirect_uri: value("redirect_uri"),
+        state: Some(value("state")),
+        request_label: value("request_label"),
+        remembered: Some(RememberedContext {
+            name: value("remembered.name"),
+            account: value("account"),
+            short: value("short"),
+            form: value("form"),
+        }),
+        form_deny: value("form_deny"),
+        signed_in_as: Some(value("signed_in_as")),
+        step_up: true,
+        another: true,
+        offer_email: true,
+        may_remember: true,
+        remember_hours: 24,
+        playground_wallet: true,
+        address: Some(value("address")),
+        chains: vec![HintContext { name: value("chains.name"), text: value("chains.text") }],
+        step: "sign",
+        challenge: Some(value("challenge")),
+        wallet_address: Some(value("wallet_address")),
+        chain: Some(value("chain")),
+        expires_at: Some(value("expires_at")),
+        how_to_sign: vec![HintContext { name: value("tool"), text: value("how") }],
+        tries_left: Some(3),
+        notice: Some(value("notice")),
+    }
+}
+
+const CHANGES: [fn(&mut SignInPage); 24] = [
+    |_| {},
+    |page| page.client.uri = None,
+    |page| page.client.policy_uri = None,
+    |page| page.client.tos_uri = None,
+    |page| page.client.self_registered = true,
+    |page| page.client.described_at = None,
+    |page| page.is_account = true,
+    |page| page.device = None,
+    |page| page.scopes.clear(),
+    |page| page.state = None,
+    |page| page.remembered = None,
+    |page| page.signed_in_as = None,
+    |page| page.step_up = false,
+    |page| page.another = false,
+    |page| page.offer_email = false,
+    |page| page.may_remember = false,
+    |page| page.remember_hours = 720,
+    |page| page.playground_wallet = false,
+    |page| page.address = None,
+    |page| page.chains.clear(),
+    |page| page.step = "address",
+    |page| page.how_to_sign.clear(),
+    |page| page.tries_left = None,
+    |page| page.notice = None,
+];
+
+const SAYINGS: [fn(&str) -> String; 3] = [
+    str::to_owned,
+    |name| format!("<{name}>'\"&amp; {{client}} {{{{ 1 }}}} é \u{fdd0}0\u{fdd1}"),
+    |_| String::new(),
+];
+
+/// Every two changes together, over a page that shows a remembered person and over one that shows the wallets.
+#[test]
+fn filled_from_its_outline_the_page_is_what_it_is_rendered_whole() {
+    let templates = Templates::load(None, Site::EXAMPLE, &[]).unwrap();
+    let outlines = Outlines::of(Name::Auth);
+    let mut languages = Language::ALL.into_iter().cycle();
+    let pairs = CHANGES.into_iter().enumerate();
+    for (one, other) in pairs.flat_map(|(index, one)| CHANGES[index..].iter().map(move |other| (one, other)))
+    {
+        let language = languages.next().unwrap();
+        for (say, is_remembered) in SAYINGS.into_iter().flat_map(|say| [(say, true), (say, false)]) {
+            let mut values = Values::default();
+            let mut page = everything(&mut values, say);
+            page.remembered = page.remembered.filter(|_| is_remembered);
+            one(&mut page);
+            other(&mut page);
+            let shape = Shape { language, menu: Some(Menu::default()), page };
+            let whole = values.put_into(&shape.page).unwrap();
+            let whole = templates.render(language, Name::Auth, shape.menu.as_ref(), &whole).unwrap();
+            let filled = outlines.write(&templates, shape, &values).unwrap();
+            assert_eq!(String::from_utf8(filled).unwrap(), whole);
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! The pages: their templates, the texts of their languages, and their scripts and styles. All of it is embedded in the
+//! binary, and each file is replaceable by one in the operator's folder.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use countersign_domain::redirect_uri::Destination;
+use countersign_ports::{AddressHint, ContractChain, PageModule};
+use rust_embed::RustEmbed;
+use serde::Serialize;
+use tera::{Context, Tera};
+
+use crate::page::language::Language;
+use crate::page::menu::Menu;
+use crate::page::name::Name;
+
+pub(crate) use assets::Asset;
+pub(crate) use outline::{Outlines, Place, Shape, Values};
+pub(crate) use texts::fill;
+
+mod assets;
+mod outline;
+mod texts;
+mod written;
+
+use assets::Assets;
+use texts::Texts;
+use written::write_in;
+
+#[derive(RustEmbed)]
+#[folder = "../../templates"]
+struct Embedded;
+
+/// The template that every page extends.
+const FRAME: &str = "base.html";
+
+/// A page, a text or an asset cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TemplateError {
+    /// A template does not compile or does not render.
+    #[error("template: {0}")]
+    Template(#[from] tera::Error),
+    /// The operator's folder cannot be read.
+    #[error("template_directory: {path} cannot be read")]
+    Folder {
+        /// What was read.
+        path: String,
+        /// Why not.
+        #[source]
+        source: io::Error,
+    },
+    /// A page of the operator's is of an older release, and its forms would be refused.
+    #[error("template_directory: {file} {reason} (docs/pages.md)")]
+    Outdated {
+        /// The file.
+        file: String,
+        /// What it lacks.
+        reason: &'static str,
+    },
+    /// A file of texts is not what it should be.
+    #[error("texts: {path}: {reason}")]
+    Texts {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A script imports what it cannot have.
+    #[error("assets: {0}")]
+    Import(String),
+}
+
+/// What all pages of one server have in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Site<'a> {
+    /// Our own host, as people see it in their browser.
+    pub(crate) host: &'a str,
+    /// The public URL's own path, before every path of ours.
+    pub(crate) base: &'a str,
+    /// What is switched on.
+    pub(crate) features: Features,
+    /// What the wallets say of themselves.
+    pub(crate) address_hints: &'a [AddressHint],
+    pub(crate) contract_chains: &'a [ContractChain],
+}
+
+/// What is switched on, for the links and the banner of every page.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Features {
+    pub(crate) account: bool,
+    pub(crate) playground: bool,
+    pub(crate) dev: bool,
+}
+
+/// The templates, the texts, and the assets by their hashed names.
+pub(crate) struct Templates {
+    pages: Vec<(String, String)>,
+    /// Which of them are the operator's.
+    replaced: BTreeSet<String>,
+    /// What all pages find in their context.
+    shared: Context,
+    /// The compiled templates of each language, made when somebody reads it first.
+    compiled: BTreeMap<Language, OnceLock<Tera>>,
+    texts: Texts,
+    assets: Assets,
+}
+
+/// An entry of the language menu.
+#[derive(Serialize)]
+struct Choice {
+    tag: &'static str,
+    name: &'static str,
+    direction: &'static str,
+}
+
+/// What addresses of one kind look like.
+#[derive(Serialize)]
+struct Look<'a> {
+    name: &'a str,
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+struct NamedChain<'a> {
+    chain: &'a str,
+    name: &'a str,
+}
+
+impl Templates {
+    /// Compiles everything; whatever the operator's folder has takes the place of ours. The script of a wallet family is
+    /// the asset `wallet-NAME.js`.
+    pub(crate) fn load(
+        folder: Option<&Path>,
+        site: Site<'_>,
+        modules: &[PageModule],
+    ) -> Result<Self, TemplateError> {
+        let mut pages = Vec::new();
+        let mut replaced = BTreeSet::new();
+        let mut sources = BTreeMap::new();
+        for file in Embedded::iter().filter(|file| !file.starts_with(texts::FOLDER)) {
+            let theirs = replacement(&file, folder)?;
+            let is_theirs = theirs.is_some();
+            let ours = || Embedded::get(&file).map(|file| file.data);
+            let Some(bytes) = theirs.or_else(ours) else { continue };
+            match file.strip_prefix("assets/") {
+                None => {
+                    let page = String::from_utf8_lossy(&bytes).into_owned();
+                    if is_theirs {
+                        refuse_outdated(&file, &page)?;
+                    }
+                    pages.push((file.to_string(), page));
+                    replaced.extend(is_theirs.then(|| file.to_string()));
+                }
+                Some(name) => {
+                    sources.insert(name.to_owned(), bytes);
+                }
+            }
+        }
+        let ours: Vec<String> = sources.keys().cloned().collect();
+        let module_names: Vec<String> =
+            modules.iter().map(|module| format!("wallet-{}.js", module.name)).collect();
+        for (PageModule { source, .. }, name) in modules.iter().zip(&module_names) {
+            let replaced = replacement(&format!("assets/{name}"), folder)?;
+            sources.insert(name.clone(), replaced.unwrap_or(Cow::Borrowed(source.as_bytes())));
+        }
+        let assets = Assets::build(&sources)?;
+        let path = |name: &String| format!("{}/assets/{}", site.base, assets.hashed_name(name));
+        let paths: BTreeMap<String, String> = ours.iter().map(|name| (variable(name), path(name))).collect();
+        let wallet_modules: Vec<String> = module_names.iter().map(path).collect();
+
+        let mut shared = Context::new();
+        shared.insert("assets", &paths);
+        shared.insert("wallet_modules", &wallet_modules);
+        shared.insert("base", site.base);
+        shared.insert("host", site.host);
+        shared.insert("features", &site.features);
+        shared.insert("languages", &Language::ALL.map(Choice::of));
+        let looks: Vec<_> = site
+            .address_hints
+            .iter()
+            .map(|AddressHint { kind, look }| Look { name: kind, text: look })
+            .collect();
+        shared.insert("address_hints", &looks);
+        let chains: Vec<_> = site
+            .contract_chains
+            .iter()
+            .map(|ContractChain { chain, name }| NamedChain { chain, name })
+            .collect();
+        shared.insert("contract_chains", &chains);
+        let compiled = Language::ALL.into_iter().map(|language| (language, OnceLock::new())).collect();
+        let templates = Self { pages, replaced, shared, compiled, texts: Texts::load(folder)?, assets };
+        // A template that does not compile does so in no language. Ours are tested, and take memory that an idle server has no use for.
+        if folder.is_some() {
+            templates.compiled(Language::English)?;
+        }
+        Ok(templates)
+    }
+
+    /// The templates of a language.
+    fn compiled(&self, language: Language) -> Result<&Tera, TemplateError> {
+        let unknown = || TemplateError::Template(tera::Error::message("a language without templates"));
+        let place = self.compiled.get(&language).ok_or_else(unknown)?;
+        if let Some(compiled) = place.get() {
+            return Ok(compiled);
+        }
+        let compiled = self.compile(language)?;
+        Ok(place.get_or_init(|| compiled))
+    }
+
+    fn compile(&self, language: Language) -> Result<Tera, TemplateError> {
+        let mut tera = Tera::default();
+        tera.autoescape_on(vec![".html"]);
+        texts::register_filters(&mut tera);
+        let Choice { tag, direction, .. } = Choice::of(language);
+        let context = tera.global_context();
+        context.extend(self.shared.clone());
+        context.insert("language", tag);
+        context.insert("direction", direction);
+        context.insert("t", self.texts.tree(language));
+        let written: Vec<_> =
+            self.pages.iter().map(|(name, source)| (name.as_str(), write_in(source, &tera))).collect();
+        tera.add_raw_templates(written.iter().map(|(name, text)| (*name, text.as_str())))?;
+        Ok(tera)
+    }
+
+    /// Renders a page in a language.
+    pub(crate) fn render(
+        &self,
+        language: Language,
+        name: Name,
+        menu: Option<&Menu>,
+        page: &impl Serialize,
+    ) -> Result<String, TemplateError> {
+        let mut context = Context::from_serialize(page)?;
+        context.insert("menu", &menu);
+        Ok(self.compiled(language)?.render(name.file(), &context)?)
+    }
+
+    /// Is the page made by a template of the operator's?
+    fn is_replaced(&self, name: Name) -> bool {
+        [FRAME, name.file()].into_iter().any(|file| self.replaced.contains(file))
+    }
+
+    /// Where a sign-in leads, in words. The text that a wallet signs says it in English.
+    pub(crate) fn destination(&self, language: Language, destination: &Destination) -> String {
+        let (key, place, value) = match destination {
+            Destination::Host(authority) => return authority.clone(),
+            Destination::ThisComputer(authority) => ("common.this_computer", "host", authority),
+            Destination::App(scheme) => ("common.this_device", "name", scheme),
+            Destination::Device(code) => ("common.other_device", "code", code),
+        };
+        fill(self.text(language, key), |name| (name == place).then(|| value.clone()))
+    }
+
+    /// A text by its area and key, like `error.broken.title`; a key that no text has is its own text.
+    pub(crate) fn text<'a>(&'a self, language: Language, key: &'a str) -> &'a str {
+        self.texts.get(language, key).unwrap_or(key)
+    }
+
+    /// Finds an asset by its hashed name.
+    pub(crate) fn asset(&self, hashed: &str) -> Option<&Asset> {
+        self.assets.get(hashed)
+    }
+
+    /// Finds an asset by its plain name.
+    pub(crate) fn asset_of(&self, name: &str) -> Option<&Asset> {
+        self.assets.get(self.assets.hashed_name(name))
+    }
+}
+
+impl Choice {
+    fn of(language: Language) -> Self {
+        let direction = if language.is_rtl() { "rtl" } else { "ltr" };
+        Self { tag: language.tag(), name: language.own_name(), direction }
+    }
+}
+
+/// The pages whose forms carry a secret ([`crate::browser::forms`]).
+const WITH_SECRETS: [&str; 6] =
+    ["account.html", "account-email.html", "account-wallet.html", "auth.html", "device.html", "logout.html"];
+
+/// Refuses a page of the operator's whose forms we would refuse: better at the start than when a person presses a button.
+fn refuse_outdated(file: &str, page: &str) -> Result<(), TemplateError> {
+    let page = page.to_ascii_lowercase();
+    let outdated = |reason| Err(TemplateError::Outdated { file: file.to_owned(), reason });
+    if WITH_SECRETS.contains(&file) && page.contains("method=\"post\"") && !page.contains("name=\"form\"") {
+        return outdated(
+            "posts forms without their secret: add the hidden fields `form` of this release's template",
+        );
+    }
+    if page.contains("name=\"referrer\" content=\"no-referrer\"") {
+        return outdated(
+            "forbids a referrer, so that browsers hide where its forms come from: write content=\"same-origin\"",
+        );
+    }
+    Ok(())
+}
+
+/// What the operator's folder has in place of our file.
+fn replacement(file: &str, folder: Option<&Path>) -> Result<Option<Cow<'static, [u8]>>, TemplateError> {
+    let Some(folder) = folder else { return Ok(None) };
+    let path = folder.join(file);
+    match std::fs::read(&path) {
+        Ok(bytes) => Ok(Some(Cow::Owned(bytes))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(TemplateError::Folder { path: path.display().to_string(), source }),
+    }
+}
+
+/// `auth.js` is `assets.auth_js` in templates; the one stylesheet and the logo have short names.
+fn variable(name: &str) -> String {
+    match name {
+        "countersign.css" => "css".to_owned(),
+        "logo.svg" => "logo".to_owned(),
+        _ => name.replace(['.', '-'], "_"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! What the pages say, in every language: `locales/LANGUAGE/AREA.json`. English is whole; another language lies over it, so
+//! that what it lacks is English, and what the operator's folder has lies over ours.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+use tera::{Kwargs, State, Tera, TeraResult};
+
+use super::{Embedded, TemplateError, replacement};
+use crate::page::language::Language;
+
+/// Where the texts are.
+pub(super) const FOLDER: &str = "locales/";
+
+/// The texts of all languages, each by area and key.
+pub(super) struct Texts {
+    english: Value,
+    others: BTreeMap<Language, Value>,
+}
+
+impl Texts {
+    pub(super) fn load(folder: Option<&Path>) -> Result<Self, TemplateError> {
+        let areas: Vec<String> = Embedded::iter()
+            .filter_map(|file| Some(file.strip_prefix("locales/en/")?.strip_suffix(".json")?.to_owned()))
+            .collect();
+        let nothing = Value::Object(Map::new());
+        let english = over(&nothing, Language::English, &areas, folder)?;
+        let mut others = BTreeMap::new();
+        for language in Language::ALL.into_iter().filter(|language| *language != Language::English) {
+            others.insert(language, over(&english, language, &areas, folder)?);
+        }
+        Ok(Self { english, others })
+    }
+
+    /// Looks a text up: `area.key`, or deeper.
+    pub(super) fn get(&self, language: Language, key: &str) -> Option<&str> {
+        key.split('.').try_fold(self.tree(language), |tree, part| tree.get(part))?.as_str()
+    }
+
+    /// All texts of a language.
+    pub(super) fn tree(&self, language: Language) -> &Value {
+        self.others.get(&language).unwrap_or(&self.english)
+    }
+}
+
+/// The texts of a language, laid over others.
+fn over(
+    base: &Value,
+    language: Language,
+    areas: &[String],
+    folder: Option<&Path>,
+) -> Result<Value, TemplateError> {
+    let mut tree = base.clone();
+    for area in areas {
+        let path = format!("{FOLDER}{}/{area}.json", language.tag());
+        let ours = Embedded::get(&path).map(|file| file.data);
+        for file in [ours, replacement(&path, folder)?].into_iter().flatten() {
+            let wrong = |reason| TemplateError::Texts { path: path.clone(), reason };
+            let texts = parse(&file).map_err(wrong)?;
+            let area = BTreeMap::from([(area.clone(), texts)]);
+            lay_over(&mut tree, Value::Object(area.into_iter().collect()), "").map_err(wrong)?;
+        }
+    }
+    Ok(tree)
+}
+
+fn parse(file: &[u8]) -> Result<Value, String> {
+    serde_json::from_slice(file).map_err(|error| error.to_string())
+}
+
+/// Puts texts in the place of those with the same keys. Texts stay texts and groups stay groups.
+fn lay_over(below: &mut Value, above: Value, at: &str) -> Result<(), String> {
+    match (below, above) {
+        (Value::Object(below), Value::Object(above)) => {
+            for (key, value) in above {
+                let empty =
+                    if value.is_object() { Value::Object(Map::new()) } else { Value::String(String::new()) };
+                let place = below.entry(key.clone()).or_insert(empty);
+                lay_over(place, value, &format!("{at}.{key}"))?;
+            }
+            Ok(())
+        }
+        (below @ Value::String(_), above @ Value::String(_)) => {
+            *below = above;
+            Ok(())
+        }
+        _ => Err(format!(
+            "{} must be a text, or an object of texts, as in English",
+            at.trim_start_matches('.')
+        )),
+    }
+}
+
+/// Puts values into the places of a text: `{name}` is the place of `name`. A place that has no value stays as it is.
+pub(crate) fn fill(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
+    let mut filled = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        filled.push_str(before);
+        match after.split_once('}').and_then(|(name, after)| Some((value(name)?, after))) {
+            Some((value, after)) => {
+                filled.push_str(&value);
+                rest = after;
+            }
+            None => {
+                filled.push('{');
+                rest = after;
+            }
+        }
+    }
+    filled.push_str(rest);
+    filled
+}
+
+pub(super) fn register_filters(tera: &mut Tera) {
+    tera.register_filter("fill", fill_html);
+    tera.register_filter("fill_plain", fill_plain);
+    tera.register_filter("json_attribute", json_attribute);
+}
+
+/// `{{ t.auth.wants | fill(client=name) }}`: HTML in which each value stands apart from the direction of the text around it.
+fn fill_html(text: &str, values: Kwargs, state: &State) -> TeraResult<tera::Value> {
+    let value = |name: &str| {
+        let value = values.get::<String>(name).ok().flatten()?;
+        Some(format!("<bdi>{}</bdi>", state.escape(&value).ok()?))
+    };
+    Ok(tera::Value::safe_string(&fill(&state.escape(text)?, value)))
+}
+
+/// The same as plain text, for titles and attributes.
+fn fill_plain(text: &str, values: Kwargs, _: &State) -> String {
+    fill(text, |name| values.get::<String>(name).ok().flatten())
+}
+
+/// A value for a script to read from an attribute, which must stand in single quotes: JSON is full of the others, and each would
+/// become six characters.
+fn json_attribute(value: tera::Value, _: Kwargs, _: &State) -> TeraResult<tera::Value> {
+    let json = serde_json::to_string(&value).map_err(|error| tera::Error::message(error.to_string()))?;
+    let escaped = json.replace('&', "&amp;").replace('\'', "&#39;").replace('<', "&lt;").replace('>', "&gt;");
+    Ok(tera::Value::safe_string(&escaped))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,174 @@
+//! What every request meets before and after its handler: limits, a request id, one log line, and for browsers a page
+//! instead of a JSON error.
+
+use std::error::Error;
+use std::panic::AssertUnwindSafe;
+use std::time::{Duration, Instant};
+
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::{self, HeaderValue};
+use actix_web::http::{Method, StatusCode};
+use actix_web::middleware::Next;
+use actix_web::web::Data;
+use countersign_metrics::{METHODS, Request};
+use futures_util::FutureExt;
+use tracing::Instrument;
+
+use super::headers;
+use super::routes::RouteNumber;
+use crate::browser::cookies;
+use crate::error::ApiError;
+use crate::extract::accept::prefers_html;
+use crate::extract::header_text;
+use crate::limits::connection::{Connection, in_pieces};
+use crate::page::error_page;
+use crate::state::AppState;
+
+const MAX_TARGET: usize = 16 * 1024;
+const MAX_HEAD: usize = 16 * 1024;
+const REQUEST_ID: &str = "x-request-id";
+
+#[derive(Debug, thiserror::Error)]
+#[error("a handler panicked")]
+struct Panicked;
+
+pub(crate) async fn guard<B: MessageBody + 'static>(
+    mut request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
+    let Some(state) = request.app_data::<Data<AppState>>().cloned() else {
+        return next.call(request).await.map(ServiceResponse::map_into_boxed_body);
+    };
+    let _busy = Connection::answering(request.request());
+    let id = request_id(&request, &state);
+    let started = Instant::now();
+    let method = request.method().clone();
+    let base = state.context.policy.public_url.path();
+    let path = request.path().strip_prefix(base).unwrap_or(request.path()).to_owned();
+    let span = tracing::info_span!("request", request.id = %id, method = %method, path = %shown_path(&path));
+    cookies::ignore_doubled(request.headers_mut(), state.context.policy.public_url.is_https());
+    let result = match check_size(&request) {
+        Ok(()) => {
+            let answered = AssertUnwindSafe(next.call(request).instrument(span.clone())).catch_unwind().await;
+            // A panic is a bug of ours; it costs this one request and nothing else (D-24).
+            let Ok(answered) = answered else {
+                let error = ApiError::server_error(Panicked);
+                count(&state, RouteNumber::OTHER, &method, error.status, started.elapsed());
+                return Err(error.into());
+            };
+            answered?.map_into_boxed_body()
+        }
+        Err(error) => request.error_response(error),
+    };
+    // Before an error becomes a page, because the page does not know its cause.
+    let took = started.elapsed();
+    span.in_scope(|| log(&result, &path, took));
+    let route = result.request().app_data::<RouteNumber>().copied().unwrap_or(RouteNumber::OTHER);
+    count(&state, route, &method, result.status(), took);
+    let mut response = as_page_for_browsers(result, &state, &id);
+    let head = response.headers_mut();
+    headers::complete(head, &method, &path, state.context.policy.public_url.is_https());
+    if let Ok(value) = HeaderValue::from_str(&id) {
+        head.insert(header::HeaderName::from_static(REQUEST_ID), value);
+    }
+    if state.is_draining() {
+        response.response_mut().head_mut().set_connection_type(actix_web::http::ConnectionType::Close);
+    }
+    Ok(response.map_body(|_, body| in_pieces(body)))
+}
+
+fn request_id(request: &ServiceRequest, state: &AppState) -> String {
+    let given = header_text(request.headers(), REQUEST_ID);
+    let is_plain = |id: &&str| {
+        (1..=64).contains(&id.len())
+            && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+    };
+    match given.filter(is_plain) {
+        Some(id) => id.to_owned(),
+        None => state.request_ids.next(),
+    }
+}
+
+fn check_size(request: &ServiceRequest) -> Result<(), ApiError> {
+    let target = request.uri().path_and_query().map_or(0, |target| target.as_str().len());
+    if target > MAX_TARGET {
+        return Err(ApiError::invalid_request("the address is longer than 16 KiB")
+            .with_status(StatusCode::URI_TOO_LONG));
+    }
+    let head: usize =
+        request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
+    if head > MAX_HEAD {
+        return Err(ApiError::invalid_request("the headers are longer than 16 KiB")
+            .with_status(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE));
+    }
+    Ok(())
+}
+
+fn as_page_for_browsers(
+    response: ServiceResponse<BoxBody>,
+    state: &AppState,
+    id: &str,
+) -> ServiceResponse<BoxBody> {
+    let Some(error) = response.response().error().and_then(|error| error.as_error::<ApiError>()) else {
+        return response;
+    };
+    if !error.always_page && !prefers_html(response.request()) {
+        return response;
+    }
+    let Ok(mut page) = error_page::show(&state.pages, response.request(), error, id) else { return response };
+    // The cookie of the session travels with the answer, page or not.
+    for cookie in response.headers().get_all(header::SET_COOKIE) {
+        page.headers_mut().append(header::SET_COOKIE, cookie.clone());
+    }
+    response.into_response(page)
+}
+
+/// Paths hold client ids at the most; anything longer is not ours and is cut.
+fn shown_path(path: &str) -> String {
+    path.chars().filter(|character| !character.is_control()).take(100).collect()
+}
+
+fn count(
+    state: &AppState,
+    RouteNumber(route): RouteNumber,
+    method: &Method,
+    status: StatusCode,
+    took: Duration,
+) {
+    let method = METHODS.iter().position(|known| *known == method.as_str()).unwrap_or(METHODS.len());
+    state.metrics.answered(Request { route, method, status: status.as_u16() }, took);
+}
+
+fn log(response: &ServiceResponse<BoxBody>, path: &str, took: Duration) {
+    let duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+    let status = response.status().as_u16();
+    let error = response.response().error().and_then(|error| error.as_error::<ApiError>());
+    let Some(error) = error else {
+        if path.starts_with("/health/") || path == "/metrics" {
+            // Probes that are content would be most of the log.
+            tracing::debug!(status, duration_us, "answered");
+            return;
+        }
+        tracing::info!(status, duration_us, "answered");
+        return;
+    };
+    let cause = error.cause.as_deref().map(chain).unwrap_or_default();
+    let code = error.error.code.name();
+    if status >= 500 {
+        tracing::error!(status, duration_us, error = code, description = %error.error.description, cause, "failed");
+    } else {
+        tracing::info!(status, duration_us, error = code, description = %error.error.description, cause, "refused");
+    }
+}
+
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        source = error.source();
+    }
+    text
+}

@@ -1,0 +1,71 @@
+//! The headers that every answer carries (`design/security.md` a.0).
+
+use actix_web::http::Method;
+use actix_web::http::header::{
+    self, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, HeaderMap, HeaderName, HeaderValue,
+};
+
+use crate::page::policy::PAGE_POLICY;
+
+/// The endpoints that pages of other sites may use, always without credentials.
+const SHARED: [&str; 9] = [
+    "/oauth/token",
+    "/oauth/par",
+    "/oauth/device_authorization",
+    "/oauth/userinfo",
+    "/oauth/revoke",
+    "/oauth/jwks",
+    "/pictures/",
+    "/.well-known/openid-configuration",
+    "/.well-known/oauth-authorization-server",
+];
+
+/// The pages on which wallets may open a window of their own, which must reach the page again (ADR 0012).
+const WITH_WALLETS: [&str; 2] = ["/auth", "/account"];
+
+/// Adds the headers that an answer lacks. `path` is the path below the public URL's own.
+pub(crate) fn complete(headers: &mut HeaderMap, method: &Method, path: &str, https: bool) {
+    let is_page =
+        headers.get(header::CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"text/html"));
+    let mut set = |name: HeaderName, value: &'static str| {
+        if !headers.contains_key(&name) {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+    };
+    set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
+    set(header::REFERRER_POLICY, "no-referrer");
+    if https {
+        set(header::STRICT_TRANSPORT_SECURITY, "max-age=63072000; includeSubDomains");
+    }
+    if SHARED.iter().any(|shared| path.starts_with(shared)) {
+        set(ACCESS_CONTROL_ALLOW_ORIGIN, "*");
+        set(ACCESS_CONTROL_EXPOSE_HEADERS, "www-authenticate, dpop-nonce, retry-after, x-request-id");
+        if method == Method::OPTIONS {
+            set(ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, OPTIONS");
+            set(ACCESS_CONTROL_ALLOW_HEADERS, "authorization, content-type, dpop");
+            set(ACCESS_CONTROL_MAX_AGE, "86400");
+        }
+    }
+    if is_page {
+        set(header::CONTENT_SECURITY_POLICY, PAGE_POLICY);
+        set(header::X_FRAME_OPTIONS, "DENY");
+        let has_wallets = WITH_WALLETS.iter().any(|page| {
+            path.strip_prefix(page).is_some_and(|below| below.is_empty() || below.starts_with('/'))
+        });
+        let opener = if has_wallets { "same-origin-allow-popups" } else { "same-origin" };
+        set(HeaderName::from_static("cross-origin-opener-policy"), opener);
+        set(
+            HeaderName::from_static("permissions-policy"),
+            "camera=(), geolocation=(), microphone=(), payment=(), usb=(), interest-cohort=()",
+        );
+    }
+    // Whatever did not say that it may be kept, may not: tokens, secrets, codes, profiles, pages, errors.
+    if !headers.contains_key(header::CACHE_CONTROL) {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(header::PRAGMA, HeaderValue::from_static("no-cache"));
+    }
+}
+
+#[cfg(test)]
+mod tests;

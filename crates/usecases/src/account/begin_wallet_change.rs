@@ -1,0 +1,137 @@
+//! A person wants to link or unlink a wallet: the texts are made and their fingerprints remembered, and nothing is written.
+
+use countersign_domain::challenge::{ChallengeDigest, ChallengeText, IssuedChallenge, Purpose};
+use countersign_domain::id::GrantId;
+use countersign_domain::wallet::AccountName;
+use countersign_domain::wallet_change::{PendingWalletChange, WalletChange};
+use countersign_ports::{EntropyExt, RecognizedAccount, SigningHint};
+use time::OffsetDateTime;
+
+use crate::Context;
+use crate::steps::recognize_account::{RecognizeError, recognize_account_and_kind};
+
+/// What a person asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WantedChange {
+    /// Another wallet comes.
+    Link,
+    /// One of the user's wallets goes.
+    Unlink,
+}
+
+/// The texts of a change.
+#[derive(Clone, Debug)]
+pub struct WalletChangeTexts {
+    /// What the wallet signs that the user has.
+    pub signer: TextToSign,
+    /// What the other wallet signs; only for a link.
+    pub other: Option<TextToSign>,
+    /// Until when.
+    pub expires_at: OffsetDateTime,
+}
+
+/// One text to sign.
+#[derive(Clone, Debug)]
+pub struct TextToSign {
+    /// The exact text.
+    pub text: String,
+    /// How to sign by hand.
+    pub signing_hints: Vec<SigningHint>,
+}
+
+/// Why there are no texts.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BeginWalletChangeError {
+    /// It is not clear which wallet signs.
+    #[error(transparent)]
+    Signer(#[from] RecognizeError),
+    /// It is not clear which wallet comes or goes. The words begin with the name of a field, and that field's name is this.
+    #[error("other_{0}")]
+    Other(RecognizeError),
+    /// A wallet cannot be linked to itself.
+    #[error("other_wallet_address is the same wallet as wallet_address")]
+    SameWallet,
+}
+
+/// Makes the texts of a change. A link has two, which name each other's wallets: nobody can link a wallet that they cannot
+/// sign with, and no signature for one pair of wallets is good for another. Each text says of both whether they are a key's or a
+/// contract's.
+pub fn begin_wallet_change(
+    context: &Context,
+    wanted: WantedChange,
+    signer: AccountName<'_>,
+    other: AccountName<'_>,
+) -> Result<(PendingWalletChange, WalletChangeTexts), BeginWalletChangeError> {
+    let now = context.clock.now();
+    let signer = recognize_account_and_kind(&*context.wallets, signer)?;
+    let other =
+        recognize_account_and_kind(&*context.wallets, other).map_err(BeginWalletChangeError::Other)?;
+    if signer.account == other.account && wanted == WantedChange::Link {
+        return Err(BeginWalletChangeError::SameWallet);
+    }
+    let id = GrantId::at(now, context.entropy.bytes());
+    let expires_at = now + context.policy.lifetimes.challenge;
+    let write = |reader: &RecognizedAccount, purpose| {
+        let text = ChallengeText {
+            public_url: &context.policy.public_url,
+            account: &reader.account,
+            account_kind: &reader.kind,
+            chain_id: &reader.chain_id,
+            signer_kind: reader.account.kind(),
+            purpose,
+            key: &context.policy.text_key,
+            random: context.entropy.bytes(),
+            id,
+            issued_at: now,
+            expires_at,
+        }
+        .render();
+        let digest = ChallengeDigest::of(&reader.account, &text);
+        let signing_hints = context.wallets.signing_hints(&reader.account);
+        (TextToSign { text, signing_hints }, digest)
+    };
+    let (change, (signer_text, digest), other_text) = match wanted {
+        WantedChange::Link => {
+            let for_signer = write(&signer, Purpose::Link { wallet: &other.account });
+            let (text, other_digest) = write(&other, Purpose::Join { wallet: &signer.account });
+            (WalletChange::Link { other_digest }, for_signer, Some(text))
+        }
+        WantedChange::Unlink => {
+            (WalletChange::Unlink, write(&signer, Purpose::Unlink { wallet: &other.account }), None)
+        }
+    };
+    let pending = PendingWalletChange {
+        challenge: IssuedChallenge { id, digest, expires_at, failures: 0, chain: None, kind: None },
+        change,
+        signer: signer.account,
+        other: other.account,
+    };
+    Ok((pending, WalletChangeTexts { signer: signer_text, other: other_text, expires_at }))
+}
+
+/// The texts of a change as they came back from a person, if they may still be answered: a page without scripts shows them
+/// once more after a signature that failed.
+pub fn recall_wallet_change(
+    context: &Context,
+    pending: &PendingWalletChange,
+    signer: &str,
+    other: Option<&str>,
+) -> Option<WalletChangeTexts> {
+    let now = context.clock.now();
+    let recall = |account, text: &str| TextToSign {
+        text: text.to_owned(),
+        signing_hints: context.wallets.signing_hints(account),
+    };
+    let other = match pending.change {
+        WalletChange::Link { .. } => {
+            pending.admit_link(now, signer, other?).ok()?;
+            other.map(|text| recall(&pending.other, text))
+        }
+        WalletChange::Unlink => {
+            pending.admit_unlink(now, signer).ok()?;
+            None
+        }
+    };
+    let signer = recall(&pending.signer, signer);
+    Some(WalletChangeTexts { signer, other, expires_at: pending.challenge.expires_at })
+}

@@ -1,0 +1,100 @@
+//! Somebody follows the link in a mail: the address is theirs. The link alone proves who reads the mail, not whose account it is for: whoever
+//! confirms is signed in as the user who gave the address (F-10).
+
+use countersign_domain::email::{EmailAddress, UserEmail};
+use countersign_domain::id::UserId;
+use countersign_domain::secret::{Secret, SecretHash};
+use countersign_domain::wallet::WalletAccount;
+use countersign_ports::{ConfirmEmail, EmailConfirmed, SharedAddress, StoreError};
+
+use crate::Context;
+use crate::steps::login::{Browser, find_login};
+
+/// Why nothing is confirmed.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfirmEmailError {
+    /// Not a link of ours, or one that is too old, used, or for an address that is not on file any more.
+    #[error("link is not valid any more")]
+    LinkInvalid,
+    /// Nobody is signed in at this browser, or another user.
+    #[error("user of the link is not signed in")]
+    NotTheirs,
+    /// Another user confirmed the same address, and the person was not told yet.
+    #[error("address is another user's too")]
+    SharedAddress,
+    /// The address could not be confirmed.
+    #[error("e-mail address could not be confirmed")]
+    Store(#[from] StoreError),
+}
+
+/// What a link is for. Only whoever holds a good one learns any of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LinkOpened {
+    /// For nothing any more.
+    Invalid,
+    /// For a user who is not signed in at this browser.
+    ForAnother {
+        /// The wallet that they have had the longest.
+        wallet: WalletAccount,
+        /// Who is signed in instead, if anybody is.
+        signed_in_as: Option<WalletAccount>,
+    },
+    /// For whoever is signed in.
+    Ask {
+        /// The address that would be confirmed.
+        address: EmailAddress,
+        /// The wallet that signed in.
+        wallet: WalletAccount,
+    },
+}
+
+/// Looks at a link and changes nothing.
+pub async fn open_link(
+    context: &Context,
+    browser: &Browser,
+    secret: &Secret,
+) -> Result<LinkOpened, StoreError> {
+    let Some(user) = secret.id().map(UserId::from_uuid) else { return Ok(LinkOpened::Invalid) };
+    let on_file = context.storage.find_email(user).await?.and_then(UserEmail::if_usable);
+    let now = context.clock.now();
+    let is_good =
+        |email: &UserEmail| email.confirmation.as_ref().is_some_and(|link| link.admits(now, secret));
+    let Some(UserEmail { address, .. }) = on_file.filter(is_good) else { return Ok(LinkOpened::Invalid) };
+    let session = find_login(context, browser.login.as_ref()).await?;
+    let signed_in_as = match session {
+        Some(session) if session.user == user => {
+            return Ok(LinkOpened::Ask { address, wallet: session.account });
+        }
+        other => other.map(|session| session.account),
+    };
+    let wallet = context.storage.wallets_of(user).await?.into_iter().next();
+    Ok(wallet.map_or(LinkOpened::Invalid, |wallet| LinkOpened::ForAnother {
+        wallet: wallet.account,
+        signed_in_as,
+    }))
+}
+
+/// Confirms the address that a link was mailed to, for whoever is signed in.
+pub async fn confirm_email(
+    context: &Context,
+    browser: &Browser,
+    secret: &Secret,
+    shared: SharedAddress,
+) -> Result<(), ConfirmEmailError> {
+    match open_link(context, browser, secret).await? {
+        LinkOpened::Invalid => return Err(ConfirmEmailError::LinkInvalid),
+        LinkOpened::ForAnother { .. } => return Err(ConfirmEmailError::NotTheirs),
+        LinkOpened::Ask { .. } => {}
+    }
+    let now = context.clock.now();
+    let user = UserId::from_uuid(secret.id().ok_or(ConfirmEmailError::LinkInvalid)?);
+    let command = ConfirmEmail { user, hash: SecretHash::of(secret), shared, now };
+    match context.storage.confirm_email(command).await? {
+        EmailConfirmed::Confirmed => {
+            tracing::info!(user.id = %user, "e-mail address confirmed");
+            Ok(())
+        }
+        EmailConfirmed::LinkInvalid => Err(ConfirmEmailError::LinkInvalid),
+        EmailConfirmed::SharedAddress => Err(ConfirmEmailError::SharedAddress),
+    }
+}

@@ -1,0 +1,53 @@
+//! A signed-in person signs out, here, at one other browser, or everywhere.
+
+use countersign_domain::id::SessionId;
+
+use crate::Context;
+use crate::steps::login::{AccountError, Browser, require_login};
+use crate::steps::notify_logout::{LogoutNotice, notices};
+
+/// Which sessions end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhichSessions {
+    /// That of this browser.
+    This,
+    /// One of the person's.
+    One(SessionId),
+    /// All of them.
+    All,
+}
+
+/// What ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionsEnded {
+    /// Is this browser signed out now?
+    pub this_one: bool,
+    /// Who is to be told.
+    pub notices: Vec<LogoutNotice>,
+}
+
+/// Ends sessions. Tokens that clients hold are theirs, and stay.
+pub async fn end_sessions(
+    context: &Context,
+    browser: &Browser,
+    which: WhichSessions,
+) -> Result<SessionsEnded, AccountError> {
+    let this = require_login(context, browser).await?;
+    let only = match which {
+        WhichSessions::This => Some(this.id),
+        WhichSessions::One(id) => Some(id),
+        WhichSessions::All => None,
+    };
+    let notices = notices(context, this.user, only).await?;
+    match only {
+        Some(id) => {
+            context.storage.end_session(this.user, id).await?;
+        }
+        None => {
+            context.storage.end_sessions(this.user).await?;
+        }
+    }
+    let this_one = only.is_none_or(|only| only == this.id);
+    tracing::info!(user.id = %this.user, "signed out");
+    Ok(SessionsEnded { this_one, notices })
+}

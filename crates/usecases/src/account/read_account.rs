@@ -1,0 +1,121 @@
+//! A signed-in person looks at what is theirs.
+
+use countersign_domain::client::Client;
+use countersign_domain::consent::{Consent, ConsentDestination};
+use countersign_domain::email::UserEmail;
+use countersign_domain::id::{SessionId, UserId};
+use countersign_domain::login_session::LoginSession;
+use countersign_domain::redirect_uri::{Destination, RedirectUri};
+use countersign_domain::wallet::WalletAccount;
+use countersign_ports::{Account, LinkedWallet};
+use time::OffsetDateTime;
+
+use crate::Context;
+use crate::sign_in::describe_sign_in::ClientShown;
+use crate::steps::login::{AccountError, Browser, is_recent, require_login, require_recent_login};
+
+/// Everything that is a person's.
+#[derive(Clone, Debug)]
+pub struct AccountShown {
+    /// The user's id; it never changes.
+    pub user: UserId,
+    /// Since when.
+    pub created_at: OffsetDateTime,
+    /// The wallet that signed in at this browser.
+    pub signed_in_as: WalletAccount,
+    /// The session of this browser.
+    pub this_session: SessionId,
+    /// Did the wallet sign so lately that the account can be deleted, its address changed and its data downloaded?
+    pub signed_in_lately: bool,
+    /// The wallets, the longest linked first.
+    pub wallets: Vec<LinkedWallet>,
+    /// The clients that the person agreed to, the last used first.
+    pub consents: Vec<ConsentShown>,
+    /// The live sessions, the last used first.
+    pub sessions: Vec<LoginSession>,
+    /// The e-mail address.
+    pub email: Option<UserEmail>,
+    /// Can an address be confirmed by mail?
+    pub sends_mail: bool,
+}
+
+/// What a person agreed to at one client.
+#[derive(Clone, Debug)]
+pub struct ConsentShown {
+    /// The consent.
+    pub consent: Consent,
+    /// The client.
+    pub client: ClientShown,
+    /// Where it led: what the client is known by, because anyone can choose a name.
+    pub destination: ConsentShownAt,
+}
+
+/// Reads the account of whoever is signed in at this browser.
+pub async fn read_account(context: &Context, browser: &Browser) -> Result<AccountShown, AccountError> {
+    let session = require_login(context, browser).await?;
+    let now = context.clock.now();
+    let found = context.storage.find_account(session.user).await?.ok_or(AccountError::SignedOut)?;
+    let Account { created_at, wallets, consents, sessions, email } = found;
+    let mut shown = Vec::with_capacity(consents.len());
+    for consent in consents {
+        if let Some(client) = context.find_client(consent.client).await? {
+            let destination = ConsentShownAt::of(&consent, &client);
+            shown.push(ConsentShown { consent, client: (&*client).into(), destination });
+        }
+    }
+    Ok(AccountShown {
+        user: session.user,
+        created_at,
+        signed_in_lately: is_recent(&session, now),
+        signed_in_as: session.account,
+        this_session: session.id,
+        wallets,
+        consents: shown,
+        sessions: sessions.into_iter().filter(|session| now < session.expires_at).collect(),
+        email: email.and_then(UserEmail::if_usable),
+        sends_mail: context.mailer.is_some(),
+    })
+}
+
+/// Where a consent leads, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConsentShownAt {
+    /// To a site, a program on the person's computer or an app.
+    Redirect(Destination),
+    /// To a device that waited.
+    Device,
+    /// To a program without a browser.
+    Program,
+    /// Nobody wrote it down, and it leads nowhere any more: where the client may have people sent, each place once.
+    Unrecorded(Vec<Destination>),
+}
+
+impl ConsentShownAt {
+    fn of(consent: &Consent, client: &Client) -> Self {
+        match &consent.terms.destination {
+            ConsentDestination::Origin(origin) => {
+                Self::Redirect(RedirectUri::from_trusted(origin.clone()).destination())
+            }
+            ConsentDestination::Device => Self::Device,
+            ConsentDestination::Program => Self::Program,
+            ConsentDestination::Unrecorded => Self::Unrecorded(places(&client.metadata.redirect_uris)),
+        }
+    }
+}
+
+/// Where these addresses lead, each place once.
+fn places(redirect_uris: &[RedirectUri]) -> Vec<Destination> {
+    let mut places = Vec::new();
+    for place in redirect_uris.iter().map(RedirectUri::destination) {
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    places
+}
+
+/// Reads the same for a file, which a wallet must have signed for lately.
+pub async fn download_account(context: &Context, browser: &Browser) -> Result<AccountShown, AccountError> {
+    require_recent_login(context, browser).await?;
+    read_account(context, browser).await
+}

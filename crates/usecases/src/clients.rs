@@ -1,0 +1,12 @@
+//! Clients register, prove who they are, and are changed.
+
+pub mod delete_client;
+pub mod open_resource;
+pub mod read_client;
+pub mod register_client;
+pub mod rotate_client_secret;
+pub mod update_client;
+
+pub(crate) mod authenticate_client;
+pub(crate) mod client_document;
+pub(crate) mod open_configuration;

@@ -1,0 +1,283 @@
+//! Clients that a document of their own describes (OAuth Client ID Metadata Document).
+//!
+//! Whoever asks for such a client makes us fetch its document, and nothing more: it is stored when somebody signs in there, because
+//! from then on tokens speak of it.
+
+use std::sync::Arc;
+
+use countersign_domain::client::{
+    AuthenticationMethod, Client, ClientAuthentication, ClientOrigin, DisplayMetadata,
+};
+use countersign_domain::client_document::{DocumentUrl, host_of};
+use countersign_domain::grant_type::GrantType;
+use countersign_domain::id::ClientId;
+use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::registration::{RegistrationRejected, RequestedMetadata};
+use countersign_domain::scope::{Scope, ScopeSet};
+use countersign_domain::secret::{Secret, SecretHash};
+use countersign_ports::{EntropyExt, FetchError, Fetched, RegisterClient, StoreError};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use crate::Context;
+use crate::clients::register_client::judge;
+
+/// Why a document describes no client. The words are ours, none of them the document's.
+#[derive(Debug, thiserror::Error)]
+pub enum DocumentRejected {
+    /// It is not there. Why not is for the log: whoever asks must not look into our network this way.
+    #[error("its document cannot be fetched")]
+    NotFetched(#[source] FetchError),
+    /// It is not said to be JSON.
+    #[error("its document is not of a JSON media type")]
+    MediaType,
+    /// It is no JSON object of that kind.
+    #[error("its document is not a JSON object with the fields of client metadata")]
+    Malformed(#[source] serde_json::Error),
+    /// It describes somebody else.
+    #[error("client_id in its document is another one")]
+    OtherClient,
+    /// It holds a secret, which everybody can read there.
+    #[error("its document holds a client secret")]
+    Secret,
+    /// The client would have to have a secret.
+    #[error("token_endpoint_auth_method in its document needs a secret")]
+    NeedsSecret,
+    /// More would have to be kept of it than one client is worth.
+    #[error(
+        "in its document there is more than 5,000 bytes of metadata: name fewer or shorter addresses, and put keys at a jwks_uri"
+    )]
+    TooLarge,
+    /// It breaks a rule of registration.
+    #[error("in its document {0}")]
+    Metadata(#[from] RegistrationRejected),
+}
+
+/// Why there is no such client.
+#[derive(Debug, thiserror::Error)]
+pub enum FindClientError {
+    /// Nobody registered it.
+    #[error("client is not registered")]
+    Unknown,
+    /// Its document is not one.
+    #[error("document of a client is refused")]
+    Document(#[from] DocumentRejected),
+    /// It could not be looked up.
+    #[error("client could not be read")]
+    Store(#[from] StoreError),
+}
+
+/// How much of a document is kept, in bytes (section 6.6 of the draft recommends as much for the whole document). Everybody can
+/// publish documents, and whoever signs makes us keep one.
+const MAX_KEPT: usize = 5_000;
+
+/// Finds a client by what it calls itself.
+pub(crate) async fn find_client(context: &Context, name: &str) -> Result<Arc<Client>, FindClientError> {
+    if let Some(id) = ClientId::parse(name) {
+        let found = context.find_client(id).await?;
+        // A client with a document is called by its address, so that the document is looked at.
+        return found.filter(|client| client.document.is_none()).ok_or(FindClientError::Unknown);
+    }
+    let policy = &context.policy;
+    let url = DocumentUrl::parse(name, policy.public_url.is_loopback());
+    let url = url.filter(|_| policy.client_documents).ok_or(FindClientError::Unknown)?;
+    let mut client = describe(context, &url).await?;
+    // No document says what the operator opened to the client.
+    if policy.resources.name_clients()
+        && let Some(stored) = context.find_client(client.id).await?
+    {
+        client.resources.clone_from(&stored.resources);
+    }
+    Ok(Arc::new(client))
+}
+
+/// Finds a client that storage knows by what it calls itself. One with a document is called by its address alone.
+pub(crate) async fn find_stored(context: &Context, name: &str) -> Result<Option<Arc<Client>>, StoreError> {
+    let Some(id) = ClientId::named(name) else { return Ok(None) };
+    let found = context.find_client(id).await?;
+    Ok(found.filter(|client| client.wire_id() == name))
+}
+
+/// Finds the client of a request that waits.
+pub(crate) async fn find_pending(
+    context: &Context,
+    pending: &PendingAuthorization,
+) -> Result<Arc<Client>, FindClientError> {
+    match &pending.document {
+        Some(address) => find_client(context, address).await,
+        None => context.find_client(pending.client).await?.ok_or(FindClientError::Unknown),
+    }
+}
+
+/// Has storage know the client of a request that is about to be granted as its document is now, if it has one, which is first stored when
+/// somebody signs. No client gets an answer at an address that it took back while the request waited.
+pub(crate) async fn store_pending(
+    context: &Context,
+    pending: &PendingAuthorization,
+    is_signed: bool,
+) -> Result<(), FindClientError> {
+    let client = find_pending(context, pending).await?;
+    let redirect_uri = pending.redirect_uri.as_str();
+    // The page to which a device's request leads is ours.
+    let is_taken_back = pending.device.is_none()
+        && (client.redirect_uri(redirect_uri).is_none() || context.policy.own_origin().forbids(redirect_uri));
+    if is_taken_back {
+        return Err(FindClientError::Unknown);
+    }
+    if pending.document.is_none() {
+        return Ok(());
+    }
+    match context.storage.find_client(client.id).await? {
+        None if !is_signed => {}
+        None => {
+            tracing::info!(client.id = %client.id, origin = client.origin.name(), "client registered");
+            context.storage.register_client(RegisterClient { client: Arc::unwrap_or_clone(client) }).await?;
+        }
+        Some(stored) if is_as_described(&stored, &client) => {}
+        Some(stored) => {
+            // What the operator opened to it stays open: no document says anything about that.
+            let described = Client { resources: stored.resources, ..Arc::unwrap_or_clone(client) };
+            context.update_client(described).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Stores the client of a request that was just granted once more: upkeep, which forgets clients that nobody uses, may have come
+/// between the two. Where a removal is under way, this waits for its end; a later one sees the grant.
+pub(crate) async fn keep_pending(
+    context: &Context,
+    pending: &PendingAuthorization,
+) -> Result<(), FindClientError> {
+    let Some(address) = &pending.document else { return Ok(()) };
+    let mut client = Arc::unwrap_or_clone(find_client(context, address).await?);
+    // What the operator opened to it is as it is stored: what is remembered may be older, and no document says anything about that.
+    if let Some(stored) = context.storage.find_client(client.id).await? {
+        client.resources = stored.resources;
+    }
+    if !context.storage.update_client(client.clone()).await? {
+        context.storage.register_client(RegisterClient { client }).await?;
+    }
+    Ok(())
+}
+
+fn is_as_described(stored: &Client, described: &Client) -> bool {
+    stored.metadata == described.metadata && stored.authentication == described.authentication
+}
+
+async fn describe(context: &Context, url: &DocumentUrl) -> Result<Client, DocumentRejected> {
+    let now = context.clock.now();
+    let fetched = context.fetcher.get(url.as_str()).await.map_err(DocumentRejected::NotFetched)?;
+    let document = Document::read(&fetched)?;
+    if document.client_id.as_deref() != Some(url.as_str()) {
+        return Err(DocumentRejected::OtherClient);
+    }
+    if document.client_secret.is_some() || document.client_secret_expires_at.is_some() {
+        return Err(DocumentRejected::Secret);
+    }
+    let judged = judge(context, document.into_requested(url))?;
+    let authentication = match judged.method {
+        AuthenticationMethod::None => ClientAuthentication::Public,
+        AuthenticationMethod::PrivateKeyJwt => ClientAuthentication::Keys,
+        AuthenticationMethod::Secret(_) => return Err(DocumentRejected::NeedsSecret),
+    };
+    if judged.metadata.size() > MAX_KEPT {
+        return Err(DocumentRejected::TooLarge);
+    }
+    let nobodys_token = Secret::from_random(context.entropy.bytes());
+    Ok(Client {
+        id: url.client(),
+        authentication,
+        metadata: judged.metadata,
+        origin: ClientOrigin::Document,
+        document: Some(url.as_str().to_owned()),
+        resources: Vec::new(),
+        registration_token: SecretHash::of(&nobodys_token),
+        created_at: now.replace_nanosecond(0).unwrap_or(now),
+    })
+}
+
+/// What we read of a document; whatever else it holds is for others.
+#[derive(Deserialize)]
+struct Document {
+    client_id: Option<String>,
+    client_secret: Option<IgnoredAny>,
+    client_secret_expires_at: Option<IgnoredAny>,
+    client_name: Option<String>,
+    redirect_uris: Option<Vec<String>>,
+    scope: Option<String>,
+    response_types: Option<Vec<String>>,
+    grant_types: Option<Vec<String>>,
+    token_endpoint_auth_method: Option<String>,
+    subject_type: Option<String>,
+    token_endpoint_auth_signing_alg: Option<String>,
+    client_uri: Option<String>,
+    logo_uri: Option<String>,
+    tos_uri: Option<String>,
+    policy_uri: Option<String>,
+    jwks: Option<serde_json::Map<String, serde_json::Value>>,
+    jwks_uri: Option<String>,
+    application_type: Option<String>,
+    id_token_signed_response_alg: Option<String>,
+    post_logout_redirect_uris: Option<Vec<String>>,
+    backchannel_logout_uri: Option<String>,
+    require_pushed_authorization_requests: Option<bool>,
+    dpop_bound_access_tokens: Option<bool>,
+}
+
+impl Document {
+    fn read(fetched: &Fetched) -> Result<Self, DocumentRejected> {
+        let essence =
+            fetched.content_type.as_deref().unwrap_or_default().split(';').next().unwrap_or_default();
+        let essence = essence.trim().to_ascii_lowercase();
+        if essence != "application/json"
+            && !(essence.starts_with("application/") && essence.ends_with("+json"))
+        {
+            return Err(DocumentRejected::MediaType);
+        }
+        serde_json::from_slice(&fetched.body).map_err(DocumentRejected::Malformed)
+    }
+
+    /// The same document serves at every server: scopes, grant types and response types of others say nothing here.
+    fn into_requested(self, url: &DocumentUrl) -> RequestedMetadata {
+        let usual = || ScopeSet::of(&[Scope::OpenId, Scope::Profile, Scope::Email, Scope::OfflineAccess]);
+        let scope = self.scope.unwrap_or_default();
+        let known = scope.split(' ').filter(|name| ScopeSet::from_names([*name]).is_ok());
+        let scopes = ScopeSet::from_names(known).unwrap_or_else(|_| usual());
+        let with_a_page = [GrantType::AuthorizationCode, GrantType::RefreshToken].map(GrantType::name);
+        let with_a_page = |names: Vec<String>| {
+            names.into_iter().filter(|name| with_a_page.contains(&name.as_str())).collect::<Vec<_>>()
+        };
+        let code = |types: Vec<String>| types.into_iter().filter(|name| name == "code").collect::<Vec<_>>();
+        RequestedMetadata {
+            client_name: Some(self.client_name.unwrap_or_else(|| host_of(url.as_str()).to_owned())),
+            redirect_uris: self.redirect_uris,
+            scopes: Some(scopes.iter().map(|scope| scope.name().to_owned()).collect()),
+            scope: None,
+            response_types: self.response_types.map(code),
+            grant_types: self.grant_types.map(with_a_page),
+            token_endpoint_auth_method: Some(
+                self.token_endpoint_auth_method
+                    .unwrap_or_else(|| AuthenticationMethod::None.name().to_owned()),
+            ),
+            subject_type: self.subject_type,
+            backchannel_logout_uri: self.backchannel_logout_uri,
+            require_pushed_authorization_requests: self.require_pushed_authorization_requests,
+            dpop_bound_access_tokens: self.dpop_bound_access_tokens,
+            display: DisplayMetadata {
+                client_uri: self.client_uri,
+                logo_uri: self.logo_uri,
+                tos_uri: self.tos_uri,
+                policy_uri: self.policy_uri,
+                // We never write to them.
+                contacts: Vec::new(),
+                jwks: self.jwks.map(|keys| serde_json::Value::Object(keys).to_string()),
+                jwks_uri: self.jwks_uri,
+                application_type: self.application_type,
+                id_token_signed_response_alg: self.id_token_signed_response_alg,
+                token_endpoint_auth_signing_alg: self.token_endpoint_auth_signing_alg,
+                post_logout_redirect_uris: self.post_logout_redirect_uris.unwrap_or_default(),
+            },
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! A client removes itself (RFC 7592 section 2.3), and everything that people allowed it.
+
+use countersign_domain::secret::Secret;
+use countersign_ports::StoreError;
+
+use crate::Context;
+use crate::clients::open_configuration::open_configuration;
+
+/// Why the client stays.
+#[derive(Debug, thiserror::Error)]
+pub enum DeleteClientError {
+    /// The registration access token does not open this client.
+    #[error("registration access token is not good")]
+    TokenInvalid,
+    /// The client could not be removed.
+    #[error("client could not be removed")]
+    Store(#[from] StoreError),
+}
+
+/// Removes a client with its codes and tokens.
+pub async fn delete_client(
+    context: &Context,
+    client_id: &str,
+    token: &Secret,
+) -> Result<(), DeleteClientError> {
+    let client =
+        open_configuration(context, client_id, token).await?.ok_or(DeleteClientError::TokenInvalid)?;
+    context.delete_client(client.id).await?;
+    tracing::info!(client.id = %client.id, "client removed");
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! A client registers (RFC 7591).
+
+use countersign_domain::client::{AuthenticationMethod, Client, ClientAuthentication, ClientOrigin};
+use countersign_domain::id::ClientId;
+use countersign_domain::redirect_uri::RedirectUriRejected;
+use countersign_domain::registration::{self, JudgedMetadata, RegistrationRejected, RequestedMetadata};
+use countersign_domain::secret::{Secret, SecretHash};
+use countersign_ports::{self as ports, EntropyExt, JwsRejected, Registered, StoreError};
+
+use crate::Context;
+
+/// A new client, with the secrets that are shown this once.
+#[derive(Clone, Debug)]
+pub struct RegisteredClient {
+    /// The client.
+    pub client: Client,
+    /// Its secret, unless it is public.
+    pub secret: Option<Secret>,
+    /// What opens its configuration (RFC 7592).
+    pub registration_token: Secret,
+}
+
+/// Why nothing was registered.
+#[derive(Debug, thiserror::Error)]
+pub enum RegisterClientError {
+    /// The metadata is not good.
+    #[error("client metadata is refused")]
+    Rejected(#[from] RegistrationRejected),
+    /// The client could not be stored.
+    #[error("client could not be stored")]
+    Store(#[from] StoreError),
+    /// Storage says that a fresh random id is taken.
+    #[error("client id is taken")]
+    IdTaken,
+}
+
+/// Registers a client.
+pub async fn register_client(
+    context: &Context,
+    requested: RequestedMetadata,
+    origin: ClientOrigin,
+) -> Result<RegisteredClient, RegisterClientError> {
+    register(context, requested, origin, Vec::new()).await
+}
+
+/// Registers a client at the terminal, with resources that the operator opens to it; they were judged
+/// ([`judge_opened`](crate::clients::open_resource::judge_opened)).
+pub async fn register_with_resources(
+    context: &Context,
+    requested: RequestedMetadata,
+    resources: Vec<String>,
+) -> Result<RegisteredClient, RegisterClientError> {
+    register(context, requested, ClientOrigin::Operator, resources).await
+}
+
+async fn register(
+    context: &Context,
+    requested: RequestedMetadata,
+    origin: ClientOrigin,
+    resources: Vec<String>,
+) -> Result<RegisteredClient, RegisterClientError> {
+    let now = context.clock.now();
+    let judged = judge(context, requested)?;
+    let (authentication, secret) = match judged.method {
+        AuthenticationMethod::None => (ClientAuthentication::Public, None),
+        AuthenticationMethod::PrivateKeyJwt => (ClientAuthentication::Keys, None),
+        AuthenticationMethod::Secret(method) => {
+            let secret = Secret::from_random(context.entropy.bytes());
+            (ClientAuthentication::Secret { method, hash: SecretHash::of(&secret) }, Some(secret))
+        }
+    };
+    let registration_token = Secret::from_random(context.entropy.bytes());
+    let client = Client {
+        id: ClientId::at(now, context.entropy.bytes()),
+        authentication,
+        metadata: judged.metadata,
+        origin,
+        document: None,
+        resources,
+        registration_token: SecretHash::of(&registration_token),
+        created_at: now.replace_nanosecond(0).unwrap_or(now),
+    };
+    match context.storage.register_client(ports::RegisterClient { client: client.clone() }).await? {
+        Registered::Stored => {
+            tracing::info!(client.id = %client.id, origin = origin.name(), "client registered");
+            Ok(RegisteredClient { client, secret, registration_token })
+        }
+        Registered::IdTaken => Err(RegisterClientError::IdTaken),
+    }
+}
+
+/// Judges metadata; no address of the client is one of ours, and keys that it proves itself with must be some that can be used.
+pub(crate) fn judge(
+    context: &Context,
+    requested: RequestedMetadata,
+) -> Result<JudgedMetadata, RegistrationRejected> {
+    let judged = registration::judge(requested)?;
+    let own_origin = context.policy.own_origin();
+    if let Some(position) =
+        judged.metadata.redirect_uris.iter().position(|uri| own_origin.forbids(uri.as_str()))
+    {
+        let reason = RedirectUriRejected::OwnOrigin;
+        return Err(RegistrationRejected::RedirectUri { position, reason });
+    }
+    if judged.metadata.display.post_logout_redirect_uris.iter().any(|uri| own_origin.is_reached_by(uri)) {
+        return Err(RegistrationRejected::Field {
+            field: "post_logout_redirect_uris",
+            rule: "must not be on this server's own origin, where no client lives",
+        });
+    }
+    if judged.method == AuthenticationMethod::PrivateKeyJwt
+        && let Some(jwks) = &judged.metadata.display.jwks
+    {
+        context.jws.check_keys(jwks).map_err(|rejected| {
+            RegistrationRejected::Keys(match rejected {
+                JwsRejected::Keys(rule) => rule,
+                JwsRejected::TooLong => "too long",
+                JwsRejected::Malformed
+                | JwsRejected::Algorithm
+                | JwsRejected::Header
+                | JwsRejected::KeyUnknown
+                | JwsRejected::Signature => "no keys that can be used",
+            })
+        })?;
+    }
+    Ok(judged)
+}

@@ -1,0 +1,94 @@
+//! A client replaces its configuration (RFC 7592 section 2.2).
+
+use countersign_domain::client::{
+    AuthenticationMethod, Client, ClientAuthentication, ClientMetadata, ClientOrigin,
+};
+use countersign_domain::grant_type::GrantType;
+use countersign_domain::registration::{RegistrationRejected, RequestedMetadata};
+use countersign_domain::secret::Secret;
+use countersign_ports::StoreError;
+
+use crate::Context;
+use crate::clients::open_configuration::open_configuration;
+use crate::clients::register_client::judge;
+
+/// Why the configuration stays as it is.
+#[derive(Debug, thiserror::Error)]
+pub enum UpdateClientError {
+    /// The registration access token does not open this client.
+    #[error("registration access token is not good")]
+    TokenInvalid,
+    /// Another secret than the client's own was sent along: a client cannot choose it (RFC 7592 section 2.2).
+    #[error("client_secret is not the client's own")]
+    OtherSecret,
+    /// The metadata is not good.
+    #[error("client metadata is refused")]
+    Rejected(#[from] RegistrationRejected),
+    /// A client with a secret cannot become one with keys or one with neither, nor the other way round.
+    #[error("authentication method cannot change between a secret, keys and none")]
+    MethodChange,
+    /// The client could not be stored.
+    #[error("client could not be stored")]
+    Store(#[from] StoreError),
+}
+
+/// Replaces a client's metadata; its id and its secret stay.
+pub async fn update_client(
+    context: &Context,
+    client_id: &str,
+    token: &Secret,
+    secret: Option<&Secret>,
+    requested: RequestedMetadata,
+) -> Result<Client, UpdateClientError> {
+    let client =
+        open_configuration(context, client_id, token).await?.ok_or(UpdateClientError::TokenInvalid)?;
+    if secret.is_some_and(|secret| !is_own(&client, secret)) {
+        return Err(UpdateClientError::OtherSecret);
+    }
+    let judged = judge(context, requested)?;
+    if client.origin == ClientOrigin::Operator
+        && let Some(field) = beyond_the_operator(&client.metadata, &judged.metadata)
+    {
+        let rule = "is for the operator to say, for a client that the operator registered";
+        return Err(RegistrationRejected::Field { field, rule }.into());
+    }
+    let authentication = match (client.authentication, judged.method) {
+        (ClientAuthentication::Public, AuthenticationMethod::None) => ClientAuthentication::Public,
+        (ClientAuthentication::Secret { hash, .. }, AuthenticationMethod::Secret(method)) => {
+            ClientAuthentication::Secret { method, hash }
+        }
+        (ClientAuthentication::Keys, AuthenticationMethod::PrivateKeyJwt) => ClientAuthentication::Keys,
+        (
+            ClientAuthentication::Public,
+            AuthenticationMethod::Secret(_) | AuthenticationMethod::PrivateKeyJwt,
+        )
+        | (ClientAuthentication::Keys, AuthenticationMethod::Secret(_) | AuthenticationMethod::None)
+        | (
+            ClientAuthentication::Secret { .. },
+            AuthenticationMethod::PrivateKeyJwt | AuthenticationMethod::None,
+        ) => {
+            return Err(UpdateClientError::MethodChange);
+        }
+    };
+    let client = Client { authentication, metadata: judged.metadata, ..client };
+    let is_there = context.update_client(client.clone()).await?;
+    if is_there { Ok(client) } else { Err(UpdateClientError::TokenInvalid) }
+}
+
+/// What only the operator says of a client that they registered: by its `client_uri` it introspects, and by `client_credentials` it gets
+/// tokens that nobody signs for.
+fn beyond_the_operator(known: &ClientMetadata, said: &ClientMetadata) -> Option<&'static str> {
+    let address = said.display.client_uri.as_ref();
+    if address.is_some_and(|address| known.display.client_uri.as_ref() != Some(address)) {
+        return Some("client_uri");
+    }
+    let for_itself = |metadata: &ClientMetadata| metadata.grant_types.contains(&GrantType::ClientCredentials);
+    (for_itself(said) && !for_itself(known)).then_some("grant_types")
+}
+
+fn is_own(client: &Client, secret: &Secret) -> bool {
+    match &client.authentication {
+        ClientAuthentication::Secret { hash, .. } => hash.admits(secret),
+        ClientAuthentication::Keys | ClientAuthentication::Public => false,
+    }
+}

@@ -1,0 +1,14 @@
+//! From an authorization request to its answer: a browser, a device or a pushed request asks, a person signs or says no, and signs out again.
+
+pub mod begin_authorization;
+pub mod begin_device;
+pub mod complete_login;
+pub mod continue_session;
+pub mod deny_authorization;
+pub mod deny_device;
+pub mod describe_sign_in;
+pub mod find_device;
+pub mod issue_challenge;
+pub mod push_authorization;
+pub mod sign_out;
+pub mod verify_text;

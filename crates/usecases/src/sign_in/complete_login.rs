@@ -1,0 +1,171 @@
+//! A person presents a signed challenge: one guarded write spends it and stores user, grant and code, and the session if the
+//! browser shall remember.
+
+use countersign_domain::authorization;
+use countersign_domain::challenge::ChallengeRejected;
+use countersign_domain::email::{EmailAddress, EmailRejected};
+use countersign_domain::grant::RevocationReason;
+use countersign_domain::id::UserId;
+use countersign_domain::id_token::SignedText;
+use countersign_domain::lifetimes::Lifetimes;
+use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::wallet::{AccountName, WalletProof};
+use countersign_ports::{
+    CompleteLogin, EntropyExt, LoginCompleted, OpenSession, RevokeGrant, SessionOpened, StoreError, Verdict,
+    VerifierError,
+};
+
+use crate::Context;
+use crate::clients::client_document::{FindClientError, find_pending, keep_pending, store_pending};
+use crate::sign_in::find_device::{Answered, answered_for};
+use crate::sign_in::issue_challenge::find_issued;
+use crate::steps::answer;
+use crate::steps::answer::ClientAnswer;
+use crate::steps::file_email::{ConfirmationLink, file_first_email};
+use crate::steps::login::{Browser, Remembered, new_session};
+use crate::steps::new_grant::{Grantee, NewGrant, new_grant};
+
+/// What the page sends.
+#[derive(Clone)]
+pub struct SignedChallenge {
+    /// Who claims to have signed.
+    pub wallet_address: String,
+    /// The text.
+    pub challenge: String,
+    /// The signature, in any of its spellings.
+    pub signature: String,
+}
+
+impl std::fmt::Debug for SignedChallenge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SignedChallenge").finish_non_exhaustive()
+    }
+}
+
+/// What else the person wants.
+#[derive(Clone, Debug, Default)]
+pub struct LoginWishes {
+    /// Shall the browser remember the sign-in?
+    pub remember: bool,
+    /// The browser.
+    pub browser: Browser,
+    /// An e-mail address, for whoever has none on file.
+    pub email: Option<String>,
+}
+
+/// A completed login.
+#[derive(Clone, Debug)]
+pub struct SignedIn {
+    /// Where the person goes: to the client with the code, or to the account page.
+    pub to: ClientAnswer,
+    /// The family of the wallet that signed.
+    pub family: String,
+    /// What the browser keeps.
+    pub remembered: Option<Remembered>,
+    /// What to mail, if an e-mail address came with it.
+    pub link: Option<ConfirmationLink>,
+}
+
+/// Why nobody is signed in.
+#[derive(Debug, thiserror::Error)]
+pub enum CompleteLoginError {
+    /// What was given as e-mail address is none.
+    #[error(transparent)]
+    Email(#[from] EmailRejected),
+    /// The client was removed meanwhile, or is described in another way.
+    #[error("client is not one any more")]
+    Client(#[from] FindClientError),
+    /// The text is not one that may be answered.
+    #[error("challenge is refused")]
+    Challenge(#[from] ChallengeRejected),
+    /// The challenge was used before.
+    #[error("challenge was used before")]
+    ChallengeSpent,
+    /// The signature is not the wallet's, or not of this text.
+    #[error("signature is not valid: {0}")]
+    Signature(&'static str),
+    /// No verdict could be found.
+    #[error("signature could not be judged")]
+    Verifier(#[from] VerifierError),
+    /// The login could not be stored.
+    #[error("login could not be stored")]
+    Store(#[from] StoreError),
+}
+
+/// Completes a login. A signature that fails is counted in `pending`; the challenge stays good for a few more.
+pub async fn complete_login(
+    context: &Context,
+    pending: &mut PendingAuthorization,
+    signed: SignedChallenge,
+    wishes: LoginWishes,
+) -> Result<SignedIn, CompleteLoginError> {
+    let now = context.clock.now();
+    let email = wishes.email.as_deref().map(EmailAddress::parse).transpose()?;
+    let name = AccountName::read(&signed.wallet_address, None).map_err(|_| ChallengeRejected::Unknown)?;
+    let (issued, account) =
+        find_issued(context, pending, name, &signed.challenge).ok_or(ChallengeRejected::Unknown)?;
+    issued.admit(now)?;
+    let (id, forget_after, kind) = (issued.id, issued.expires_at, issued.kind);
+    if !pending.is_for_account() {
+        find_pending(context, pending).await?;
+    }
+    let device = match answered_for(context, now, pending).await? {
+        Answered::Browser => None,
+        Answered::Device(device) => Some(device),
+        Answered::Nobody => return Err(ChallengeRejected::Expired.into()),
+    };
+    let proof = WalletProof { account, kind, text: signed.challenge, signature: signed.signature };
+    let account = match context.wallets.verify(&proof).await? {
+        Verdict::Valid(account) => account,
+        Verdict::Invalid(reason) => {
+            pending.count_failure(id);
+            return Err(CompleteLoginError::Signature(reason));
+        }
+    };
+    let family = account.family.clone();
+    let new_user = UserId::random(context.entropy.bytes());
+    let lifetimes = &context.policy.lifetimes;
+    if pending.is_for_account() {
+        // Without a session there is no account page, even where no other sign-in is remembered.
+        let lifetime = lifetimes.login_session.max(Lifetimes::RECENT);
+        let (session, remembered) = new_session(context, now, wishes.browser, lifetime).await?;
+        let command = OpenSession { id, account, new_user, session, now, forget_after };
+        return match context.storage.open_session(command).await? {
+            SessionOpened::Opened { user } => {
+                tracing::info!(user.id = %user, "signed in to the account page");
+                let to = ClientAnswer::page(pending.redirect_uri.clone());
+                Ok(SignedIn { to, family, remembered: Some(remembered), link: None })
+            }
+            SessionOpened::ChallengeSpent => Err(CompleteLoginError::ChallengeSpent),
+        };
+    }
+    let (session, remembered) = if wishes.remember && lifetimes.login_session.is_positive() {
+        let made = new_session(context, now, wishes.browser, lifetimes.login_session).await?;
+        (Some(made.0), Some(made.1))
+    } else {
+        (None, None)
+    };
+    let signed = SignedText { text: proof.text, signature: proof.signature };
+    let grantee = Grantee { id, account, new_user, signed: Some(signed), device };
+    store_pending(context, pending, true).await?;
+    let NewGrant { login, to } = new_grant(context, now, pending, grantee, now + lifetimes.challenge);
+    let login = CompleteLogin { session, ..login };
+    match context.storage.complete_login(login).await? {
+        LoginCompleted::CodeIssued { user }
+            if pending.required_user.is_some_and(|required| required != user) =>
+        {
+            let reason = RevocationReason::OtherUser;
+            context.storage.revoke_grant(RevokeGrant { id, reason, now }).await?;
+            tracing::info!(user.id = %user, client.id = %pending.client, reason = reason.name(), "grant revoked");
+            let error = authorization::other_user();
+            let to = answer::with_error(&context.policy, &*pending, &error);
+            Ok(SignedIn { to, family, remembered, link: None })
+        }
+        LoginCompleted::CodeIssued { user } => {
+            keep_pending(context, pending).await?;
+            tracing::info!(user.id = %user, client.id = %pending.client, grant.id = %id, "signed in");
+            Ok(SignedIn { to, family, remembered, link: file_first_email(context, user, email).await })
+        }
+        LoginCompleted::ChallengeSpent => Err(CompleteLoginError::ChallengeSpent),
+    }
+}

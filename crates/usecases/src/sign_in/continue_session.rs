@@ -1,0 +1,114 @@
+//! A signed-in person goes on to a client that they agreed to before: one guarded write, no wallet.
+
+use countersign_domain::email::{EmailAddress, EmailRejected};
+use countersign_domain::login_session::LoginSession;
+use countersign_domain::pending::PendingAuthorization;
+use countersign_ports::{ContinueSession, SessionContinued, StoreError};
+
+use crate::Context;
+use crate::clients::client_document::{FindClientError, store_pending};
+use crate::sign_in::find_device::{Answered, answered_for};
+use crate::steps::answer::ClientAnswer;
+use crate::steps::file_email::{ConfirmationLink, file_first_email};
+use crate::steps::login::{Browser, find_login, is_recent};
+use crate::steps::new_grant::{Grantee, NewGrant, new_grant};
+
+/// Why a signature is needed after all.
+#[derive(Debug, thiserror::Error)]
+pub enum ContinueSessionError {
+    /// What was given as e-mail address is none.
+    #[error(transparent)]
+    Email(#[from] EmailRejected),
+    /// Nobody is signed in, or somebody else, or not recently enough for this request.
+    #[error("login session is missing, over or too old for the request")]
+    SessionEnded,
+    /// The user did not sign for all of this at once.
+    #[error("user did not agree to this client, destination, audiences and scopes")]
+    ConsentMissing,
+    /// The request was answered before.
+    #[error("request was answered before")]
+    RequestSpent,
+    /// The client was removed meanwhile, or is described in another way.
+    #[error("client is not one any more")]
+    Client(#[from] FindClientError),
+    /// The grant could not be stored.
+    #[error("grant could not be stored")]
+    Store(#[from] StoreError),
+}
+
+/// Where a continued session leads.
+#[derive(Clone, Debug)]
+pub struct Continued {
+    /// The answer with the code.
+    pub to: ClientAnswer,
+    /// What to mail, if an e-mail address came with it.
+    pub link: Option<ConfirmationLink>,
+}
+
+/// What the person presses Continue for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ContinueWishes<'a> {
+    /// The account by CAIP-10 that the page named, if it named one: somebody else may have signed in at this browser since.
+    pub account: Option<&'a str>,
+    /// An e-mail address, for whoever has none on file.
+    pub email: Option<&'a str>,
+}
+
+/// Continues the session that the browser presents, for a pending request.
+pub async fn continue_session(
+    context: &Context,
+    pending: &PendingAuthorization,
+    browser: &Browser,
+    wishes: ContinueWishes<'_>,
+) -> Result<Continued, ContinueSessionError> {
+    let email = wishes.email.map(EmailAddress::parse).transpose()?;
+    let session = find_login(context, browser.login.as_ref()).await?;
+    let session = session
+        .filter(|session| wishes.account.is_none_or(|named| session.account.caip10() == named))
+        .ok_or(ContinueSessionError::SessionEnded)?;
+    // A browser that remembers somebody is not enough to put an address on file, as on the account page.
+    let email = email.filter(|_| is_recent(&session, context.clock.now()));
+    let user = session.user;
+    let to = grant(context, pending, session).await?;
+    Ok(Continued { to, link: file_first_email(context, user, email).await })
+}
+
+/// Gives the client a grant by a session, and gives the answer that carries the code.
+pub(crate) async fn grant(
+    context: &Context,
+    pending: &PendingAuthorization,
+    session: LoginSession,
+) -> Result<ClientAnswer, ContinueSessionError> {
+    if !pending.takes_session(&session) {
+        return Err(ContinueSessionError::SessionEnded);
+    }
+    // The account page has no scopes that anybody could have agreed to, and gets no code.
+    if pending.is_for_account() {
+        return Err(ContinueSessionError::ConsentMissing);
+    }
+    store_pending(context, pending, false).await?;
+    let now = context.clock.now();
+    let device = match answered_for(context, now, pending).await? {
+        Answered::Browser => None,
+        Answered::Device(device) => Some(device),
+        Answered::Nobody => return Err(ContinueSessionError::RequestSpent),
+    };
+    let asked = pending.terms();
+    let consents = context.storage.consents_at(session.user, pending.client).await?;
+    let agreed = consents.into_iter().find(|consent| consent.covers(&asked, pending.scope));
+    let agreed = agreed.ok_or(ContinueSessionError::ConsentMissing)?.terms.audiences;
+    let id = pending.grant_id(session.id);
+    let grantee = Grantee { id, account: session.account, new_user: session.user, signed: None, device };
+    let NewGrant { login, to } = new_grant(context, now, pending, grantee, pending.expires_at);
+    let (id_of_session, authenticated_at) = (session.id, session.authenticated_at);
+    let command = ContinueSession { session: id_of_session, authenticated_at, login, agreed };
+    match context.storage.continue_session(command).await? {
+        SessionContinued::CodeIssued => {
+            tracing::info!(user.id = %session.user, client.id = %pending.client, grant.id = %id, "continued");
+            Ok(to)
+        }
+        SessionContinued::RequestSpent => Err(ContinueSessionError::RequestSpent),
+        SessionContinued::SessionEnded => Err(ContinueSessionError::SessionEnded),
+        SessionContinued::ConsentMissing => Err(ContinueSessionError::ConsentMissing),
+    }
+}

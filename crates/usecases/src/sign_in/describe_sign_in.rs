@@ -1,0 +1,132 @@
+//! What the page tells a person before they sign.
+
+use countersign_domain::client::{Client, ClientOrigin};
+use countersign_domain::client_document::host_of;
+use countersign_domain::consent::Consent;
+use countersign_domain::email::UserEmail;
+use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::redirect_uri::Destination;
+use countersign_domain::registration::is_web_address;
+use countersign_domain::scope::{Scope, ScopeSet};
+use countersign_domain::wallet::WalletAccount;
+use countersign_ports::StoreError;
+
+use crate::Context;
+use crate::clients::client_document::{FindClientError, find_pending};
+use crate::steps::login::{Browser, find_login};
+
+/// What the page shows of one pending authorization.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignIn {
+    /// The client; our own account page is none.
+    pub client: Option<ClientShown>,
+    /// Where the sign-in leads.
+    pub destination: Destination,
+    /// What the person has to do.
+    pub standing: Standing,
+    /// Does the client ask for an e-mail address while none is known to be on file?
+    pub lacks_email: bool,
+}
+
+/// A client as people see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientShown {
+    /// Its name; anyone can choose one.
+    pub name: String,
+    /// Its home page.
+    pub uri: Option<String>,
+    /// Its privacy policy.
+    pub policy_uri: Option<String>,
+    /// Its terms of service.
+    pub tos_uri: Option<String>,
+    /// Did nobody look at this client?
+    pub self_registered: bool,
+    /// Who answers for the document that describes it, where nobody registered it: host and port.
+    pub described_at: Option<String>,
+}
+
+impl From<&Client> for ClientShown {
+    fn from(client: &Client) -> Self {
+        let Client { metadata, origin, document, .. } = client;
+        // Where nobody looked at the client, its addresses are not offered to people, on the page or to its script. An older release
+        // stored what today's rules refuse.
+        let is_vetted = *origin == ClientOrigin::Operator;
+        let address = |uri: &Option<String>| uri.clone().filter(|uri| is_vetted && is_web_address(uri));
+        Self {
+            name: client.shown_name().into_owned(),
+            uri: address(&metadata.display.client_uri),
+            policy_uri: address(&metadata.display.policy_uri),
+            tos_uri: address(&metadata.display.tos_uri),
+            self_registered: *origin == ClientOrigin::SelfRegistered,
+            described_at: document.as_deref().map(|document| host_of(document).to_owned()),
+        }
+    }
+}
+
+/// What a person has to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Nobody is signed in here: sign.
+    Stranger,
+    /// Somebody is, but this request needs a signature of its own.
+    MustSign {
+        /// With which wallet they signed in.
+        account: WalletAccount,
+        /// What is new to somebody who agreed to this client before.
+        new: Option<ScopeSet>,
+    },
+    /// Press Continue.
+    MayContinue {
+        /// With which wallet they signed in.
+        account: WalletAccount,
+    },
+}
+
+/// Why the page cannot be shown.
+#[derive(Debug, thiserror::Error)]
+pub enum DescribeSignInError {
+    /// The client was removed meanwhile, or its document is none any more.
+    #[error("client is not one any more")]
+    Client(#[from] FindClientError),
+    /// The client could not be looked up.
+    #[error("client could not be read")]
+    Store(#[from] StoreError),
+}
+
+/// Describes a pending authorization to whoever sits at this browser.
+pub async fn describe_sign_in(
+    context: &Context,
+    pending: &PendingAuthorization,
+    browser: &Browser,
+) -> Result<SignIn, DescribeSignInError> {
+    let client = if pending.is_for_account() {
+        None
+    } else {
+        Some(ClientShown::from(&*find_pending(context, pending).await?))
+    };
+    let mut lacks_email = pending.scope.contains(Scope::Email);
+    let standing = match find_login(context, browser.login.as_ref()).await? {
+        None => Standing::Stranger,
+        Some(session) => {
+            lacks_email = lacks_email
+                && context.storage.find_email(session.user).await?.and_then(UserEmail::if_usable).is_none();
+            let consents = context.storage.consents_at(session.user, pending.client).await?;
+            let new = what_is_new(pending, &consents);
+            let may_continue = pending.takes_session(&session);
+            let account = session.account;
+            match new {
+                Some(new) if new.is_empty() && may_continue => Standing::MayContinue { account },
+                new => Standing::MustSign { account, new: new.filter(|new| !new.is_empty()) },
+            }
+        }
+    };
+    Ok(SignIn { client, destination: pending.destination(), standing, lacks_email })
+}
+
+/// The scopes that somebody has not signed for who agreed to the rest of the request, with the consent that lacks the fewest; none
+/// where nobody agreed to this destination and these audiences.
+fn what_is_new(pending: &PendingAuthorization, consents: &[Consent]) -> Option<ScopeSet> {
+    let asked = pending.terms();
+    let at_these_terms = consents.iter().filter(|consent| consent.terms.hold(&asked));
+    at_these_terms.map(|consent| pending.scope.without(consent.scope)).min_by_key(|new| new.iter().count())
+}

@@ -1,0 +1,14 @@
+//! What use-cases lend each other. None of this is asked for by itself.
+
+pub mod answer;
+pub mod file_email;
+pub mod login;
+pub mod notify_logout;
+pub mod recognize_account;
+
+pub(crate) mod choose_resources;
+pub(crate) mod hints;
+pub(crate) mod mint_tokens;
+pub(crate) mod new_grant;
+pub(crate) mod prove_key;
+pub(crate) mod released_claims;

@@ -1,0 +1,142 @@
+//! Shared step: ids, random values, hashes and the signed tokens of one answer of the token endpoint.
+
+use countersign_domain::audience::Audience;
+use countersign_domain::client::Client;
+use countersign_domain::grant::Grant;
+use countersign_domain::grant_type::GrantType;
+use countersign_domain::id::TokenId;
+use countersign_domain::id_token::IdTokenClaims;
+use countersign_domain::key_thumbprint::KeyThumbprint;
+use countersign_domain::lifetimes::Lifetimes;
+use countersign_domain::scope::{Scope, ScopeSet};
+use countersign_domain::secret::{Secret, SecretHash};
+use countersign_domain::token::{AccessClaims, RefreshToken, Token};
+use countersign_ports::{EntropyExt, SignerError, StoreError};
+use time::OffsetDateTime;
+
+use crate::Context;
+use crate::steps::released_claims::released_claims;
+
+/// What the token endpoint answers.
+#[derive(Clone, Debug)]
+pub struct TokenAnswer {
+    /// The access token.
+    pub access_token: Secret,
+    /// Its lifetime in seconds.
+    pub expires_in: i64,
+    /// The refresh token, for clients that registered its grant type.
+    pub refresh_token: Option<Secret>,
+    /// What the access token reaches.
+    pub scope: ScopeSet,
+    /// Who signed in, for clients that speak OpenID Connect.
+    pub id_token: Option<Secret>,
+    /// The key that the access token is bound to.
+    pub key: Option<KeyThumbprint>,
+}
+
+/// Tokens could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum MintError {
+    /// The signer failed.
+    #[error("token could not be signed")]
+    Signer(#[from] SignerError),
+    /// What the ID token tells could not be read.
+    #[error("claims could not be read")]
+    Store(#[from] StoreError),
+}
+
+/// The values of one answer: what is stored and what is sent.
+pub(crate) struct Minted {
+    pub(crate) token: Token,
+    pub(crate) answer: TokenAnswer,
+}
+
+/// What an answer is made of.
+pub(crate) struct Mint<'a> {
+    pub(crate) client: &'a Client,
+    pub(crate) grant: &'a Grant,
+    pub(crate) parent: Option<TokenId>,
+    pub(crate) scope: ScopeSet,
+    /// Whom the access token is for.
+    pub(crate) audience: Audience,
+    /// The ID token repeats it; not at a refresh (OpenID Connect Core section 12.2).
+    pub(crate) nonce: Option<&'a str>,
+    /// The key that the access token is bound to, and a public client's refresh token too.
+    pub(crate) key: Option<KeyThumbprint>,
+}
+
+/// Makes the tokens of one answer. Nothing is stored yet.
+pub(crate) async fn mint_tokens(
+    context: &Context,
+    now: OffsetDateTime,
+    mint: Mint<'_>,
+) -> Result<Minted, MintError> {
+    let Mint { client, grant, parent, scope, audience, nonce, key } = mint;
+    let lifetimes = &context.policy.lifetimes;
+    let issuer = context.policy.public_url.as_str();
+    let id = TokenId::at(now, context.entropy.bytes());
+    let access_expires_at = now + lifetimes.access_token;
+    let claims = AccessClaims {
+        issuer: issuer.to_owned(),
+        audience,
+        subject: grant.user,
+        client: client.wire_id(),
+        key,
+        scope,
+        authenticated_at: grant.authenticated_at,
+        issued_at: now,
+        expires_at: access_expires_at,
+        id,
+    };
+    let access_token = Secret::new(context.signer.sign_access_token(&claims).await?);
+    let refresh_ends = (now + lifetimes.refresh_token).min(grant.authenticated_at + Lifetimes::FAMILY);
+    let may_refresh = client.may_use(GrantType::RefreshToken) && !grant.is_of_client() && now < refresh_ends;
+    let refresh_token = may_refresh.then(|| Secret::with_id(id.as_uuid(), context.entropy.bytes()));
+    let token = Token {
+        id,
+        grant: grant.id,
+        parent,
+        scope,
+        issued_at: now,
+        access_hash: SecretHash::of(&access_token),
+        access_expires_at,
+        refresh: refresh_token
+            .as_ref()
+            .map(|secret| RefreshToken { hash: SecretHash::of(secret), expires_at: refresh_ends }),
+        key: key.filter(|_| client.is_public()),
+    };
+    let id_token = if scope.contains(Scope::OpenId) {
+        Some(id_token(context, now, client, grant, (scope, nonce), &access_token).await?)
+    } else {
+        None
+    };
+    let expires_in = lifetimes.access_token.whole_seconds();
+    let answer = TokenAnswer { access_token, expires_in, refresh_token, scope, id_token, key };
+    Ok(Minted { token, answer })
+}
+
+/// Signs what a client is told about the sign-in (OpenID Connect Core section 2).
+async fn id_token(
+    context: &Context,
+    now: OffsetDateTime,
+    client: &Client,
+    grant: &Grant,
+    (scope, nonce): (ScopeSet, Option<&str>),
+    access_token: &Secret,
+) -> Result<Secret, MintError> {
+    let algorithm = client.id_token_algorithm();
+    let claims = IdTokenClaims {
+        issuer: context.policy.public_url.as_str().to_owned(),
+        subject: grant.user,
+        audience: client.wire_id(),
+        issued_at: now,
+        expires_at: now + context.policy.lifetimes.access_token,
+        authenticated_at: grant.authenticated_at,
+        nonce: nonce.map(ToOwned::to_owned),
+        access_token_hash: Some(algorithm.half_hash(access_token.expose())),
+        session: grant.session,
+        user: released_claims(context, grant.user, &grant.account, scope).await?,
+        wallet_proof: grant.particulars.wallet_proof.clone().filter(|_| scope.contains(Scope::WalletProof)),
+    };
+    Ok(Secret::new(context.signer.sign_id_token(algorithm, &claims).await?))
+}

@@ -1,0 +1,111 @@
+use crate::Refuse;
+use crate::sign_in::begin_authorization::{BeginAuthorizationError, begin_authorization};
+use crate::sign_in::deny_authorization::deny_authorization;
+use crate::steps::login::Browser;
+use crate::tests::world::{CHALLENGE, REDIRECT_URI, World, parameter, request};
+
+async fn refusal(
+    world: &World,
+    parameters: &countersign_domain::parameters::Parameters,
+) -> (Option<String>, String) {
+    let error = begin_authorization(&world.context, parameters, &Browser::default()).await.unwrap_err();
+    let name = error.refusal().code.name().to_owned();
+    match error {
+        BeginAuthorizationError::Redirect { to, .. } => (Some(to.address()), name),
+        BeginAuthorizationError::ShowPage(_)
+        | BeginAuthorizationError::Document(_)
+        | BeginAuthorizationError::Store(_) => (None, name),
+    }
+}
+
+#[tokio::test]
+async fn a_023_a_024_nothing_is_redirected_before_client_and_redirect_uri_are_proven() {
+    let world = World::new();
+    let client = world.client().await;
+    let cases: [(&[(&str, &str)], &str); 6] = [
+        (&[("client_id", "5b0e7d2c-0d7e-4a53-9a43-8f1d8b0b6f10")], "invalid_client"),
+        (&[("client_id", "x")], "invalid_client"),
+        (&[("client_id", "")], "invalid_client"),
+        (&[("redirect_uri", "https://evil.example/cb")], "invalid_request"),
+        (&[("redirect_uri", "")], "invalid_request"),
+        (&[("redirect_uri", REDIRECT_URI), ("redirect_uri", "https://evil.example/cb")], "invalid_request"),
+    ];
+    for (more, code) in cases {
+        assert_eq!(refusal(&world, &request(&client, more)).await, (None, code.to_owned()), "{more:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_026_to_a_034_every_other_refusal_goes_to_the_client_with_state_and_issuer() {
+    let world = World::new();
+    let client = world.client().await;
+    let cases: [(&[(&str, &str)], &str); 17] = [
+        (&[("response_type", "")], "invalid_request"),
+        (&[("response_type", "token")], "unsupported_response_type"),
+        (&[("response_type", "code id_token")], "unsupported_response_type"),
+        (&[("scope", "")], "invalid_scope"),
+        (&[("scope", "admin")], "invalid_scope"),
+        (&[("scope", "openid")], "invalid_scope"),
+        (&[("scope", "profile"), ("scope", "email")], "invalid_request"),
+        (&[("code_challenge", CHALLENGE)], "invalid_request"),
+        (&[("code_challenge", CHALLENGE), ("code_challenge_method", "plain")], "invalid_request"),
+        (&[("code_challenge_method", "S256")], "invalid_request"),
+        (&[("request", "x")], "request_not_supported"),
+        (&[("request_uri", "https://x.example")], "request_uri_not_supported"),
+        (&[("prompt", "none")], "login_required"),
+        (&[("prompt", "none login")], "invalid_request"),
+        (&[("max_age", "-1")], "invalid_request"),
+        (&[("nonce", "a\0b")], "invalid_request"),
+        (&[("response_mode", "fragment")], "invalid_request"),
+    ];
+    for (more, code) in cases {
+        let (to, name) = refusal(&world, &request(&client, more)).await;
+        let to = to.unwrap();
+        assert_eq!(name, code, "{more:?}");
+        assert_eq!(parameter(&to, "error").as_deref(), Some(code));
+        assert_eq!(parameter(&to, "state").as_deref(), Some("s 1"));
+        assert_eq!(parameter(&to, "iss").as_deref(), Some("https://auth.example.com"), "A-042");
+        assert!(to.starts_with(REDIRECT_URI));
+    }
+}
+
+#[tokio::test]
+async fn a_028_state_and_scope_may_be_missing_with_an_s256_challenge_only() {
+    let world = World::new();
+    let client = world.client().await;
+    let (_, name) = refusal(&world, &request(&client, &[("state", "")])).await;
+    assert_eq!(name, "invalid_request");
+    let pkce =
+        [("state", ""), ("scope", ""), ("code_challenge", CHALLENGE), ("code_challenge_method", "S256")];
+    let pending = world.pending(&client, &pkce).await;
+    assert_eq!((pending.state, pending.scope.to_string()), (None, "profile email".to_owned()));
+}
+
+#[tokio::test]
+async fn a_032_a_public_client_must_use_pkce() {
+    let world = World::new();
+    let client = world.public_client().await;
+    let (_, name) = refusal(&world, &request(&client, &[])).await;
+    assert_eq!(name, "invalid_request");
+    world.pending(&client, &[("code_challenge", CHALLENGE), ("code_challenge_method", "S256")]).await;
+}
+
+#[tokio::test]
+async fn a_035_unknown_and_advisory_parameters_change_nothing() {
+    let world = World::new();
+    let client = world.client().await;
+    let plain = world.pending(&client, &[]).await;
+    let decorated = [("display", "popup"), ("claims_locales", "x"), ("acr_values", "y"), ("foo", "bar")];
+    assert_eq!(world.pending(&client, &decorated).await, plain);
+}
+
+#[tokio::test]
+async fn a_043_a_denied_request_tells_the_client() {
+    let world = World::new();
+    let client = world.client().await;
+    let pending = world.pending(&client, &[]).await;
+    let to = deny_authorization(&world.context, &pending).address();
+    assert_eq!(parameter(&to, "error").as_deref(), Some("access_denied"));
+    assert_eq!(parameter(&to, "state").as_deref(), Some("s 1"));
+    assert_eq!(parameter(&to, "iss").as_deref(), Some("https://auth.example.com"));
+}

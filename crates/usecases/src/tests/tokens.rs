@@ -1,0 +1,11 @@
+//! What is exchanged for tokens, and what becomes of them.
+
+mod audiences;
+mod binding;
+mod client_tokens;
+mod exchanging;
+mod knowing_tokens;
+mod openid;
+pub(super) mod programs;
+mod refreshing;
+mod revoking;

@@ -1,0 +1,153 @@
+//! A client redeems a code: one guarded write marks it as used and stores the tokens.
+
+use countersign_domain::audience::Audience;
+use countersign_domain::client::Client;
+use countersign_domain::client_auth::ClientCredentials;
+use countersign_domain::code::{CodeRejected, PresentedCode};
+use countersign_domain::error::OAuthError;
+use countersign_domain::grant::{Grant, RevocationReason};
+use countersign_domain::grant_type::GrantType;
+use countersign_domain::id::GrantId;
+use countersign_domain::secret::Secret;
+use countersign_ports::{RedeemCode, Redeemed, RevokeGrant, StoreError};
+use time::OffsetDateTime;
+
+use crate::clients::authenticate_client::authenticate_client;
+use crate::steps::mint_tokens::{Mint, mint_tokens};
+use crate::steps::prove_key::prove_key_of_tokens;
+use crate::{AuthenticateClientError, Context, MintError, ProveKeyError, TokenAnswer};
+
+/// What the client sends.
+#[derive(Clone, Debug)]
+pub struct ExchangeCode {
+    /// Who it is.
+    pub credentials: ClientCredentials,
+    /// The code.
+    pub code: Secret,
+    /// Where it says that the code went.
+    pub redirect_uri: String,
+    /// Its PKCE verifier.
+    pub verifier: Option<Secret>,
+    /// The resources that the access token shall be for, if fewer than were granted.
+    pub resources: Vec<String>,
+    /// The proof of the key that the tokens shall be bound to.
+    pub proof: Option<String>,
+}
+
+/// Why there are no tokens.
+#[derive(Debug, thiserror::Error)]
+pub enum ExchangeCodeError {
+    /// The client is not believed.
+    #[error(transparent)]
+    Client(#[from] AuthenticateClientError),
+    /// The client did not register this grant type.
+    #[error("client may not use authorization codes")]
+    GrantTypeNotAllowed,
+    /// A resource is not one, or was not granted.
+    #[error("resource is refused")]
+    Resource(#[source] OAuthError),
+    /// The code is not good.
+    #[error("code is refused")]
+    Rejected(#[from] CodeRejected),
+    /// The key is not proven.
+    #[error(transparent)]
+    Key(#[from] ProveKeyError),
+    /// Tokens could not be made.
+    #[error(transparent)]
+    Mint(#[from] MintError),
+    /// Storage failed; the code is still good unless the tokens were stored.
+    #[error("code could not be redeemed")]
+    Store(#[from] StoreError),
+}
+
+/// Redeems a code. A refusal consumes nothing, but for two: a code that comes a second time ends everything that came from
+/// the first, and a wrong verifier from the right client burns the code.
+pub async fn exchange_code(
+    context: &Context,
+    exchange: ExchangeCode,
+) -> Result<TokenAnswer, ExchangeCodeError> {
+    let now = context.clock.now();
+    let client = authenticate_client(context, &exchange.credentials).await?;
+    if !client.may_use(GrantType::AuthorizationCode) {
+        return Err(ExchangeCodeError::GrantTypeNotAllowed);
+    }
+    let id = exchange.code.id().map(GrantId::from_uuid).ok_or(CodeRejected::Unknown)?;
+    let grant = context.storage.find_grant(id).await?.ok_or(CodeRejected::Unknown)?;
+    if grant.is_of_device(&context.policy.public_url) {
+        // Before anything that could burn it: a device has no verifier, so here everybody would do without one.
+        return Err(CodeRejected::OfDevice.into());
+    }
+    let presented = PresentedCode {
+        code: &exchange.code,
+        client: client.id,
+        redirect_uri: &exchange.redirect_uri,
+        verifier: exchange.verifier.as_ref().map(Secret::expose),
+    };
+    let wishes = Wishes { resources: exchange.resources, proof: exchange.proof };
+    redeem_presented(context, now, &client, &grant, &presented, wishes).await
+}
+
+/// What the access token shall be.
+pub(crate) struct Wishes {
+    pub(crate) resources: Vec<String>,
+    pub(crate) proof: Option<String>,
+}
+
+/// Redeems a grant for whoever presents its code, or refuses the code and does what follows from that.
+pub(crate) async fn redeem_presented(
+    context: &Context,
+    now: OffsetDateTime,
+    client: &Client,
+    grant: &Grant,
+    presented: &PresentedCode<'_>,
+    wishes: Wishes,
+) -> Result<TokenAnswer, ExchangeCodeError> {
+    let rejected = match grant.admit_code(now, presented) {
+        Ok(()) => match redeem(context, now, client, grant, wishes).await? {
+            Ok(answer) => return Ok(answer),
+            Err(rejected) => rejected,
+        },
+        Err(rejected) => rejected,
+    };
+    let reason = match rejected {
+        CodeRejected::Replayed => Some(RevocationReason::CodeReplayed),
+        CodeRejected::VerifierMismatch => Some(RevocationReason::VerifierMismatch),
+        CodeRejected::Unknown
+        | CodeRejected::OtherClient
+        | CodeRejected::OfDevice
+        | CodeRejected::Revoked
+        | CodeRejected::RedirectMismatch
+        | CodeRejected::Expired
+        | CodeRejected::VerifierUnexpected => None,
+    };
+    if let Some(reason) = reason {
+        context.storage.revoke_grant(RevokeGrant { id: grant.id, reason, now }).await?;
+        tracing::warn!(client.id = %client.id, grant.id = %grant.id, reason = reason.name(), "grant revoked");
+    }
+    Err(rejected.into())
+}
+
+async fn redeem(
+    context: &Context,
+    now: OffsetDateTime,
+    client: &Client,
+    grant: &Grant,
+    wishes: Wishes,
+) -> Result<Result<TokenAnswer, CodeRejected>, ExchangeCodeError> {
+    let rules = &context.policy.resources;
+    let audience = Audience::of_grant(rules, client, grant, grant.scope, &wishes.resources)
+        .map_err(ExchangeCodeError::Resource)?;
+    let bound = grant.particulars.key;
+    let key = prove_key_of_tokens(context, now, client, wishes.proof.as_deref(), bound).await?;
+    let nonce = grant.nonce.as_deref();
+    let mint = Mint { client, grant, parent: None, scope: grant.scope, audience, nonce, key };
+    let minted = mint_tokens(context, now, mint).await?;
+    // While its code has not expired, the grant must stay to be known as redeemed.
+    let forget_after = minted.token.forget_after().max(grant.code_expires_at);
+    Ok(match context.storage.redeem_code(RedeemCode { token: minted.token, now, forget_after }).await? {
+        Redeemed::Stored => Ok(minted.answer),
+        Redeemed::Replayed => Err(CodeRejected::Replayed),
+        Redeemed::Revoked => Err(CodeRejected::Revoked),
+        Redeemed::Unknown => Err(CodeRejected::Unknown),
+    })
+}

@@ -1,0 +1,72 @@
+//! A device asks whether somebody signed for it, and redeems the grant once somebody did (RFC 8628 section 3.4).
+
+use countersign_domain::client_auth::ClientCredentials;
+use countersign_domain::code::PresentedCode;
+use countersign_domain::device::DeviceRejected;
+use countersign_domain::grant_type::GrantType;
+use countersign_domain::id::GrantId;
+use countersign_domain::secret::Secret;
+use countersign_ports::StoreError;
+
+use crate::clients::authenticate_client::authenticate_client;
+use crate::tokens::exchange_code::{ExchangeCodeError, Wishes, redeem_presented};
+use crate::{AuthenticateClientError, Context, TokenAnswer};
+
+/// What the device sends.
+#[derive(Clone, Debug)]
+pub struct ExchangeDeviceCode {
+    /// Which client it runs.
+    pub credentials: ClientCredentials,
+    /// Its code.
+    pub device_code: Secret,
+    /// The resources that the access token shall be for, if fewer than were granted.
+    pub resources: Vec<String>,
+    /// The proof of the key that the tokens shall be bound to.
+    pub proof: Option<String>,
+}
+
+/// Why there are no tokens.
+#[derive(Debug, thiserror::Error)]
+pub enum ExchangeDeviceCodeError {
+    /// The client is not believed.
+    #[error(transparent)]
+    Client(#[from] AuthenticateClientError),
+    /// The client did not register this grant type.
+    #[error("client may not use device codes")]
+    GrantTypeNotAllowed,
+    /// The code is not good, or nobody answered.
+    #[error("device code is refused")]
+    Rejected(#[from] DeviceRejected),
+    /// The grant that answers the device is not good.
+    #[error(transparent)]
+    Grant(#[from] ExchangeCodeError),
+    /// The request could not be read.
+    #[error("device request could not be read")]
+    Store(#[from] StoreError),
+}
+
+/// Redeems the grant of a device like any other, once it is there.
+pub async fn exchange_device_code(
+    context: &Context,
+    exchange: ExchangeDeviceCode,
+) -> Result<TokenAnswer, ExchangeDeviceCodeError> {
+    let now = context.clock.now();
+    let client = authenticate_client(context, &exchange.credentials).await?;
+    if !client.may_use(GrantType::DeviceCode) {
+        return Err(ExchangeDeviceCodeError::GrantTypeNotAllowed);
+    }
+    let id = exchange.device_code.id().map(GrantId::from_uuid).ok_or(DeviceRejected::Unknown)?;
+    let device = context.storage.find_device(id).await?.ok_or(DeviceRejected::Unknown)?;
+    device.admit(&exchange.device_code, client.id)?;
+    let Some(grant) = context.storage.find_grant(id).await? else {
+        return Err(device.unanswered(now).into());
+    };
+    let presented = PresentedCode {
+        code: &exchange.device_code,
+        client: client.id,
+        redirect_uri: grant.redirect_uri.as_str(),
+        verifier: None,
+    };
+    let wishes = Wishes { resources: exchange.resources, proof: exchange.proof };
+    Ok(redeem_presented(context, now, &client, &grant, &presented, wishes).await?)
+}

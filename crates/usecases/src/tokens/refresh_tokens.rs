@@ -1,0 +1,151 @@
+//! A client refreshes: one guarded write replaces the newest token of the family.
+
+use countersign_domain::audience::Audience;
+use countersign_domain::client_auth::ClientCredentials;
+use countersign_domain::error::OAuthError;
+use countersign_domain::grant::RevocationReason;
+use countersign_domain::grant_type::GrantType;
+use countersign_domain::id::{GrantId, TokenId};
+use countersign_domain::refresh::RefreshRejected;
+use countersign_domain::scope::{ScopeRejected, ScopeSet};
+use countersign_domain::secret::Secret;
+use countersign_ports::{RevokeGrant, RotateRefresh, Rotated, StoreError};
+use time::OffsetDateTime;
+
+use crate::clients::authenticate_client::authenticate_client;
+use crate::steps::mint_tokens::{Mint, mint_tokens};
+use crate::steps::prove_key::prove_key_of_tokens;
+use crate::{AuthenticateClientError, Context, MintError, ProveKeyError, TokenAnswer};
+
+/// How often a request within the grace is judged again after a faster one with the same token.
+const ATTEMPTS: usize = 16;
+
+/// What the client sends.
+#[derive(Clone, Debug)]
+pub struct RefreshTokens {
+    /// Who it is.
+    pub credentials: ClientCredentials,
+    /// The refresh token.
+    pub refresh_token: Secret,
+    /// Fewer scopes, if it wants fewer.
+    pub scope: Option<String>,
+    /// The resources that the access token shall be for, if fewer than were granted.
+    pub resources: Vec<String>,
+    /// The proof of the key that the tokens shall be bound to.
+    pub proof: Option<String>,
+}
+
+/// Why there are no tokens.
+#[derive(Debug, thiserror::Error)]
+pub enum RefreshTokensError {
+    /// The client is not believed.
+    #[error(transparent)]
+    Client(#[from] AuthenticateClientError),
+    /// The client did not register this grant type.
+    #[error("client may not refresh")]
+    GrantTypeNotAllowed,
+    /// The scope is not one.
+    #[error("scope is refused")]
+    Scope(#[from] ScopeRejected),
+    /// A resource is not one, or was not granted.
+    #[error("resource is refused")]
+    Resource(#[source] OAuthError),
+    /// The refresh token is not good.
+    #[error("refresh token is refused")]
+    Rejected(#[from] RefreshRejected),
+    /// Others with the same token were faster, again and again, within the grace. Nothing was consumed.
+    #[error("refresh token is being rotated by others")]
+    Contended,
+    /// The key is not proven.
+    #[error(transparent)]
+    Key(#[from] ProveKeyError),
+    /// Tokens could not be made.
+    #[error(transparent)]
+    Mint(#[from] MintError),
+    /// Storage failed; the refresh token is still good unless its successor was stored.
+    #[error("refresh token could not be rotated")]
+    Store(#[from] StoreError),
+}
+
+/// Rotates a refresh token. A refusal consumes nothing, but for one: a rotated token that comes again ends the family.
+pub async fn refresh_tokens(
+    context: &Context,
+    refresh: RefreshTokens,
+) -> Result<TokenAnswer, RefreshTokensError> {
+    let now = context.clock.now();
+    let client = authenticate_client(context, &refresh.credentials).await?;
+    if !client.may_use(GrantType::RefreshToken) {
+        return Err(RefreshTokensError::GrantTypeNotAllowed);
+    }
+    let id = refresh.refresh_token.id().map(TokenId::from_uuid).ok_or(RefreshRejected::Unknown)?;
+    let lifetimes = &context.policy.lifetimes;
+    let grace = if client.is_public() { lifetimes.public_grace } else { lifetimes.confidential_grace };
+    let scope = refresh.scope.as_deref().map(ScopeSet::parse).transpose();
+    // A scope that cannot be read is judged after the token, so that reuse is seen whatever else is wrong.
+    let requested_scope = scope.as_ref().ok().copied().flatten();
+    let mut proven = None;
+    for _ in 0..ATTEMPTS {
+        let snapshot = context.storage.find_refresh(id).await?.ok_or(RefreshRejected::Unknown)?;
+        let rotation = match snapshot.admit(now, &refresh.refresh_token, client.id, requested_scope, grace) {
+            Ok(rotation) => rotation,
+            Err(rejected) => return Err(refuse(context, now, snapshot.grant.id, rejected).await?.into()),
+        };
+        scope.clone()?;
+        let (rules, grant) = (&context.policy.resources, &snapshot.grant);
+        let audience = Audience::of_grant(rules, &client, grant, rotation.scope, &refresh.resources)
+            .map_err(RefreshTokensError::Resource)?;
+        // The proof is good once, however often the token is judged.
+        let key = match proven {
+            Some(key) => key,
+            None => {
+                let (proof, bound) = (refresh.proof.as_deref(), snapshot.token.key);
+                *proven.insert(prove_key_of_tokens(context, now, &client, proof, bound).await?)
+            }
+        };
+        let mint = Mint {
+            client: &client,
+            grant: &snapshot.grant,
+            parent: Some(snapshot.token.id),
+            scope: rotation.scope,
+            audience,
+            nonce: None,
+            key,
+        };
+        let minted = mint_tokens(context, now, mint).await?;
+        let forget_after = minted.token.forget_after();
+        let expected_newest = rotation.expected_newest;
+        let rotate = RotateRefresh { token: minted.token, expected_newest, now, forget_after };
+        let rejected = match context.storage.rotate_refresh(rotate).await? {
+            Rotated::Stored => return Ok(minted.answer),
+            // Within the grace a faster request with the same token is no theft: judge what it left.
+            Rotated::Reused if grace.is_positive() => continue,
+            Rotated::Reused => RefreshRejected::Reused,
+            Rotated::Revoked => RefreshRejected::Revoked,
+            Rotated::Unknown => RefreshRejected::Unknown,
+        };
+        return Err(refuse(context, now, snapshot.grant.id, rejected).await?.into());
+    }
+    Err(RefreshTokensError::Contended)
+}
+
+/// Ends the family if the refusal means that somebody has a copy.
+async fn refuse(
+    context: &Context,
+    now: OffsetDateTime,
+    grant: GrantId,
+    rejected: RefreshRejected,
+) -> Result<RefreshRejected, StoreError> {
+    match rejected {
+        RefreshRejected::Reused => {
+            let reason = RevocationReason::RefreshReused;
+            context.storage.revoke_grant(RevokeGrant { id: grant, reason, now }).await?;
+            tracing::warn!(grant.id = %grant, reason = reason.name(), "grant revoked");
+        }
+        RefreshRejected::Unknown
+        | RefreshRejected::OtherClient
+        | RefreshRejected::Revoked
+        | RefreshRejected::Expired
+        | RefreshRejected::ScopeWidened => {}
+    }
+    Ok(rejected)
+}

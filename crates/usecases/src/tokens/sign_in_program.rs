@@ -1,0 +1,277 @@
+//! A wallet signs in without a browser: a program asks for a text, and brings it back signed in exchange for tokens.
+//!
+//! Between the two calls nothing is stored, neither here nor in a cookie: the text itself is known again
+//! ([`ProgramText`], docs/adr/0016-headless-login.md).
+
+use countersign_domain::audience::Audience;
+use countersign_domain::challenge::{self, ChallengeText, ProgramText, Purpose, ReadText};
+use countersign_domain::client::Client;
+use countersign_domain::client_auth::ClientCredentials;
+use countersign_domain::error::OAuthError;
+use countersign_domain::grant_type::GrantType;
+use countersign_domain::id::{ClientId, GrantId, UserId};
+use countersign_domain::id_token::SignedText;
+use countersign_domain::particulars::Particulars;
+use countersign_domain::redirect_uri::RedirectUri;
+use countersign_domain::scope::{Scope, ScopeRejected, ScopeSet};
+use countersign_domain::secret::{Secret, SecretHash};
+use countersign_domain::wallet::{AccountName, WalletAccount, WalletProof};
+use countersign_ports::{
+    CompleteLogin, EntropyExt, LoginCompleted, RecognizedAccount, RedeemCode, Redeemed, StoreError, Verdict,
+    VerifierError,
+};
+use time::OffsetDateTime;
+
+use crate::clients::authenticate_client::authenticate_client;
+use crate::sign_in::issue_challenge::Challenge;
+use crate::sign_in::verify_text::find_by_text;
+use crate::steps::choose_resources::{ResourcesRejected, choose_resources};
+use crate::steps::mint_tokens::{Mint, mint_tokens};
+use crate::steps::prove_key::prove_key_of_tokens;
+use crate::steps::recognize_account::{RecognizeError, recognize_account};
+use crate::{AuthenticateClientError, Context, MintError, ProveKeyError, TokenAnswer};
+
+/// What a program wants a wallet to sign for.
+#[derive(Clone, Debug)]
+pub struct ProgramChallenge<'a> {
+    /// The client, by its id.
+    pub client_id: &'a str,
+    /// The wallet.
+    pub name: AccountName<'a>,
+    /// What is asked for; all that the client registered, if nothing is said.
+    pub scope: Option<&'a str>,
+    /// The resources that access tokens shall be for.
+    pub resources: &'a [String],
+}
+
+/// Why there is no text.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramChallengeError {
+    /// Nobody registered the client.
+    #[error("client is not registered")]
+    ClientUnknown,
+    /// The client did not register this grant type, or has no credential.
+    #[error("client may not sign wallets in without a browser")]
+    GrantTypeNotAllowed,
+    /// It is not clear which wallet is meant.
+    #[error(transparent)]
+    Account(#[from] RecognizeError),
+    /// The scope is not one.
+    #[error("scope is refused")]
+    Scope(#[from] ScopeRejected),
+    /// The client did not register the scope.
+    #[error("scope holds a value that the client did not register")]
+    ScopeNotRegistered,
+    /// A resource is not one.
+    #[error("resource is refused")]
+    Resource(#[source] OAuthError),
+    /// The resources do not fit into one text.
+    #[error("resources do not fit into a text to sign")]
+    ResourceUnfit,
+    /// The client could not be looked up.
+    #[error("client could not be read")]
+    Store(#[from] StoreError),
+}
+
+/// Makes a text for a program. Nothing is stored.
+pub async fn issue_program_challenge(
+    context: &Context,
+    asked: ProgramChallenge<'_>,
+) -> Result<Challenge, ProgramChallengeError> {
+    let now = context.clock.now();
+    let id = ClientId::parse(asked.client_id).ok_or(ProgramChallengeError::ClientUnknown)?;
+    let client = context.find_client(id).await?.ok_or(ProgramChallengeError::ClientUnknown)?;
+    if !may_sign_in(&client) {
+        return Err(ProgramChallengeError::GrantTypeNotAllowed);
+    }
+    let RecognizedAccount { account, kind, chain_id } = recognize_account(&*context.wallets, asked.name)?;
+    let scope = asked.scope.map_or(Ok(client.metadata.scopes), ScopeSet::parse)?;
+    if !scope.is_subset_of(client.metadata.scopes) {
+        return Err(ProgramChallengeError::ScopeNotRegistered);
+    }
+    let resources =
+        choose_resources(context, &client, asked.resources).await.map_err(|rejected| match rejected {
+            ResourcesRejected::Refused(error) => ProgramChallengeError::Resource(error),
+            ResourcesRejected::Store(error) => error.into(),
+        })?;
+    let purpose = Purpose::Program { client: client.id, scope, resources: &resources };
+    if !challenge::fits(&context.policy.public_url, purpose) {
+        return Err(ProgramChallengeError::ResourceUnfit);
+    }
+    let expires_at = now + context.policy.lifetimes.challenge;
+    let text = ChallengeText {
+        public_url: &context.policy.public_url,
+        account: &account,
+        account_kind: &kind,
+        chain_id: &chain_id,
+        signer_kind: None,
+        purpose,
+        key: &context.policy.text_key,
+        random: context.entropy.bytes(),
+        id: GrantId::at(now, context.entropy.bytes()),
+        issued_at: now,
+        expires_at,
+    }
+    .render();
+    let signing_hints = context.wallets.signing_hints(&account);
+    Ok(Challenge { text, expires_at, tries_left: 1, signing_hints, account })
+}
+
+/// What a program brings back.
+#[derive(Clone)]
+pub struct SignInProgram {
+    /// The client.
+    pub credentials: ClientCredentials,
+    /// The text.
+    pub challenge: String,
+    /// The wallet's signature of it.
+    pub signature: String,
+    /// Who signed, if the program says so once more.
+    pub wallet_address: Option<String>,
+    /// The resources that the access token shall be for, if fewer than the text names.
+    pub resources: Vec<String>,
+    /// The proof of the key that the tokens shall be bound to.
+    pub proof: Option<String>,
+}
+
+impl std::fmt::Debug for SignInProgram {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SignInProgram").field("credentials", &self.credentials).finish_non_exhaustive()
+    }
+}
+
+/// Why there are no tokens.
+#[derive(Debug, thiserror::Error)]
+pub enum SignInProgramError {
+    /// The client is not believed.
+    #[error(transparent)]
+    Client(#[from] AuthenticateClientError),
+    /// The client did not register this grant type, or has no credential.
+    #[error("client may not sign wallets in without a browser")]
+    GrantTypeNotAllowed,
+    /// The text is none that this server wrote for a program of this client and this wallet.
+    #[error("text was not written for this client and wallet")]
+    NotOurs,
+    /// The text is too old.
+    #[error("text has expired")]
+    Expired,
+    /// The text was used before.
+    #[error("text was used before")]
+    Spent,
+    /// A resource is not one, or the text does not name it.
+    #[error("resource is refused")]
+    Resource(#[source] OAuthError),
+    /// The signature is not the wallet's, or not of this text.
+    #[error("signature is not valid: {0}")]
+    Signature(&'static str),
+    /// No verdict could be found.
+    #[error("signature could not be judged")]
+    Verifier(#[from] VerifierError),
+    /// The key is not proven.
+    #[error(transparent)]
+    Key(#[from] ProveKeyError),
+    /// Tokens could not be made.
+    #[error(transparent)]
+    Mint(#[from] MintError),
+    /// Storage failed; the same call may come again.
+    #[error("sign-in could not be stored")]
+    Store(#[from] StoreError),
+}
+
+/// Signs a wallet in for a program. The text works once; a call that fails uses nothing up.
+pub async fn sign_in_program(
+    context: &Context,
+    asked: SignInProgram,
+) -> Result<TokenAnswer, SignInProgramError> {
+    let now = context.clock.now();
+    let client = authenticate_client(context, &asked.credentials).await?;
+    if !may_sign_in(&client) {
+        return Err(SignInProgramError::GrantTypeNotAllowed);
+    }
+    let policy = &context.policy;
+    let find = |says: &ReadText<'_>| {
+        let found = find_by_text(&*context.wallets, says.address?, says).ok()?;
+        Some((found.account, found.kind.into_owned(), found.chain_id))
+    };
+    let (says, account) = ProgramText::read(&policy.public_url, &policy.text_key, &asked.challenge, find)
+        .filter(|(says, _)| says.client == client.id)
+        .ok_or(SignInProgramError::NotOurs)?;
+    if asked.wallet_address.is_some_and(|address| !means(context, &address, &account)) {
+        return Err(SignInProgramError::NotOurs);
+    }
+    if now >= says.expires_at {
+        return Err(SignInProgramError::Expired);
+    }
+    let proof = WalletProof { account, kind: None, text: asked.challenge, signature: asked.signature };
+    let account = match context.wallets.verify(&proof).await? {
+        Verdict::Valid(account) => account,
+        Verdict::Invalid(reason) => return Err(SignInProgramError::Signature(reason)),
+    };
+    let audience = Audience::of_program(&policy.resources, &client, &says, &asked.resources)
+        .map_err(SignInProgramError::Resource)?;
+    let key = prove_key_of_tokens(context, now, &client, asked.proof.as_deref(), None).await?;
+    let login = login(context, now, &says, account, proof);
+    let id = login.id;
+    let user = match context.storage.complete_login(login).await? {
+        LoginCompleted::CodeIssued { user } => user,
+        LoginCompleted::ChallengeSpent => return Err(SignInProgramError::Spent),
+    };
+    let grant = context.storage.find_grant(id).await?.ok_or(SignInProgramError::Spent)?;
+    let mint =
+        Mint { client: &client, grant: &grant, parent: None, scope: grant.scope, audience, nonce: None, key };
+    let minted = mint_tokens(context, now, mint).await?;
+    // Forgotten while the text is good, it could be used once more.
+    let forget_after = minted.token.forget_after().max(says.expires_at);
+    match context.storage.redeem_code(RedeemCode { token: minted.token, now, forget_after }).await? {
+        Redeemed::Stored => {
+            tracing::info!(user.id = %user, client.id = %client.id, grant.id = %id, "signed in without a browser");
+            Ok(minted.answer)
+        }
+        Redeemed::Replayed | Redeemed::Revoked | Redeemed::Unknown => Err(SignInProgramError::Spent),
+    }
+}
+
+/// The grant of a text. Its code is the text itself, which no code can be: the same text again is the same command, so that a
+/// program may repeat a call whose answer was lost before the tokens were stored. Redeeming it is what happens once.
+fn login(
+    context: &Context,
+    now: OffsetDateTime,
+    says: &ProgramText,
+    account: WalletAccount,
+    proof: WalletProof,
+) -> CompleteLogin {
+    let code_hash = SecretHash::of(&Secret::new(proof.text.clone()));
+    let signed = SignedText { text: proof.text, signature: proof.signature };
+    CompleteLogin {
+        id: says.id,
+        client: says.client,
+        account,
+        new_user: UserId::random(context.entropy.bytes()),
+        redirect_uri: RedirectUri::from_trusted(String::new()),
+        scope: says.scope,
+        terms: says.terms(),
+        nonce: None,
+        code_challenge: None,
+        particulars: Particulars {
+            resources: says.resources.clone(),
+            key: None,
+            wallet_proof: Some(signed).filter(|_| says.scope.contains(Scope::WalletProof)),
+        },
+        code_hash,
+        now,
+        code_expires_at: now,
+        forget_after: says.expires_at,
+        session: None,
+    }
+}
+
+fn may_sign_in(client: &Client) -> bool {
+    !client.is_public() && client.may_use(GrantType::WalletSignature)
+}
+
+/// Can this address, alone or behind its chain, mean the account?
+fn means(context: &Context, address: &str, account: &WalletAccount) -> bool {
+    let Ok(name) = AccountName::read(address, None) else { return false };
+    let chain = name.chain.unwrap_or(&account.chain);
+    context.wallets.recognize(name.address, Some(chain)).iter().any(|found| found.account == *account)
+}

@@ -1,0 +1,28 @@
+//! The server forgets users that nobody was told of, and clients that a document describes and nobody uses: both come from
+//! strangers, at no cost to them.
+
+use countersign_domain::id::ClientId;
+use countersign_ports::{DocumentsForgotten, ForgetDocuments, ForgetUnused, Purged, StoreError};
+use time::{Duration, OffsetDateTime};
+
+use crate::Context;
+use crate::upkeep::purge_expired::BATCH;
+
+/// Takes one step through the users who have been unknown for so long at a time that all clocks are past.
+pub async fn forget_unused_users(
+    context: &Context,
+    past: OffsetDateTime,
+    unused_for: Duration,
+) -> Result<Purged, StoreError> {
+    let before = past.checked_sub(unused_for).unwrap_or(past);
+    context.storage.forget_unused(ForgetUnused { before, now: past, limit: BATCH }).await
+}
+
+/// Takes one step through the clients with documents, after the one where the last step ended.
+pub async fn forget_unused_documents(
+    context: &Context,
+    past: OffsetDateTime,
+    after: Option<ClientId>,
+) -> Result<DocumentsForgotten, StoreError> {
+    context.storage.forget_documents(ForgetDocuments { before: past, after, limit: BATCH }).await
+}
