@@ -50,7 +50,7 @@ impl Checkpointer {
         Ok(Self { wake: Some(wake), thread: Some(thread), commands: 0 })
     }
 
-    /// Is told of a commit, and wakes the thread now and then.
+    /// Counts the commands of a commit, and wakes the thread now and then.
     pub(crate) fn committed(&mut self, commands: usize) {
         self.commands += commands;
         if self.commands >= COMMANDS_BETWEEN_LOOKS {
@@ -104,8 +104,8 @@ fn run(file: &DatabaseFile, options: &SqliteOptions, woken: impl IntoIterator<It
 /// Copies the log, if that is worth it, and returns the connection.
 ///
 /// The writer goes on while a long pass copies. A pass that the writer overtook has not waited until the
-/// database is on disk; whoever reaches the end of the log first waits for all of it. So this continues with
-/// what was written in the meantime, which is less each time, until a pass ends where the log ends.
+/// database is on disk; the first pass to reach the end of the log waits for all of it. So this continues
+/// with what was written in the meantime, which is less each time, until a pass ends where the log ends.
 ///
 /// It never starts near the point where the writer starts the log over: only one of them can copy at a time,
 /// and the writer could be kept from it forever.

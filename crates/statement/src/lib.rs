@@ -1,7 +1,7 @@
 //! SQL statements of constant text, whose values are bound by name.
 //!
 //! Diesel prepares a statement once for each connection if its type says that its text never changes.
-//! `sql_query` cannot say that, and diesel's own `INSERT … ON CONFLICT` and `UPDATE` are written anew each
+//! `sql_query` cannot say that, and diesel's own `INSERT … ON CONFLICT` and `UPDATE` are written again each
 //! time. A type made by [`statement!`] says it. [`row!`] names the columns of a table once, for every
 //! statement that writes them.
 //!

@@ -10,7 +10,7 @@ use crate::rows::field::micros;
 use crate::schema::{consents, signed_consents, users, wallets};
 use crate::statement::statement;
 
-/// When a grant whose code was redeemed is deleted, a trigger marks its user as known, whoever deletes it. So
+/// When a grant whose code was redeemed is deleted, a trigger marks its user as known. So
 /// the stored rows are enough to judge the users who are left. The single writer keeps that true until the
 /// commit.
 pub(crate) fn forget_unused(

@@ -2,7 +2,7 @@
 //! state of the database.
 //!
 //! A look-up of one key uses `get_result`, not diesel's `first`. That adds `LIMIT ?`, and SQLite plans a
-//! statement anew whenever such a limit is bound, even if the statement is prepared.
+//! statement again whenever such a limit is bound, even if the statement is prepared.
 
 use countersign_domain::client::Client;
 use countersign_domain::grant::Grant;
