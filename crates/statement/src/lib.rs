@@ -10,6 +10,10 @@
 //!
 //! This crate knows no database. The crate that uses the macros has a module `statement` with two types:
 //! `Backend` and `Connection`, diesel's for its database.
+#![expect(
+    clippy::crate_in_macro_def,
+    reason = "the crate that uses the macros says which database its statements are for"
+)]
 
 mod text;
 
