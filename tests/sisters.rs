@@ -21,7 +21,6 @@ const SQLITE: Own = Own {
         ),
         ("ops/sessions.rs", "the same"),
         ("ops/tokens.rs", "the same"),
-        ("rows/access_token.rs", "rows of live access tokens; PostgreSQL reads `tokens`"),
         ("checkpointer.rs", "SQLite's log is copied by a thread of ours"),
         ("executor.rs", "one writer carries out everything"),
         ("file.rs", "the database is a file"),

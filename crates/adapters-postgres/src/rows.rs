@@ -1,5 +1,6 @@
 //! Rows, and how they become values of the domain. An impossible row is reported, never guessed at.
 
+pub(crate) mod access_token;
 pub(crate) mod client;
 pub(crate) mod consent;
 pub(crate) mod device_request;

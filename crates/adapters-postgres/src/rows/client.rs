@@ -12,7 +12,7 @@ use diesel::sql_types::{Binary, Bool, Nullable, Text, Timestamptz, Uuid as SqlUu
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::field::{Place, from_lines, lines};
+use super::field::{Row, from_lines, lines};
 use crate::schema::clients;
 use crate::statement::row;
 
@@ -98,18 +98,18 @@ impl TryFrom<ClientRow> for Client {
     type Error = StoreError;
 
     fn try_from(row: ClientRow) -> Result<Self, StoreError> {
-        let place = Place { table: "clients", row: row.id };
+        let at = Row { table: "clients", key: row.id };
         let method =
-            AuthenticationMethod::parse(&row.auth_method).ok_or_else(|| place.corrupt("auth_method"))?;
+            AuthenticationMethod::parse(&row.auth_method).ok_or_else(|| at.impossible("auth_method"))?;
         let authentication = match (method, row.secret_hash) {
             (AuthenticationMethod::Secret(method), Some(hash)) => {
-                ClientAuthentication::Secret { method, hash: place.hash("secret_hash", &hash)? }
+                ClientAuthentication::Secret { method, hash: at.hash("secret_hash", &hash)? }
             }
             (AuthenticationMethod::PrivateKeyJwt, None) => ClientAuthentication::Keys,
             (AuthenticationMethod::None, None) => ClientAuthentication::Public,
             (AuthenticationMethod::Secret(_), None)
             | (AuthenticationMethod::PrivateKeyJwt | AuthenticationMethod::None, Some(_)) => {
-                return Err(place.corrupt("secret_hash"));
+                return Err(at.impossible("secret_hash"));
             }
         };
         let grant_types: Option<Vec<_>> = from_lines(&row.grant_types).map(GrantType::parse).collect();
@@ -120,8 +120,8 @@ impl TryFrom<ClientRow> for Client {
             metadata: ClientMetadata {
                 name: row.name,
                 redirect_uris: redirect_uris.map(|uri| RedirectUri::from_trusted(uri.to_owned())).collect(),
-                scopes: place.scopes("scopes", &row.scopes)?,
-                grant_types: grant_types.ok_or_else(|| place.corrupt("grant_types"))?,
+                scopes: at.scope("scopes", &row.scopes)?,
+                grant_types: grant_types.ok_or_else(|| at.impossible("grant_types"))?,
                 backchannel_logout_uri: row.backchannel_logout_uri,
                 requires_pushed_requests: row.requires_pushed_requests,
                 requires_bound_tokens: row.requires_bound_tokens,
@@ -143,8 +143,8 @@ impl TryFrom<ClientRow> for Client {
             },
             document: row.document,
             resources: from_lines(&row.resources).map(ToOwned::to_owned).collect(),
-            origin: ClientOrigin::parse(&row.origin).ok_or_else(|| place.corrupt("origin"))?,
-            registration_token: place.hash("registration_token_hash", &row.registration_token_hash)?,
+            origin: ClientOrigin::parse(&row.origin).ok_or_else(|| at.impossible("origin"))?,
+            registration_token: at.hash("registration_token_hash", &row.registration_token_hash)?,
             created_at: row.created_at,
         })
     }

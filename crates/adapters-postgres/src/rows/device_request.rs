@@ -7,7 +7,7 @@ use diesel::prelude::*;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::field::{Place, from_lines};
+use super::field::{Row, from_lines};
 use crate::schema::device_requests;
 
 /// What the domain needs to judge a device's request.
@@ -28,13 +28,13 @@ impl TryFrom<DeviceRequestRow> for DeviceRequest {
     type Error = StoreError;
 
     fn try_from(row: DeviceRequestRow) -> Result<Self, StoreError> {
-        let place = Place { table: "device_requests", row: row.id };
+        let at = Row { table: "device_requests", key: row.id };
         Ok(Self {
             id: GrantId::from_uuid(row.id),
             client: ClientId::from_uuid(row.client_id),
-            user_code_hash: place.hash("user_code_hash", &row.user_code_hash)?,
-            code_hash: place.hash("code_hash", &row.code_hash)?,
-            scope: place.scopes("scope", &row.scope)?,
+            user_code_hash: at.hash("user_code_hash", &row.user_code_hash)?,
+            code_hash: at.hash("code_hash", &row.code_hash)?,
+            scope: at.scope("scope", &row.scope)?,
             resources: from_lines(&row.resources).map(ToOwned::to_owned).collect(),
             expires_at: row.expires_at,
             denied: row.denied_at.is_some(),

@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::field::Place;
+use super::field::Row;
 use crate::schema::emails;
 
 /// The e-mail address of one user.
@@ -25,13 +25,13 @@ impl TryFrom<EmailRow> for UserEmail {
     type Error = StoreError;
 
     fn try_from(row: EmailRow) -> Result<Self, StoreError> {
-        let place = Place { table: "emails", row: row.user_id };
+        let at = Row { table: "emails", key: row.user_id };
         let confirmation = match (row.confirmation_hash, row.confirmation_expires_at) {
             (Some(hash), Some(expires_at)) => {
-                Some(EmailConfirmation { hash: place.hash("confirmation_hash", &hash)?, expires_at })
+                Some(EmailConfirmation { hash: at.hash("confirmation_hash", &hash)?, expires_at })
             }
             (None, None) => None,
-            (Some(_), None) | (None, Some(_)) => return Err(place.corrupt("confirmation_expires_at")),
+            (Some(_), None) | (None, Some(_)) => return Err(at.impossible("confirmation_expires_at")),
         };
         Ok(Self {
             address: EmailAddress::from_trusted(row.address),

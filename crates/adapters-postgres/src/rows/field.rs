@@ -5,31 +5,33 @@ use countersign_domain::secret::SecretHash;
 use countersign_ports::StoreError;
 use uuid::Uuid;
 
-/// Where a value was read, for the error if it is impossible.
+/// The row that is being read, for the error if one of its values is impossible.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct Row {
     pub(crate) table: &'static str,
-    pub(crate) row: Uuid,
+    pub(crate) key: Uuid,
 }
 
-impl Place {
-    pub(crate) fn corrupt(self, column: &'static str) -> StoreError {
-        StoreError::Corrupt { table: self.table, column, row: self.row.to_string() }
-    }
-
+impl Row {
     pub(crate) fn bytes(self, column: &'static str, stored: &[u8]) -> Result<[u8; 32], StoreError> {
-        stored.try_into().map_err(|_| self.corrupt(column))
+        stored.try_into().map_err(|_| self.impossible(column))
     }
 
     pub(crate) fn hash(self, column: &'static str, stored: &[u8]) -> Result<SecretHash, StoreError> {
         self.bytes(column, stored).map(SecretHash::from_bytes)
     }
 
-    pub(crate) fn scopes(self, column: &'static str, stored: &str) -> Result<ScopeSet, StoreError> {
+    /// Scopes that are stored as names. No scopes are the empty text.
+    pub(crate) fn scope(self, column: &'static str, stored: &str) -> Result<ScopeSet, StoreError> {
         if stored.is_empty() {
             return Ok(ScopeSet::default());
         }
-        ScopeSet::parse(stored).map_err(|_| self.corrupt(column))
+        ScopeSet::parse(stored).map_err(|_| self.impossible(column))
+    }
+
+    /// The error that names this row and the column.
+    pub(crate) fn impossible(self, column: &'static str) -> StoreError {
+        StoreError::Corrupt { table: self.table, column, row: self.key.to_string() }
     }
 }
 

@@ -12,7 +12,7 @@ use diesel::sql_types::{Binary, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::field::Place;
+use super::field::Row;
 use crate::schema::grants;
 use crate::statement::row;
 
@@ -43,8 +43,8 @@ impl TryFrom<GrantRow> for Grant {
     type Error = StoreError;
 
     fn try_from(row: GrantRow) -> Result<Self, StoreError> {
-        let place = Place { table: "grants", row: row.id };
-        let code_challenge = row.code_challenge.map(|stored| place.bytes("code_challenge", &stored));
+        let at = Row { table: "grants", key: row.id };
+        let code_challenge = row.code_challenge.map(|stored| at.bytes("code_challenge", &stored));
         let particulars = Particulars::parse(row.particulars.as_deref());
         Ok(Self {
             id: GrantId::from_uuid(row.id),
@@ -52,30 +52,18 @@ impl TryFrom<GrantRow> for Grant {
             user: UserId::from_uuid(row.user_id),
             account: WalletAccount { family: row.family, chain: row.chain, address: row.address },
             redirect_uri: RedirectUri::from_trusted(row.redirect_uri),
-            scope: place.scopes("scope", &row.scope)?,
+            scope: at.scope("scope", &row.scope)?,
             nonce: row.nonce,
             code_challenge: code_challenge.transpose()?.map(CodeChallenge::from_bytes),
-            particulars: particulars.ok_or_else(|| place.corrupt("particulars"))?,
+            particulars: particulars.ok_or_else(|| at.impossible("particulars"))?,
             session: row.session_id.map(SessionId::from_uuid),
-            code_hash: place.hash("code_hash", &row.code_hash)?,
+            code_hash: at.hash("code_hash", &row.code_hash)?,
             authenticated_at: row.authenticated_at,
             code_expires_at: row.code_expires_at,
             redeemed: row.redeemed_at.is_some(),
             revoked: row.revoked_at.is_some(),
         })
     }
-}
-
-/// What a grant says about who holds its access tokens.
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = grants, check_for_backend(diesel::pg::Pg))]
-pub(crate) struct HolderRow {
-    pub(super) client_id: Uuid,
-    pub(super) user_id: Uuid,
-    pub(super) family: String,
-    pub(super) chain: String,
-    pub(super) address: String,
-    pub(super) revoked_at: Option<OffsetDateTime>,
 }
 
 row! {

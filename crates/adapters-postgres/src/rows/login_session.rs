@@ -8,7 +8,7 @@ use diesel::prelude::*;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::field::Place;
+use super::field::Row;
 use crate::schema::login_sessions;
 
 /// A browser that remembers a sign-in.
@@ -31,12 +31,12 @@ impl TryFrom<LoginSessionRow> for LoginSession {
     type Error = StoreError;
 
     fn try_from(row: LoginSessionRow) -> Result<Self, StoreError> {
-        let place = Place { table: "login_sessions", row: row.id };
+        let at = Row { table: "login_sessions", key: row.id };
         Ok(Self {
             id: SessionId::from_uuid(row.id),
             user: UserId::from_uuid(row.user_id),
             account: WalletAccount { family: row.family, chain: row.chain, address: row.address },
-            secret_hash: place.hash("secret_hash", &row.secret_hash)?,
+            secret_hash: at.hash("secret_hash", &row.secret_hash)?,
             browser: row.browser,
             authenticated_at: row.authenticated_at,
             last_used_at: row.last_used_at,

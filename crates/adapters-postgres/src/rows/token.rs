@@ -1,17 +1,15 @@
 //! Rows of `tokens`.
 
-use countersign_domain::id::{ClientId, GrantId, TokenId, UserId};
+use countersign_domain::id::{GrantId, TokenId};
 use countersign_domain::key_thumbprint::KeyThumbprint;
-use countersign_domain::token::{AccessSnapshot, RefreshToken, Token};
-use countersign_domain::wallet::WalletAccount;
+use countersign_domain::token::{RefreshToken, Token};
 use countersign_ports::StoreError;
 use diesel::prelude::*;
 use diesel::sql_types::{Binary, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::field::Place;
-use crate::rows::grant::HolderRow;
+use super::field::Row;
 use crate::schema::tokens;
 use crate::statement::row;
 
@@ -35,22 +33,22 @@ impl TryFrom<TokenRow> for Token {
     type Error = StoreError;
 
     fn try_from(row: TokenRow) -> Result<Self, StoreError> {
-        let place = Place { table: "tokens", row: row.id };
+        let at = Row { table: "tokens", key: row.id };
         let refresh = match (row.refresh_hash, row.refresh_expires_at) {
             (Some(hash), Some(expires_at)) => {
-                Some(RefreshToken { hash: place.hash("refresh_hash", &hash)?, expires_at })
+                Some(RefreshToken { hash: at.hash("refresh_hash", &hash)?, expires_at })
             }
             (None, None) => None,
-            (Some(_), None) | (None, Some(_)) => return Err(place.corrupt("refresh_expires_at")),
+            (Some(_), None) | (None, Some(_)) => return Err(at.impossible("refresh_expires_at")),
         };
-        let key = row.bound_key.map(|stored| place.bytes("bound_key", &stored));
+        let key = row.bound_key.map(|stored| at.bytes("bound_key", &stored));
         Ok(Self {
             id: TokenId::from_uuid(row.id),
             grant: GrantId::from_uuid(row.grant_id),
             parent: row.parent_id.map(TokenId::from_uuid),
-            scope: place.scopes("scope", &row.scope)?,
+            scope: at.scope("scope", &row.scope)?,
             issued_at: row.issued_at,
-            access_hash: place.hash("access_hash", &row.access_hash)?,
+            access_hash: at.hash("access_hash", &row.access_hash)?,
             access_expires_at: row.access_expires_at,
             refresh,
             key: key.transpose()?.map(KeyThumbprint::from_bytes),
@@ -92,35 +90,4 @@ impl<'a> From<&'a Token> for NewToken<'a> {
             bound_key: token.key.as_ref().map(|key| key.as_bytes().as_slice()),
         }
     }
-}
-
-/// What a token's row says about its access token.
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = tokens, check_for_backend(diesel::pg::Pg))]
-pub(crate) struct AccessRow {
-    id: Uuid,
-    grant_id: Uuid,
-    scope: String,
-    issued_at: OffsetDateTime,
-    access_hash: Vec<u8>,
-    access_expires_at: OffsetDateTime,
-    access_revoked_at: Option<OffsetDateTime>,
-}
-
-/// Puts together what the two rows say about an access token.
-pub(crate) fn access_snapshot((token, holder): (AccessRow, HolderRow)) -> Result<AccessSnapshot, StoreError> {
-    let place = Place { table: "tokens", row: token.id };
-    Ok(AccessSnapshot {
-        id: TokenId::from_uuid(token.id),
-        access_hash: place.hash("access_hash", &token.access_hash)?,
-        scope: place.scopes("scope", &token.scope)?,
-        issued_at: token.issued_at,
-        expires_at: token.access_expires_at,
-        token_revoked: token.access_revoked_at.is_some(),
-        grant_revoked: holder.revoked_at.is_some(),
-        grant: GrantId::from_uuid(token.grant_id),
-        client: ClientId::from_uuid(holder.client_id),
-        user: UserId::from_uuid(holder.user_id),
-        account: WalletAccount { family: holder.family, chain: holder.chain, address: holder.address },
-    })
 }

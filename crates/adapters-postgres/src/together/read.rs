@@ -17,9 +17,10 @@ use uuid::Uuid;
 use super::column;
 use crate::batch::Batched;
 use crate::error::OpResult;
+use crate::rows::access_token::{AccessRow, HolderRow, access_snapshot};
 use crate::rows::client::ClientRow;
-use crate::rows::grant::{GrantRow, HolderRow};
-use crate::rows::token::{AccessRow, TokenRow, access_snapshot};
+use crate::rows::grant::GrantRow;
+use crate::rows::token::TokenRow;
 use crate::schema::{clients, grants, tokens};
 use crate::statement::statement;
 

@@ -14,7 +14,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Bool, Text};
 
 use crate::error::SqliteError;
-use crate::rows::access_token::{AccessRow, OwnerRow, RevokedRow, access_snapshot, place};
+use crate::rows::access_token::{AccessRow, HolderRow, RevokedRow, access_snapshot, place};
 use crate::rows::client::ClientRow;
 use crate::rows::grant::GrantRow;
 use crate::rows::token::{NewestRow, TokenRow, newest_token};
@@ -98,20 +98,20 @@ pub(crate) fn find_access(
 ) -> Result<Option<AccessSnapshot>, SqliteError> {
     let uuid = id.as_uuid();
     let living = FindLiving { place: place(uuid), id: uuid.as_bytes() };
-    if let Some((access, owner)) = living.get_result(connection).optional()? {
-        return access_snapshot(id, access, owner, (None, None)).map(Some);
+    if let Some((access, holder)) = living.get_result(connection).optional()? {
+        return access_snapshot(id, access, holder, (None, None)).map(Some);
     }
-    let row: Option<(AccessRow, OwnerRow, RevokedRow)> = tokens::table
+    let row: Option<(AccessRow, HolderRow, RevokedRow)> = tokens::table
         .inner_join(grants::table.on(grants::id.eq(tokens::grant_id)))
         .filter(tokens::id.eq(uuid.as_bytes().as_slice()))
         .select((
             AccessRow::as_select(),
-            OwnerRow::as_select(),
+            HolderRow::as_select(),
             (tokens::access_revoked_at, grants::revoked_at),
         ))
         .get_result(connection)
         .optional()?;
-    row.map(|(access, owner, revoked)| access_snapshot(id, access, owner, revoked)).transpose()
+    row.map(|(access, holder, revoked)| access_snapshot(id, access, holder, revoked)).transpose()
 }
 
 /// Is an access token that was found before still live? What was revoked is in indexes of its own, which are

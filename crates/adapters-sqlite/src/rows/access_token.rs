@@ -26,7 +26,7 @@ pub(crate) struct AccessRow {
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = grants)]
 #[diesel(check_for_backend(diesel::sqlite::Sqlite))]
-pub(crate) struct OwnerRow {
+pub(crate) struct HolderRow {
     client_id: Vec<u8>,
     user_id: Vec<u8>,
     family: String,
@@ -41,7 +41,7 @@ pub(crate) type RevokedRow = (Option<i64>, Option<i64>);
 pub(crate) fn access_snapshot(
     id: TokenId,
     access: AccessRow,
-    owner: OwnerRow,
+    holder: HolderRow,
     (token_revoked_at, grant_revoked_at): RevokedRow,
 ) -> Result<AccessSnapshot, SqliteError> {
     let uuid = id.as_uuid();
@@ -55,9 +55,9 @@ pub(crate) fn access_snapshot(
         token_revoked: token_revoked_at.is_some(),
         grant_revoked: grant_revoked_at.is_some(),
         grant: at.id("grant_id", &access.grant_id)?,
-        client: at.id("client_id", &owner.client_id)?,
-        user: at.id("user_id", &owner.user_id)?,
-        account: WalletAccount { family: owner.family, chain: owner.chain, address: owner.address },
+        client: at.id("client_id", &holder.client_id)?,
+        user: at.id("user_id", &holder.user_id)?,
+        account: WalletAccount { family: holder.family, chain: holder.chain, address: holder.address },
     })
 }
 

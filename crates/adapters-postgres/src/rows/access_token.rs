@@ -1,0 +1,55 @@
+//! Rows that say what an access token means.
+
+use countersign_domain::id::{ClientId, GrantId, TokenId, UserId};
+use countersign_domain::token::AccessSnapshot;
+use countersign_domain::wallet::WalletAccount;
+use countersign_ports::StoreError;
+use diesel::prelude::*;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::field::Row;
+use crate::schema::{grants, tokens};
+
+/// What a token's row says about its access token.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = tokens, check_for_backend(diesel::pg::Pg))]
+pub(crate) struct AccessRow {
+    id: Uuid,
+    grant_id: Uuid,
+    scope: String,
+    issued_at: OffsetDateTime,
+    access_hash: Vec<u8>,
+    access_expires_at: OffsetDateTime,
+    access_revoked_at: Option<OffsetDateTime>,
+}
+
+/// What a grant says about who holds its access tokens.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = grants, check_for_backend(diesel::pg::Pg))]
+pub(crate) struct HolderRow {
+    client_id: Uuid,
+    user_id: Uuid,
+    family: String,
+    chain: String,
+    address: String,
+    revoked_at: Option<OffsetDateTime>,
+}
+
+/// Puts together what the two rows say about an access token.
+pub(crate) fn access_snapshot((token, holder): (AccessRow, HolderRow)) -> Result<AccessSnapshot, StoreError> {
+    let at = Row { table: "tokens", key: token.id };
+    Ok(AccessSnapshot {
+        id: TokenId::from_uuid(token.id),
+        access_hash: at.hash("access_hash", &token.access_hash)?,
+        scope: at.scope("scope", &token.scope)?,
+        issued_at: token.issued_at,
+        expires_at: token.access_expires_at,
+        token_revoked: token.access_revoked_at.is_some(),
+        grant_revoked: holder.revoked_at.is_some(),
+        grant: GrantId::from_uuid(token.grant_id),
+        client: ClientId::from_uuid(holder.client_id),
+        user: UserId::from_uuid(holder.user_id),
+        account: WalletAccount { family: holder.family, chain: holder.chain, address: holder.address },
+    })
+}
