@@ -80,9 +80,6 @@ id_type! {
 }
 
 impl ClientId {
-    /// Our own account page, the one client that nobody registers.
-    pub const ACCOUNT: Self = Self(Uuid::nil());
-
     /// The id of the client that the document at this address describes: made of the address (UUID version 8), so that nobody
     /// registers it and nobody else gets it.
     pub fn of_document(address: &str) -> Self {

@@ -1,21 +1,21 @@
 //! A judged authorization request that waits for its signature.
 
+mod requester;
+
+pub use requester::{ACCOUNT_PAGE, AccessRequest, ClientRequest, RequestName, Requester, WaitingDevice};
+
 use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
 
-use crate::audience::SignedAudiences;
 use crate::challenge::{ChallengeDigest, IssuedChallenge, Purpose};
 use crate::client::Client;
-use crate::consent::{ConsentDestination, ConsentTerms};
+use crate::consent::ConsentTerms;
 use crate::device::{DeviceRequest, UserCode};
-use crate::id::{ClientId, GrantId, SessionId, UserId};
-use crate::key_thumbprint::KeyThumbprint;
+use crate::id::GrantId;
 use crate::lifetimes::Lifetimes;
 use crate::login_session::LoginSession;
-use crate::pkce::CodeChallenge;
 use crate::public_url::PublicUrl;
 use crate::redirect_uri::{Destination, RedirectUri};
-use crate::response_mode::ResponseMode;
 use crate::scope::{Scope, ScopeSet};
 use crate::wallet::{AccountKind, WalletAccount};
 
@@ -26,36 +26,12 @@ pub const MAX_CHALLENGES: usize = 5;
 /// make the store grow by asking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingAuthorization {
-    /// Which client asks.
-    pub client: ClientId,
-    /// Where the answer goes.
-    pub redirect_uri: RedirectUri,
-    /// What would be granted.
-    pub scope: ScopeSet,
-    /// The client's own value, given back byte for byte.
-    pub state: Option<String>,
-    /// OpenID Connect's replay protection, given back in the ID token.
-    pub nonce: Option<String>,
-    /// PKCE.
-    pub code_challenge: Option<CodeChallenge>,
-    /// The address that the client thinks will sign; never believed.
-    pub login_hint: Option<String>,
+    /// Who asks, and for what.
+    pub requester: Requester,
     /// The language that the client asked for, as it wrote it.
     pub ui_locales: Option<String>,
     /// How old a remembered sign-in may be: one from before this time does not answer the request.
     pub oldest_sign_in: Option<OffsetDateTime>,
-    /// How the answer reaches the client.
-    pub response_mode: ResponseMode,
-    /// The resources that access tokens shall be for.
-    pub resources: Vec<String>,
-    /// The key that the code shall be bound to.
-    pub key: Option<KeyThumbprint>,
-    /// The one user whom the client will take.
-    pub required_user: Option<UserId>,
-    /// The grant that answers a device, which waits for it; the request of a browser makes its own.
-    pub device: Option<GrantId>,
-    /// The document that describes the client, if it did not register.
-    pub document: Option<String>,
     /// When the request is forgotten.
     pub expires_at: OffsetDateTime,
     /// The challenges that were issued for it, oldest first.
@@ -63,125 +39,77 @@ pub struct PendingAuthorization {
 }
 
 impl PendingAuthorization {
-    /// A request with nothing that it may leave out, and without a challenge.
-    pub const fn bare(
-        client: ClientId,
-        redirect_uri: RedirectUri,
-        scope: ScopeSet,
-        expires_at: OffsetDateTime,
-    ) -> Self {
-        Self {
-            client,
-            redirect_uri,
-            scope,
-            state: None,
-            nonce: None,
-            code_challenge: None,
-            login_hint: None,
-            ui_locales: None,
-            oldest_sign_in: None,
-            response_mode: ResponseMode::Query,
-            resources: Vec::new(),
-            key: None,
-            required_user: None,
-            device: None,
-            document: None,
-            expires_at,
-            challenges: Vec::new(),
-        }
+    /// A request without a challenge, in any language, which every remembered sign-in may answer.
+    pub const fn of(requester: Requester, expires_at: OffsetDateTime) -> Self {
+        Self { requester, ui_locales: None, oldest_sign_in: None, expires_at, challenges: Vec::new() }
     }
 
     /// A request of our own account page.
     pub fn for_account(public_url: &PublicUrl, now: OffsetDateTime, lifetimes: &Lifetimes) -> Self {
-        let redirect_uri = RedirectUri::from_trusted(public_url.join("/account"));
-        Self::bare(ClientId::ACCOUNT, redirect_uri, ScopeSet::default(), now + lifetimes.session)
+        let page = RedirectUri::from_trusted(public_url.join("/account"));
+        Self::of(Requester::AccountPage { page }, now + lifetimes.session)
     }
 
-    /// A request that answers a device. Its state is the code that the device shows, which tells it from others of the same
-    /// client.
+    /// A request that answers a device.
     pub fn for_device(
         device: &DeviceRequest,
-        code: &UserCode,
+        code: UserCode,
         client: &Client,
         public_url: &PublicUrl,
     ) -> Self {
-        let redirect_uri = RedirectUri::of_device(public_url);
-        Self {
-            state: Some(code.to_string()),
-            resources: device.resources.clone(),
-            device: Some(device.id),
+        let access = AccessRequest {
+            client: client.id,
             document: client.document.clone(),
-            ..Self::bare(client.id, redirect_uri, device.scope, device.expires_at)
+            scope: device.scope,
+            resources: device.resources.clone(),
+        };
+        let done = RedirectUri::of_device(public_url);
+        let requester = Requester::Device(WaitingDevice { id: device.id, code, access, done });
+        Self::of(requester, device.expires_at)
+    }
+
+    /// What a client would get; `None` for the account page, which gets no grant.
+    pub const fn access(&self) -> Option<&AccessRequest> {
+        self.requester.access()
+    }
+
+    /// The request of a client that the browser takes the code to; `None` for the account page and for a device.
+    pub const fn client_request(&self) -> Option<&ClientRequest> {
+        match &self.requester {
+            Requester::Client(request) => Some(request),
+            Requester::AccountPage { .. } | Requester::Device(_) => None,
         }
     }
 
-    /// The code that the waiting device shows; `None` where a browser waits.
-    pub fn device_code(&self) -> Option<&str> {
-        self.device.and(self.state.as_deref())
+    /// What a client would be granted; nothing for the account page.
+    pub fn scope(&self) -> ScopeSet {
+        self.access().map(|access| access.scope).unwrap_or_default()
     }
 
     /// Where the sign-in leads.
     pub fn destination(&self) -> Destination {
-        match self.device_code() {
-            Some(code) => Destination::Device(code.to_owned()),
-            None => self.redirect_uri.destination(),
-        }
+        self.requester.destination()
     }
 
     /// What signing for it does.
     pub fn purpose(&self) -> Purpose<'_> {
-        let Self { client, scope, resources, redirect_uri, .. } = self;
-        if self.is_for_account() {
-            return Purpose::Account;
-        }
-        match self.device_code() {
-            Some(code) => Purpose::Device { code, client: *client, scope: *scope, resources },
-            None => Purpose::SignIn { redirect_uri, client: *client, scope: *scope, resources },
-        }
+        self.requester.purpose()
     }
 
-    /// What somebody agrees to who signs for it, beside client and scopes.
-    pub fn terms(&self) -> ConsentTerms {
-        ConsentTerms {
-            destination: match self.device {
-                Some(_) => ConsentDestination::Device,
-                None => ConsentDestination::of(&self.redirect_uri),
-            },
-            audiences: SignedAudiences::of(&self.resources, self.scope),
-        }
-    }
-
-    /// Is it a request of our own account page?
-    pub fn is_for_account(&self) -> bool {
-        self.client == ClientId::ACCOUNT
+    /// What somebody agrees to who signs for it, besides client and scopes; `None` for the account page, which gets no grant.
+    pub fn terms(&self) -> Option<ConsentTerms> {
+        self.requester.terms()
     }
 
     /// May a remembered sign-in answer the request? A client that wants to see what was signed gets a signature of its own.
     pub fn takes_session(&self, session: &LoginSession) -> bool {
+        let is_for_them = match &self.requester {
+            Requester::Client(request) => request.required_user.is_none_or(|user| user == session.user),
+            Requester::AccountPage { .. } | Requester::Device(_) => true,
+        };
         self.oldest_sign_in.is_none_or(|oldest| oldest <= session.authenticated_at)
-            && self.required_user.is_none_or(|user| user == session.user)
-            && !self.scope.contains(Scope::WalletProof)
-    }
-
-    /// The id of the grant that a login session gets from this request: the same each time, so that the request is answered
-    /// once however often it is sent (B-065). No two sessions can meet in one id.
-    pub fn grant_id(&self, session: SessionId) -> GrantId {
-        if let Some(device) = self.device {
-            return device;
-        }
-        let mut hash = Sha256::new();
-        hash.update(session.as_uuid());
-        hash.update(self.expires_at.unix_timestamp().to_be_bytes());
-        hash.update(self.label());
-        hash.update([self.scope.bits()]);
-        hash.update(self.code_challenge.map_or([0; 32], |challenge| *challenge.as_bytes()));
-        hash.update(self.nonce.as_deref().unwrap_or_default());
-        hash.update([0]);
-        hash.update(self.resources.join(" "));
-        hash.update(self.key.map_or([0; 32], |key| *key.as_bytes()));
-        let mut random = [0; 10];
-        random.copy_from_slice(&hash.finalize()[..10]);
-        GrantId::at(self.expires_at, random)
+            && is_for_them
+            && !self.scope().contains(Scope::WalletProof)
     }
 
     /// Does the request still wait?
@@ -191,21 +119,16 @@ impl PendingAuthorization {
 
     /// Is this the request that the page or the client means?
     pub fn is(&self, client_id: &str, redirect_uri: &str, state: Option<&str>) -> bool {
-        (self.client.to_string() == client_id || self.document.as_deref() == Some(client_id))
-            && self.redirect_uri.as_str() == redirect_uri
-            && self.state.as_deref() == state
+        let name = self.requester.name();
+        let document = self.access().and_then(|access| access.document.as_deref());
+        (name.client_id == client_id || document == Some(client_id))
+            && name.redirect_uri == redirect_uri
+            && name.state.as_deref() == state
     }
 
     /// A short name for this request among the few of one session, so that a page can be loaded again.
     pub fn label(&self) -> String {
-        let mut hash = Sha256::new();
-        for part in
-            [&self.client.to_string(), self.redirect_uri.as_str(), self.state.as_deref().unwrap_or_default()]
-        {
-            hash.update(part.as_bytes());
-            hash.update([0]);
-        }
-        hex::encode(&hash.finalize()[..4])
+        self.requester.name().label()
     }
 
     /// What a page shows of this request, as one value: a form of that page is for no other request, also not for one that has the same
@@ -213,21 +136,27 @@ impl PendingAuthorization {
     pub fn fingerprint(&self) -> String {
         let mut hash = Sha256::new();
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
-        let device = self.device.map(|device| device.to_string()).unwrap_or_default();
-        let challenge =
-            self.code_challenge.map(|challenge| hex::encode(challenge.as_bytes())).unwrap_or_default();
+        let name = self.requester.name();
+        let device = match &self.requester {
+            Requester::Device(device) => device.id.to_string(),
+            Requester::Client(_) | Requester::AccountPage { .. } => String::new(),
+        };
+        let request = self.client_request();
+        let challenge = request.and_then(|request| request.code_challenge);
+        let key = request.and_then(|request| request.key);
+        let required_user = request.and_then(|request| request.required_user);
         let parts = [
-            self.client.to_string(),
-            self.redirect_uri.as_str().to_owned(),
-            text(&self.state),
-            self.scope.to_string(),
-            text(&self.nonce),
-            challenge,
-            self.resources.join(" "),
-            self.key.map(|key| key.to_string()).unwrap_or_default(),
-            self.required_user.map(|user| user.to_string()).unwrap_or_default(),
+            name.client_id,
+            name.redirect_uri.to_owned(),
+            name.state.unwrap_or_default().into_owned(),
+            self.scope().to_string(),
+            request.map(|request| text(&request.nonce)).unwrap_or_default(),
+            challenge.map(|challenge| hex::encode(challenge.as_bytes())).unwrap_or_default(),
+            self.access().map(|access| access.resources.join(" ")).unwrap_or_default(),
+            key.map(|key| key.to_string()).unwrap_or_default(),
+            required_user.map(|user| user.to_string()).unwrap_or_default(),
             device,
-            text(&self.document),
+            self.access().map(|access| text(&access.document)).unwrap_or_default(),
         ];
         for part in parts {
             hash.update((part.len() as u64).to_be_bytes());
