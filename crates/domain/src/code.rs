@@ -7,6 +7,7 @@ use time::OffsetDateTime;
 
 use crate::grant::Grant;
 use crate::id::ClientId;
+use crate::redirect_uri::RedirectUri;
 use crate::secret::Secret;
 
 /// What came to the token endpoint, from a client that proved who it is.
@@ -16,8 +17,8 @@ pub struct PresentedCode<'a> {
     pub code: &'a Secret,
     /// Who presents it.
     pub client: ClientId,
-    /// The redirect URI that it says the code went to.
-    pub redirect_uri: &'a str,
+    /// The redirect URI that it says the code went to; `None` where no browser was sent anywhere.
+    pub redirect_uri: Option<&'a str>,
     /// Its PKCE verifier.
     pub verifier: Option<&'a str>,
 }
@@ -69,7 +70,7 @@ impl Grant {
         if self.revoked {
             return Err(CodeRejected::Revoked);
         }
-        if self.redirect_uri.as_str() != presented.redirect_uri {
+        if self.redirect_uri.as_ref().map(RedirectUri::as_str) != presented.redirect_uri {
             return Err(CodeRejected::RedirectMismatch);
         }
         if now >= self.code_expires_at {

@@ -1,5 +1,7 @@
 //! Grants: what one signature allowed.
 
+use std::fmt;
+
 use time::OffsetDateTime;
 
 use crate::id::{ClientId, GrantId, SessionId, UserId};
@@ -18,12 +20,10 @@ pub struct Grant {
     pub id: GrantId,
     /// To whom.
     pub client: ClientId,
-    /// By whom.
-    pub user: UserId,
-    /// With which wallet.
-    pub account: WalletAccount,
-    /// Where the code went.
-    pub redirect_uri: RedirectUri,
+    /// Who holds it.
+    pub holder: Holder,
+    /// Where the code went; `None` where no browser was sent anywhere.
+    pub redirect_uri: Option<RedirectUri>,
     /// What was granted.
     pub scope: ScopeSet,
     /// OpenID Connect's nonce.
@@ -47,8 +47,7 @@ pub struct Grant {
 }
 
 impl Grant {
-    /// What a client gets for itself: nobody signed, no code leads to it, and where people have their id, the client has its
-    /// own. `code_hash` is that of a secret that nobody has.
+    /// What a client gets for itself: nobody signed, and no code leads to it. `code_hash` is that of a secret that nobody has.
     pub fn of_client(
         now: OffsetDateTime,
         id: GrantId,
@@ -59,9 +58,8 @@ impl Grant {
         Self {
             id,
             client,
-            user: UserId::from_uuid(client.as_uuid()),
-            account: WalletAccount::of_client(client),
-            redirect_uri: RedirectUri::from_trusted(String::new()),
+            holder: Holder::Client,
+            redirect_uri: None,
             scope: ScopeSet::default(),
             nonce: None,
             code_challenge: None,
@@ -77,12 +75,70 @@ impl Grant {
 
     /// Does the grant answer a device? Its code is the device's, and no client's redirect URI is a page of ours.
     pub fn is_of_device(&self, public_url: &PublicUrl) -> bool {
-        self.redirect_uri == RedirectUri::of_device(public_url)
+        self.redirect_uri == Some(RedirectUri::of_device(public_url))
     }
 
-    /// Did the client get it for itself?
-    pub fn is_of_client(&self) -> bool {
-        self.user.as_uuid() == self.client.as_uuid()
+    /// Whom the tokens of the grant are about.
+    pub const fn subject(&self) -> Subject {
+        self.holder.subject(self.client)
+    }
+}
+
+/// Who holds a grant and its tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// A person, who signed.
+    Person {
+        /// Who.
+        user: UserId,
+        /// With which wallet.
+        account: WalletAccount,
+    },
+    /// The grant's client, which got it for itself (RFC 6749 section 4.4).
+    Client,
+}
+
+impl Holder {
+    /// Whom the tokens are about that this client has from this holder.
+    pub const fn subject(&self, client: ClientId) -> Subject {
+        match self {
+            Self::Person { user, .. } => Subject::Person(*user),
+            Self::Client => Subject::Client(client),
+        }
+    }
+
+    /// The person who signed; `None` if nobody did.
+    pub const fn user(&self) -> Option<UserId> {
+        match self {
+            Self::Person { user, .. } => Some(*user),
+            Self::Client => None,
+        }
+    }
+
+    /// The wallet that signed; `None` if none did.
+    pub const fn account(&self) -> Option<&WalletAccount> {
+        match self {
+            Self::Person { account, .. } => Some(account),
+            Self::Client => None,
+        }
+    }
+}
+
+/// Whom a token is about (`sub`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A person.
+    Person(UserId),
+    /// A client, by its own id.
+    Client(ClientId),
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Person(user) => user.fmt(f),
+            Self::Client(client) => client.fmt(f),
+        }
     }
 }
 

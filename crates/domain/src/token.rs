@@ -3,11 +3,11 @@
 use time::OffsetDateTime;
 
 use crate::audience::Audience;
-use crate::id::{ClientId, GrantId, TokenId, UserId};
+use crate::grant::{Holder, Subject};
+use crate::id::{ClientId, GrantId, TokenId};
 use crate::key_thumbprint::KeyThumbprint;
 use crate::scope::ScopeSet;
 use crate::secret::SecretHash;
-use crate::wallet::WalletAccount;
 
 /// One answer of the token endpoint. Nothing of it changes, but that its access token may be revoked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,10 +70,8 @@ pub struct AccessSnapshot {
     pub grant: GrantId,
     /// Whose token it is.
     pub client: ClientId,
-    /// Who signed in.
-    pub user: UserId,
-    /// With which wallet.
-    pub account: WalletAccount,
+    /// Who holds it.
+    pub holder: Holder,
 }
 
 impl AccessSnapshot {
@@ -96,7 +94,7 @@ pub struct AccessClaims {
     /// `aud`
     pub audience: Audience,
     /// `sub`
-    pub subject: UserId,
+    pub subject: Subject,
     /// `client_id`, as the client writes it
     pub client: String,
     /// `cnf.jkt`: the key that the token is bound to

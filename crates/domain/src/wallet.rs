@@ -9,8 +9,6 @@ use base64::alphabet;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use base64::engine::{DecodePaddingMode, Engine};
 
-use crate::id::ClientId;
-
 /// An account as its family writes it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WalletAccount {
@@ -61,12 +59,6 @@ impl WalletAccount {
             Some(b':') => Some(AccountKind::Contract),
             Some(_) => None,
         }
-    }
-
-    /// What stands for a wallet in a grant that a client got for itself. No family is called `client`, so that no wallet
-    /// is ever taken for it.
-    pub fn of_client(client: ClientId) -> Self {
-        Self { family: "client".to_owned(), chain: String::new(), address: client.to_string() }
     }
 
     /// The account by CAIP-10.

@@ -27,8 +27,8 @@ pub struct CompleteLogin {
     pub account: WalletAccount,
     /// The user to make if nobody has this wallet yet.
     pub new_user: UserId,
-    /// Where the code goes.
-    pub redirect_uri: RedirectUri,
+    /// Where the code goes; `None` where no browser is sent anywhere.
+    pub redirect_uri: Option<RedirectUri>,
     /// What is granted.
     pub scope: ScopeSet,
     /// Where it leads and for whom its tokens are, as it stood in the text.

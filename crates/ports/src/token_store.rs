@@ -40,7 +40,7 @@ pub enum Redeemed {
 /// Stores a grant that no code leads to, with its first token.
 #[derive(Clone, Debug)]
 pub struct IssueTokens {
-    /// The grant, redeemed already.
+    /// The grant, redeemed already; its client holds it.
     pub grant: Grant,
     /// Its first token; its `grant` is this grant, its `parent` is none.
     pub token: Token,

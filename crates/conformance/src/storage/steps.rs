@@ -2,6 +2,7 @@
 
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
+use countersign_domain::grant::Holder;
 use countersign_domain::id::{ClientId, GrantId, SessionId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::token::{AccessSnapshot, Token};
@@ -63,13 +64,8 @@ pub(crate) async fn stored(store: &dyn Storage, token: &Token) -> Token {
     store.find_refresh(token.id).await.unwrap().unwrap().token
 }
 
-/// What the access token must mean, when it was given to this client for this user and wallet and nothing happened to it.
-pub(crate) fn meaning(
-    token: &Token,
-    client: ClientId,
-    user: UserId,
-    account: WalletAccount,
-) -> AccessSnapshot {
+/// What the access token must mean, when it was given to this client, is held by this holder and nothing happened to it.
+pub(crate) fn meaning(token: &Token, client: ClientId, holder: Holder) -> AccessSnapshot {
     AccessSnapshot {
         id: token.id,
         access_hash: token.access_hash,
@@ -80,9 +76,14 @@ pub(crate) fn meaning(
         grant_revoked: false,
         grant: token.grant,
         client,
-        user,
-        account,
+        holder,
     }
+}
+
+/// The person who holds a grant or a token, and the wallet that signed.
+pub(crate) fn person(holder: &Holder) -> (UserId, &WalletAccount) {
+    let Holder::Person { user, account } = holder else { panic!("nobody signed for it") };
+    (*user, account)
 }
 
 /// What the access token means; it must be there. Whoever remembers that learns the same of whether it lives on.
