@@ -169,7 +169,7 @@ pub fn complete_login_of(account: WalletAccount) -> CompleteLogin {
         client: client_id(),
         account,
         new_user: user_id(),
-        redirect_uri: redirect_uri(REDIRECT_URI),
+        redirect_uri: Some(redirect_uri(REDIRECT_URI)),
         scope: all_scopes(),
         terms: terms(),
         nonce: Some("n-0S6_WzA2Mj".to_owned()),

@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::wallets::until_the_wallet_is_known;
 use crate::error::OpResult;
 use crate::rows::consent::scope_bits;
+use crate::rows::grant::redirect_uri;
 use crate::schema::grants;
 use crate::statement::statement;
 
@@ -124,7 +125,7 @@ fn store(connection: &mut PgConnection, command: &CompleteLogin) -> OpResult<Opt
         chain: &command.account.chain,
         address: &command.account.address,
         new_user: command.new_user.as_uuid(),
-        redirect_uri: command.redirect_uri.as_str(),
+        redirect_uri: redirect_uri(command.redirect_uri.as_ref()),
         scope: command.scope.to_string(),
         scopes: scope_bits(command.scope),
         destination: command.terms.destination.to_text(),

@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use crate::error::OpResult;
 use crate::rows::consent::scope_bits;
+use crate::rows::grant::redirect_uri;
 use crate::statement::statement;
 
 statement! {
@@ -95,7 +96,7 @@ pub(crate) fn continue_session(
         family: &login.account.family,
         chain: &login.account.chain,
         address: &login.account.address,
-        redirect_uri: login.redirect_uri.as_str(),
+        redirect_uri: redirect_uri(login.redirect_uri.as_ref()),
         scope: login.scope.to_string(),
         scopes: scope_bits(login.scope),
         destination: login.terms.destination.to_text(),

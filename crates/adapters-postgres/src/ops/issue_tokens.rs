@@ -8,6 +8,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::error::OpResult;
+use crate::rows::grant::{redirect_uri, user_and_wallet};
 use crate::schema::{grants, tokens};
 use crate::statement::statement;
 
@@ -61,14 +62,15 @@ statement! {
 
 pub(crate) fn issue_tokens(connection: &mut PgConnection, command: &IssueTokens) -> OpResult<TokensIssued> {
     let IssueTokens { grant, token, .. } = command;
+    let (user, account) = user_and_wallet(grant);
     let statement = IssueFirstToken {
         grant: grant.id.as_uuid(),
         client: grant.client.as_uuid(),
-        user: grant.user.as_uuid(),
-        family: &grant.account.family,
-        chain: &grant.account.chain,
-        address: &grant.account.address,
-        redirect_uri: grant.redirect_uri.as_str(),
+        user,
+        family: &account.family,
+        chain: &account.chain,
+        address: &account.address,
+        redirect_uri: redirect_uri(grant.redirect_uri.as_ref()),
         grant_scope: grant.scope.to_string(),
         code_hash: grant.code_hash.as_bytes(),
         authenticated_at: grant.authenticated_at,

@@ -1,6 +1,6 @@
 //! Rows of `grants`.
 
-use countersign_domain::grant::Grant;
+use countersign_domain::grant::{Grant, Holder};
 use countersign_domain::id::{ClientId, GrantId, SessionId, UserId};
 use countersign_domain::particulars::Particulars;
 use countersign_domain::pkce::CodeChallenge;
@@ -44,12 +44,12 @@ impl TryFrom<GrantRow> for Grant {
         let place = Place { table: "grants", row: row.id };
         let code_challenge = row.code_challenge.map(|stored| place.bytes("code_challenge", &stored));
         let particulars = Particulars::parse(row.particulars.as_deref());
+        let account = WalletAccount { family: row.family, chain: row.chain, address: row.address };
         Ok(Self {
             id: GrantId::from_uuid(row.id),
             client: ClientId::from_uuid(row.client_id),
-            user: UserId::from_uuid(row.user_id),
-            account: WalletAccount { family: row.family, chain: row.chain, address: row.address },
-            redirect_uri: RedirectUri::from_trusted(row.redirect_uri),
+            holder: holder(row.client_id, row.user_id, account),
+            redirect_uri: (!row.redirect_uri.is_empty()).then(|| RedirectUri::from_trusted(row.redirect_uri)),
             scope: place.scopes("scope", &row.scope)?,
             nonce: row.nonce,
             code_challenge: code_challenge.transpose()?.map(CodeChallenge::from_bytes),
@@ -74,4 +74,28 @@ pub(crate) struct HolderRow {
     pub(super) chain: String,
     pub(super) address: String,
     pub(super) revoked_at: Option<OffsetDateTime>,
+}
+
+/// What stands for a wallet's family in a grant that a client got for itself. No family is called so.
+const OF_CLIENT: &str = "client";
+
+/// Who holds the grant of this row. Where a client got it for itself, the user is the client's own id.
+pub(super) fn holder(client: Uuid, user: Uuid, account: WalletAccount) -> Holder {
+    if user == client { Holder::Client } else { Holder::Person { user: UserId::from_uuid(user), account } }
+}
+
+/// The user and the wallet that stand in the row of a grant: where its client holds it, the client for both.
+pub(crate) fn user_and_wallet(grant: &Grant) -> (Uuid, WalletAccount) {
+    match &grant.holder {
+        Holder::Person { user, account } => (user.as_uuid(), account.clone()),
+        Holder::Client => {
+            let (family, address) = (OF_CLIENT.to_owned(), grant.client.to_string());
+            (grant.client.as_uuid(), WalletAccount { family, chain: String::new(), address })
+        }
+    }
+}
+
+/// The redirect URI as the row has it: empty where no browser was sent anywhere.
+pub(crate) fn redirect_uri(redirect_uri: Option<&RedirectUri>) -> &str {
+    redirect_uri.map_or("", RedirectUri::as_str)
 }

@@ -1,6 +1,6 @@
 //! Rows of `tokens`.
 
-use countersign_domain::id::{ClientId, GrantId, TokenId, UserId};
+use countersign_domain::id::{ClientId, GrantId, TokenId};
 use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::token::{AccessSnapshot, RefreshToken, Token};
 use countersign_domain::wallet::WalletAccount;
@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::rows::Place;
-use crate::rows::grant::HolderRow;
+use crate::rows::grant::{self, HolderRow};
 use crate::schema::tokens;
 
 /// What a token's row says.
@@ -70,7 +70,8 @@ pub(crate) struct AccessRow {
 }
 
 /// Puts the two halves of an access token together.
-pub(crate) fn access_snapshot((token, holder): (AccessRow, HolderRow)) -> Result<AccessSnapshot, StoreError> {
+pub(crate) fn access_snapshot((token, row): (AccessRow, HolderRow)) -> Result<AccessSnapshot, StoreError> {
+    let account = WalletAccount { family: row.family, chain: row.chain, address: row.address };
     let place = Place { table: "tokens", row: token.id };
     Ok(AccessSnapshot {
         id: TokenId::from_uuid(token.id),
@@ -79,10 +80,9 @@ pub(crate) fn access_snapshot((token, holder): (AccessRow, HolderRow)) -> Result
         issued_at: token.issued_at,
         expires_at: token.access_expires_at,
         token_revoked: token.access_revoked_at.is_some(),
-        grant_revoked: holder.revoked_at.is_some(),
+        grant_revoked: row.revoked_at.is_some(),
         grant: GrantId::from_uuid(token.grant_id),
-        client: ClientId::from_uuid(holder.client_id),
-        user: UserId::from_uuid(holder.user_id),
-        account: WalletAccount { family: holder.family, chain: holder.chain, address: holder.address },
+        client: ClientId::from_uuid(row.client_id),
+        holder: grant::holder(row.client_id, row.user_id, account),
     })
 }

@@ -15,6 +15,7 @@ use crate::batch::Batched;
 use crate::error::OpResult;
 use crate::ops::complete_login::complete_login;
 use crate::rows::consent::scope_bits;
+use crate::rows::grant::redirect_uri;
 use crate::statement::statement;
 
 statement! {
@@ -143,7 +144,7 @@ impl Batched for CompleteLogin {
             chain: column(batch, |command| command.account.chain.as_str()),
             address: column(batch, |command| command.account.address.as_str()),
             new_user: column(batch, |command| command.new_user.as_uuid()),
-            redirect_uri: column(batch, |command| command.redirect_uri.as_str()),
+            redirect_uri: column(batch, |command| redirect_uri(command.redirect_uri.as_ref())),
             scope: column(batch, |command| command.scope.to_string()),
             scopes: column(batch, |command| scope_bits(command.scope)),
             destination: column(batch, |command| command.terms.destination.to_text()),

@@ -11,6 +11,7 @@ use super::statement::statement;
 use super::{consents, sessions, wallets};
 use crate::error::SqliteError;
 use crate::rows::field::{Row, micros};
+use crate::rows::grant::redirect_uri;
 use crate::schema::grants;
 
 /// Guard: no grant has this id. The grant comes first, so that a spent challenge leaves nothing else behind; the
@@ -55,7 +56,7 @@ pub(crate) fn insert_grant(
         family: &command.account.family,
         chain: &command.account.chain,
         address: &command.account.address,
-        redirect_uri: command.redirect_uri.as_str(),
+        redirect_uri: redirect_uri(command.redirect_uri.as_ref()),
         scope: &scope,
         nonce: command.nonce.as_deref(),
         code_challenge: command.code_challenge.as_ref().map(|challenge| challenge.as_bytes().as_slice()),

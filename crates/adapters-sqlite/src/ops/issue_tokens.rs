@@ -9,6 +9,7 @@ use super::statement::statement;
 use super::tokens;
 use crate::error::SqliteError;
 use crate::rows::field::micros;
+use crate::rows::grant::{redirect_uri, user_and_wallet};
 use crate::schema::grants;
 
 /// Guards: the client is there, and no grant has this id. They are in the one insert.
@@ -17,7 +18,8 @@ pub(crate) fn issue_tokens(
     command: &IssueTokens,
 ) -> Result<TokensIssued, SqliteError> {
     let IssueTokens { grant, token, .. } = command;
-    let (id, client, user) = (grant.id.as_uuid(), grant.client.as_uuid(), grant.user.as_uuid());
+    let (id, client) = (grant.id.as_uuid(), grant.client.as_uuid());
+    let (user, account) = user_and_wallet(grant);
     let newest = token.id.as_uuid();
     let scope = grant.scope.to_string();
     let particulars = grant.particulars.to_text();
@@ -25,10 +27,10 @@ pub(crate) fn issue_tokens(
         id: id.as_bytes(),
         client_id: client.as_bytes(),
         user_id: user.as_bytes(),
-        family: &grant.account.family,
-        chain: &grant.account.chain,
-        address: &grant.account.address,
-        redirect_uri: grant.redirect_uri.as_str(),
+        family: &account.family,
+        chain: &account.chain,
+        address: &account.address,
+        redirect_uri: redirect_uri(grant.redirect_uri.as_ref()),
         scope: &scope,
         code_hash: grant.code_hash.as_bytes(),
         authenticated_at: micros(grant.authenticated_at),

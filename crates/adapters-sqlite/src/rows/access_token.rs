@@ -7,6 +7,7 @@ use diesel::prelude::*;
 use uuid::Uuid;
 
 use super::field::Row;
+use super::grant::holder;
 use crate::error::SqliteError;
 use crate::schema::{grants, tokens};
 
@@ -46,6 +47,8 @@ pub(crate) fn access_snapshot(
 ) -> Result<AccessSnapshot, SqliteError> {
     let uuid = id.as_uuid();
     let at = Row { table: "tokens", key: uuid.as_bytes() };
+    let client = at.id("client_id", &owner.client_id)?;
+    let account = WalletAccount { family: owner.family, chain: owner.chain, address: owner.address };
     Ok(AccessSnapshot {
         id,
         access_hash: at.hash("access_hash", &access.access_hash)?,
@@ -55,9 +58,8 @@ pub(crate) fn access_snapshot(
         token_revoked: token_revoked_at.is_some(),
         grant_revoked: grant_revoked_at.is_some(),
         grant: at.id("grant_id", &access.grant_id)?,
-        client: at.id("client_id", &owner.client_id)?,
-        user: at.id("user_id", &owner.user_id)?,
-        account: WalletAccount { family: owner.family, chain: owner.chain, address: owner.address },
+        client,
+        holder: holder(client, at.id("user_id", &owner.user_id)?, account),
     })
 }
 

@@ -106,7 +106,7 @@ pub(crate) fn new_grant(
         client: access.client,
         account,
         new_user,
-        redirect_uri: code.redirect_uri,
+        redirect_uri: Some(code.redirect_uri),
         scope: access.scope,
         terms: recipient.terms(),
         nonce: code.nonce,

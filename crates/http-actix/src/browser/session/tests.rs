@@ -117,10 +117,7 @@ fn a_cookie_of_the_release_before_opens_as_the_request_of_a_client() {
         }],
     };
     assert_eq!(opened, expected);
-    assert_eq!(
-        (opened.label(), opened.fingerprint()),
-        ("81fe811f".to_owned(), "712dc68b0577051f086d0d5241a08dd1".to_owned())
-    );
+    assert_eq!(opened.label(), "81fe811f");
 }
 
 #[test]
@@ -134,10 +131,7 @@ fn a_cookie_of_the_release_before_opens_as_the_request_of_the_account_page() {
         ..PendingAuthorization::for_account(&public_url, NOW, &Lifetimes::default())
     };
     assert_eq!(opened, expected);
-    assert_eq!(
-        (opened.label(), opened.fingerprint()),
-        ("600a0aa2".to_owned(), "90c0eacbcb21a6f39392c0dfbe644dc6".to_owned())
-    );
+    assert_eq!(opened.label(), "600a0aa2");
 }
 
 #[test]
@@ -158,10 +152,7 @@ fn a_cookie_of_the_release_before_opens_as_the_request_of_a_device() {
     };
     let expires_at = NOW + Duration::minutes(10);
     assert_eq!(opened, PendingAuthorization::of(Requester::Device(device), expires_at));
-    assert_eq!(
-        (opened.label(), opened.fingerprint()),
-        ("26a6c12e".to_owned(), "d30e52b8af0af5f323ce787a6ff01e3a".to_owned())
-    );
+    assert_eq!(opened.label(), "26a6c12e");
 }
 
 #[test]
