@@ -96,12 +96,12 @@ fn the_table_of_crates_is_the_workspace() {
     assert_eq!(table_of_crates(), workspace, "left: docs/architecture.md, right: the workspace");
 }
 
-/// Every crate of the table in `docs/architecture.md`, with those of our crates that it uses.
+/// Every crate in the table of `docs/architecture.md`, with those of our crates that it uses.
 fn table_of_crates() -> BTreeMap<String, BTreeSet<String>> {
     let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/architecture.md");
     let text = std::fs::read_to_string(document).expect("docs/architecture.md");
     let (_, rest) =
-        text.split_once("| crate | what it holds | our crates that it uses |").expect("the table's head");
+        text.split_once("| crate | what it holds | our crates that it uses |").expect("the table's header");
     let names = |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
     let rows = rest.lines().skip(2).take_while(|line| line.starts_with('|'));
     rows.map(|row| {

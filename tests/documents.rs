@@ -27,7 +27,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(project().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// What somebody wrote below these files and folders of the project.
+/// Everything with code or prose in these files and folders of the project.
 fn sources(below: &[&str]) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     for path in below {
@@ -44,7 +44,7 @@ fn sources(below: &[&str]) -> Vec<(PathBuf, String)> {
         .collect()
 }
 
-/// The files of a folder and of those in it whose names end in one of these ways.
+/// The files in a folder and below it whose names have one of these endings.
 fn files_in(folder: &Path, ends: &[&str], found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder").flatten() {
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
