@@ -14,7 +14,7 @@ use countersign_tests::server::{OPERATOR_SECRET, binary};
 use countersign_tests::{Database, Server, Site, on_both};
 use serde_json::{Value, json};
 
-/// How long a replica may take to notice: it checks about every five seconds.
+/// How long a replica may take to notice: it checks every five seconds, give or take a quarter.
 const NOTICED: Duration = Duration::from_secs(20);
 
 /// Runs an operator's command.

@@ -39,8 +39,8 @@ impl Browser {
     }
 
     /// Submits a form: loads the page that shows it, and sends the request with the page's secret. If the
-    /// request names no pending request, the form is the one of the page's own. Without such a form, the
-    /// request is sent as it is.
+    /// request does not name a pending request, the page's own pending request is meant. Without such a form,
+    /// the request is sent as it is.
     #[track_caller]
     pub fn press(&mut self, request: Request) -> Response {
         let request = self.filled(request);

@@ -14,7 +14,7 @@ const sorted = (parameters) => Object.fromEntries(Object.entries(parameters).sor
 const pkce = ({ verifier }) => ({ code_challenge: challengeOf(verifier), code_challenge_method: "S256" });
 const bearer = ({ tokens }) => ({ authorization: `Bearer ${tokens.access_token}` });
 
-// --- golang.org/x/oauth2 (Grafana, Gitea, oauth2-proxy): parameters sorted by name, authentication by trial ------
+// --- golang.org/x/oauth2 (Grafana, Gitea, oauth2-proxy): sorted parameters, authentication by trial -----
 
 const go = (parameters) => ({ headers: { "content-type": FORM, "user-agent": "Go-http-client/1.1", accept: "*/*" }, body: sorted(parameters) });
 
