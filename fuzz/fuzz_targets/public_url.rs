@@ -1,4 +1,4 @@
 //! The setting that says where this server is.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &str| countersign_fuzz::addresses_of_pages::public_url(input));
+libfuzzer_sys::fuzz_target!(|input: &str| countersign_fuzz_checks::addresses_of_pages::public_url(input));
