@@ -225,12 +225,22 @@ export async function severalAtOnce(judges) {
   await Promise.all(Array.from({ length: 4 }, next));
 }
 
-/** Takes whole pictures of pages into a folder of the project. */
+/**
+ * Takes whole pictures of pages into a folder of the project, if PICTURES=1 asks for them: they are for people, and take longer
+ * than axe-core does. Either way transitions are at their end afterwards, so that nobody judges a color on its way to another.
+ */
 export function picturesIn(folder) {
+  if (process.env.PICTURES !== "1") return (page) => page.evaluate(endTransitions);
   mkdirSync(`${project}${folder}`, { recursive: true });
-  // Transitions are at their end afterwards, so that nobody judges a color on its way to another.
-  return (page, name) =>
-    page.screenshot({ path: `${project}${folder}/${name}.png`, fullPage: true, animations: "disabled" });
+  return (page, name) => page.screenshot({ path: `${project}${folder}/${name}.png`, fullPage: true, animations: "disabled" });
+}
+
+/** Runs in the page; what moves for ever has no end, and goes back to its start. */
+function endTransitions() {
+  for (const animation of document.getAnimations()) {
+    if (Number.isFinite(animation.effect.getComputedTiming().endTime)) animation.finish();
+    else animation.cancel();
+  }
 }
 
 /** Judges what happened in all browsers, and ends with the count. */
