@@ -137,7 +137,8 @@ fn cryptography_of_wallets_and_tokens_is_in_one_adapter() {
     only(&["josekit", "sha3"], &["adapters-crypto", "conformance", MEASURES], ships);
     only(&["k256"], &["adapters-crypto", "conformance"], ships);
     only(&["bitcoin"], &["adapters-crypto", MEASURES], ships);
-    only(&["bs58", "bech32", "ed25519-dalek"], &["adapters-crypto"], ships);
+    only(&["bech32", "ed25519-dalek"], &["adapters-crypto"], ships);
+    only(&["bs58"], &["adapters-crypto", "fuzz-checks"], ships);
 }
 
 /// B-075.
@@ -181,8 +182,8 @@ fn no_adapter_names_another_adapter_and_nobody_inside_names_one() {
             .into_iter()
             .filter(|name| name.starts_with("countersign-adapters-") && name != own)
             .collect();
-        // The binary puts the adapters together.
-        let may = short(package) == "app";
+        // The binary puts the adapters together, and fuzzing checks all wallet families.
+        let may = matches!(short(package), "app" | "fuzz-checks");
         assert!(adapters.is_empty() || may, "{own} names {adapters:?}");
     }
 }
@@ -237,6 +238,7 @@ fn what_tests_are_made_of_is_not_shipped() {
                 matches!(
                     name.as_str(),
                     "countersign-conformance"
+                        | "countersign-fuzz-checks"
                         | "countersign-test-postgres"
                         | "countersign-tests"
                         | "insta"

@@ -230,12 +230,22 @@ export async function severalAtOnce(judges) {
   await Promise.all(Array.from({ length: 4 }, next));
 }
 
-/** Takes full-page screenshots into a folder of the project. */
+/**
+ * Takes full-page screenshots into a folder of the project if PICTURES=1 is set. They are for people, and take longer than
+ * axe-core does. Either way all transitions have ended afterwards, so that no color is checked while it changes.
+ */
 export function picturesIn(folder) {
+  if (process.env.PICTURES !== "1") return (page) => page.evaluate(endTransitions);
   mkdirSync(`${project}${folder}`, { recursive: true });
-  // Ends all transitions, so that no color is checked while it changes.
-  return (page, name) =>
-    page.screenshot({ path: `${project}${folder}/${name}.png`, fullPage: true, animations: "disabled" });
+  return (page, name) => page.screenshot({ path: `${project}${folder}/${name}.png`, fullPage: true, animations: "disabled" });
+}
+
+/** Runs in the page. An endless animation goes back to its start. */
+function endTransitions() {
+  for (const animation of document.getAnimations()) {
+    if (Number.isFinite(animation.effect.getComputedTiming().endTime)) animation.finish();
+    else animation.cancel();
+  }
 }
 
 /** Checks what happened in all browsers, prints the counts and exits. */

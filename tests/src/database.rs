@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use countersign_test_postgres::Cluster;
+use countersign_test_postgres::{Cluster, SharedCluster};
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::Text;
 use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection, sql_query};
@@ -34,7 +34,7 @@ enum Store {
 }
 
 enum Owner {
-    Everybody(&'static Cluster),
+    Everybody(&'static SharedCluster),
     Test(Arc<Cluster>),
 }
 
@@ -206,13 +206,13 @@ impl Database {
                 words.into_iter().map(|row| row.word).collect()
             }
             Store::Postgres { cluster, url } => {
-                let cluster = match cluster {
-                    Owner::Everybody(cluster) => cluster,
-                    Owner::Test(cluster) => cluster.as_ref(),
-                };
                 let server = url.split('?').next().unwrap_or_default();
                 let name = server.rsplit('/').next().unwrap_or_default();
-                cluster.execute(name, sql).lines().map(ToOwned::to_owned).collect()
+                let answer = match cluster {
+                    Owner::Everybody(cluster) => cluster.execute(name, sql),
+                    Owner::Test(cluster) => cluster.execute(name, sql),
+                };
+                answer.lines().map(ToOwned::to_owned).collect()
             }
         }
     }
