@@ -16,9 +16,14 @@ PEERS := tests/peers
 CLIENTS := tests/clients
 APPS := $(CLIENTS)/apps
 ORACLE := $(CLIENTS)/oracle
+# One test more than processors: the longest ones mostly wait for clocks.
+NEXTEST := cargo nextest run --locked --workspace --test-threads $$(( $$(nproc) + 1 )) --hide-progress-bar
+GUARD := target/debug/countersign-bench guard
 SECONDS_EACH ?= 60
 SEQUENCES ?= 100000
 SEED ?= 1
+# Packages whose tests need PostgreSQL, a mail server or a server of ours.
+NEED_SERVICES := tests bench adapters-postgres adapters-smtp test-postgres
 OLDEST_NODE := 20
 NODE := 20.20.2
 OLDEST_PYTHON := 3.11
@@ -52,7 +57,7 @@ endef
 help: ## List the targets
 	@echo "Countersign. Two commands do everything on a fresh machine: make run, make test."
 	echo
-	grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | awk -F ':.*## ' '{ printf "  %-12s %s\n", $$1, $$2 }'
+	grep -hE '^[a-z0-9-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | awk -F ':.*## ' '{ printf "  %-12s %s\n", $$1, $$2 }'
 
 .PHONY: setup
 setup: setup-build setup-test ## Install all that building and testing need (run and test do it by themselves)
@@ -88,25 +93,37 @@ run: setup-build ## Build and start the server on the embedded database in ./dat
 	wait $$server
 
 .PHONY: test
-test: setup-build setup-test ## Run every test against every real part: both databases, a browser, other people's code
-	@$(say) "Building the server that the tests start"
-	cargo build --locked -p countersign-app
-	$(say) "Running the examples in the documentation"
+test: setup-build setup-test test-build ## Run every test against every real part: both databases, a browser, other people's code
+	@$(say) "Running the examples in the documentation"
 	cargo test --locked --workspace --doc --quiet
-	$(say) "Running all tests (the first build takes several minutes, the browser and schemathesis a few)"
+	$(say) "Running all tests (the browser and schemathesis take minutes)"
 	if command -v cargo-nextest >/dev/null; then
-		cargo nextest run --locked --workspace --no-fail-fast --hide-progress-bar
+		$(NEXTEST) --no-fail-fast
 	else
 		cargo test --locked --workspace --all-targets --no-fail-fast
 	fi
 
+# What needs Node, Python or a browser is named by the profile `e2e` in .config/nextest.toml, and here for those without nextest.
+.PHONY: test-e2e
+test-e2e: setup-build setup-servers test-build ## Run all tests on SQLite and PostgreSQL that need no browser, no Node and no Python
+	@$(say) "Running the tests on SQLite and PostgreSQL"
+	if command -v cargo-nextest >/dev/null; then
+		$(NEXTEST) --profile e2e
+	else
+		cargo test --locked --workspace --exclude countersign-tests --exclude countersign-adapters-smtp --all-targets --no-fail-fast
+		cargo test --locked -p countersign-tests --test e2e --test openid --test architecture --no-fail-fast -- --skip mail:: --skip f_10_f_11_
+	fi
+	$(say) "Left out: browsers, client libraries, applications, schemathesis, a real mail server, examples in documentation. make test runs them"
+
+# Other packages are selected here than elsewhere, so libraries may be built once more, with fewer features.
 .PHONY: test-fast
 test-fast: setup-build ## Run the tests that need no service and no browser: seconds once built
 	@if command -v cargo-nextest >/dev/null; then
-		cargo nextest run --workspace --exclude countersign-tests --exclude countersign-bench --exclude countersign-adapters-postgres --exclude countersign-adapters-smtp
+		$(NEXTEST) $(addprefix --exclude countersign-,$(NEED_SERVICES))
 	else
-		cargo test --workspace --exclude countersign-tests --exclude countersign-bench --exclude countersign-adapters-postgres --exclude countersign-adapters-smtp --all-targets
+		cargo test --locked --workspace $(addprefix --exclude countersign-,$(NEED_SERVICES)) --all-targets
 	fi
+	$(say) "Left out: PostgreSQL, mail, and everything that starts the server. make test-e2e runs most of it, make test all"
 
 .PHONY: test-clients
 test-clients: setup-build setup-clients setup-browser ## Log in with every stock client library (UPDATE_DOCS=1 writes docs/clients.md)
@@ -142,14 +159,14 @@ bench-quick: bench-build ## Measure every step at 64 connections for two minutes
 	target/release/countersign-bench run --quick
 
 .PHONY: guard
-guard: guard-build ## Hold the instructions of each step within 3 % of bench/instructions.toml (two minutes once built)
-	@$(say) "Counting the instructions of each step (about two minutes)"
-	target/release/countersign-bench guard
+guard: guard-build ## Hold the instructions of each step within 3 % of bench/instructions.toml (a minute once built)
+	@$(say) "Counting the instructions of each step (about a minute)"
+	$(GUARD)
 
 .PHONY: guard-record
 guard-record: guard-build ## Write the instructions of each step to bench/instructions.toml
-	@$(say) "Counting the instructions of each step (about two minutes)"
-	target/release/countersign-bench guard --record
+	@$(say) "Counting the instructions of each step (about a minute)"
+	$(GUARD) --record
 
 .PHONY: check
 check: fmt-check lint doc deny ## Run all that needs no running: format, lints, documentation, licences, advisories
@@ -169,6 +186,12 @@ build: setup-build ## Build the server for development
 .PHONY: bench-build
 bench-build: setup-postgres release-build
 
+# The server that the tests start is built with them: built by itself, it would have other features and be built twice.
+.PHONY: test-build
+test-build: setup-build
+	@$(say) "Building the tests and the server that they start (the first time takes several minutes)"
+	cargo test --locked --workspace --all-targets --no-run
+
 # One after the other: built together, the server would get features of libraries that only the benchmark asks for.
 .PHONY: release-build
 release-build: setup-build
@@ -176,8 +199,11 @@ release-build: setup-build
 	cargo build --release --locked -p countersign-app
 	cargo build --release --locked -p countersign-bench
 
+# The server is the one that ships. What drives it is not counted, so it is the one that was built with the tests.
 .PHONY: guard-build
-guard-build: setup-valgrind release-build
+guard-build: setup-valgrind test-build
+	@$(say) "Building the server for release (the first time takes several minutes)"
+	cargo build --release --locked -p countersign-app
 
 .PHONY: setup-valgrind
 setup-valgrind:
@@ -200,7 +226,7 @@ fmt-check: ## Look whether the code is formatted
 	cargo fmt --manifest-path $(CLIENTS)/Cargo.toml -- --check
 
 .PHONY: lint
-lint: setup-fuzz ## Run clippy on all targets; a warning is an error
+lint: setup-fuzz fuzz-lock-check ## Run clippy on all targets; a warning is an error
 	@$(say) "Linting (the first time takes minutes)"
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	cargo clippy --locked --manifest-path fuzz/Cargo.toml --target-dir target --all-targets -- -D warnings
@@ -235,13 +261,16 @@ deny: .tools/cargo-deny ## Check licences, sources, denied crates and known vuln
 	fi
 
 # What is fuzzed must be what is shipped: the fuzzer's own lock file may name more packages than the project's, not others.
-.PHONY: fuzz-build
-fuzz-build: setup-fuzz .tools/cargo-fuzz
+.PHONY: fuzz-lock-check
+fuzz-lock-check:
 	@packages='/^name = /{name=$$3} /^version = /{print name, $$3}'
 	own='^"(arbitrary|countersign-fuzz|jobserver|libfuzzer-sys)" '
 	others=$$(comm -23 <(awk "$$packages" fuzz/Cargo.lock | grep -vE "$$own" | sort) <(awk "$$packages" Cargo.lock | sort))
 	[[ -z "$$others" ]] || { echo "fuzz/Cargo.lock differs from Cargo.lock; make fuzz-lock mends it:"; echo "$$others"; exit 1; }
-	cargo fetch --locked --quiet --manifest-path fuzz/Cargo.toml
+
+.PHONY: fuzz-build
+fuzz-build: setup-fuzz fuzz-lock-check .tools/cargo-fuzz
+	@cargo fetch --locked --quiet --manifest-path fuzz/Cargo.toml
 	$(say) "Building the fuzz targets (the first time takes minutes)"
 	cargo fuzz build --sanitizer none --target-dir target/fuzz
 
@@ -307,20 +336,26 @@ setup-postgres:
 		$(SUDO) service postgresql stop >/dev/null 2>&1 || true
 	fi
 
+# Programs that tests of the server itself need: another clock, and a pooler in front of PostgreSQL.
+.PHONY: setup-servers
+setup-servers: setup-postgres
+	@missing=()
+	command -v faketime >/dev/null || missing+=(faketime)
+	[[ -x /usr/sbin/pgbouncer ]] || command -v pgbouncer >/dev/null || missing+=(pgbouncer)
+	$(install_missing)
+	if [[ " $${missing[*]:-} " == *" pgbouncer "* ]]; then
+		$(SUDO) service pgbouncer stop >/dev/null 2>&1 || true
+	fi
+
 .PHONY: setup-services
-setup-services: setup-postgres
+setup-services: setup-servers
 	@missing=()
 	command -v node >/dev/null || missing+=(nodejs)
 	command -v npm >/dev/null || missing+=(npm)
 	command -v openssl >/dev/null || missing+=(openssl)
 	python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3 python3-venv)
-	command -v faketime >/dev/null || missing+=(faketime)
-	[[ -x /usr/sbin/pgbouncer ]] || command -v pgbouncer >/dev/null || missing+=(pgbouncer)
 	[[ -x /usr/bin/chromium ]] || grep -qs '^ID=ubuntu' /etc/os-release || missing+=(chromium)
 	$(install_missing)
-	if [[ " $${missing[*]:-} " == *" pgbouncer "* ]]; then
-		$(SUDO) service pgbouncer stop >/dev/null 2>&1 || true
-	fi
 	if (( $$(node -p 'process.versions.node.split(".")[0]') < $(OLDEST_NODE) )); then
 		$(say) "Installing Node $(NODE) into ./.tools: the system's is $$(node --version), and client libraries need $(OLDEST_NODE)"
 		platform=node-linux-$$(node -p process.arch)

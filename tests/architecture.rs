@@ -1,4 +1,5 @@
-//! The rules about who may depend on whom. The table of crates in `docs/architecture.md` is compared with `cargo metadata`.
+//! The rules about which crate may depend on which. The table of crates in `docs/architecture.md` is compared
+//! with `cargo metadata`.
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 mod circles;
@@ -9,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
 
-/// Crates that make a pure crate impure: async, serialization of the wire, clocks, chance, input and output.
+/// Crates that would make a pure crate impure: async, serialization, clocks, randomness, input and output.
 const IMPURE: [&str; 25] = [
     "tokio",
     "async-trait",
@@ -47,7 +48,7 @@ fn workspace() -> Metadata {
         .expect("cargo metadata")
 }
 
-/// The names of what a package says that it needs.
+/// The names of a package's declared dependencies.
 fn named(package: &Package, kinds: &[DependencyKind]) -> BTreeSet<String> {
     let dependencies = package.dependencies.iter().filter(|dependency| kinds.contains(&dependency.kind));
     dependencies.map(|dependency| dependency.name.clone()).collect()
@@ -61,11 +62,12 @@ fn short(package: &Package) -> &str {
     package.name.as_str().trim_start_matches("countersign-")
 }
 
-/// The benchmark is a tool that nobody ships. Its floor does the work that cannot be avoided with the libraries that the server
-/// does it with, so it names what is otherwise the business of one crate each. The server's own crates are not among that.
+/// The benchmark is a tool that is not shipped. Its baseline does the unavoidable work with the same
+/// libraries as the server. So it depends on libraries that otherwise only one crate each may use, but not on
+/// the server's own crates.
 const MEASURES: &str = "bench";
 
-/// Fails for every package that names one of these crates and is not among the owners.
+/// Fails for every package that depends on one of these crates and is not one of the owners.
 fn only(crates: &[&str], owners: &[&str], named: impl Fn(&Package) -> BTreeSet<String>) {
     for package in &workspace().packages {
         let wrong: Vec<String> = named(package)
@@ -95,12 +97,12 @@ fn the_table_of_crates_is_the_workspace() {
     assert_eq!(table_of_crates(), workspace, "left: docs/architecture.md, right: the workspace");
 }
 
-/// Every crate of the table in `docs/architecture.md`, with those of our crates that it uses.
+/// Every crate in the table of `docs/architecture.md`, with those of our crates that it uses.
 fn table_of_crates() -> BTreeMap<String, BTreeSet<String>> {
     let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/architecture.md");
     let text = std::fs::read_to_string(document).expect("docs/architecture.md");
     let (_, rest) =
-        text.split_once("| crate | what it holds | our crates that it uses |").expect("the table's head");
+        text.split_once("| crate | what it holds | our crates that it uses |").expect("the table's header");
     let names = |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
     let rows = rest.lines().skip(2).take_while(|line| line.starts_with('|'));
     rows.map(|row| {
@@ -136,7 +138,8 @@ fn cryptography_of_wallets_and_tokens_is_in_one_adapter() {
     only(&["josekit", "sha3"], &["adapters-crypto", "conformance", MEASURES], ships);
     only(&["k256"], &["adapters-crypto", "conformance"], ships);
     only(&["bitcoin"], &["adapters-crypto", MEASURES], ships);
-    only(&["bs58", "bech32", "ed25519-dalek"], &["adapters-crypto"], ships);
+    only(&["bech32", "ed25519-dalek"], &["adapters-crypto"], ships);
+    only(&["bs58"], &["adapters-crypto", "fuzz-checks"], ships);
 }
 
 /// B-075.
@@ -159,7 +162,7 @@ fn others_are_asked_through_one_crate() {
     only(&["ureq"], &["outbound", "adapters-crypto", "adapters-http"], ships);
     for package in workspace().packages.iter().filter(|package| ships(package).contains("ureq")) {
         let is_guarded = short(package) == "outbound" || ships(package).contains("countersign-outbound");
-        assert!(is_guarded, "{} asks others without the judgement on addresses", package.name);
+        assert!(is_guarded, "{} connects to other hosts without the check of their addresses", package.name);
     }
 }
 
@@ -180,8 +183,8 @@ fn no_adapter_names_another_adapter_and_nobody_inside_names_one() {
             .into_iter()
             .filter(|name| name.starts_with("countersign-adapters-") && name != own)
             .collect();
-        // The binary is where they meet.
-        let may = short(package) == "app";
+        // The binary puts the adapters together, and fuzzing checks all wallet families.
+        let may = matches!(short(package), "app" | "fuzz-checks");
         assert!(adapters.is_empty() || may, "{own} names {adapters:?}");
     }
 }
@@ -207,14 +210,14 @@ fn nobody_needs_the_benchmark_and_it_needs_nothing_of_the_server() {
         if short(package) != MEASURES {
             continue;
         }
-        // The batching writer knows no product; the floor may share it.
+        // The batching writer knows nothing about the product, so the baseline may use it.
         let tools = ["countersign-conformance", "countersign-group-commit", "countersign-test-postgres"];
         let named = ships(package);
         let ours: Vec<&String> = named
             .iter()
             .filter(|name| name.starts_with("countersign-") && !tools.contains(&name.as_str()))
             .collect();
-        assert!(ours.is_empty(), "a floor made of the server's own parts measures nothing: {ours:?}");
+        assert!(ours.is_empty(), "a baseline made of the server's own parts measures nothing: {ours:?}");
     }
 }
 
@@ -223,7 +226,7 @@ fn what_is_counted_is_no_business_of_rules_and_storage() {
     for package in &workspace().packages {
         let counts = ships(package).contains("countersign-metrics");
         let may = matches!(short(package), "http-actix" | "app");
-        assert!(!counts || may, "{} counts", package.name);
+        assert!(!counts || may, "{} depends on countersign-metrics", package.name);
     }
 }
 
@@ -236,6 +239,7 @@ fn what_tests_are_made_of_is_not_shipped() {
                 matches!(
                     name.as_str(),
                     "countersign-conformance"
+                        | "countersign-fuzz-checks"
                         | "countersign-test-postgres"
                         | "countersign-tests"
                         | "insta"

@@ -1,27 +1,28 @@
-//! Modules of a crate may not depend on each other in a circle: neither those at its root nor those of one room.
+//! The modules of a crate must not depend on each other in a circle: neither the modules at its root nor
+//! those in one folder.
 //!
-//! A module and those below it are one thing here, and tests may name whatever they test. The paths are read from the text of the
-//! files: `use` and whatever else begins with `crate::` or `super::`.
+//! A module counts together with everything below it, and tests may use whatever they test. Dependencies are
+//! read from the text of the files: `use`, and any other path that begins with `crate::` or `super::`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// The crates without circles. A new crate is to be one of them.
+/// The crates without circles. Add every new crate here.
 const WITHOUT_CIRCLES: [&str; 7] =
     ["usecases", "http-actix", "adapters-http", "adapters-smtp", "conformance", "metrics", "outbound"];
 
 type Module = Vec<String>;
 
-/// The modules of a crate with their texts, without comments and tests.
+/// The modules of a crate with their source, without comments and tests.
 #[derive(Default)]
 struct Crate {
     texts: BTreeMap<Module, String>,
-    /// What the root re-exports, and where it comes from.
+    /// What the root re-exports, and the module that it comes from.
     exported: BTreeMap<String, Module>,
 }
 
-/// Who names whom among the modules of one room, with an example each.
+/// Which modules of one folder depend on which, with an example of each dependency.
 type Room = BTreeMap<(String, String), String>;
 
 #[test]
@@ -101,7 +102,7 @@ impl Crate {
         rooms.values().filter_map(circle_in).collect()
     }
 
-    /// The module in which a path ends; nothing for the root and for what is not of this crate.
+    /// The module that a path leads to; `None` for the root and for other crates.
     fn resolve(&self, from: &Module, path: &[String]) -> Option<Module> {
         let mut whole = match path.first()?.as_str() {
             "crate" => path[1..].to_vec(),
@@ -136,7 +137,7 @@ fn read_below(folder: &Path, above: &[String], texts: &mut BTreeMap<Module, Stri
     }
 }
 
-/// The text without comments and without tests in it, and the names of modules that are only tests.
+/// The text without comments and tests, and the names of modules that contain only tests.
 fn without_tests(text: &str) -> (String, Vec<String>) {
     let mut tests = Vec::new();
     let mut left = String::new();
@@ -144,7 +145,7 @@ fn without_tests(text: &str) -> (String, Vec<String>) {
     for line in text.lines() {
         let code = line.split("//").next().unwrap_or_default();
         if is_test && code.ends_with('{') && code.contains("mod ") {
-            // They stand at the end of a file.
+            // Tests are at the end of a file.
             break;
         }
         if is_test && let Some((_, name)) = code.split_once("mod ") {
@@ -185,7 +186,7 @@ fn uses(text: &str) -> (Vec<(bool, Module)>, String) {
     (found, rest)
 }
 
-/// Every path of a tree like `a::{b, c::{d, e}}`.
+/// Every path in a tree such as `a::{b, c::{d, e}}`.
 fn expanded(tree: &str) -> Vec<Module> {
     let tree = tree.trim();
     let Some((before, inside)) = tree.split_once('{') else {
@@ -216,7 +217,7 @@ fn named_in(code: &str) -> Vec<Module> {
     ours.map(|word| word.split("::").filter(|name| !name.is_empty()).map(str::to_owned).collect()).collect()
 }
 
-/// The shortest circle of a room.
+/// The shortest circle in a folder.
 fn circle_in(room: &Room) -> Option<String> {
     let names: BTreeSet<&String> = room.keys().map(|(from, _)| from).collect();
     let shortest = names.into_iter().filter_map(|name| way_back(room, name)).min_by_key(Vec::len)?;
@@ -228,7 +229,7 @@ fn circle_in(room: &Room) -> Option<String> {
     Some(format!("{} ({})", shortest.join(" -> "), examples.join("; ")))
 }
 
-/// The shortest way from a module to itself.
+/// The shortest path from a module back to itself.
 fn way_back(room: &Room, name: &str) -> Option<Vec<String>> {
     let mut ways = vec![vec![name.to_owned()]];
     let mut seen = BTreeSet::new();

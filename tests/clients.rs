@@ -1,12 +1,13 @@
-//! Other people's clients at the running server: libraries, whole applications, what applications send that cannot run here, and
-//! another authorization server that is asked the same. They live in `tests/clients`, are installed by `make setup-clients`, and print
-//! one line for each of their checks.
+//! Other people's clients against the running server: libraries, whole applications, the requests of
+//! applications that cannot run here, and another authorization server that gets the same requests. They are
+//! in `tests/clients` and are installed by `make setup-clients`. They print one line for each of their
+//! checks.
 
 use countersign_tests::{Judges, Server};
 
-/// Stock client libraries and whole applications log in, from the issuer's address alone: login, `id_token`, userinfo, refresh,
-/// revocation and logout, and what each library refuses from an issuer that lies. `UPDATE_DOCS=1` writes `docs/clients.md`; otherwise
-/// it has to be what happened.
+/// Stock client libraries and whole applications log in, given only the issuer's URL: login, `id_token`,
+/// userinfo, refresh, revocation and logout, and what each library refuses from a dishonest issuer.
+/// `UPDATE_DOCS=1` writes `docs/clients.md`; otherwise, the page must match the results.
 #[test]
 fn every_stock_client_logs_in_and_the_page_says_so() {
     let clients = Judges::of("clients");
@@ -14,15 +15,16 @@ fn every_stock_client_logs_in_and_the_page_says_so() {
     clients.examine("run.mjs", clients.node(), &[Server::sqlite().public_url.as_ref()]);
 }
 
-/// Grafana, Gitea, oauth2-proxy, GitLab, Nextcloud and Spring Security, as their sources say that they ask; which sources, is in
-/// `tests/clients/replay/applications.mjs`.
+/// Grafana, Gitea, oauth2-proxy, GitLab, Nextcloud and Spring Security: the requests that their source code
+/// sends. `tests/clients/replay/applications.mjs` says which source files.
 #[test]
 fn what_applications_send_that_cannot_run_here_is_answered_as_they_expect() {
     let program = Judges::of("clients/oracle").node();
     Judges::of("clients/replay").examine("run.mjs", program, &[Server::sqlite().public_url.as_ref()]);
 }
 
-/// The same requests to Countersign and to npm oidc-provider (C-09). `UPDATE_DOCS=1` writes the list and the page.
+/// The same requests to Countersign and to npm oidc-provider (C-09). `UPDATE_DOCS=1` writes the list and the
+/// page.
 #[test]
 fn every_difference_from_oidc_provider_is_listed_with_its_reason() {
     let oracle = Judges::of("clients/oracle");

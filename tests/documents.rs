@@ -1,5 +1,5 @@
-//! What the documents say is so: the walk with curl is the tested one, links lead somewhere, decisions and requirements are
-//! listed, guides name what they guide to.
+//! The documents are correct: the curl walkthrough is the tested script, links have a target, decisions and
+//! requirements are listed, and guides name everything that a reader needs.
 
 mod adapters;
 mod requirements;
@@ -8,14 +8,14 @@ mod style;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where the walk stands in README.md.
+/// The markers around the walkthrough in README.md.
 const BEGIN: &str = "<!-- eight-steps -->";
 const END: &str = "<!-- /eight-steps -->";
 
-/// Folders that hold nothing that we wrote for readers.
+/// Folders that contain nothing that we wrote for readers.
 const SKIPPED: [&str; 4] = ["target", "node_modules", ".git", "vectors"];
 
-/// How files end in which somebody writes code or prose.
+/// Endings of the names of files with code or prose.
 const WRITTEN: [&str; 7] = ["rs", "md", "mjs", "py", "sh", "toml", "Makefile"];
 
 fn project() -> PathBuf {
@@ -27,7 +27,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(project().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// What somebody wrote below these files and folders of the project.
+/// Everything with code or prose in these files and folders of the project.
 fn sources(below: &[&str]) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     for path in below {
@@ -44,7 +44,7 @@ fn sources(below: &[&str]) -> Vec<(PathBuf, String)> {
         .collect()
 }
 
-/// The files of a folder and of those in it whose names end in one of these ways.
+/// The files in a folder and below it whose names have one of these endings.
 fn files_in(folder: &Path, ends: &[&str], found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder").flatten() {
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
@@ -64,8 +64,8 @@ fn the_walk_in_the_readme_is_the_script_that_is_tested() {
     let script = fs::read_to_string(project().join("docs/eight-steps.sh")).expect("docs/eight-steps.sh");
     let (_, rest) = readme
         .split_once(BEGIN)
-        .unwrap_or_else(|| panic!("README.md holds the walk between {BEGIN} and {END}"));
-    let (shown, _) = rest.split_once(END).unwrap_or_else(|| panic!("README.md holds {END}"));
+        .unwrap_or_else(|| panic!("README.md has no walkthrough between {BEGIN} and {END}"));
+    let (shown, _) = rest.split_once(END).unwrap_or_else(|| panic!("README.md has no {END}"));
     let shown =
         shown.trim().trim_start_matches("```bash\n").trim_start_matches("```sh\n").trim_end_matches("```");
     assert_eq!(shown.trim(), script.trim(), "copy docs/eight-steps.sh into README.md");
@@ -94,7 +94,7 @@ fn every_link_between_documents_leads_somewhere() {
             }
         }
     }
-    assert!(broken.is_empty(), "{} links lead nowhere:\n{}", broken.len(), broken.join("\n"));
+    assert!(broken.is_empty(), "{} links are broken:\n{}", broken.len(), broken.join("\n"));
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn links(text: &str) -> Vec<String> {
         if in_code {
             continue;
         }
-        // What stands between backticks is code, not a link.
+        // Text between backticks is code, not a link.
         let prose: String = line.split('`').step_by(2).collect::<Vec<_>>().join("`");
         for part in prose.split("](").skip(1) {
             let link = part.split([')', ' ']).next().unwrap_or_default().trim_matches(['<', '>']);
@@ -136,7 +136,7 @@ fn links(text: &str) -> Vec<String> {
     links
 }
 
-/// The names that headings get: lower case, words joined by hyphens, punctuation gone.
+/// The anchors of headings: lower case, hyphens for spaces, no punctuation.
 fn anchors(text: &str) -> Vec<String> {
     let headings =
         text.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());

@@ -1,5 +1,6 @@
-//! Other people's code as judges of the running server and of its command line: wallets, sign-in parsers, an API tester, a
-//! browser. The judges live in `tests/peers` and are installed by `make test`; each prints one line for each of its checks.
+//! Other people's code as judges of the running server and of its command line: wallets, sign-in parsers, an
+//! API tester, a browser. The judges are in `tests/peers` and are installed by `make test`. Each prints one
+//! line for each of its checks.
 
 use std::ffi::OsStr;
 use std::process::Command;
@@ -7,14 +8,15 @@ use std::process::Command;
 use countersign_tests::server::{binary, free_port};
 use countersign_tests::{Database, Judges, Server};
 
-/// What the page and the endpoints look like to npm `siwe`, MetaMask's own rules and ethers (B-002 to B-005, B-011, B-014,
-/// B-016, B-021 to B-025, B-030).
+/// The page and the endpoints, checked with npm `siwe`, MetaMask's own rules and ethers (B-002 to B-005,
+/// B-011, B-014, B-016, B-021 to B-025, B-030).
 #[test]
 fn ethers_siwe_and_metamask_agree_with_the_sign_in() {
     judge("siwe.mjs", node());
 }
 
-/// A real Ethereum virtual machine runs contract wallets, and ethers signs for them (B-045 to B-054, D-25, E-10).
+/// A real Ethereum virtual machine runs contract wallets, and ethers signs for them (B-045 to B-054, D-25,
+/// E-10).
 #[test]
 fn anvil_solc_and_ethers_agree_on_contract_wallets() {
     let port = free_port();
@@ -26,85 +28,92 @@ fn anvil_solc_and_ethers_agree_on_contract_wallets() {
     examine("evm.mjs", node(), &[server.public_url.as_ref(), port.to_string().as_ref()]);
 }
 
-/// The same for Python's siwe and eth-account, which makes signatures that we refuse (B-021, B-022).
+/// The same with Python's siwe and eth-account, which makes signatures that we refuse (B-021, B-022).
 #[test]
 fn eth_account_and_its_siwe_agree_with_the_sign_in() {
     judge("sign_with_eth_account.py", python());
 }
 
-/// Every endpoint does what `/openapi.json` says, for requests that the description allows and for such that it does not.
+/// Every endpoint does what `/openapi.json` says, for requests that the description allows and for requests
+/// that it does not.
 #[test]
 fn schemathesis_finds_no_mismatch_between_description_and_server() {
     judge("schemathesis_run.py", python());
 }
 
-/// Prometheus' own reader takes the page of metrics, and finds every metric of docs/metrics.md as the table there says.
+/// Prometheus' own parser reads the page of metrics, and finds every metric that the table in docs/metrics.md
+/// lists.
 #[test]
 fn prometheus_reads_the_metrics_that_the_table_names() {
     judge("metrics.py", python());
 }
 
-/// The page in Chromium: wallets, by hand, without JavaScript, Deny, framing, hostile names (A-058, B-014, B-020,
-/// B-065, B-066).
+/// The page in Chromium: wallets, manual signing, no JavaScript, Deny, framing, hostile names (A-058, B-014,
+/// B-020, B-065, B-066).
 #[test]
 fn a_browser_signs_in_on_the_page_and_nothing_else_happens() {
     judge("browser.mjs", node());
 }
 
-/// Each of its states, at three widths in the light and in the dark: what it says, where the focus is, and axe-core in all of them.
+/// Each state of the page, at three widths, light and dark: its words, its focus, and axe-core in all of
+/// them.
 #[test]
 fn every_state_of_the_page_is_told_in_words_and_axe_finds_nothing_wrong() {
     judge("states.mjs", node());
 }
 
-/// What wallets answer, and what people paste, reaches the server as it was given: white space inside stays.
+/// What wallets return, and what users paste, reaches the server unchanged: white space inside is kept.
 #[test]
 fn the_page_hands_on_what_a_wallet_of_an_unknown_family_answered() {
     judge("as-given.mjs", node());
 }
 
-/// Deny, Back, reload, two tabs, a second browser and another site, in Chromium, with scripts and without; where its forms lead, and
-/// hostile clients on every page that speaks of them (B-020, B-057, B-061 to B-066).
+/// Deny, Back, reload, two tabs, a second browser and another site, in Chromium, with and without scripts.
+/// Also where the page's forms go, and hostile clients on every page that mentions them (B-020, B-057, B-061
+/// to B-066).
 #[test]
 fn whatever_people_do_with_tabs_and_browsers_nothing_is_lost_and_nothing_leaks() {
     judge("tabs.mjs", node());
 }
 
-/// Forms, scripts, frames and frames without an origin of other sites, and of a sibling that gets both cookies sent, against every change that
-/// a cookie carries; and our own page that posts answers (F-02, A-056, B-056, B-063).
+/// Forms, scripts, frames and frames without an origin, from other sites and from a sibling domain whose
+/// requests carry both cookies, try every change that a cookie authorizes. Also our own page that posts
+/// responses (F-02, A-056, B-056, B-063).
 #[test]
 fn other_sites_have_a_browser_with_both_cookies_change_nothing() {
     judge("foreign.mjs", node());
 }
 
-/// How people leave, in Chromium: answers that the browser posts, with scripts and without, and the page that asks whether to sign
-/// out, with axe-core (A-104, B-058, E-27).
+/// Signing out in Chromium: responses that the browser posts, with and without scripts, and the page that
+/// asks whether to sign out, with axe-core (A-104, B-058, E-27).
 #[test]
 fn a_browser_posts_answers_to_the_client_and_signs_out_at_its_wish() {
     judge("answers.mjs", node());
 }
 
-/// The account page in Chromium: two families' wallets linked and unlinked, every form, without JavaScript too, and axe-core on
-/// each of its states.
+/// The account page in Chromium: wallets of two families linked and unlinked, every form, also without
+/// JavaScript, and axe-core on each of its states.
 #[test]
 fn a_browser_sees_and_changes_what_is_a_person_s_on_the_account_page() {
     judge("account.mjs", node());
 }
 
-/// The playground in Chromium: its throw-away wallet against ethers, the whole walk, every way to go wrong, and axe-core.
+/// The playground in Chromium: its throw-away wallet compared with ethers, the whole walkthrough, every way
+/// to go wrong, and axe-core.
 #[test]
 fn a_developer_walks_through_the_playground_and_sees_every_error() {
     judge("playground.mjs", node());
 }
 
-/// What the playground offers for curl and for client libraries is run as it stands there.
+/// The snippets that the playground offers for curl and for client libraries run unchanged.
 #[test]
 fn the_code_on_the_playground_signs_in() {
     judge("playground-code.mjs", node());
 }
 
-/// What ethers, bitcoinjs, bip322-js, tweetnacl, Solana's own, tronweb and cosmjs sign is valid for its address, and not after any
-/// change or for another address (B-022, B-035 to B-037, B-041, P-07).
+/// Signatures by ethers, bitcoinjs, bip322-js, tweetnacl, Solana's own library, tronweb and cosmjs are valid
+/// for their address. They are not valid after any change or for another address (B-022, B-035 to B-037,
+/// B-041, P-07).
 #[test]
 fn what_javascript_wallets_sign_is_valid_and_nothing_near_it() {
     examine("signers.mjs", node(), &[binary().as_os_str()]);
@@ -116,19 +125,20 @@ fn what_python_wallets_sign_is_valid_and_nothing_near_it() {
     examine("signers.py", python(), &[binary().as_os_str()]);
 }
 
-/// The settings that `client create --for` prints are read by what reads such files, and name the issuer, the client and its secret.
+/// The settings that `client create --for` prints can be read by the programs that they are for. They contain
+/// the issuer, the client and its secret.
 #[test]
 fn the_settings_of_known_applications_are_read_by_what_reads_such_files() {
     examine("configurations.py", python(), &[binary().as_os_str()]);
 }
 
-/// Runs one judge against a server of its own.
+/// Runs one judge against a new server.
 #[track_caller]
 fn judge(script: &str, program: Command) {
     examine(script, program, &[Server::sqlite().public_url.as_ref()]);
 }
 
-/// Runs one judge on what it is to look at.
+/// Runs one judge with these arguments.
 #[track_caller]
 fn examine(script: &str, program: Command, objects: &[&OsStr]) {
     Judges::of("peers").examine(script, program, objects);

@@ -1,4 +1,4 @@
 //! An address as people write it, optionally with the chain in its last line.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &str| countersign_fuzz::address::judge(input));
+libfuzzer_sys::fuzz_target!(|input: &str| countersign_fuzz_checks::address::judge(input));

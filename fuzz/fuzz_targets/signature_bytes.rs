@@ -1,4 +1,4 @@
 //! The decoder for signatures of a known length.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &str| countersign_fuzz::signature::bytes(input));
+libfuzzer_sys::fuzz_target!(|input: &str| countersign_fuzz_checks::signature::bytes(input));

@@ -1,7 +1,7 @@
 //! Signatures for Cosmos accounts.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &str| countersign_fuzz::signature::judge(
-    &countersign_fuzz::accounts::COSMOS,
+libfuzzer_sys::fuzz_target!(|input: &str| countersign_fuzz_checks::signature::judge(
+    &countersign_fuzz_checks::accounts::COSMOS,
     input
 ));

@@ -1,7 +1,7 @@
 //! Signatures for Tron accounts.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &str| countersign_fuzz::signature::judge(
-    &countersign_fuzz::accounts::TRON,
+libfuzzer_sys::fuzz_target!(|input: &str| countersign_fuzz_checks::signature::judge(
+    &countersign_fuzz_checks::accounts::TRON,
     input
 ));

@@ -1,6 +1,6 @@
-// Linking or unlinking a wallet with the wallets of this browser. To link, the person chooses the new wallet, then one of
-// theirs, and each signs a text that names the other; to unlink, one of theirs signs. Nobody is signed in by it, and the
-// server believes signatures alone.
+// Links or unlinks a wallet with the wallets of this browser. To link, the user chooses the new wallet, then
+// one of their own, and each signs a text that names the other. To unlink, one of the user's wallets signs.
+// This signs nobody in, and the server trusts only signatures.
 
 import { Side } from "./account-side.js";
 import { afterEachChange, isBusy, isOver, newTurn, now, report, setButton, show, surfaces } from "./auth-states.js";
@@ -11,10 +11,10 @@ import { sameAddress } from "./wallets.js";
 
 const RENEW_BEFORE_MS = 20_000;
 const TELLS_WITHIN_MS = 1000;
-const RENEW_AT_MOST_EVERY_MS = 10_000; // Whatever lifetime a server gives, the page does not flood it.
-const ORDER = ["signer", "other"]; // First the wallet that the person has.
+const RENEW_AT_MOST_EVERY_MS = 10_000; // Whatever lifetime the server sets, the page does not flood it.
+const ORDER = ["signer", "other"]; // First the wallet that the user already has.
 
-// What stands against a change, in the server's words.
+// Reasons for the server to refuse a change, in the server's words.
 const CONFLICTS = [
   [/belongs to another user/, "belongs_to_another"],
   [/never signed in here/, "signer_unknown"],
@@ -27,12 +27,15 @@ const on = surfaces.wallet;
 const panel = byId("change");
 const signButton = byId("sign");
 
-/** What is being changed: `kind` is link or unlink, `goesKind` and `comesKind` are what the other wallet is (a key or a contract), `texts` what is to be signed, by side, and `signatures` what is already. */
+/**
+ * What is being changed. `kind` is link or unlink. `goesKind` and `comesKind` say whether the other wallet is
+ * a key or a contract. `texts` are the texts to sign, by side, and `signatures` those already made.
+ */
 const flow = { kind: "link", opener: null, goes: null, goesKind: undefined, comesKind: undefined, chosen: {}, texts: null, signatures: {}, came: 0, ends: 0 };
 const mineHere = JSON.parse(dataset.wallets);
 const side = new Side({ mine: mineHere, signedInAs: dataset.signedInAs, chosen });
 
-/** Takes the buttons and forms over. */
+/** Takes over the buttons and forms. */
 export function startChanges() {
   byId("link").hidden = false;
   byId("link").addEventListener("click", (event) => begin("link", event.currentTarget));
@@ -55,7 +58,7 @@ export function startChanges() {
   setInterval(tick, 1000);
 }
 
-// --- the panel --------------------------------------------------------------------------------------------------------------
+// --- the panel ---------------------------------------------------------------------------------------------
 
 function begin(kind, opener, form) {
   if (isOver()) return;
@@ -77,7 +80,7 @@ function showChosen(which, address) {
   showAddress(place, address);
 }
 
-// An account by CAIP-10 is its chain, which has a colon, and its address.
+// A CAIP-10 account is its chain, which contains a colon, and its address.
 const addressIn = (account) => account.replace(/^[^:]*:[^:]*:/, "");
 
 function showNothing(place) {
@@ -93,7 +96,7 @@ function stop() {
   show(on, "account", { key: null, focus: flow.opener });
 }
 
-// The forms of the page do the same without connecting a wallet.
+// The forms on the page do the same without connecting a wallet.
 function byHand() {
   if (flow.kind === "unlink") return flow.form.submit();
   stop();
@@ -101,7 +104,7 @@ function byHand() {
   byId("other-address").focus();
 }
 
-// --- which wallets ----------------------------------------------------------------------------------------------------------
+// --- which wallets -----------------------------------------------------------------------------------------
 
 function choose(which, focus) {
   side.ask(which);
@@ -116,7 +119,7 @@ function chosen(which, entry, account) {
   else prepare("confirm", { key: `confirm_${flow.kind}` });
 }
 
-// --- the texts, and the signatures ------------------------------------------------------------------------------------------
+// --- the texts, and the signatures -------------------------------------------------------------------------
 
 async function prepare(id, said) {
   const mine = newTurn();
@@ -147,20 +150,21 @@ async function prepare(id, said) {
   }
 }
 
-// The person's wallet at an address. A key and a contract may both be there: then the one that is signed in.
+// The user's wallet at an address. If there are both a key and a contract, the one that is signed in.
 function knownAs(account) {
   const here = mineHere.filter((each) => sameAddress(each, account));
   return here.find((each) => each.is_signed_in) ?? here[0];
 }
 
-// Is a wallet that comes a key or a contract? It says so where both can be; what does not answer is not asked for long.
+// Is a new wallet a key or a contract? If both are possible, the wallet is asked, but not for long.
 async function kindOf({ entry, account }) {
   const tooLate = new Promise((done) => setTimeout(done, TELLS_WITHIN_MS));
   const asked = (async () => entry.wallet.signs?.(account))().catch(() => undefined);
   return Promise.race([asked, tooLate]);
 }
 
-// A signature that is not the key's may tell of a contract that is not on its chain yet: then the texts are made for that one.
+// If a signature is not the key's, it may be from a contract that is not deployed yet. Then the texts are
+// made for the contract.
 async function isContractAfterAll(problem, { other: signature }) {
   const { entry, account } = flow.chosen.other ?? {};
   if (problem.id !== "bad-signature" || flow.comesKind !== "key" || !entry?.wallet.explain) return false;
@@ -175,7 +179,7 @@ function take(answer, serverTime) {
   const expires = Date.parse(expiresAt);
   const wanted = flow.kind === "link" ? [signer, other] : [signer];
   if (wanted.some((text) => typeof text !== "string") || Number.isNaN(expires)) throw broken();
-  // Wallets write addresses in ways of their own; here they stand as the texts have them.
+  // Wallets format addresses in different ways. Here they are shown as in the texts.
   showChosen("signer", addressIn(answer.wallet_account));
   if (other) showChosen("other", addressIn(answer.other_wallet_account));
   Object.assign(flow, { texts: { signer, other }, form, signatures: {}, came: Date.now(), ends: Date.now() + (expires - serverTime) });
@@ -185,7 +189,7 @@ function take(answer, serverTime) {
 const sides = () => (flow.kind === "link" ? ORDER : ["signer"]);
 const nextSide = () => sides().find((which) => flow.signatures[which] === undefined);
 
-// One text at a time: the one that is signed next, and the button that has it signed.
+// One text at a time: the one to sign next, and the button that signs it.
 function showText() {
   const which = nextSide();
   byId("text-heading").replaceChildren(...write(`text_${which}`));
@@ -227,7 +231,7 @@ async function send() {
   }
 }
 
-// --- what goes wrong --------------------------------------------------------------------------------------------------------
+// --- what goes wrong ---------------------------------------------------------------------------------------
 
 function failed(problem, retry) {
   if (!(problem instanceof Problem)) throw problem;
@@ -246,7 +250,7 @@ function failed(problem, retry) {
   return report(on, problem, { retry, client: {} });
 }
 
-// Texts that end are replaced while somebody looks at them: nobody has to hurry (WCAG 2.2.1).
+// Expiring texts are replaced while the user looks at them, so nobody has to hurry (WCAG 2.2.1).
 function tick() {
   const isFresh = Date.now() - flow.came < RENEW_AT_MOST_EVERY_MS;
   if (!flow.texts || isBusy() || isFresh || document.visibilityState !== "visible") return;

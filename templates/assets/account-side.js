@@ -1,4 +1,4 @@
-// One side of a change of wallets: which wallet of this browser it is, with which account, and its signature.
+// One side of a change of wallets: which wallet of this browser it is, its account, and its signature.
 
 import { newTurn, now, show, surfaces } from "./auth-states.js";
 import { byId, element, showAddress } from "./dom.js";
@@ -22,7 +22,10 @@ export class Side {
   #entry = null;
   #accounts = [];
 
-  /** `mine` are the person's wallets, `signedInAs` one of them by CAIP-10; `chosen(which, entry, account)` hears the choice. */
+  /**
+   * `mine` are the user's wallets, `signedInAs` is one of them as CAIP-10; `chosen(which, entry, account)` is
+   * called with the choice.
+   */
   constructor({ mine, signedInAs, chosen }) {
     this.#mine = mine;
     this.#signedInAs = mine.find(({ account }) => account === signedInAs);
@@ -30,7 +33,7 @@ export class Side {
     pick.addEventListener("submit", (event) => this.#picked(event));
   }
 
-  /** Asks for a wallet: a new one for `other`, one of the person's for `signer`. */
+  /** Asks for a wallet: a new one for `other`, one of the user's for `signer`. */
   ask(which) {
     this.#which = which;
     this.#entry = null;
@@ -41,18 +44,21 @@ export class Side {
     if (!this.#looks) this.#look();
   }
 
-  /** Nothing is asked any more. */
+  /** Stops asking. */
   hide() {
     choice.hidden = true;
     pick.hidden = true;
   }
 
-  /** Sets what can be pressed. */
+  /** Enables what can be clicked. */
   refresh() {
     this.#wallets.enable(!["verifying", "success", "rate-limited"].includes(now()));
   }
 
-  /** Has a wallet sign; resolves to nothing where it did not, and the page says why. Called straight from a click. */
+  /**
+   * Lets a wallet sign. Resolves to undefined if it did not, and the page says why. Called directly from a
+   * click.
+   */
   async sign(entry, account, text, { host, again, retry, button }) {
     const mine = newTurn();
     const cancel = () => {
@@ -115,7 +121,7 @@ export class Side {
     }
   }
 
-  // An account that does not fit is often put right in the wallet; the page follows.
+  // An account that does not fit can often be changed in the wallet, and the page follows.
   #listen(entry) {
     if (entry.heard) return;
     entry.heard = true;
@@ -142,7 +148,7 @@ export class Side {
     return this.#chosen(this.#which, entry, account);
   }
 
-  // The wallet is asked for other accounts where it can be, because it gives the same ones again otherwise.
+  // If possible, asks the wallet for other accounts, because otherwise it returns the same ones again.
   #again(entry) {
     if (!entry.wallet.changeAccount) return this.#connect(entry, { again: true });
     const mine = newTurn();

@@ -1,4 +1,4 @@
-// What the account page and the pages below it share: times as people write them here, and buttons that copy.
+// What the account page and the pages below it share: local times, and buttons that copy.
 
 import { byId, copy } from "./dom.js";
 

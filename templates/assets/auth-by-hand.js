@@ -1,5 +1,5 @@
-// Signing in without connecting a wallet: the address in, the text out, the signature in. The forms work without this; with
-// it they do so without loading the page anew.
+// Signs in without connecting a wallet: the user enters an address, gets a text, and pastes the signature.
+// The forms also work without this script; with it, the page is not reloaded.
 
 import { handIn, issue, optionsAreFine, page, reportFor } from "./auth-request.js";
 import { isOpen, newTurn, setButton, show, surfaces } from "./auth-states.js";
@@ -18,10 +18,10 @@ const verify = byId("verify");
 
 let shown = null;
 
-/** Takes the forms over. A text that the page came with stays, as long as it is good. */
+/** Takes over the forms. A text that is already on the page stays while it is valid. */
 export function startByHand() {
   byId("manual").open = page.step === "sign" || page.notice !== undefined;
-  addressForm.querySelector(".deny")?.remove(); // The card beside it has one.
+  addressForm.querySelector(".deny")?.remove(); // The card next to it has one.
   addressForm.addEventListener("submit", addressSubmitted);
   address.addEventListener("input", () => offerChains([]));
   loginForm.addEventListener("submit", signatureSubmitted);
@@ -29,7 +29,7 @@ export function startByHand() {
   byId("manual-download").addEventListener("click", () => download(byId("manual-text").textContent, "sign-in.txt"));
 }
 
-/** Goes on with the text that the page came with. */
+/** Continues with the text that is already on the page. */
 export function resumeByHand() {
   const { challenge, walletAddress, chain: named, expiresAt } = page;
   const issued = challengeOf({ challenge, wallet_address: walletAddress, chain: named, expires_at: expiresAt }, Date.now());
@@ -37,13 +37,13 @@ export function resumeByHand() {
   if (page.notice === undefined) show(on, "confirm", { key: null });
 }
 
-/** Sets what can be pressed. */
+/** Enables what can be clicked. */
 export function refreshByHand() {
   setButton(getText, isOpen());
   setButton(verify, isOpen());
 }
 
-/** The text that is being signed by hand, which stays until its end. */
+/** The text that is being signed by hand. It stays until it expires. */
 export const textByHand = {
   get challenge() {
     return shown;
@@ -68,14 +68,14 @@ async function prepare(account, id, said) {
     if (!mine()) return;
     const chains = problem.id === "refused" ? chainsIn(problem.message) : [];
     offerChains(chains);
-    // A chain that is chosen must not meet another one in front of the address.
+    // A chosen chain replaces a chain in front of the address.
     if (chains.length > 0) address.value = account.address.replace(/^[^:]*:[^:]*:/, "");
     const again = () => prepare(account, id, { ...said, focus: byId("manual-heading") });
     reportFor(on, problem, { retry: again, field: chains.length > 0 ? chain : address });
   }
 }
 
-// The server names the chains that an address can belong to: "bip122:… (Bitcoin), …".
+// The server lists the chains that an address can belong to: "bip122:… (Bitcoin), …".
 function chainsIn(text) {
   return Array.from(text.matchAll(/([-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}) \(([^)]*)\)/g), ([, name, kind]) => ({ name, kind }));
 }
@@ -96,7 +96,7 @@ function showText(challenge) {
   loginForm.hidden = false;
 }
 
-// What the page came with stays when the answer says nothing about it.
+// The instructions on the page stay if the response contains none.
 function showHowToSign(ways) {
   if (!Array.isArray(ways)) return;
   byId("commands").hidden = ways.length === 0;

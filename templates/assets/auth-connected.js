@@ -1,4 +1,4 @@
-// Signing in with a wallet that the page found: choose it, connect, choose an account, check the text, sign.
+// Signs in with a wallet that the page found: choose it, connect, choose an account, check the text, sign.
 
 import { handIn, issue, optionsAreFine, page, reportFor } from "./auth-request.js";
 import { RESTING, isBusy, isOpen, isOver, newTurn, now, setButton, show, surfaces } from "./auth-states.js";
@@ -16,10 +16,13 @@ const found = byId("wallets-found");
 const pick = byId("accounts");
 
 const wallets = new Wallets({ list: byId("wallet-list"), added, chosen: (entry) => connect(entry) });
-/** What is being signed: `accounts` are all that the wallet shares, and `picked` says that the person chose among them. */
+/**
+ * What is being signed. `accounts` are all that the wallet shares, and `picked` says that the user chose one
+ * of them.
+ */
 const flow = { entry: null, accounts: [], account: null, picked: false, challenge: null };
 
-/** Shows the list and looks for wallets as long as the page lives. */
+/** Shows the list and looks for wallets as long as the page is open. */
 export function startConnected() {
   byId("wallets").hidden = false;
   byId("check").hidden = false;
@@ -36,13 +39,13 @@ export function startConnected() {
   }, LOOK_FOR_MS);
 }
 
-/** Sets what can be pressed. */
+/** Enables what can be clicked. */
 export function refreshConnected() {
   setButton(signButton, flow.challenge !== null && !isBusy(), now() === "preparing" || now() === "verifying");
   wallets.enable(isOpen());
 }
 
-/** The text that is being shown, and how it is replaced before it ends. */
+/** The text that is shown, and how it is replaced before it expires. */
 export const shownText = {
   get challenge() {
     return flow.challenge;
@@ -59,7 +62,7 @@ function added() {
   else refreshConnected();
 }
 
-// --- choosing a wallet and an account ---------------------------------------------------------------------------------------
+// --- choosing a wallet and an account ----------------------------------------------------------------------
 
 async function connect(entry, { again = false } = {}) {
   if (isOver()) return;
@@ -186,9 +189,9 @@ function accountsChanged(entry, accounts) {
   }
 }
 
-// --- the text, and the signature --------------------------------------------------------------------------------------------
+// --- the text, and the signature ---------------------------------------------------------------------------
 
-/** Gets the text for an account and shows it; the state after that is the caller's. */
+/** Gets the text for an account and shows it. The caller sets the state after that. */
 async function prepare(account, id, said) {
   const mine = newTurn();
   flow.account = account;
@@ -241,7 +244,8 @@ function send(challenge, signature) {
   });
 }
 
-// Only the wallet knows whether its account is a contract, which the server judges by asking the contract's chain.
+// Only the wallet knows whether its account is a contract, whose signatures the server checks by asking the
+// contract's chain.
 async function explain(problem, challenge, signature) {
   const { entry, account } = flow;
   const isDown = problem.status === 503;
@@ -263,7 +267,7 @@ function nameOfChain(chain, { network }) {
   return network ? `${network} (${id})` : chain;
 }
 
-// --- what wallets answer ----------------------------------------------------------------------------------------------------
+// --- what wallets return -----------------------------------------------------------------------------------
 
 function cancelConnect() {
   newTurn();

@@ -1,11 +1,12 @@
-// The request that this page answers: what is sent to the server for it, and leaving the page when it is answered.
+// The request that this page is for: what is sent to the server for it, and leaving the page once it is
+// answered.
 
 import { byId } from "./dom.js";
 import { end, hasEnded, newTurn, report, show } from "./auth-states.js";
 import { broken, challengeOf, isTarget, post } from "./server.js";
 import { write } from "./texts.js";
 
-const ASKS_A_CHAIN_AFTER_MS = 2000; // A key is judged at once; only a contract's chain takes this long.
+const ASKS_A_CHAIN_AFTER_MS = 2000; // A key is verified at once; only asking a contract's chain takes this long.
 
 const { dataset } = document.querySelector("main");
 const email = byId("email");
@@ -15,16 +16,16 @@ const remember = byId("remember");
 export const page = {
   ...dataset,
   client: { name: dataset.clientName, uri: dataset.clientUri },
-  chains: JSON.parse(dataset.contractChains ?? "[]"), // Those whose contract wallets the server can ask: {chain, name}.
+  chains: JSON.parse(dataset.contractChains ?? "[]"), // The chains on which the server can check contract wallets: {chain, name}.
 };
 
-// Tabs that show the same request hear from each other when one of them has answered it.
+// Tabs with the same request tell each other when one of them has answered it.
 const tabs = new BroadcastChannel(`countersign ${page.requestLabel}`);
 tabs.onmessage = ({ data }) => {
   if (!hasEnded()) end("other-tab", { key: data === "denied" ? "other_tab_denied" : "other_tab", how: "other_tab_how" });
 };
 
-/** Posts what names the request, and more. */
+/** Posts the fields that identify the request, and more. */
 export function postFor(path, more = {}) {
   const fields = { ...more, client_id: page.clientId, redirect_uri: page.redirectUri };
   if (page.oauthState !== undefined) fields.state = page.oauthState;
@@ -37,7 +38,7 @@ export async function issue({ address, chain }) {
   return { ...challengeOf(answer, serverTime), asked: { address, chain }, howToSign: answer.how_to_sign };
 }
 
-/** Is what the person wrote into the optional fields fit to be sent? If not, the field says what is wrong. */
+/** Is the input in the optional fields valid? If not, the field says what is wrong. */
 export function optionsAreFine(on) {
   const areFine = !email || email.checkValidity();
   if (!areFine) refuseEmail(on);
@@ -62,7 +63,7 @@ function options() {
   return chosen;
 }
 
-/** Hands a signature in. What is not good is for `failed(problem)`, and a text that has become too old for `renew()`. */
+/** Submits a signature. Problems go to `failed(problem)`; if the text has expired, `renew()` is called. */
 export async function handIn(on, challenge, signature, { renew, failed }) {
   const mine = newTurn();
   const chain = page.chains.find((each) => each.chain === challenge.chain)?.name;
@@ -75,12 +76,15 @@ export async function handIn(on, challenge, signature, { renew, failed }) {
   } catch (problem) {
     if (!mine()) return;
     if (problem.id === "expired") renew();
-    else if (problem.id === "refused" && email?.value) refuseEmail(on); // The rest of what was sent is ours.
+    else if (problem.id === "refused" && email?.value) refuseEmail(on); // The user entered nothing else.
     else await failed(problem, mine);
   }
 }
 
-/** Says so, and goes where the answer leads; the link is for browsers that ask before they open an application. */
+/**
+ * Says that it is done, and goes to the URL in the response. The link is for browsers that ask before they
+ * open an application.
+ */
 export function leave(answer, id, how) {
   const target = answer.redirect_to;
   if (typeof target !== "string" || !isTarget(target)) throw broken();

@@ -1,5 +1,6 @@
-// The states of the sign-in page: which one it is in, what it says in it, and where the focus goes. The state stands in
-// data-state on <main>; its text has the state's name as its key unless a caller names another one.
+// The states of the sign-in page: the current one, what the page says in it, and where the focus goes. The
+// state is in data-state on <main>. The key of its text is the state's name, unless the caller gives another
+// one.
 
 import { byId, element, enable, setTitle, surface } from "./dom.js";
 import { Problem, isWebAddress } from "./server.js";
@@ -8,36 +9,40 @@ import { has, say, write } from "./texts.js";
 const main = document.querySelector("main");
 const title = document.title;
 
-// In these states somebody else has the word (the wallet, the server, or nobody any more): nothing may be signed meanwhile.
+// In these states the user waits for someone else (the wallet or the server), or it is over. Nothing can be
+// signed.
 const OVER = new Set(["verifying", "success", "denied"]);
 const BUSY = new Set(["connecting", "pending", "locked", "pick-account", "preparing", "signing", "rate-limited", ...OVER]);
 
-/** The page for somebody whom the server remembers has no forms to sign by hand, and speaks in two places. */
+/** The page for a remembered user has no forms to sign by hand, and shows messages in two places. */
 export const surfaces = { page: surface("page-messages"), wallet: surface("wallet-messages") };
 if (byId("manual")) surfaces.manual = surface("manual-messages");
 
 let state = main.dataset.state;
 let ended = false;
 let turn = 0;
-let clock = null; // The countdown of a rate limit, or what follows after some time in a state.
+let clock = null; // The countdown of a rate limit, or the timer for a later text in a state.
 let refresh = () => {};
 
-/** Nobody has begun yet. A request for more than before stays what it is until then. */
+/** The state before the user begins. A request for more scopes stays in its own state until then. */
 export const RESTING = state === "step-up" ? "step-up" : "ready";
 
 export const now = () => state;
 export const hasEnded = () => ended;
 export const isOver = () => ended || OVER.has(state);
 export const isBusy = () => ended || BUSY.has(state);
-/** May a way to sign in be taken up? */
+/** Can the user start to sign in? */
 export const isOpen = () => !isOver() && state !== "rate-limited";
 
-/** Calls a function after each change of the state, to set what can be pressed. */
+/** Calls a function after each change of the state, to enable what can be clicked. */
 export function afterEachChange(action) {
   refresh = action;
 }
 
-/** Every step takes a new turn, and an answer to an older step is dropped: the function tells whether it is still one's own. */
+/**
+ * Every step starts a new turn, and responses to older steps are dropped. The returned function tells whether
+ * the turn is still current.
+ */
 export function newTurn() {
   turn += 1;
   const mine = turn;
@@ -45,8 +50,8 @@ export function newTurn() {
 }
 
 /**
- * Puts the page into a state. `on` is the surface that says so, in a new element each time, so that it is read out again.
- * With `later` there is another text after a while.
+ * Puts the page into a state. `on` is the surface that shows the message, in a new element each time, so that
+ * it is read out again. With `later` another text follows after a while.
  */
 export function show(on, id, { key = id.replaceAll("-", "_"), values, alert = false, busy = false, retry, cancel, focus, later } = {}) {
   state = id;
@@ -80,7 +85,7 @@ function offer(button, action) {
   button.onclick = action;
 }
 
-/** Nothing can be signed on this page any more: it says why, and what the way out is. */
+/** Ends the page: nothing can be signed any more. It says why, and how to go on. */
 export function end(id, { key = id.replaceAll("-", "_"), how, values, alert = false, link, linkAfterMs = 0 }) {
   ended = true;
   newTurn();
@@ -100,7 +105,10 @@ export function end(id, { key = id.replaceAll("-", "_"), how, values, alert = fa
   heading.focus();
 }
 
-/** A problem, on the surface where it came up. `field` is what the person has to put right, `retry` what can be tried again. */
+/**
+ * Reports a problem on the surface where it occurred. `field` is what the user has to correct, `retry` what
+ * can be tried again.
+ */
 export function report(on, problem, { retry, field, focus, client } = {}) {
   if (!(problem instanceof Problem)) throw problem;
   const { id, key, values, seconds } = problem;
@@ -117,7 +125,7 @@ export function report(on, problem, { retry, field, focus, client } = {}) {
   }
 }
 
-// The alert is read out once; the seconds then change in a part that is not live.
+// The alert is read out once. The seconds then change in a part that is not live.
 function waitFor(on, seconds, retry) {
   show(on, "rate-limited", { key: "too_many", values: { seconds }, alert: true });
   const said = on.alert.firstChild;
@@ -132,7 +140,7 @@ function waitFor(on, seconds, retry) {
   clock = setTimeout(count, 1000);
 }
 
-/** A button that can be pressed, or that says that it cannot, and whether something is under way. */
+/** Sets whether a button can be clicked, and whether it is busy. */
 export function setButton(button, may, busy = false) {
   enable(button, may);
   button.setAttribute("aria-busy", String(busy));

@@ -1,6 +1,7 @@
-// The sign-in page's script: it finds wallets, has one sign the server's text, and hands the signature in. Without it the
-// page works by its forms. It reads the data attributes of <main> once, keeps all of its state in its modules, and writes
-// what others chose (names, texts, errors) as text only. A person whom the server remembers gets a page with one button.
+// The sign-in page's script. It finds wallets, lets one sign the server's text, and submits the signature.
+// Without it, the page works with its forms. It reads the data attributes of <main> once, keeps all of its
+// state in its modules, and writes values from others (names, texts, errors) only as text. A remembered user
+// gets a page with one button.
 
 import { refreshByHand, resumeByHand, startByHand, textByHand } from "./auth-by-hand.js";
 import { refreshConnected, shownText, startConnected } from "./auth-connected.js";
@@ -9,9 +10,9 @@ import { afterEachChange, end, isBusy, isOver, newTurn, show, surfaces } from ".
 import { byId, element, initial, showAddress } from "./dom.js";
 import { write } from "./texts.js";
 
-const RENEW_AT_MOST_EVERY_MS = 10_000; // Whatever lifetime a server gives, the page does not flood it.
+const RENEW_AT_MOST_EVERY_MS = 10_000; // Whatever lifetime the server sets, the page does not flood it.
 
-// --- deny, and continue without a signature ---------------------------------------------------------------------------------
+// --- deny, and continue without a signature ----------------------------------------------------------------
 
 async function denied(event) {
   event.preventDefault();
@@ -26,7 +27,7 @@ async function denied(event) {
   }
 }
 
-// What the form of the page says: the account that it named, and its secret.
+// The fields of the page's form: the account that it names, and its secret.
 function continueFields() {
   const { wallet_account: account, form } = byId("continue-form").elements;
   return { wallet_account: account.value, form: form.value };
@@ -42,13 +43,13 @@ async function continued(event) {
     leave(answer, "success", "taking_to");
   } catch (problem) {
     if (!mine()) return;
-    // What was remembered is over by now, or does not suffice any more: a wallet does.
+    // The remembered sign-in has ended or is no longer enough, so a wallet is needed.
     if (problem.status === 401 || problem.status === 403) location.assign(byId("another").href);
     else reportFor(surfaces.wallet, problem, { retry: () => byId("continue-form").requestSubmit() });
   }
 }
 
-// --- time -------------------------------------------------------------------------------------------------------------------
+// --- time --------------------------------------------------------------------------------------------------
 
 const flows = [shownText, textByHand];
 
@@ -59,7 +60,7 @@ function countDown() {
   }
 }
 
-// A text that is too old is replaced while somebody looks at it: nobody has to hurry (WCAG 2.2.1).
+// An expired text is replaced while the user looks at it, so nobody has to hurry (WCAG 2.2.1).
 function tick() {
   countDown();
   if (document.visibilityState !== "visible") return;
@@ -79,9 +80,9 @@ function startClock() {
   setInterval(tick, 1000);
 }
 
-// --- the start --------------------------------------------------------------------------------------------------------------
+// --- the start ---------------------------------------------------------------------------------------------
 
-// The tab keeps to its request, whatever other tabs begin: loaded again, or come back to, it names it.
+// The tab keeps its request, whatever other tabs start: its URL names the request, for reload and Back.
 function nameRequest() {
   const address = new URL(location.href);
   if (address.pathname !== `${page.base}/auth` || address.searchParams.has("request")) return;

@@ -1,4 +1,4 @@
-// The language menu of every page: choosing is enough. The button is for browsers without scripts.
+// The language menu of every page: choosing a language is enough. The button is for browsers without scripts.
 
 const menu = document.getElementById("language-menu");
 if (menu) {

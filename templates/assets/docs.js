@@ -1,7 +1,7 @@
-// The interactive description: it reads the OpenAPI document, shows every operation in the order of a sign-in, and lets each be
-// tried out against this server. What one answer gives (ids, codes, tokens) is offered to the next form. Everything is kept in
-// this module and gone with the page; texts are written as text only. What the document says is English; what this page says
-// about it is in the person's language.
+// The interactive API documentation. It reads the OpenAPI document, shows every operation in the order of a
+// sign-in, and lets users try each against this server. Values in one response (ids, codes, tokens) are
+// offered in the next form. Everything is kept in this module and is gone with the page. Texts are only
+// written as text. The document's texts are English; this page's own texts are in the user's language.
 
 import { say } from "./texts.js";
 
@@ -10,15 +10,17 @@ const LONG_FIELDS = new Set(["challenge"]);
 const LONGEST_BODY = 20_000;
 const CREDENTIAL_OF = { accessToken: "access_token", registrationToken: "registration_access_token" };
 const ENGLISH = { lang: "en", dir: "ltr" };
-/** These answer by a redirect that a script cannot follow, or are pages: they are visited, not fetched. */
+/**
+ * These are pages, or respond with a redirect that a script cannot follow. So they are opened, not fetched.
+ */
 const isVisited = (operation) => operation.method === "get" && (operation.id === "authorize" || operation.shown.length > 0);
 
 const root = document.getElementById("docs");
-const known = new Map(); // The newest value of each name, from answers and from what was sent.
+const known = new Map(); // The newest value of each name, from requests and responses.
 const fields = []; // {name, input, hint, touched}
 let description;
 
-// --- making elements -------------------------------------------------------------------------------------------------------
+// --- making elements ---------------------------------------------------------------------------------------
 
 function element(name, properties = {}, ...children) {
   const made = document.createElement(name);
@@ -30,13 +32,13 @@ function element(name, properties = {}, ...children) {
   return made;
 }
 
-/** Text whose words in backticks are code. */
+/** Text with code between backticks. */
 function prose(text, name = "p", properties = {}) {
   const parts = String(text ?? "").split("`");
   return element(name, properties, ...parts.map((part, index) => (index % 2 ? element("code", {}, part) : part)));
 }
 
-/** Text of the document. */
+/** A text of the document. */
 const english = (text, name = "p", properties = {}) => prose(text, name, { ...ENGLISH, ...properties });
 
 function folded(title, ...children) {
@@ -49,14 +51,14 @@ function shown(text, label) {
 
 const pretty = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
 
-// --- reading the document --------------------------------------------------------------------------------------------------
+// --- reading the document ----------------------------------------------------------------------------------
 
 function resolved(value) {
   if (!value?.$ref) return value;
   return value.$ref.slice(2).split("/").reduce((place, part) => place[part], description);
 }
 
-/** The document's operations, flat, with what this page needs of each. */
+/** The document's operations as a list, with what this page needs of each. */
 function operations() {
   return Object.entries(description.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
@@ -75,7 +77,7 @@ function operations() {
   );
 }
 
-/** One entry for each step; an operation that is two steps has an example for each. */
+/** One entry for each step. An operation that is used in two steps has an example for each. */
 function steps(all) {
   return all
     .flatMap((operation) => (operation["x-steps"] ?? []).map((step, index) => ({ operation, step, index })))
@@ -102,7 +104,7 @@ function rulesOf(schema) {
   ].filter(Boolean);
 }
 
-// --- describing ------------------------------------------------------------------------------------------------------------
+// --- describing --------------------------------------------------------------------------------------------
 
 function fieldList(rows) {
   const list = element("dl", { className: "fields" });
@@ -130,7 +132,7 @@ const rowsOf = (schema) =>
 function answers(operation) {
   const list = element("div", { className: "answers" });
   for (const [status, response] of Object.entries(operation.responses)) {
-    const parts = status >= "4" ? [english(response.description)] : []; // Of the others the summary says it all.
+    const parts = status >= "4" ? [english(response.description)] : []; // For the others the summary is enough.
     const headers = Object.entries(response.headers ?? {}).map(([name, header]) => ({
       name,
       schema: resolved(header).schema,
@@ -138,7 +140,7 @@ function answers(operation) {
       text: resolved(header).description,
     }));
     for (const [type, content] of Object.entries(response.content ?? {})) {
-      if (status >= "4" && type === "text/html") continue; // Every error is also a page; the introduction says so.
+      if (status >= "4" && type === "text/html") continue; // Every error also exists as a page, as the introduction says.
       const schema = resolved(content.schema);
       parts.push(element("p", { className: "hint" }, type));
       if (schema.properties && status < "4") parts.push(fieldList(rowsOf(schema)));
@@ -157,11 +159,11 @@ function badge(status) {
   return element("code", { className: `status s${String(status)[0]}` }, String(status));
 }
 
-// --- trying out ------------------------------------------------------------------------------------------------------------
+// --- trying out --------------------------------------------------------------------------------------------
 
 let counter = 0;
 
-/** A labeled control. `place` says where its value goes: path, query, body or credential. */
+/** A labeled control. `place` is where its value goes: path, query, body or credential. */
 function control(place, name, schema, required, text, example) {
   const id = `field-${(counter += 1)}`;
   const isList = schema.type === "array";
@@ -219,14 +221,14 @@ function learn(values, from) {
 function learnFromAnswer(body, from) {
   if (body === null || typeof body !== "object") return;
   learn(body, from);
-  learn({ token: body.refresh_token }, from); // What a revocation is most often about.
+  learn({ token: body.refresh_token }, from); // Most revocations are of a refresh token.
   if (Array.isArray(body.redirect_uris)) learn({ redirect_uri: body.redirect_uris[0] }, from);
   if (typeof body.redirect_to === "string" && URL.canParse(body.redirect_to)) {
     learn(Object.fromEntries(new URL(body.redirect_to).searchParams), from);
   }
 }
 
-/** The value as the body has it; undefined is left out. */
+/** The value for the body; undefined is omitted. */
 function valueOf(field) {
   const text = field.input.value;
   if (text === "") return undefined;
@@ -252,7 +254,7 @@ function request(operation, controls, encoding) {
   const headers = { accept: operation.shown.length ? "text/html" : "application/json" };
   const credential = controls.find((field) => field.place === "credential" && field.input.value);
   if (credential) headers.authorization = `Bearer ${credential.input.value}`;
-  // Where a redirect leads is for the browser only; it is shown that there was one.
+  // Only the browser can see where a redirect goes. The page shows that there was one.
   const options = { method: operation.method.toUpperCase(), headers, redirect: "manual", cache: "no-store" };
   const body = Object.fromEntries(
     controls.filter((field) => field.place === "body").map((field) => [field.name, valueOf(field)]).filter(([, value]) => value !== undefined),
@@ -287,7 +289,7 @@ async function send(operation, controls, encoding, output, from) {
   try {
     body = JSON.parse(text);
   } catch {
-    // A page, or nothing.
+    // Not JSON: a page, or empty.
   }
   if (response.ok) {
     learn(Object.fromEntries(controls.filter((field) => field.place !== "credential").map((field) => [field.name, field.input.value])), from);
@@ -312,11 +314,11 @@ function tryOut(operation, example, from) {
   const rows = [];
   for (const name of new Set(operation.credentials)) {
     const credential = CREDENTIAL_OF[name];
-    if (resolved(media(operation)?.schema)?.properties?.[credential]) continue; // It goes into the form here.
+    if (resolved(media(operation)?.schema)?.properties?.[credential]) continue; // Here it is a field of the form.
     const needed = !operation.security.some((way) => Object.keys(way).length === 0);
     const text = description.components.securitySchemes[name].description;
     const field = control("credential", credential, { type: "string" }, needed, text);
-    field.touched = !needed; // Another token than the one that answers give: it is not offered.
+    field.touched = !needed; // Not one of the tokens in responses, so it is not offered.
     rows.push(add(field, !needed));
   }
   for (const parameter of operation.parameters) {
@@ -371,7 +373,7 @@ function tryOut(operation, example, from) {
   return form;
 }
 
-// --- the page --------------------------------------------------------------------------------------------------------------
+// --- the page ----------------------------------------------------------------------------------------------
 
 function card(operation, step = null, index = 0) {
   const examples = examplesOf(operation);
@@ -437,7 +439,7 @@ try {
   description = await answer.json();
   show();
   reading.hidden = true;
-  // The place that the address names exists only now.
+  // The element that the URL's fragment names exists only now.
   if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
 } catch (error) {
   reading.classList.add("alert");

@@ -1,4 +1,4 @@
-// Small things that every page's script does with the document.
+// Small DOM helpers for every page's script.
 
 import { say, write } from "./texts.js";
 
@@ -11,7 +11,7 @@ export function element(tag, content, className) {
   return made;
 }
 
-// aria-disabled and not disabled: a disabled button would lose the focus.
+// aria-disabled instead of disabled: a disabled button would lose the focus.
 export function enable(button, may) {
   button.setAttribute("aria-disabled", String(!may));
 }
@@ -20,7 +20,10 @@ export function isEnabled(button) {
   return button.getAttribute("aria-disabled") !== "true";
 }
 
-/** Writes an address in groups, to be compared and to be read aloud. It stays one text, so that copying it is exact. */
+/**
+ * Shows an address in groups, for comparing and reading aloud. It stays one text, so that copying it is
+ * exact.
+ */
 export function showAddress(place, address) {
   const groups = address.match(/^0x|^[a-z]+:|.{1,4}/g) ?? [];
   place.replaceChildren(...groups.map((group) => element("span", group)));
@@ -30,7 +33,10 @@ export function showAddress(place, address) {
   place.ariaLabel = groups.join(" ");
 }
 
-/** Copies the text of an element; `status` says so, or that the text is selected where the browser does not allow it. */
+/**
+ * Copies the text of an element. `status` says so, or that the text is selected if the browser does not allow
+ * copying.
+ */
 export async function copy(from, status) {
   try {
     await navigator.clipboard.writeText(from.textContent);
@@ -41,7 +47,7 @@ export async function copy(from, status) {
   }
 }
 
-/** Offers a text as a file. */
+/** Offers a text as a download. */
 export function download(text, name) {
   const link = element("a");
   link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
@@ -50,24 +56,28 @@ export function download(text, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-// What is pasted often comes with white space around it. What stands inside is the wallet's: some answer with JSON.
+// Pasted text often has white space around it. White space inside belongs to the wallet's response, which can
+// be JSON.
 export function trimmed(text) {
   return text.replace(/^[\s\u200b\u2060\ufeff]+|[\s\u200b\u2060\ufeff]+$/gu, "");
 }
 
-/** The first letter of a name, to stand in for a picture. */
+/** The first letter of a name, as a placeholder for a picture. */
 export function initial(name) {
   return Array.from(name.trim())[0]?.toUpperCase() ?? "";
 }
 
-/** A place where a page speaks: progress in one live region, errors in the other, and what can be done about them. */
+/**
+ * A place where a page shows messages: progress in one live region, errors in the other, and the buttons to
+ * go on.
+ */
 export function surface(id) {
   const root = byId(id);
   const part = (name) => root.querySelector(`[data-part="${name}"]`);
   return { root, status: root.querySelector('[role="status"]'), alert: root.querySelector('[role="alert"]'), retry: part("retry"), cancel: part("cancel") };
 }
 
-/** Writes the title: with the name of a state, or as an error. */
+/** Sets the title: with the name of a state, or as an error. */
 export function setTitle(title, { state, isError }) {
   if (isError) document.title = say("title_error", { title });
   else document.title = state ? say("title_state", { state, title }) : title;

@@ -1,3 +1,3 @@
-// Sends the answer to the client. The button is for browsers without scripts.
+// Sends the response to the client. The button is for browsers without scripts.
 
 document.getElementById("answer").submit();

@@ -1,13 +1,13 @@
-// Keccak-256, as Ethereum uses it (the padding of the competition, not that of SHA-3), in BigInt. For the playground's
-// throw-away keys only: it is small and slow.
+// Keccak-256 as in Ethereum (with the padding of the competition, not of SHA-3), in BigInt. Only for the
+// playground's throw-away keys, because it is slow.
 
 const MASK = (1n << 64n) - 1n;
-const RATE = 136; // Bytes that one turn takes in.
+const RATE = 136; // Bytes that one round of input takes.
 
 const rotate = (lane, by) => ((lane << by) | (lane >> (64n - by))) & MASK;
 
-// The constants are made, not listed: a linear feedback register gives the one of each round (FIPS 202, algorithm 5), and a
-// walk over the lanes gives how far each is rotated (algorithm 2).
+// The constants are computed: a linear feedback register gives the constant of each round (FIPS 202,
+// algorithm 5), and a walk over the lanes gives their rotations (algorithm 2).
 const ROUNDS = roundConstants();
 const WALK = walk();
 
@@ -53,7 +53,7 @@ function permute(lanes) {
   }
 }
 
-/** The 32 bytes of the hash. */
+/** The hash, 32 bytes. */
 export function keccak256(bytes) {
   const padded = new Uint8Array((Math.floor(bytes.length / RATE) + 1) * RATE);
   padded.set(bytes);

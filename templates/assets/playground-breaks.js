@@ -1,10 +1,11 @@
-// The ways in which the playground can make a step go wrong, and what the server then answers. Their words are in the texts;
-// here is what is sent instead of the right thing, and what must come back.
+// The ways in which the playground can make a step go wrong, and what the server then returns. Their
+// descriptions are in the texts. This file has what is sent instead of the right value, and the expected
+// response.
 
 const edited = (text) => (text.endsWith("A") ? `${text.slice(0, -1)}B` : `${text.slice(0, -1)}A`);
 const without = (fields, name) => Object.fromEntries(Object.entries(fields).filter(([each]) => each !== name));
 
-/** A JWT whose end lies in the past; its signature no longer fits, as with every token that was changed. */
+/** A JWT that expired in the past. Its signature no longer matches, as in every changed token. */
 function expired(token) {
   const [header, payload, signature] = token.split(".");
   if (!signature) return edited(token);
@@ -16,8 +17,8 @@ function expired(token) {
 const wrongSecret = { change: (fields) => ({ ...fields, client_secret: edited(fields.client_secret ?? "not-the-secret-A") }), status: 401, error: "invalid_client" };
 
 /**
- * For each step its breaks by name. `change` gets the fields that would be sent, and returns the ones that are. `visits`: the
- * browser goes to the server with it, and the error comes back with the redirect.
+ * The breaks of each step, by name. `change` gets the fields that would be sent, and returns the fields to
+ * send. `visits`: the browser opens the URL, and the error comes back in the redirect.
  */
 export const BREAKS = {
   register: {

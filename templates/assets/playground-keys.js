@@ -1,5 +1,6 @@
-// The throw-away wallet's keys and its habits. Both live in this tab's sessionStorage, so that they outlive the way from the
-// playground to the sign-in page and back, and end with the tab. Keys are never sent anywhere.
+// The throw-away wallet's keys and habits. Both are in this tab's sessionStorage, so they survive the way
+// from the playground to the sign-in page and back, and are deleted with the tab. Keys are never sent
+// anywhere.
 
 import { keccak256 } from "./keccak.js";
 import { bytesOf, numberOf, publicKey, randomScalar, sign } from "./secp256k1.js";
@@ -7,7 +8,7 @@ import { bytesOf, numberOf, publicKey, randomScalar, sign } from "./secp256k1.js
 const KEYS = "countersign.playground.keys";
 const HABITS = "countersign.playground.habits";
 
-/** What the wallet can be told to do, so that a developer sees how the sign-in page takes it. */
+/** What the wallet can be told to do, so that a developer sees how the sign-in page reacts. */
 export const ALL_HABITS = [
   "reject_connection",
   "reject_signature",
@@ -22,7 +23,7 @@ export const ALL_HABITS = [
 
 const hexOf = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** The bytes of a text like 0x00ff. */
+/** The bytes of a hex text such as 0x00ff. */
 export function bytesOfHex(text) {
   return Uint8Array.from(text.replace(/^0x/, "").match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
 }
@@ -31,7 +32,7 @@ function read(name) {
   try {
     return JSON.parse(sessionStorage.getItem(name) ?? "null");
   } catch {
-    return null; // What somebody else wrote there is not ours.
+    return null; // A value that this module did not write.
   }
 }
 
@@ -43,21 +44,21 @@ export function accountOf(key) {
   return { key, address: `0x${mixed.join("")}` };
 }
 
-/** The two accounts of this tab; they are made when there are none yet. */
+/** The two accounts of this tab. They are created if there are none. */
 export function accounts() {
   const kept = read(KEYS);
   const good = Array.isArray(kept) && kept.length === 2 && kept.every((key) => /^[0-9a-f]{64}$/.test(key));
   return good ? kept.map((key) => accountOf(numberOf(bytesOfHex(key)))) : newAccounts();
 }
 
-/** Throws the keys away and makes others. */
+/** Deletes the keys and creates new ones. */
 export function newAccounts() {
   const keys = [randomScalar(), randomScalar()];
   sessionStorage.setItem(KEYS, JSON.stringify(keys.map((key) => hexOf(bytesOf(key)))));
   return keys.map(accountOf);
 }
 
-/** Signs a text as wallets do it for personal_sign (EIP-191): 65 bytes in hex, the last one 27 or 28. */
+/** Signs a text as wallets do for personal_sign (EIP-191): 65 bytes in hex, the last one 27 or 28. */
 export function personalSign(text, key) {
   const prefix = new TextEncoder().encode(`\x19Ethereum Signed Message:\n${text.length}`);
   const { r, s, recovery } = sign(keccak256(new Uint8Array([...prefix, ...text])), key);
@@ -78,7 +79,7 @@ export function setHabit(habit, on) {
   sessionStorage.setItem(HABITS, JSON.stringify([...all]));
 }
 
-/** Forgets the keys and the habits. */
+/** Deletes the keys and the habits. */
 export function forgetWallet() {
   sessionStorage.removeItem(KEYS);
   sessionStorage.removeItem(HABITS);

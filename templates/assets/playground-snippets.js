@@ -1,11 +1,11 @@
-// The code for people's own apps: one of them is shown at a time, filled with the client at hand.
+// The code for people's own apps. One snippet is shown at a time, filled in for the current client.
 
 import { copy, make } from "./playground-view.js";
 import { say } from "./texts.js";
 
 const CONDITION = /\s*(?:(?:\/\/|#) )?\[(confidential|public|http|https)\]$/;
 
-/** The code with the places filled, and only the lines that fit this client and this server. */
+/** The code with its placeholders filled in, and only the lines for this client and this server. */
 export function filled(source, { issuer, client, redirectUri, scope }) {
   const holds = new Set([client?.client_secret || !client ? "confidential" : "public", new URL(issuer).protocol.slice(0, -1)]);
   const values = {
@@ -22,7 +22,7 @@ export function filled(source, { issuer, client, redirectUri, scope }) {
     .join("\n");
 }
 
-/** Makes tabs of the sections; what it returns fills the code again, when there is another client. */
+/** Makes tabs from the sections. The returned function fills in the code again for another client. */
 export function snippets(root) {
   const list = root.querySelector('[role="tablist"]');
   const entries = [...root.querySelectorAll(".snippet")].map((panel) => {

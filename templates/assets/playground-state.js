@@ -1,16 +1,17 @@
-// What the playground remembers, in this tab's sessionStorage: it outlives the way to the sign-in page and back.
+// What the playground remembers in this tab's sessionStorage. It survives the way to the sign-in page and
+// back.
 
 const NAME = "countersign.playground";
 
 const empty = () => ({
-  client: null, // As registered; `callback` is the redirect URI of the person's own app.
-  form: {}, // What stands in the fields of step 1.
+  client: null, // As registered; `callback` is the redirect URI of the developer's own app.
+  form: {}, // The values of the fields in step 1.
   attempt: null, // The parameters that went to the authorization endpoint, the verifier, and what was broken.
-  answer: null, // What came back, and how it was judged.
+  answer: null, // The response, and the result of its checks.
   code: null,
   tokens: null,
   exchanges: {}, // The last ones of each step.
-  verdicts: {}, // Of each step: its outcome, and the key and values of what is said about it.
+  verdicts: {}, // For each step: its outcome, and the key and values of its message.
 });
 
 function load() {
@@ -23,22 +24,22 @@ function load() {
 
 export const state = load();
 
-/** Keeps the state; where the browser keeps nothing, the page works until it is left. */
+/** Saves the state. If the browser stores nothing, the page works until the user leaves it. */
 export function save() {
   try {
     sessionStorage.setItem(NAME, JSON.stringify(state));
   } catch {
-    // Full, or forbidden.
+    // The storage is full or forbidden.
   }
 }
 
-/** Forgets everything. */
+/** Deletes everything. */
 export function forget() {
   sessionStorage.removeItem(NAME);
   Object.assign(state, empty());
 }
 
-/** Forgets what came after a step, for that step is done anew. */
+/** Deletes what came after a step that is done again. */
 export function forgetAfter(steps) {
   for (const step of steps) {
     delete state.exchanges[step];

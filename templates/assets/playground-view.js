@@ -1,9 +1,9 @@
-// How the playground shows what went over the wire. What others chose is written as text only.
+// How the playground shows requests and responses. Values from others are written only as text.
 
 import { answerText, curlText, decoded, jsonOf, requestText } from "./playground-wire.js";
 import { say } from "./texts.js";
 
-/** An element with attributes, and children that are elements or texts. */
+/** Creates an element with attributes, and children that are elements or texts. */
 export function make(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
@@ -11,7 +11,7 @@ export function make(tag, attributes = {}, ...children) {
   return made;
 }
 
-/** Copies a text, and says on the button whether that worked. */
+/** Copies a text, and shows on the button whether that worked. */
 export async function copy(button, text) {
   try {
     await navigator.clipboard.writeText(text);
@@ -30,7 +30,7 @@ function button(label, pressed) {
   return made;
 }
 
-/** The text in pieces, with a mark in place of each secret. */
+/** The text in pieces, with a marker in place of each secret. */
 function masked(text, secrets) {
   let pieces = [text];
   for (const secret of secrets) {
@@ -52,7 +52,7 @@ function folded(label, ...children) {
   return make("details", {}, make("summary", {}, label), ...children);
 }
 
-/** The first line: what was asked, and what came of it. */
+/** The first line: the request and its result. */
 function headline({ method, url, status, ms, visited }) {
   const line = make("p", { class: "line" }, make("code", { class: "method" }, method), " ", make("code", {}, new URL(url).pathname));
   if (!visited && status) line.append(" ", make("code", { class: `status s${String(status)[0]}` }, String(status)));
@@ -60,7 +60,7 @@ function headline({ method, url, status, ms, visited }) {
   return line;
 }
 
-/** The access token of an answer, opened. */
+/** The access token in a response, decoded. */
 function opened(exchange) {
   const token = jsonOf(exchange.answer ?? "")?.access_token;
   const parts = token ? decoded(token) : null;
@@ -76,7 +76,10 @@ function opened(exchange) {
   );
 }
 
-/** One exchange: the request beside the answer, the same as a command, and what is in the token. */
+/**
+ * One exchange: the request next to the response, the same request as a command, and the contents of the
+ * token.
+ */
 export function exchangeView(exchange) {
   const parts = [[say("request"), requestText(exchange)]];
   if (!exchange.visited && exchange.status) parts.push([say("answer"), answerText(exchange)]);

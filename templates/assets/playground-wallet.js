@@ -1,6 +1,7 @@
-// A throw-away Ethereum wallet for the playground: it announces itself as an extension does (EIP-6963), answers as one does
-// (EIP-1193), and asks the person in a dialog before it signs. The server loads it on the sign-in page only when the request
-// goes back to the playground. Its habits (playground-keys.js) make it behave as badly as real wallets now and then do.
+// A throw-away Ethereum wallet for the playground. It announces itself as an extension does (EIP-6963),
+// responds as one does (EIP-1193), and asks the user in a dialog before it signs. The server loads it only on
+// the sign-in page, and only if the request came from the playground. Its habits (playground-keys.js) make it
+// behave as badly as real wallets sometimes do.
 
 import { accounts, bytesOfHex, habits, personalSign } from "./playground-keys.js";
 
@@ -91,7 +92,7 @@ function element(tag, properties, ...children) {
   return made;
 }
 
-/** Shows the text in the wallet's own dialog; resolves to what the person chose. */
+/** Shows the text in the wallet's own dialog; resolves to the user's choice. */
 function agrees(address, text) {
   const sign = element("button", { className: "primary", value: "sign", autofocus: true }, texts.sign);
   const shown = element("pre", { tabIndex: 0 }, text);

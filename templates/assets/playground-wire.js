@@ -1,6 +1,6 @@
-// What the playground sends and gets, and how it is written down: as it goes over the wire, and as a curl command.
+// What the playground sends and receives, written as it goes over the wire and as a curl command.
 
-/** Fields whose values are shown only when the person asks for them. */
+/** Fields whose values are only shown if the user wants to see them. */
 const SECRET_FIELDS = new Set([
   "client_secret",
   "code",
@@ -15,8 +15,8 @@ const LONGEST_BODY = 20_000;
 const ANSWER_WITHIN_MS = 30_000;
 
 /**
- * Sends one request, without cookies, as a client's server would. The body is `form` or `json`. Resolves to the whole
- * exchange; `status` is 0 when no answer came.
+ * Sends one request, without cookies, as a client's server would. The body is `form` or `json`. Resolves to
+ * the whole exchange; `status` is 0 if there was no response.
  */
 export async function send({ method, url, form, json, bearer }) {
   const headers = { accept: "application/json" };
@@ -33,19 +33,19 @@ export async function send({ method, url, form, json, bearer }) {
     exchange.status = response.status;
     exchange.answerHeaders = HEADERS_THAT_MATTER.filter((name) => response.headers.has(name)).map((name) => [name, response.headers.get(name)]);
   } catch {
-    // No answer: status 0 says so.
+    // No response: status stays 0.
   }
   exchange.ms = Math.round(performance.now() - started);
   exchange.secrets = secretsOf([form, json, jsonOf(exchange.answer)], bearer);
   return exchange;
 }
 
-/** A visit: the browser goes there, and what the server answers is not for scripts to see. */
+/** A visit: the browser opens the URL, and scripts cannot see the server's response. */
 export function visit(url) {
   return { method: "GET", url, headers: {}, body: null, visited: true, secrets: [] };
 }
 
-/** A JSON object that a text holds, or nothing. */
+/** The JSON object in a text, or undefined. */
 export function jsonOf(text) {
   try {
     const value = JSON.parse(text);
@@ -62,13 +62,13 @@ function secretsOf(objects, bearer) {
       if (SECRET_FIELDS.has(name) && typeof value === "string" && value) found.push(value);
     }
   }
-  // The longest first: one may be a part of another.
+  // The longest first, because one may be a part of another.
   return [...new Set(found)].sort((one, other) => other.length - one.length);
 }
 
 const titled = (name) => name.replace(/^www|(^|-)[a-z]/g, (start) => start.toUpperCase());
 
-/** The request as lines; a form has a line for each field, and every line but the first begins with its &. */
+/** The request as lines. A form has one line per field; every line except the first begins with its &. */
 export function requestText({ method, url, headers, body }) {
   const { pathname, search, host } = new URL(url);
   const json = body === null ? null : jsonOf(body);
@@ -78,7 +78,7 @@ export function requestText({ method, url, headers, body }) {
   return lines.join("\n") + (shown ? `\n\n${shown}` : "");
 }
 
-/** The answer as lines. */
+/** The response as lines. */
 export function answerText({ status, answerHeaders, answer }) {
   const json = jsonOf(answer);
   const head = [`HTTP ${status}`, ...answerHeaders.map(([name, value]) => `${titled(name)}: ${value}`)].join("\n");
@@ -88,7 +88,7 @@ export function answerText({ status, answerHeaders, answer }) {
 
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** The request as a command that does the same. */
+/** The request as a curl command. */
 export function curlText({ method, url, headers, body }) {
   const parts = [`curl --include ${method === "GET" ? "" : `--request ${method} `}${quoted(url)}`];
   parts.push(...Object.entries(headers).map(([name, value]) => `--header ${quoted(`${titled(name)}: ${value}`)}`));
@@ -96,7 +96,10 @@ export function curlText({ method, url, headers, body }) {
   return parts.join(" \\\n  ");
 }
 
-/** The header and the payload of a JWT, or nothing. Whether its signature is good only the server's keys tell. */
+/**
+ * The header and the payload of a JWT, or undefined. The signature is not verified, which needs the server's
+ * keys.
+ */
 export function decoded(token) {
   const part = (text) => {
     const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
@@ -112,7 +115,7 @@ export function decoded(token) {
 
 const base64url = (bytes) => btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 
-/** A random text for state and for verifiers: 256 bits. */
+/** A random text for states and verifiers: 256 bits. */
 export function randomText() {
   return base64url(crypto.getRandomValues(new Uint8Array(32)));
 }

@@ -1,5 +1,5 @@
-// The playground's steps. The page plays the client: it registers, sends the browser to the sign-in page, and shows every
-// request and every answer. What is sent wrongly on purpose stands in playground-breaks.js.
+// The playground's steps. The page acts as the client: it registers, sends the browser to the sign-in page,
+// and shows every request and response. What is sent wrongly on purpose is in playground-breaks.js.
 
 import { byId } from "./dom.js";
 import { BREAKS } from "./playground-breaks.js";
@@ -16,7 +16,7 @@ const formOf = (step) => document.querySelector(`form[data-step="${step}"]`);
 const after = (step) => STEPS.slice(STEPS.indexOf(step));
 const fillSnippets = snippets(byId("use"));
 
-// --- what a step shows ------------------------------------------------------------------------------------------------------
+// --- what a step shows -------------------------------------------------------------------------------------
 
 function show(step) {
   const section = byId(step);
@@ -50,13 +50,13 @@ function showAll() {
   save();
 }
 
-/** What is said is kept as a key and values: the person may change the language in between. */
+/** A message is kept as a key and values, because the user may change the language in between. */
 function rule(step, outcome, key, values = {}) {
   state.verdicts[step] = { outcome, key, values };
   return outcome;
 }
 
-/** Judges the last answer of a step: was it what had to come? */
+/** Checks the last response of a step: was it the expected one? */
 function judge(step, exchange, wanted, doneKey = "done") {
   const error = jsonOf(exchange.answer)?.error ?? "";
   const status = exchange.status;
@@ -72,7 +72,7 @@ function judge(step, exchange, wanted, doneKey = "done") {
   return rule(step, right ? "done" : "failed", right ? doneKey : "failed", { what });
 }
 
-// --- making steps go wrong --------------------------------------------------------------------------------------------------
+// --- making steps go wrong ---------------------------------------------------------------------------------
 
 const chosenBreak = (step) => byId(`break-${step}`)?.value ?? "";
 
@@ -99,7 +99,7 @@ const broken = (step, fields) => {
   return change ? change(fields) : fields;
 };
 
-// --- step 1: the client -----------------------------------------------------------------------------------------------------
+// --- step 1: the client ------------------------------------------------------------------------------------
 
 function readForm() {
   const form = formOf("register");
@@ -122,7 +122,7 @@ function writeForm({ name, scopes, kind, pkce, callback }) {
   byId("callback").value = callback;
 }
 
-/** PKCE is all that a public client has. */
+/** A public client always uses PKCE. */
 function tiePkce() {
   const isPublic = readForm().kind === "public";
   byId("pkce").disabled = isPublic;
@@ -160,9 +160,9 @@ async function useOwnClient() {
   byId("own-secret").value = "";
 }
 
-// --- step 2: the address ----------------------------------------------------------------------------------------------------
+// --- step 2: the URL ---------------------------------------------------------------------------------------
 
-let draft; // The next attempt; the one that was made stands in the state.
+let draft; // The next attempt; the last one is in the state.
 
 async function freshDraft() {
   const verifier = state.client?.client_secret && !byId("pkce").checked ? null : randomText();
@@ -213,14 +213,14 @@ async function authorize() {
   return "left";
 }
 
-// --- step 3: the way back ---------------------------------------------------------------------------------------------------
+// --- step 3: the way back ----------------------------------------------------------------------------------
 
-/** Checks what the browser came back with, as every client must. */
+/** Checks what the browser was redirected back with, as every client must. */
 function takeAnswer() {
   const answer = Object.fromEntries(new URLSearchParams(location.search));
   if (!answer.code && !answer.error) return false;
   const came = { ...visit(location.href), cameBack: true, secrets: answer.code ? [answer.code] : [] };
-  history.replaceState(null, "", location.pathname); // A code does not belong into the history.
+  history.replaceState(null, "", location.pathname); // A code must not stay in the history.
   const { parameters: sent, verifier, break: name } = state.attempt ?? {};
   const asked = state.verdicts.authorize?.outcome === "done" && !state.answer;
   const checks = [];
@@ -258,7 +258,7 @@ function showChecks() {
   );
 }
 
-// --- steps 4 to 8: the client's own requests --------------------------------------------------------------------------------
+// --- steps 4 to 8: the client's own requests ---------------------------------------------------------------
 
 const credentials = () => {
   const { client_id, client_secret } = state.client;
@@ -302,7 +302,8 @@ async function refresh() {
   const exchanges = [await post("/oauth/token", broken("refresh", present(old)))];
   take(exchanges[0]);
   if (kind.twice) {
-    // A public client may lose an answer: its old token is forgiven until the new one was used. So the new one is used.
+    // A public client may lose a response, so its old token works until the new one is used. That is why the
+    // new one is used here.
     if (!state.client.client_secret) {
       exchanges.push(await post("/oauth/token", present(state.tokens.refresh_token)));
       take(exchanges[1]);
@@ -331,7 +332,7 @@ const ACTIONS = {
   userinfo_again: () => userinfo("userinfo_again", 401, "done_401"),
 };
 
-// --- running ----------------------------------------------------------------------------------------------------------------
+// --- running -----------------------------------------------------------------------------------------------
 
 let running = false;
 

@@ -1,5 +1,5 @@
-// Keys and signatures on the curve secp256k1, in BigInt. FOR THROW-AWAY KEYS ONLY: how long it takes depends on the key, so
-// that a key that is worth something must never come near it.
+// Keys and signatures on the curve secp256k1, in BigInt. FOR THROW-AWAY KEYS ONLY: the running time depends
+// on the key, so never use it with a valuable key.
 
 const P = 2n ** 256n - 2n ** 32n - 977n;
 const N = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
@@ -11,7 +11,7 @@ const NOWHERE = null; // The point at infinity.
 
 const modulo = (value, by) => ((value % by) + by) % by;
 
-/** The number whose product with this one is 1: the extended Euclidean algorithm. */
+/** The modular inverse, with the extended Euclidean algorithm. */
 function inverse(value, by) {
   let [a, b] = [modulo(value, by), by];
   let [x, y] = [1n, 0n];
@@ -42,19 +42,19 @@ function times(scalar, point) {
   return sum;
 }
 
-/** The number that bytes write, the largest first. */
+/** The number in big-endian bytes. */
 export function numberOf(bytes) {
   return bytes.reduce((number, byte) => (number << 8n) | BigInt(byte), 0n);
 }
 
-/** A number as 32 bytes, the largest first. */
+/** A number as 32 big-endian bytes. */
 export function bytesOf(number) {
   const bytes = new Uint8Array(32);
   for (let index = 31, left = number; index >= 0; index -= 1, left >>= 8n) bytes[index] = Number(left & 255n);
   return bytes;
 }
 
-/** A number that can be a key: by chance, from 1 to the order of the curve. */
+/** A random number that can be a key: from 1 to less than the order of the curve. */
 export function randomScalar() {
   for (;;) {
     const scalar = numberOf(crypto.getRandomValues(new Uint8Array(32)));
@@ -62,20 +62,23 @@ export function randomScalar() {
   }
 }
 
-/** The public key: 64 bytes, without the byte that tells its form. */
+/** The public key: 64 bytes, without the byte for its format. */
 export function publicKey(key) {
   const { x, y } = times(key, G);
   return new Uint8Array([...bytesOf(x), ...bytesOf(y)]);
 }
 
-/** Signs a hash of 32 bytes: r and s, s in the lower half (EIP-2), and which of the two points it was. */
+/**
+ * Signs a hash of 32 bytes. Returns r and s, with s in the lower half (EIP-2), and which of the two points it
+ * was.
+ */
 export function sign(hash, key) {
   for (;;) {
     const nonce = randomScalar();
     const point = times(nonce, G);
     const r = modulo(point.x, N);
     const s = modulo(inverse(nonce, N) * (numberOf(hash) + r * key), N);
-    // Above the order, x would need a third value of the recovery number; once in 2^128.
+    // Above the order, x would need a third value of the recovery number. That happens once in 2^128.
     if (r === 0n || s === 0n || point.x >= N) continue;
     const odd = Number(point.y & 1n);
     return s > N / 2n ? { r, s: N - s, recovery: 1 - odd } : { r, s, recovery: odd };

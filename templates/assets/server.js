@@ -1,11 +1,14 @@
-// Speaking to this server: JSON in, JSON out, and every way it can fail as a Problem that people can read.
+// Requests to this server: JSON in, JSON out, and every possible failure as a Problem that people can read.
 
 import { say } from "./texts.js";
 
 const ANSWER_WITHIN_MS = 30_000;
 const WAIT_AT_MOST_S = 3600;
 
-/** What went wrong: a state of the page, the key of its text with what fills it, and the answer's status if there was one. */
+/**
+ * What went wrong: a state of the page, the key and values of its text, and the response's status if there
+ * was one.
+ */
 export class Problem extends Error {
   constructor(id, key, { values = {}, status, seconds = 0 } = {}) {
     super(say(key, values));
@@ -13,7 +16,10 @@ export class Problem extends Error {
   }
 }
 
-/** Posts fields to a path of this server. Times are counted by the server's clock, because this computer's may be wrong. */
+/**
+ * Posts fields to a path of this server. Times are relative to the server's clock, because this computer's
+ * may be wrong.
+ */
 export async function post(path, fields) {
   let response;
   let text;
@@ -59,7 +65,7 @@ function problemOf(response, answer) {
   return new Problem("refused", "refused", { status, values: { reason: reason || String(status) } });
 }
 
-/** The server did not keep its word. */
+/** The server sent an invalid response. */
 export function broken(reference, status) {
   const values = { reference };
   return new Problem("server-error", reference ? "server_error_reference" : "server_error", { values, status });
@@ -72,14 +78,14 @@ function secondsToWait(header) {
   return Number.isNaN(at) ? 30 : Math.min(Math.max(Math.ceil((at - Date.now()) / 1000), 1), WAIT_AT_MOST_S);
 }
 
-/** The text to sign, from an answer or from the page. */
+/** The text to sign, from a response or from the page. */
 export function challengeOf({ challenge, wallet_address: address, chain, expires_at: expiresAt }, serverTime) {
   const expires = Date.parse(expiresAt);
   if (typeof challenge !== "string" || typeof address !== "string" || Number.isNaN(expires)) throw broken();
   return { text: challenge, address, chain, came: Date.now(), ends: Date.now() + (expires - serverTime) };
 }
 
-/** Web addresses, and applications' own schemes, which have a dot; never javascript:, data: or blob:. */
+/** Web URLs, and private-use schemes, which contain a dot; never javascript:, data: or blob:. */
 export function isTarget(text) {
   return isWebAddress(text) || /^[a-z][a-z0-9+-]*\.[a-z0-9+.-]*:/i.test(text);
 }

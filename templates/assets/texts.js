@@ -1,10 +1,11 @@
-// The texts of a page: they come in the data-texts of <main>, and in its data-shared-texts where a page also uses modules of
-// another page. A text has {placeholders}; what fills them was often chosen by others, and is written as text only.
+// The texts of a page. They come in the data-texts of <main>, and in its data-shared-texts if a page also
+// uses modules of another page. A text has {placeholders}; their values often come from others and are
+// written only as text.
 
 const { texts = "{}", sharedTexts = "{}" } = document.querySelector("main").dataset;
 const known = { ...JSON.parse(sharedTexts), ...JSON.parse(texts) };
 
-/** Is there a text by this key? */
+/** Is there a text with this key? */
 export function has(key) {
   return Object.hasOwn(known, key);
 }
@@ -14,7 +15,10 @@ export function say(key, values = {}) {
   return pieces(key).map(({ text, name }) => text ?? String(values[name] ?? "")).join("");
 }
 
-/** A text as nodes, for element.append(…): each value stands by itself, so that its direction does not turn the sentence. */
+/**
+ * A text as nodes, for element.append(…). Each value is a separate node, so that its direction does not
+ * affect the sentence.
+ */
 export function write(key, values = {}) {
   return pieces(key).map(({ text, name }) => {
     if (text !== undefined) return text;

@@ -1,40 +1,48 @@
-// Finding wallets and listing them. This module knows no kind of wallet itself: each wallet family brings a script, and
-// `Wallets` gets their paths.
+// Finds wallets and lists them. This module knows no kind of wallet itself: each wallet family has a script,
+// and `Wallets` gets the scripts' paths.
 //
-//   export function find(add, tools) is called once, and finds the family's wallets for as long as the page lives. What it
-//   returns may have a function again(), which is called whenever the page gets the focus.
+//   export function find(add, tools) is called once, and finds the family's wallets as long as the page is
+//   open. What it returns may have a function again(), which is called whenever the page gets the focus.
 //
-//   add(wallet) puts a wallet into the list, and returns a function that takes it off again: that one gives true, or false
-//   for the wallet that the person is signing in with, which stays. A wallet has
-//     name, kind                   how it is called, and of which kind its accounts are, both for people
-//     id, icon, legacy             a lasting name for itself, an image as a data: URI, and whether it stands in for a wallet
-//                                  that did not say its name; all of them may be missing
-//     connect()                    resolves to the accounts that the person shares, the current one first; none: it is locked
-//     sign(text, account)          resolves to the signature, as the family's verifier on the server takes it
-//     changeAccount(account)       lets the person choose; resolves to the accounts, or to nothing: connect() tells them
-//     onAccounts(changed)          is called once, and calls changed(accounts) whenever the wallet has other ones
-//     explain(signature, account)  is asked when the server did not take a signature, or could not judge it. It resolves to
-//                                  "contract" for an account that is a contract on its chain or says how it becomes one, to
-//                                  "undeployed" for a contract's signature where no contract is, else to nothing
-//     signs(account)               resolves to "key" or "contract", in families that know both: what stands behind an address
-//   where the last four may be missing. An account has an address, and where the wallet knows them the chain by CAIP-2 and
-//   `network`, the chain's name for people; what a module adds to it comes back with it. connect, sign and changeAccount
-//   ask the wallet before they await anything: wallets open windows, and browsers allow that only then.
+//   add(wallet) adds a wallet to the list, and returns a function that removes it again. That function
+//   returns true, or false if the user is signing in with the wallet, which then stays. A wallet has
+//     name, kind                   its name, and the kind of its accounts, both for users
+//     id, icon, legacy             a permanent id, an image as a data: URI, and whether it stands in for a
+//                                  wallet that did not say its name; all of them are optional
+//     connect()                    resolves to the accounts that the user shares, the current one first; none
+//                                  means that the wallet is locked
+//     sign(text, account)          resolves to the signature, in the format of the family's verifier on the
+//                                  server
+//     changeAccount(account)       lets the user choose; resolves to the accounts, or to undefined, and then
+//                                  connect() returns them
+//     onAccounts(changed)          is called once, and calls changed(accounts) whenever the accounts change
+//     explain(signature, account)  is called if the server refused a signature or could not verify it. It
+//                                  resolves to "contract" if the account is a contract on its chain or says
+//                                  how it becomes one, to "undeployed" if the signature is a contract's but
+//                                  there is no contract, else to undefined
+//     signs(account)               resolves to "key" or "contract", in families with both: what is at an
+//                                  address
+//   The last four are optional. An account has an address, and if the wallet knows them, the chain (CAIP-2)
+//   and `network`, the chain's name for users. Anything else that a script adds to it is passed back.
+//   connect, sign and changeAccount call the wallet before they await anything, because wallets open windows,
+//   and browsers only allow that then.
 //
-//   What they throw has the wallet's code by EIP-1193 and EIP-1474: 4001 the person said no, 4100 locked, 4200 and -32601 it
-//   cannot do that, -32002 it is busy with an earlier request. `tools` help with this and other things that families share:
-//     ask(question, codes)         calls question() at once and awaits it. An error gets the code that `codes` has in place of
-//                                  the wallet's own, and 4001 where only its words say that the person said no
-//     standardWallets(found)       calls found(wallet) for each wallet of the Wallet Standard, now and later; it returns what
-//                                  add returned, or nothing
+//   Errors that they throw have the wallet's code as in EIP-1193 and EIP-1474: 4001 the user declined, 4100
+//   locked, 4200 and -32601 not supported, -32002 busy with an earlier request. `tools` help with this and
+//   other things that families share:
+//     ask(question, codes)         calls question() at once and awaits it. `codes` maps the wallet's own
+//                                  error codes to these; an error whose message alone says that the user
+//                                  declined gets 4001
+//     standardWallets(found)       calls found(wallet) for each wallet of the Wallet Standard, now and later;
+//                                  found returns what add returned, or undefined
 //     utf8(text), hex(bytes), base64(bytes)
 //
-//   A script that cannot be loaded or throws is left out; nothing else changes.
+//   A script that cannot be loaded or throws is left out, and the others still work.
 
 import { element, enable, initial, isEnabled } from "./dom.js";
 import { say } from "./texts.js";
 
-const CODES = new Set([4001, 4100, 4200, -32601, -32002]); // What the page has words of its own for.
+const CODES = new Set([4001, 4100, 4200, -32601, -32002]); // The codes that the page has its own messages for.
 const LAST_WALLET = "countersign.last-wallet";
 
 /** The wallets of this browser, as buttons in a list. */
@@ -46,14 +54,14 @@ export class Wallets {
   entries = []; // {wallet, name, key, button, item, asking}
   current = null;
 
-  /** `added(entry)` hears of each wallet, `chosen(entry)` of each press on one. */
+  /** `added(entry)` is called for each wallet, `chosen(entry)` for each click on one. */
   constructor({ list, added, chosen }) {
     this.#list = list;
     this.#added = added;
     this.#chosen = chosen;
   }
 
-  /** Loads the families' scripts; the list then fills for as long as the page lives. */
+  /** Loads the families' scripts. They keep adding wallets to the list as long as the page is open. */
   find(paths) {
     const add = (wallet) => this.#add(wallet);
     for (const path of paths) this.#load(path, add);
@@ -62,7 +70,7 @@ export class Wallets {
     });
   }
 
-  /** The person signs in with this one. */
+  /** The user signs in with this wallet. */
   choose(entry) {
     this.current = entry;
     for (const each of this.entries) {
@@ -109,7 +117,10 @@ export class Wallets {
   }
 }
 
-/** Asks a wallet. Called before any await of the click, because some wallets open a window and browsers allow that only then. */
+/**
+ * Calls a wallet. Must be called before any await in the click handler, because some wallets open a window,
+ * and browsers only allow that then.
+ */
 export async function ask(entry, question) {
   entry.asking = true;
   try {
@@ -119,7 +130,7 @@ export async function ask(entry, question) {
   }
 }
 
-/** The accounts among what a wallet gave. */
+/** The valid accounts in what a wallet returned. */
 export function usable(accounts) {
   const named = Array.isArray(accounts) ? accounts.filter((each) => typeof each?.address === "string") : [];
   return named.map((each) => ({ ...each, address: each.address.trim() })).filter((each) => each.address !== "");
@@ -129,7 +140,7 @@ export function sameAddress(one, other) {
   return one.address.toLowerCase() === other?.address.toLowerCase();
 }
 
-/** The code of a wallet's error. Wallets wrap the one that counts in a general "internal error". */
+/** The code of a wallet's error. Wallets wrap the real one in a general "internal error". */
 export function codeOf(error) {
   for (const each of [error?.data?.originalError, error?.data?.cause, error?.cause, error]) {
     if (typeof each?.code === "number") return each.code;
@@ -137,7 +148,7 @@ export function codeOf(error) {
   return undefined;
 }
 
-/** What wallets and families' scripts do wrong is theirs alone. */
+/** Runs an action of a wallet or a family's script, so that its errors affect nothing else. */
 export function attempt(action) {
   try {
     return action();
@@ -147,7 +158,7 @@ export function attempt(action) {
   }
 }
 
-/** Keeps the wallet's own name for itself, and nothing about the person; a browser may refuse to. */
+/** Stores the wallet's own id and nothing about the user. A browser may refuse to. */
 export function rememberWallet(entry) {
   try {
     if (entry.key) localStorage.setItem(LAST_WALLET, entry.key.slice(0, 100));
@@ -183,7 +194,7 @@ function picture(icon, name) {
   return image;
 }
 
-// --- what families share ----------------------------------------------------------------------------------------------------
+// --- what families share -----------------------------------------------------------------------------------
 
 const tools = {
   utf8: (text) => new TextEncoder().encode(text),

@@ -19,7 +19,7 @@ echo "Open this address, and sign in:"
 echo "$ISSUER/oauth/authorize?response_type=code&client_id=$CLIENT_ID&redirect_uri=$(encoded "$REDIRECT_URI")&scope=$(encoded '%SCOPE%')&state=$STATE&code_challenge=$CHALLENGE&code_challenge_method=S256"
 echo "The browser then lands at an address that may not load. Paste that address here:"
 read -r LANDED
-[[ $LANDED == *"state=$STATE"* ]] || { echo "The state is another one." >&2; exit 1; }
+[[ $LANDED == *"state=$STATE"* ]] || { echo "The state does not match." >&2; exit 1; }
 CODE=$(sed -E 's/.*[?&]code=([^&]*).*/\1/' <<<"$LANDED")
 
 TOKENS=$(curl --silent --show-error --fail-with-body "$ISSUER/oauth/token" "${CREDENTIALS[@]}" \

@@ -1,4 +1,4 @@
-// Signs people in by Auth.js, in an Express application. People open /auth/signin.
+// Signs users in with Auth.js, in an Express application. Users open /auth/signin.
 import { ExpressAuth, getSession } from "@auth/express";
 import express from "express";
 
@@ -18,7 +18,8 @@ const options = {
   secret: AUTH_SECRET,
   trustHost: true,
   callbacks: {
-    // What the application wants to know later is put into the session's own cookie. Yours keeps tokens from the page.
+    // What the application needs later goes into the session's own cookie. Your application should keep
+    // tokens from the page.
     jwt: ({ token, account, profile }) => (account ? { ...token, tokens: account, claims: profile } : token),
     session: ({ session, token }) => ({ ...session, tokens: token.tokens, claims: token.claims }),
   },

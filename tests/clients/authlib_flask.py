@@ -1,4 +1,4 @@
-"""Signs people in by Authlib, in a Flask application. The issuer's address is all that it knows of the server."""
+"""Signs users in with Authlib, in a Flask application. It only needs the issuer's URL."""
 
 import os
 import secrets
@@ -11,7 +11,7 @@ from flask import Flask, jsonify, redirect, session
 ISSUER, APP_URL = os.environ["ISSUER"], os.environ["APP_URL"]
 app = Flask(__name__)
 app.secret_key = secrets.token_hex()
-signed_in = {}  # What a database would hold.
+signed_in = {}  # A real application would use a database.
 
 oauth = OAuth(app)
 countersign = oauth.register(
@@ -63,7 +63,7 @@ def logout():
     return redirect(countersign.create_logout_url(f"{APP_URL}/", tokens["id_token"])["url"])
 
 
-@app.get("/")  # Your own application shows no tokens: this is for the test that it is part of.
+@app.get("/")  # For the test only. Your application should not show tokens.
 def index():
     visit = signed_in.get(session.get("visit"))
     return jsonify(visit or {}), 200 if visit else 401

@@ -1,4 +1,4 @@
-"""Signs people in by mozilla-django-oidc. The settings are those of your settings.py; a project of one file is enough to run."""
+"""Signs users in with mozilla-django-oidc. The settings belong into your settings.py; this project is a single file."""
 
 import os
 import secrets
@@ -47,7 +47,7 @@ from mozilla_django_oidc.auth import OIDCAuthenticationBackend  # noqa: E402 (ne
 
 
 class ByWallet(OIDCAuthenticationBackend):
-    """People are known by `sub`: not everybody who has a wallet gives an e-mail address."""
+    """Identifies users by `sub`, because not every user with a wallet has an e-mail address."""
 
     def filter_users_by_claims(self, claims):
         return self.UserModel.objects.filter(username=claims["sub"])
@@ -56,7 +56,7 @@ class ByWallet(OIDCAuthenticationBackend):
         return self.UserModel.objects.create_user(claims["sub"], email=claims.get("email", ""), last_name=claims["wallet_address"])
 
 
-def index(request):  # Your own application shows no tokens: this is for the test that it is part of.
+def index(request):  # For the test only. Your application should not show tokens.
     tokens = {name: request.session.get(f"oidc_{name}") for name in ("access_token", "id_token")}
     if not request.user.is_authenticated:
         return JsonResponse({}, status=401)

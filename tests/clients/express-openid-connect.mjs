@@ -1,4 +1,4 @@
-// Signs people in by express-openid-connect. /login, /callback and /logout are its own.
+// Signs users in with express-openid-connect, which handles /login, /callback and /logout itself.
 import { randomBytes } from "node:crypto";
 import express from "express";
 import { auth } from "express-openid-connect";
@@ -26,7 +26,7 @@ app.get("/refresh", async (request, response) => {
   response.redirect("/");
 });
 
-// Your own application shows no tokens: this is for the test that it is part of.
+// For the test only. Your application should not show tokens.
 app.get("/", (request, response) => {
   const { accessToken, refreshToken, idToken, idTokenClaims } = request.oidc;
   const tokens = { access_token: accessToken?.access_token, refresh_token: refreshToken, id_token: idToken };

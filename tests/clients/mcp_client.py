@@ -1,4 +1,4 @@
-"""Calls a tool of an MCP server by the Python SDK, which finds out by itself where to sign in, and registers there."""
+"""Calls a tool of an MCP server with the Python SDK, which discovers where to sign in and registers there."""
 
 import json
 import os
@@ -15,7 +15,7 @@ RESOURCE, CALLBACK = f"{os.environ['RESOURCE_URL']}/mcp", f"{os.environ['APP_URL
 
 
 class Memory:
-    """Where tokens are kept; yours outlives the program."""
+    """Where tokens are stored. Yours should outlive the program."""
 
     tokens = client = None
 
@@ -37,7 +37,7 @@ async def line():
 
 
 async def open_browser(target):
-    print(f"Open this address, sign in, and paste the address where you land:\n{target}", flush=True)
+    print(f"Open this URL, sign in, and paste the URL that you are redirected to:\n{target}", flush=True)
 
 
 async def landed():
@@ -59,7 +59,7 @@ async def main():
         print(json.dumps(await whoami()), flush=True)
         while step := await line():
             if step == "refresh":
-                auth.context.token_expiry_time = 1  # As if its time were over: the SDK refreshes by itself.
+                auth.context.token_expiry_time = 1  # Makes the token look expired, so that the SDK refreshes it.
             print(json.dumps(await whoami()), flush=True)
 
 

@@ -1,4 +1,4 @@
-"""An MCP server that lets in whoever brings an access token made for it. It checks the token by the issuer's published keys."""
+"""An MCP server that accepts access tokens issued for it. It verifies them with the issuer's published keys."""
 
 import os
 from urllib.parse import urlsplit
@@ -39,7 +39,7 @@ server = MCPServer("who am I", token_verifier=ByPublishedKeys(), auth=settings)
 
 @server.tool()
 def whoami() -> str:
-    """Whose token this is."""
+    """The user that the token belongs to."""
     return get_access_token().subject
 
 

@@ -1,5 +1,5 @@
-// Signs people in by NextAuth 4. Next.js needs only `export default NextAuth(options)` in pages/api/auth/[...nextauth].js; the
-// rest stands for what Next.js does.
+// Signs users in with NextAuth 4. Next.js needs only `export default NextAuth(options)` in
+// pages/api/auth/[...nextauth].js; the rest replaces what Next.js does.
 import express from "express";
 import NextAuthModule from "next-auth";
 
@@ -21,7 +21,8 @@ export const options = {
   ],
   secret: NEXTAUTH_SECRET,
   callbacks: {
-    // What the application wants to know later is put into the session's own cookie. Yours keeps tokens from the page.
+    // What the application needs later goes into the session's own cookie. Your application should keep
+    // tokens from the page.
     jwt: ({ token, account, profile }) => (account ? { ...token, tokens: account, claims: profile } : token),
     session: ({ session, token }) => ({ ...session, tokens: token.tokens, claims: token.claims }),
   },

@@ -1,4 +1,5 @@
-//! Signs a person in by the crate oauth2: a public client without a secret. Who signed in is asked at userinfo.
+//! Signs a user in with the crate oauth2: a public client without a secret. It learns from userinfo who
+//! signed in.
 
 use std::env::var;
 use std::error::Error;
@@ -14,7 +15,7 @@ use oauth2::{
 use serde_json::json;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // No redirects: a server must not lead the client elsewhere.
+    // No redirects: a server must not send the client elsewhere.
     let http = blocking::Client::builder().redirect(redirect::Policy::none()).build()?;
     let issuer = var("ISSUER")?;
     let client = BasicClient::new(ClientId::new(var("CLIENT_ID")?))
@@ -28,12 +29,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         .add_scopes(["profile", "email", "offline_access"].map(|scope| Scope::new(scope.to_owned())))
         .set_pkce_challenge(challenge)
         .url();
-    println!("Open this address, sign in, and paste the address where you land:\n{target}");
+    println!("Open this URL, sign in, and paste the URL that you are redirected to:\n{target}");
     let landed = Url::parse(&line()?.unwrap_or_default())?;
     let answer =
         |name: &str| landed.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
     if answer("state").as_ref() != Some(state.secret()) || answer("iss").as_ref() != Some(&issuer) {
-        return Err("this answer is not for you".into());
+        return Err("this response belongs to another sign-in".into());
     }
 
     let code = AuthorizationCode::new(answer("code").ok_or("not signed in")?);
@@ -54,7 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 tokens = client.exchange_refresh_token(&refresh_token).request(&http)?;
                 println!("{}", json!({ "tokens": tokens }));
             }
-            _ => return Err("userinfo or refresh".into()),
+            _ => return Err("expected userinfo or refresh".into()),
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-// Signs people in by oauth4webapi: a public client without a secret. The issuer's address is all that it knows of the server.
+// Signs users in with oauth4webapi: a public client without a secret. It only needs the issuer's URL.
 import { randomBytes } from "node:crypto";
 import express from "express";
 import session from "express-session";
@@ -7,7 +7,7 @@ import * as oauth from "oauth4webapi";
 const { ISSUER, CLIENT_ID, APP_URL } = process.env;
 const redirectUri = `${APP_URL}/callback`;
 const client = { client_id: CLIENT_ID, id_token_signed_response_alg: "EdDSA" };
-const options = { [oauth.allowInsecureRequests]: ISSUER.startsWith("http:") }; // Plain http is for your own computer only.
+const options = { [oauth.allowInsecureRequests]: ISSUER.startsWith("http:") }; // Use plain http only on your own computer.
 const server = await oauth.processDiscoveryResponse(new URL(ISSUER), await oauth.discoveryRequest(new URL(ISSUER), options));
 
 const app = express();
@@ -31,7 +31,7 @@ app.get("/callback", async (request, response) => {
   const answer = oauth.validateAuthResponse(server, client, new URL(request.url, APP_URL), state);
   const came = await oauth.authorizationCodeGrantRequest(server, client, oauth.None(), answer, redirectUri, verifier, options);
   const tokens = await oauth.processAuthorizationCodeResponse(server, client, came, { expectedNonce: nonce, requireIdToken: true });
-  await oauth.validateApplicationLevelSignature(server, came, options); // Without it, TLS alone vouches for the id_token.
+  await oauth.validateApplicationLevelSignature(server, came, options); // Without this, only TLS protects the id_token.
   Object.assign(request.session, { tokens, claims: oauth.getValidatedIdTokenClaims(tokens) });
   response.redirect("/");
 });
@@ -62,7 +62,7 @@ app.get("/logout", (request, response) => {
   request.session.destroy(() => response.redirect(target.href));
 });
 
-// Your own application shows no tokens: this is for the test that it is part of.
+// For the test only. Your application should not show tokens.
 app.get("/", (request, response) => response.status(request.session.tokens ? 200 : 401).json(request.session));
 
 app.listen(new URL(APP_URL).port, "127.0.0.1");

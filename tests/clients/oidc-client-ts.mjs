@@ -1,5 +1,5 @@
-// Signs people in by oidc-client-ts, in a page without a server of its own: a public client. The script is what matters; the rest
-// hands it out.
+// Signs users in with oidc-client-ts, in a page without a backend: a public client. The script is what
+// matters; the rest only serves it.
 import { fileURLToPath } from "node:url";
 import express from "express";
 
@@ -26,7 +26,7 @@ for (const [name, step] of Object.entries(steps)) {
   document.getElementById(name).onclick = () => step().then(show, (error) => (document.title = String(error)));
 }
 async function show() {
-  const user = await manager.getUser(); // Your own page shows no tokens: this is for the test that it is part of.
+  const user = await manager.getUser(); // For the test only. Your page should not show tokens.
   document.getElementById("user").textContent = JSON.stringify(user);
   document.title = user ? "signed in" : "signed out";
 }

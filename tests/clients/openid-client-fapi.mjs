@@ -1,5 +1,5 @@
-// Signs people in by openid-client as the security profile FAPI 2.0 asks: the client signs instead of telling a secret, pushes its
-// request to the server (PAR), and binds what it gets to a key (DPoP).
+// Signs users in with openid-client as the security profile FAPI 2.0 requires: the client signs assertions
+// instead of sending a secret, pushes its requests to the server (PAR), and binds its tokens to a key (DPoP).
 import { randomBytes, webcrypto } from "node:crypto";
 import express from "express";
 import session from "express-session";
@@ -7,7 +7,7 @@ import * as client from "openid-client";
 
 const { ISSUER, CLIENT_ID, CLIENT_KEY, APP_URL } = process.env;
 const redirect_uri = `${APP_URL}/callback`;
-const local = ISSUER.startsWith("http:"); // Plain http is for your own computer only.
+const local = ISSUER.startsWith("http:"); // Use plain http only on your own computer.
 const { kid, ...jwk } = JSON.parse(CLIENT_KEY);
 const key = await webcrypto.subtle.importKey("jwk", jwk, { name: "ECDSA", namedCurve: "P-256" }, false, ["sign"]);
 const config = await client.discovery(
@@ -17,7 +17,7 @@ const config = await client.discovery(
   client.PrivateKeyJwt({ key, kid }),
   { execute: local ? [client.allowInsecureRequests] : [] },
 );
-client.enableNonRepudiationChecks(config); // Without it, TLS alone vouches for the id_token.
+client.enableNonRepudiationChecks(config); // Without this, only TLS protects the id_token.
 const options = { DPoP: client.getDPoPHandle(config, await client.randomDPoPKeyPair("ES256")) };
 
 const app = express();
@@ -58,7 +58,7 @@ app.get("/logout", (request, response) => {
   request.session.destroy(() => response.redirect(target.href));
 });
 
-// Your own application shows no tokens: this is for the test that it is part of.
+// For the test only. Your application should not show tokens.
 app.get("/", (request, response) => response.status(request.session.tokens ? 200 : 401).json(request.session));
 
 app.listen(new URL(APP_URL).port, "127.0.0.1");

@@ -1,4 +1,4 @@
-// Signs people in by openid-client, in an Express application. The issuer's address is all that it knows of the server.
+// Signs users in with openid-client, in an Express application. It only needs the issuer's URL.
 import { randomBytes } from "node:crypto";
 import express from "express";
 import session from "express-session";
@@ -6,7 +6,7 @@ import * as client from "openid-client";
 
 const { ISSUER, CLIENT_ID, CLIENT_SECRET, APP_URL } = process.env;
 const redirect_uri = `${APP_URL}/callback`;
-const local = ISSUER.startsWith("http:"); // Plain http is for your own computer only.
+const local = ISSUER.startsWith("http:"); // Use plain http only on your own computer.
 const config = await client.discovery(
   new URL(ISSUER),
   CLIENT_ID,
@@ -14,7 +14,7 @@ const config = await client.discovery(
   client.ClientSecretPost(CLIENT_SECRET),
   { execute: local ? [client.allowInsecureRequests] : [] },
 );
-client.enableNonRepudiationChecks(config); // Without it, TLS alone vouches for the id_token.
+client.enableNonRepudiationChecks(config); // Without this, only TLS protects the id_token.
 
 const app = express();
 app.use(session({ secret: randomBytes(32).toString("hex"), resave: false, saveUninitialized: false }));
@@ -58,7 +58,7 @@ app.get("/logout", (request, response) => {
   request.session.destroy(() => response.redirect(target.href));
 });
 
-// Your own application shows no tokens: this is for the test that it is part of.
+// For the test only. Your application should not show tokens.
 app.get("/", (request, response) => response.status(request.session.tokens ? 200 : 401).json(request.session));
 
 app.listen(new URL(APP_URL).port, "127.0.0.1");

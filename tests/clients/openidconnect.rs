@@ -1,4 +1,4 @@
-//! Signs a person in by the crate openidconnect. The issuer's address is all that it knows of the server.
+//! Signs a user in with the crate openidconnect. It only needs the issuer's URL.
 
 use std::env::var;
 use std::error::Error;
@@ -15,7 +15,7 @@ use openidconnect::{
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// What userinfo says besides the claims of OpenID Connect.
+/// The claims of userinfo that are not in OpenID Connect.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 struct Wallet {
     wallet_address: String,
@@ -24,7 +24,7 @@ struct Wallet {
 impl AdditionalClaims for Wallet {}
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // No redirects: a server must not lead the client elsewhere.
+    // No redirects: a server must not send the client elsewhere.
     let http = blocking::Client::builder().redirect(redirect::Policy::none()).build()?;
     let issuer = IssuerUrl::new(var("ISSUER")?)?;
     let server = ProviderMetadataWithLogout::discover(&issuer, &http)?;
@@ -43,12 +43,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         .add_scopes(["profile", "email", "offline_access"].map(|scope| Scope::new(scope.to_owned())))
         .set_pkce_challenge(challenge)
         .url();
-    println!("Open this address, sign in, and paste the address where you land:\n{target}");
+    println!("Open this URL, sign in, and paste the URL that you are redirected to:\n{target}");
     let landed = Url::parse(&line()?.unwrap_or_default())?;
     let answer =
         |name: &str| landed.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
     if answer("state").as_ref() != Some(state.secret()) || answer("iss").as_ref() != Some(&*issuer) {
-        return Err("this answer is not for you".into());
+        return Err("this response belongs to another sign-in".into());
     }
 
     let code = AuthorizationCode::new(answer("code").ok_or("not signed in")?);
@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Some(expected) = claims.access_token_hash() {
         let (algorithm, key) = (id_token.signing_alg()?, id_token.signing_key(&judge)?);
         if AccessTokenHash::from_token(tokens.access_token(), algorithm, key)? != *expected {
-            return Err("the access token is not the id_token's".into());
+            return Err("the access token does not match the id_token".into());
         }
     }
     println!("{}", json!({ "claims": claims, "tokens": tokens }));
@@ -83,7 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     .set_post_logout_redirect_uri(PostLogoutRedirectUrl::new(format!("{app}/"))?);
                 println!("{}", json!({ "open": target.http_get_url() }));
             }
-            _ => return Err("userinfo, refresh or logout".into()),
+            _ => return Err("expected userinfo, refresh or logout".into()),
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-// Signs people in by Passport, with its strategy for OpenID Connect.
+// Signs users in with Passport and its strategy for OpenID Connect.
 import { randomBytes } from "node:crypto";
 import express from "express";
 import session from "express-session";
@@ -32,7 +32,7 @@ app.get("/login", passport.authenticate("countersign"));
 app.get("/callback", passport.authenticate("countersign"), (request, response) => response.redirect("/"));
 app.get("/userinfo", (request, response) => response.json(request.user.person));
 
-// Your own application shows no tokens: this is for the test that it is part of.
+// For the test only. Your application should not show tokens.
 app.get("/", (request, response) => response.status(request.user ? 200 : 401).json(request.user ?? {}));
 
 app.listen(new URL(APP_URL).port, "127.0.0.1");

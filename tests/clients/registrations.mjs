@@ -1,15 +1,15 @@
-// How applications with addresses and settings of their own are registered and configured. `countersign client create --for` reads the
-// same files, so that what it prints is what logged in here.
+// How applications with redirect URIs and settings of their own are registered and configured. `countersign
+// client create --for` reads the same files, so its output is what logged in here.
 
 import { readFileSync } from "node:fs";
 
 const read = (name) => readFileSync(new URL(name, import.meta.url), "utf8");
 const REGISTRATIONS = JSON.parse(read("registrations.json"));
 
-/** The name of the registration of this title, if it has one. */
+/** The name of the registration with this title, if there is one. */
 export const nameOf = (title) => Object.keys(REGISTRATIONS).find((name) => REGISTRATIONS[name].title === title);
 
-/** What a row says of its client. */
+/** The client metadata and settings of a row. */
 export function registered(name) {
   const { title, configuration, client } = REGISTRATIONS[name];
   return {

@@ -1,4 +1,4 @@
-"""Signs people in by requests-oauthlib, in a Flask application. It knows OAuth 2.0 only: who signed in is asked at userinfo."""
+"""Signs users in with requests-oauthlib, in a Flask application. It only knows OAuth 2.0, so userinfo says who signed in."""
 
 import os
 import secrets
@@ -9,11 +9,11 @@ from requests_oauthlib import OAuth2Session
 
 ISSUER, APP_URL = os.environ["ISSUER"], os.environ["APP_URL"]
 CLIENT = {"client_id": os.environ["CLIENT_ID"], "client_secret": os.environ["CLIENT_SECRET"]}
-os.environ["OAUTHLIB_INSECURE_TRANSPORT"] = "1"  # Plain http is for your own computer only.
+os.environ["OAUTHLIB_INSECURE_TRANSPORT"] = "1"  # Use plain http only on your own computer.
 
 app = Flask(__name__)
 app.secret_key = secrets.token_hex()
-started, signed_in = {}, {}  # What a database would hold. The library keeps the PKCE verifier in its own session.
+started, signed_in = {}, {}  # A real application would use a database. The library keeps the PKCE verifier in its session.
 
 
 @app.get("/login")
@@ -29,7 +29,7 @@ def login():
 def callback():
     client = started.pop(session.pop("state", None), None)
     if client is None or request.args.get("iss") != ISSUER:
-        abort(400, "This answer is not for you.")
+        abort(400, "This response belongs to another sign-in.")
     client.fetch_token(  # It checks the state.
         f"{ISSUER}/oauth/token",
         authorization_response=request.url,
@@ -53,7 +53,7 @@ def refresh():
     return redirect("/")
 
 
-@app.get("/")  # Your own application shows no tokens: this is for the test that it is part of.
+@app.get("/")  # For the test only. Your application should not show tokens.
 def index():
     client = signed_in.get(session.get("visit"))
     return jsonify({"tokens": client.token} if client else {}), 200 if client else 401

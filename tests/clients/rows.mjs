@@ -1,4 +1,4 @@
-// Every library that logs in: how its client registers, what its application shows, and what is known to be different.
+// Every library that logs in: how its client registers, what its application shows, and known differences.
 
 import { generateKeyPairSync } from "node:crypto";
 import { registered } from "./registrations.mjs";
@@ -7,13 +7,13 @@ const OPENID = ["openid", "profile", "email", "offline_access"];
 const OAUTH = ["profile", "email", "offline_access"];
 const ALL = ["id_token", "userinfo", "refresh", "revoke", "logout"];
 
-/** Auth.js and NextAuth begin and end with a form that holds a token against forged requests. */
+/** Auth.js and NextAuth begin and end with a form that contains a CSRF token. */
 const byForm = (api, action) => async (browser, url, options) => {
   const { csrfToken } = JSON.parse((await browser.request(`${url}${api}/csrf`)).text);
   return browser.visit(`${url}${api}/${action}`, { ...options, form: { csrfToken, callbackUrl: `${url}/` } });
 };
 
-/** The key of a client that proves itself by signatures. */
+/** The key of a client that authenticates with signatures. */
 const KEY = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const named = (key) => ({ ...key.export({ format: "jwk" }), kid: "the client's", alg: "ES256" });
 
@@ -30,7 +30,7 @@ export const ROWS = [
   },
   {
     library: "openid-client",
-    title: "openid-client as FAPI 2.0 asks",
+    title: "openid-client with FAPI 2.0",
     from: "npm",
     file: "openid-client-fapi.mjs",
     method: "private_key_jwt",
@@ -43,7 +43,7 @@ export const ROWS = [
     steps: ["id_token", "userinfo", "refresh", "logout"],
     refuses: ["state"],
     noLiar: true,
-    note: "The client proves itself by `private_key_jwt`, pushes its request (PAR), and binds the tokens to a key (DPoP). Its proofs are made for the issuer, so that no liar gets in between.",
+    note: "The client authenticates with `private_key_jwt`, pushes its requests (PAR), and binds its tokens to a key (DPoP). Its assertions and proofs are for the issuer, so the dishonest server cannot get in between.",
   },
   {
     library: "oauth4webapi",
@@ -63,7 +63,7 @@ export const ROWS = [
     login: byForm("/auth", "signin/countersign"),
     steps: ["id_token"],
     refuses: ["state", "nonce", "audience", "issuer", "expiry"],
-    note: "Its sign-out is its own: it ends the application's session. The profile comes from the id_token, whose signature is left to TLS.",
+    note: "Its sign-out only ends the application's session. The profile comes from the id_token, whose signature it does not check because it relies on TLS.",
   },
   {
     ...registered("next-auth"),
@@ -72,7 +72,7 @@ export const ROWS = [
     pkce: true,
     login: byForm("/api/auth", "signin/countersign"),
     steps: ["id_token"],
-    note: "Its sign-out is its own: it ends the application's session. The profile comes from the id_token.",
+    note: "Its sign-out only ends the application's session. The profile comes from the id_token.",
   },
   {
     library: "passport-openidconnect",
@@ -84,7 +84,7 @@ export const ROWS = [
     scopes: OPENID,
     steps: ["id_token", "userinfo"],
     refuses: ["state", "nonce", "audience", "issuer", "expiry"],
-    note: "It checks the claims of the id_token and leaves the signature to TLS.",
+    note: "It checks the claims of the id_token, but relies on TLS instead of the signature.",
   },
   {
     library: "passport-oauth2",
@@ -102,7 +102,7 @@ export const ROWS = [
     pkce: true,
     steps: ["id_token", "userinfo", "refresh", "logout"],
     refuses: ["state", "nonce", "audience", "issuer", "expiry"],
-    note: "It leaves the signature of the id_token to TLS.",
+    note: "It relies on TLS instead of the signature of the id_token.",
   },
   {
     library: "oidc-client-ts",
@@ -115,7 +115,7 @@ export const ROWS = [
     scopes: OPENID,
     steps: ALL,
     refuses: ["state", "nonce"],
-    note: "In a page, the way that the token came (TLS, from the token endpoint) vouches for it: the library checks `state` and `nonce`, not the signature.",
+    note: "In a page, the library trusts the token because it came over TLS from the token endpoint. It checks `state` and `nonce`, not the signature.",
   },
   {
     library: "simple-oauth2",
@@ -155,7 +155,7 @@ export const ROWS = [
     steps: ["id_token", "userinfo", "logout"],
     userinfo: async (browser, url) => JSON.parse((await browser.request(`${url}/`)).text).person,
     refuses: ["state", "nonce", "expiry", "signature"],
-    note: "It asks userinfo by itself. It reads neither `iss` nor `aud`.",
+    note: "It calls userinfo by itself. It reads neither `iss` nor `aud`.",
   },
   {
     library: "mcp",
@@ -167,7 +167,7 @@ export const ROWS = [
     pkce: true,
     resource: (seat) => `${seat.environment.RESOURCE_URL}/mcp`,
     steps: ["refresh"],
-    note: "It registers by itself, asks for a token for the MCP server alone (`resource`), and calls a tool there.",
+    note: "It registers by itself, requests a token only for the MCP server (`resource`), and calls a tool there.",
   },
   {
     library: "openidconnect",
@@ -189,7 +189,7 @@ export const ROWS = [
     pkce: true,
     scopes: OAUTH,
     steps: ["userinfo", "refresh"],
-    note: "It can revoke tokens too, at https addresses only; the server of this test has none.",
+    note: "It can also revoke tokens, but only at https URLs, and the server in this test has none.",
   },
   {
     library: "oidc-agent",
@@ -201,6 +201,6 @@ export const ROWS = [
     registers: "client_secret_post",
     pkce: true,
     steps: ["userinfo", "refresh"],
-    note: "It registers by itself. Debian and Ubuntu have it as the package `oidc-agent-cli`.",
+    note: "It registers by itself. Debian and Ubuntu package it as `oidc-agent-cli`.",
   },
 ];

@@ -1,5 +1,6 @@
-// Logs in with every stock client library, and says what came of it:   node run.mjs http://localhost:8080 [library]
-// Without a library's name it also compares docs/clients.md with what happened; UPDATE_DOCS=1 writes it.
+// Logs in with every stock client library, and prints the results:   node run.mjs http://localhost:8080
+// [library]
+// Without a library's name, it also compares docs/clients.md with the results; UPDATE_DOCS=1 writes the page.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { setDefaultResultOrder } from "node:dns";
@@ -11,11 +12,11 @@ import { page, sameBut, version } from "./driver/page.mjs";
 import { Program, Web } from "./driver/surfaces.mjs";
 import { ROWS } from "./rows.mjs";
 
-setDefaultResultOrder("ipv4first"); // The server may listen on 127.0.0.1 alone while its name is localhost.
+setDefaultResultOrder("ipv4first"); // The server may listen only on 127.0.0.1 while its name is localhost.
 const [, , address, only] = process.argv;
 const issuer = (address ?? "").replace(/\/$/, "");
 if (!/^https?:\/\//.test(issuer)) {
-  console.error("say where the server runs: node run.mjs http://localhost:8080");
+  console.error("usage: node run.mjs http://localhost:8080");
   process.exit(2);
 }
 
@@ -28,10 +29,10 @@ const say = (good, text, why) => {
   console.log(`${good ? "ok     " : "FAILED "} ${text}${good ? "" : `\n        ${why}`}`);
 };
 
-/** What a row promises, compared with what happened. A failure that is known must still be one. */
+/** Compares what a row promises with what happened. A known failure must still be one. */
 function compare(row, { results, refuses, reasons }) {
   const wrong = STEPS.filter((step) => (results[step] === "fails") !== Boolean(row.known?.[step])).map((step) =>
-    results[step] === "fails" ? `${step}: ${reasons[step]}` : `${step} is said to fail, and does not`,
+    results[step] === "fails" ? `${step}: ${reasons[step]}` : `${step} is expected to fail, but does not`,
   );
   if (reasons.state) wrong.push(`another state: ${reasons.state}`);
   const promised = row.refuses ?? (row.steps.includes("id_token") ? FALSE : ["state"]);
@@ -60,7 +61,7 @@ if (only === undefined) {
   const now = page(judged);
   if (process.env.UPDATE_DOCS) writeFileSync(document, now);
   const written = readFileSync(document, { encoding: "utf8", flag: "a+" });
-  say(sameBut(judged.map(([row]) => row), written, now), "docs/clients.md is what happened", "it is out of date: UPDATE_DOCS=1 make test-clients writes it");
+  say(sameBut(judged.map(([row]) => row), written, now), "docs/clients.md matches the results", "it is out of date: UPDATE_DOCS=1 make test-clients writes it");
 }
 console.log(`${judged.length} clients, ${failed} failed`);
 process.exit(failed === 0 && judged.length > 0 ? 0 : 1);

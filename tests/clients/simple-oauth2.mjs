@@ -1,4 +1,4 @@
-// Signs people in by simple-oauth2. It has no PKCE of its own, and a client with a secret needs none here.
+// Signs users in with simple-oauth2. It has no PKCE of its own, and a client with a secret needs none here.
 import { randomBytes } from "node:crypto";
 import express from "express";
 import session from "express-session";
@@ -21,7 +21,7 @@ app.get("/login", (request, response) => {
 
 app.get("/callback", async (request, response) => {
   const { code, state, iss } = request.query;
-  if (!state || state !== request.session.state || iss !== ISSUER) return response.status(400).send("This answer is not for you.");
+  if (!state || state !== request.session.state || iss !== ISSUER) return response.status(400).send("This response belongs to another sign-in.");
   const { token } = await client.getToken({ code, redirect_uri });
   request.session.tokens = token;
   response.redirect("/");
@@ -44,7 +44,7 @@ app.get("/revoke", async (request, response) => {
   response.redirect("/");
 });
 
-// Your own application shows no tokens: this is for the test that it is part of.
+// For the test only. Your application should not show tokens.
 app.get("/", (request, response) => response.status(request.session.tokens ? 200 : 401).json(request.session));
 
 app.listen(new URL(APP_URL).port, "127.0.0.1");

@@ -1,4 +1,4 @@
-//! `docs/adding-a-storage-adapter.md` names everything that its reader has to implement and to call.
+//! `docs/adding-a-storage-adapter.md` names everything that its reader has to implement and call.
 
 use super::{read, sources};
 
@@ -11,7 +11,7 @@ fn the_guide_for_storage_names_every_trait_of_the_port() {
     let (_, bounds) = port.split_once("pub trait Storage:").expect("the trait of the whole port");
     let (bounds, _) = bounds.split_once('{').expect("its body");
     let traits: Vec<&str> = bounds.split('+').map(str::trim).collect();
-    assert!(traits.len() > 5 && traits.contains(&"TokenStore"), "the traits are read: {traits:?}");
+    assert!(traits.len() > 5 && traits.contains(&"TokenStore"), "the test finds the traits: {traits:?}");
     for name in traits {
         assert!(guide.contains(&format!("`{name}`")), "{GUIDE} does not name {name}");
     }
@@ -27,13 +27,13 @@ fn the_guide_for_storage_names_every_macro_of_conformance() {
             macros.push(rest.split_whitespace().next().expect("its name").to_owned());
         }
     }
-    assert!(macros.len() > 5, "the macros are read: {macros:?}");
+    assert!(macros.len() > 5, "the test finds the macros: {macros:?}");
     for name in macros {
         assert!(guide.contains(&format!("`{name}!`")), "{GUIDE} does not name {name}!");
     }
 }
 
-/// Every operation of the port, with a row or in a sentence of the guide.
+/// The guide must name every operation of the port, in a table or in a sentence.
 #[test]
 fn the_guide_for_storage_names_every_operation_that_has_a_guard() {
     let guide = read(GUIDE);
@@ -44,7 +44,7 @@ fn the_guide_for_storage_names_every_operation_that_has_a_guard() {
             operations.push(name.to_owned());
         }
     }
-    assert!(operations.len() > 15, "the operations are read: {operations:?}");
+    assert!(operations.len() > 15, "the test finds the operations: {operations:?}");
     for name in operations {
         assert!(guide.contains(&format!("`{name}`")), "{GUIDE} does not name {name}");
     }

@@ -1,14 +1,15 @@
-//! `docs/requirements.md` says what each id asks for, and each id that stands there is held.
+//! `docs/requirements.md` says what each id requires, and a test covers each id in it or there is a reason
+//! why not.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::{project, read, sources};
 
-/// Ids are two or three digits behind one of these letters.
+/// An id is one of these letters with two or three digits.
 const SERIES: [(char, usize); 7] = [('A', 3), ('B', 3), ('C', 2), ('D', 2), ('E', 2), ('F', 2), ('P', 2)];
 
-/// What counts as a place where ids are used.
+/// The files and folders in which ids are used.
 const USERS: [&str; 6] = ["crates", "tests", "docs", "fuzz", "bench", "Makefile"];
 
 const LIST: &str = "docs/requirements.md";
@@ -22,7 +23,7 @@ fn every_requirement_that_is_named_is_in_the_list() {
             missing.entry(id).or_insert_with(|| path.clone());
         }
     }
-    assert!(missing.is_empty(), "{LIST} does not say what these ask for: {missing:?}");
+    assert!(missing.is_empty(), "{LIST} does not say what these require: {missing:?}");
 }
 
 #[test]
@@ -43,7 +44,7 @@ fn every_requirement_in_the_list_is_named_by_a_test_or_has_a_reason() {
     assert!(held.is_empty(), "a test names these, so the reason in {LIST} can go: {held:?}");
 }
 
-/// Every id of the list, with the reason why no test names it.
+/// Every id in the list, with the reason if no test names it.
 fn listed() -> BTreeMap<String, String> {
     let mut listed = BTreeMap::new();
     for line in read(LIST).lines() {
@@ -51,14 +52,14 @@ fn listed() -> BTreeMap<String, String> {
         let [_, id, _, reason, _] = cells[..] else { continue };
         if is_id(id) {
             let earlier = listed.insert(id.to_owned(), reason.to_owned());
-            assert!(earlier.is_none(), "{id} stands twice in {LIST}");
+            assert!(earlier.is_none(), "{id} is in {LIST} twice");
         }
     }
     assert!(listed.len() > 300, "{LIST} has its tables: {}", listed.len());
     listed
 }
 
-/// Where the tests of a file begin: at once in a file of tests, and otherwise at its `#[cfg(test)]`.
+/// Where the tests in a file begin: at its start if it is a test file, otherwise at its `#[cfg(test)]`.
 fn tests_from(path: &Path, text: &str) -> usize {
     let path = path.strip_prefix(project()).expect("a file of the project");
     let is_test = path.components().any(|part| {
@@ -72,7 +73,7 @@ fn tests_from(path: &Path, text: &str) -> usize {
     text.find("#[cfg(test)]").unwrap_or(if has_tests { 0 } else { text.len() })
 }
 
-/// The ids in a text and where each stands: `B-022`, or `b_022` in the name of a test.
+/// The ids in a text with their positions: `B-022`, or `b_022` in the name of a test.
 fn ids(text: &str) -> Vec<(String, usize)> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! `docs/style.md` shows code of this tree.
+//! The code in `docs/style.md` is from this repository.
 
 use super::{project, read};
 
@@ -10,9 +10,9 @@ fn every_example_of_style_stands_in_the_file_that_it_names() {
     for block in blocks {
         let mut lines = block.lines();
         let file = lines.next().and_then(|line| line.strip_prefix("// ")).expect("an example names its file");
-        assert!(project().join(file).exists(), "docs/style.md shows {file}, which is gone");
+        assert!(project().join(file).exists(), "docs/style.md shows {file}, which no longer exists");
         let source = read(file);
-        // Comments may be shortened, and what is left out is shown as dots.
+        // Comments may be shortened, and omitted code is shown as dots.
         let is_code = |line: &&str| !line.is_empty() && !line.starts_with("//") && *line != "…";
         for line in lines.map(str::trim).filter(is_code) {
             assert!(source.lines().any(|known| known.trim() == line), "{file} no longer has `{line}`");

@@ -1,5 +1,5 @@
-//! `/account` over HTTP: what a person sees of what is theirs, and every form of the page. Nobody gets at another person's
-//! anything, and what cannot be undone needs a fresh signature.
+//! `/account` over HTTP: what users see of their own data, and every form of the page. No user can reach
+//! another user's data, and an irreversible change requires a fresh signature.
 
 use countersign_tests::{Browser, Client, Parameters, Request, Response, Site, Tokens, Wallet, on_both};
 use serde_json::json;
@@ -12,7 +12,7 @@ fn authorization(site: &Site) -> Parameters {
     Parameters::of(&[("client_id", ITSELF), ("redirect_uri", &page)])
 }
 
-/// A person goes to their account, signs, and arrives.
+/// A user opens their account page, signs in, and is redirected back to it.
 pub(crate) fn sign_in(site: &Site, wallet: &Wallet) -> Browser {
     let mut browser = site.browser();
     sign_in_with(&mut browser, wallet);
@@ -29,7 +29,7 @@ fn sign_in_with(browser: &mut Browser, wallet: &Wallet) {
     assert_eq!(arrived.location(), authorization.get("redirect_uri"));
 }
 
-/// The client and the person agree, and the client gets its tokens.
+/// The client and the user agree, and the client gets its tokens.
 fn tokens(site: &Site, client: &Client, wallet: &Wallet) -> Tokens {
     Tokens::of(site.exchange(client, &site.browser().sign_in(client, wallet)))
 }
@@ -39,7 +39,7 @@ pub(crate) fn form(path: &str, fields: &[(&str, &str)]) -> Request {
     Request::form(path, &Parameters::of(fields)).header("Accept", "text/html")
 }
 
-/// What the answer to a form leads to.
+/// Where the response to a form redirects to.
 fn done(response: Response) -> String {
     response.expect(303).location().to_owned()
 }
@@ -53,7 +53,7 @@ fn ids_of(page: &str, attribute: &str) -> Vec<String> {
     page.split(&pattern).skip(1).map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
 }
 
-/// A value of a hidden field, or a text of the page, without the template's escapes.
+/// The value of a hidden field, or a text of the page, with the template's escapes undone.
 fn between(page: &str, start: &str, end: &str) -> String {
     let (_, rest) = page.split_once(start).unwrap_or_else(|| panic!("{start} in {page}"));
     let escaped = rest.split_once(end).unwrap().0;
@@ -62,7 +62,7 @@ fn between(page: &str, start: &str, end: &str) -> String {
     plain.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 }
 
-/// Asks for the texts of a change of wallets by the form of the page.
+/// Requests the texts for a change of wallets with the page's form.
 fn texts(browser: &mut Browser, change: &str, signer: &Wallet, other: &Wallet) -> Response {
     let fields = [
         ("change", change),
@@ -76,7 +76,7 @@ fn text_of(page: &str, whose: &str) -> String {
     between(page, &format!("id=\"{whose}-text\">"), "</pre>")
 }
 
-/// What a browser makes of a text in a form.
+/// How a browser sends a text in a form.
 fn typed(text: &str) -> String {
     text.replace('\n', "\r\n")
 }
@@ -92,9 +92,9 @@ on_both! {
         let page = page(&mut browser, "/account");
         assert!(page.contains(&ann.address()), "{page}");
         assert!(page.contains("Photo Album") && page.contains("client.example"), "{page}");
-        assert!(page.contains("Unverified"), "nobody looked at this client");
+        assert!(page.contains("Unverified"), "nobody has verified this client");
         assert_eq!(ids_of(&page, "data-client"), [client.id.as_str()]);
-        assert_eq!(ids_of(&page, "data-session").len(), 1, "signing in for a client is not remembered unasked");
+        assert_eq!(ids_of(&page, "data-session").len(), 1, "a sign-in for a client is not remembered unless the user asks for it");
         assert!(!page.contains(&bob.address()) && !page.contains("other.example"), "{page}");
         assert!(page.contains("This is your only wallet"), "{page}");
     }
@@ -163,7 +163,7 @@ on_both! {
         assert_eq!(database.number("SELECT count(*) FROM login_sessions"), 1);
     }
 
-    /// D-15: what one replica took away is gone on every other.
+    /// D-15: what one replica revoked is revoked on every other.
     fn an_app_that_lost_its_access_has_no_tokens_and_asks_for_a_signature(database) {
         let server = database.start();
         let replica = server.replica();
@@ -178,11 +178,11 @@ on_both! {
         let page = page(&mut browser, "/account?done=access_revoked");
         assert!(page.contains("The app has no access any more."), "{page}");
         assert_eq!(ids_of(&page, "data-client"), <[&str; 0]>::default());
-        assert_eq!(done(browser.send(revoke)), "/account?done=access_revoked", "once more changes nothing");
+        assert_eq!(done(browser.send(revoke)), "/account?done=access_revoked", "a second time changes nothing");
         tokens(&server, &client, &wallet);
     }
 
-    /// B-061: whatever id stands in a form, it counts among the person's own.
+    /// B-061: an id in a form is only looked up among the user's own rows.
     fn the_ids_in_the_forms_reach_nobody_elses_sessions_and_apps(database) {
         let server = database.start();
         let (client, ann, bob) = (server.register(), Wallet::fresh(), Wallet::fresh());
@@ -237,7 +237,7 @@ on_both! {
             let program = Request::json("/account/email", &json!({"email": wrong}));
             assert_eq!(browser.press(program).verdict(), "400 invalid_request");
         }
-        assert!(page(&mut browser, "/account").contains("lovelace@example.com"), "what is wrong changes nothing");
+        assert!(page(&mut browser, "/account").contains("lovelace@example.com"), "invalid input changes nothing");
         assert_eq!(done(browser.press(form("/account/email/remove", &[]))), "/account?done=email_removed");
         assert!(!page(&mut browser, "/account").contains("lovelace@example.com"));
     }
@@ -256,7 +256,7 @@ on_both! {
             let program = Request::json("/account/email/confirm", &json!({"token": wrong}));
             assert_eq!(browser.press(program).verdict(), "403 invalid_request");
             let nobody = Request::json("/account/email/confirm", &json!({"token": wrong}));
-            assert_eq!(server.send(&nobody).verdict(), "400 invalid_request", "without a cookie it is judged as it is");
+            assert_eq!(server.send(&nobody).verdict(), "400 invalid_request", "without a cookie, only the token is checked");
         }
         for (path, why) in [
             ("/account/email/confirm", "not valid any more"),
@@ -287,7 +287,7 @@ on_both! {
         assert_ne!(again, sub);
     }
 
-    /// B-064: a browser that remembers somebody is not them.
+    /// B-064: being remembered by a browser does not prove who the user is.
     fn an_old_signature_deletes_nothing_and_a_new_one_does(database) {
         let server = database.start();
         let wallet = Wallet::fresh();
@@ -400,10 +400,10 @@ on_both! {
         let refused = browser.press_on(&asked, last).expect(409).text();
         assert!(refused.contains("It cannot be unlinked"), "{refused}");
         let unknown = form("/account/wallets/unlink", &[("challenge", "x"), ("signature", "y")]);
-        assert_eq!(server.browser().send(unknown).status, 400, "no session has such a text");
+        assert_eq!(server.browser().send(unknown).status, 400, "no session has this text");
     }
 
-    /// Whoever unlinks the wallet that they signed in with is signed out, and hears why.
+    /// A user who unlinks the wallet that they signed in with is signed out, and is told why.
     fn the_wallet_that_signed_in_takes_its_session_along(database) {
         let server = database.start();
         let (mine, other) = (Wallet::fresh(), Wallet::fresh());

@@ -1,4 +1,5 @@
-//! Applications that `client create --for` registers: people go where their settings say.
+//! Applications that `client create --for` registers: users are redirected to where the applications'
+//! settings say.
 
 use std::fs;
 

@@ -1,8 +1,8 @@
-//! Servers whose clocks are wrong (libfaketime, Debian's package `faketime`): F-18, D-10, B-001.
+//! Servers with wrong clocks (libfaketime, Debian's package `faketime`): F-18, D-10, B-001.
 //!
-//! No signature, code or refresh token works twice, and nothing that lives is lost: a clock that is a minute, two hours or forty days
-//! off, to both sides, from the start or from a moment while the server runs; on SQLite, where the machine's clock is the only
-//! one, and as one of two servers on PostgreSQL.
+//! No signature, code or refresh token works twice, and nothing that is still valid is lost. The clock is a
+//! minute, two hours or forty days ahead or behind, from the start or from a moment while the server runs. On
+//! SQLite, the machine's clock is the only one; on PostgreSQL, the server is one of two.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,10 @@ const MINUTE: i64 = 60;
 const TWO_HOURS: i64 = 7_200;
 const FORTY_DAYS: i64 = 40 * 86_400;
 const OFFSETS: [i64; 6] = [MINUTE, -MINUTE, TWO_HOURS, -TWO_HOURS, FORTY_DAYS, -FORTY_DAYS];
-/// Upkeep comes every ten seconds on the average.
+/// Cleanup runs every ten seconds on average.
 const TWO_ROUNDS: Duration = Duration::from_secs(26);
 
-/// A server's clock, as far from the machine's as a file says.
+/// A server's clock, offset from the machine's by what a file says.
 struct Clock(PathBuf);
 
 impl Clock {
@@ -53,7 +53,7 @@ fn library() -> &'static str {
     found.unwrap_or_else(|| panic!("Debian's package faketime is not installed (make setup-test)"))
 }
 
-/// What somebody who listened could present again, and what must not be lost.
+/// What an eavesdropper could present again, and what must not be lost.
 struct Before {
     client: Client,
     browser: Browser,
@@ -80,7 +80,7 @@ fn before(server: &Server) -> Before {
 }
 
 impl Before {
-    /// The signature that was used does not work, however the clock stands.
+    /// The used signature does not work, whatever the clock says.
     fn signature_is_spent(&self, server: &Server) {
         let request = Request::json("/oauth/login", &self.login.json());
         let answer: Response = server.send(&self.browser.with_cookies(request));
@@ -90,10 +90,10 @@ impl Before {
         );
     }
 
-    /// With the right clock: what lives works, and what was used does not.
+    /// With the right clock, what is still valid works, and what was used does not.
     fn nothing_is_lost_and_nothing_works_twice(&self, server: &Server, what: &str) {
         self.signature_is_spent(server);
-        assert_eq!(server.userinfo(&self.living.access).status, 200, "{what}: a living access token");
+        assert_eq!(server.userinfo(&self.living.access).status, 200, "{what}: a valid access token");
         Tokens::of(server.refresh(&self.client, &self.living.refresh));
         let again = server.exchange(&self.client, &self.redeemed);
         assert_eq!(again.verdict(), "400 invalid_grant", "{what}: a code");
@@ -106,7 +106,7 @@ fn each(offsets: &[i64], run: impl Fn(i64) + Sync) {
     thread::scope(|scope| {
         let threads: Vec<_> = offsets.iter().map(|offset| scope.spawn(|| run(*offset))).collect();
         for (thread, offset) in threads.into_iter().zip(offsets) {
-            assert!(thread.join().is_ok(), "with a clock that is off by {offset} s");
+            assert!(thread.join().is_ok(), "the clock is off by {offset} s");
         }
     });
 }
@@ -115,7 +115,7 @@ fn log_of(server: &Server) -> String {
     String::from_utf8_lossy(&server.log()).into_owned()
 }
 
-/// F-18, B-001: and the server says so, and forgets on as usual when the clock is back.
+/// F-18, B-001: the server reports it, and deletes expired rows as usual once the clock is right again.
 #[test]
 fn a_clock_that_jumps_while_the_server_runs_forgets_nothing_that_counts() {
     each(&OFFSETS, |offset| {
@@ -138,7 +138,7 @@ fn a_clock_that_jumps_while_the_server_runs_forgets_nothing_that_counts() {
     });
 }
 
-/// F-18: the machine came up with a wrong clock, and got a right one later.
+/// F-18: the machine starts with a wrong clock, which is corrected later.
 #[test]
 fn a_start_with_another_clock_forgets_nothing_that_counts() {
     each(&[TWO_HOURS, -TWO_HOURS, FORTY_DAYS, -FORTY_DAYS], |offset| {
@@ -166,8 +166,9 @@ fn a_start_with_another_clock_forgets_nothing_that_counts() {
     });
 }
 
-/// F-18, D-10: one of two servers on PostgreSQL, from its start and from a moment while it runs. Both go by the database's clock, so
-/// what one issued the other takes, and what ended has ended at both.
+/// F-18, D-10: one of two servers on PostgreSQL has a wrong clock, from its start or from a moment while it
+/// runs. Both use the database's clock. So each accepts what the other issued, and what has expired has
+/// expired for both.
 #[test]
 fn one_of_two_servers_with_another_clock_forgets_nothing_and_refuses_nothing() {
     each(&OFFSETS, |offset| {
@@ -188,7 +189,7 @@ fn one_of_two_servers_with_another_clock_forgets_nothing_and_refuses_nothing() {
         let ready = wrong.get("/health/ready").expect(200).json();
         assert!(ready["clock"].as_str().is_some_and(|clock| clock.ends_with("the database's")), "{ready}");
         assert_eq!(right.get("/health/ready").expect(200).json().get("clock"), None);
-        // D-10: what either issues the other takes, at once.
+        // D-10: each server accepts what the other issued, at once.
         for (issuer, taker) in [(&right, &wrong), (&wrong, &right)] {
             for _ in 0..5 {
                 let tokens = Tokens::of(taker.exchange(&before.client, &issuer.sign_in(&before.client)));
@@ -197,7 +198,7 @@ fn one_of_two_servers_with_another_clock_forgets_nothing_and_refuses_nothing() {
                 assert_eq!(taker.userinfo(&tokens.access).status, 200, "{offset}");
             }
         }
-        // The code that nobody redeemed is a minute old or nearly; one that is older is refused by both.
+        // The unredeemed code is about a minute old. Both servers refuse it once it is older.
         thread::sleep(Duration::from_secs(62).saturating_sub(TWO_ROUNDS));
         for server in [&wrong, &right] {
             assert_eq!(server.exchange(&before.client, &before.unused).verdict(), "400 invalid_grant");

@@ -1,4 +1,4 @@
-//! Crashes: what was acknowledged holds, and what failed says so.
+//! Crashes: what was acknowledged is kept, and requests that fail get an error.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use countersign_tests::{Database, Request, Response, Server, Site, Wallet, on_bo
 const THREADS: usize = 4;
 
 on_both! {
-    /// D-01, D-27: `kill -9` in the middle of everything, three times.
+    /// D-01, D-27: `kill -9` three times under full load.
     fn whatever_was_acknowledged_outlives_kill_9(database) {
         let mut server = database.start();
         let mut ledgers = Vec::new();
@@ -27,12 +27,13 @@ on_both! {
         }
         for ledger in ledgers {
             assert!(ledger.acknowledged() >= 200);
-            assert_eq!(ledger.unavailable(), 0, "a server that lives is available");
+            assert_eq!(ledger.unavailable(), 0, "a running server is available");
             ledger.hold_against(&server);
         }
     }
 
-    /// D-14: SIGTERM under load. Whatever was accepted is answered; whatever was not answered did not happen.
+    /// D-14: SIGTERM under load. Every accepted request gets a response, and a request without a response had
+    /// no effect.
     fn a_server_that_is_asked_to_stop_finishes_what_it_accepted(database) {
         let mut server = database.start();
         let load = Load::start(&[server.site()], THREADS);
@@ -45,18 +46,19 @@ on_both! {
         assert!(asked.elapsed() < Duration::from_secs(30));
         let cut: Vec<_> =
             ledger.broken().into_iter().filter(|(_, kind)| *kind == ErrorKind::UnexpectedEof).collect();
-        assert!(cut.is_empty(), "answers that began and did not end: {cut:?}");
+        assert!(cut.is_empty(), "responses that began and did not end: {cut:?}");
         server.restart();
-        // A connection that ends before an answer begins says nothing of the request: it must not have happened.
+        // A connection that closes before a response begins says nothing about the request, so the request
+        // must have had no effect.
         let unanswered = ledger.unanswered.lock().unwrap();
-        println!("{} requests to the token endpoint got no answer", unanswered.len());
+        println!("{} requests to the token endpoint got no response", unanswered.len());
         for request in unanswered.iter() {
-            assert_eq!(server.send(request).status, 200, "a code or a token was spent and nobody was told");
+            assert_eq!(server.send(request).status, 200, "a code or a token was used up without a response");
         }
         ledger.hold_against(&server);
     }
 
-    /// D-27, B-001: a restart forgets nothing, and keys and sessions go on.
+    /// D-27, B-001: a restart loses nothing. Keys and sessions stay valid.
     fn a_restart_in_the_middle_of_a_sign_in_is_not_noticed(database) {
         let mut server = database.start();
         let client = server.register();
@@ -78,13 +80,14 @@ on_both! {
     }
 }
 
-/// D-03: only 503 in the gap, no restart of ours, nothing acknowledged is lost.
+/// D-03: during the outage there are only 503s. The server does not restart, and nothing that was
+/// acknowledged is lost.
 #[test]
 fn a_postgresql_that_crashes_and_comes_back_costs_only_503s() {
     let cluster = Arc::new(Cluster::start());
     let mut server = Database::in_cluster(&cluster).start();
     let load = Load::start(&[server.site()], THREADS);
-    // A short gap is waited out by those who ask meanwhile; in a longer one they are told.
+    // Requests wait through a short outage. During a longer one they get a 503.
     for gap in [Duration::from_millis(700), Duration::from_secs(3)] {
         load.wait_for(150);
         cluster.stop_immediate();
@@ -93,27 +96,27 @@ fn a_postgresql_that_crashes_and_comes_back_costs_only_503s() {
     }
     let returned = Instant::now();
     load.wait_for(150);
-    println!("150 answers {:?} after PostgreSQL came back", returned.elapsed());
+    println!("150 responses {:?} after PostgreSQL came back", returned.elapsed());
     let ledger = load.stop();
-    assert!(!server.has_ended(), "the server ended");
+    assert!(!server.has_ended(), "the server exited");
     assert_eq!(ledger.broken(), [], "connections failed");
-    assert!(ledger.unavailable() > 0, "somebody was told");
+    assert!(ledger.unavailable() > 0, "some requests got a 503");
     ledger.hold_against(&server);
 }
 
-/// D-04: the database neither answers nor refuses.
+/// D-04: the database neither responds nor refuses.
 #[test]
 fn a_postgresql_that_hangs_costs_503s_in_time_and_leaves_the_rest_alone() {
     let cluster = Arc::new(Cluster::start());
     let server = Database::in_cluster(&cluster).start();
     let client = server.register();
     let (code, tokens) = (server.sign_in(&client), server.tokens(&client));
-    // The other one was asked for just now, and is remembered for a moment.
+    // The other client was just used, so it is cached for a moment.
     let unasked = server.register();
     let mut browser = server.browser();
     let login = browser.prepare(&client, &Wallet::fresh());
     cluster.pause();
-    // The database is asked for the readiness probe once a second at most.
+    // The readiness probe asks the database once a second at most.
     thread::sleep(Duration::from_millis(1_100));
     let outcome = std::panic::catch_unwind(|| {
         let requests = [
@@ -144,17 +147,17 @@ fn a_postgresql_that_hangs_costs_503s_in_time_and_leaves_the_rest_alone() {
     while !server.is_ready() {
         assert!(
             returned.elapsed() < Duration::from_secs(5),
-            "not ready five seconds after PostgreSQL went on"
+            "not ready five seconds after PostgreSQL continued"
         );
         thread::sleep(Duration::from_millis(50));
     }
-    // the code is still good, unless the write was under way and went through.
+    // the code is still valid, unless the write had already started and then succeeded.
     let late = server.exchange(&client, &code).verdict();
     assert!(["200", "400 invalid_grant"].contains(&late.as_str()), "{late}");
     assert_eq!(server.userinfo(&server.tokens(&client).access).status, 200);
 }
 
-/// D-04: the same with many at once; nobody waits for those before.
+/// D-04: the same with many requests at once. None has to wait for the ones before it.
 #[test]
 fn a_postgresql_that_hangs_lets_many_wait_no_longer_than_one() {
     let cluster = Arc::new(Cluster::start());
@@ -170,7 +173,7 @@ fn a_postgresql_that_hangs_lets_many_wait_no_longer_than_one() {
     assert!(slowest < Duration::from_secs(4), "{slowest:?}");
 }
 
-/// Sends all at once and tells how long each took.
+/// Sends all requests at once, and measures how long each took.
 fn timed(server: &Server, requests: &[Request]) -> Vec<(Duration, Response)> {
     thread::scope(|scope| {
         let threads: Vec<_> = requests

@@ -1,4 +1,5 @@
-//! Devices that cannot show a page (RFC 8628): the code, the page, the answer, and everybody who is somebody else.
+//! Devices that cannot show a page (RFC 8628): the code, the page, the response, and other people who try to
+//! interfere.
 
 use std::sync::Barrier;
 use std::thread;
@@ -17,7 +18,7 @@ fn device_client(site: &Site, method: &str) -> Client {
     }))
 }
 
-/// A device that waits.
+/// A device that waits for its user.
 struct Device {
     client: Client,
     code: String,
@@ -39,7 +40,7 @@ impl Device {
         site.token(&self.client.identify(form))
     }
 
-    /// What names the pending request that answers it.
+    /// The parameters of the pending request for the device.
     fn pending(&self, site: &Site) -> Parameters {
         Parameters::of(&[
             ("client_id", &self.client.id),
@@ -48,7 +49,7 @@ impl Device {
         ])
     }
 
-    /// A person types the code, gets a text and signs it.
+    /// A user types the code, gets a text and signs it.
     fn prepare(&self, browser: &mut Browser, wallet: &Wallet) -> Parameters {
         enter(browser, &self.user_code).expect(303);
         let pending = self.pending(&browser.site);
@@ -79,7 +80,7 @@ on_both! {
             assert!(text.contains(&format!("Sign in on the device that shows {}.", device.user_code)), "{text}");
             assert!(text.contains(&format!("urn:countersign:client:{}", client.id)), "{text}");
             let done = browser.login(&body).expect(303);
-            assert_eq!(done.location(), format!("{}/device/done", server.public_url), "no code goes to the browser");
+            assert_eq!(done.location(), format!("{}/device/done", server.public_url), "the browser gets no code");
             assert!(browser.send(Request::get("/device/done")).expect(200).text().contains("Signed in"));
             let tokens = Tokens::of(device.poll(&server));
             assert_eq!(server.userinfo(&tokens.access).expect(200).field("wallet_address"), wallet.address());
@@ -95,7 +96,7 @@ on_both! {
         browser.login(&body).expect(303);
         let tokens = Tokens::of(device.poll(&server));
         assert_eq!(device.poll(&server).verdict(), "400 invalid_grant");
-        assert_eq!(server.userinfo(&tokens.access).verdict(), "401 invalid_token", "as with a code");
+        assert_eq!(server.userinfo(&tokens.access).verdict(), "401 invalid_token", "a second use revokes the tokens, as with a code");
     }
 
     fn a_device_is_answered_once(database) {
@@ -106,9 +107,9 @@ on_both! {
         let (by_ann, by_bob) = (device.prepare(&mut ann, &of_ann), device.prepare(&mut bob, &of_bob));
         ann.login(&by_ann).expect(303);
         assert_eq!(bob.login(&by_bob).verdict(), "401 access_denied");
-        assert_eq!(enter(&mut bob, &device.user_code).status, 400, "nothing waits any more");
+        assert_eq!(enter(&mut bob, &device.user_code).status, 400, "no request is pending");
         let late = bob.press(Request::form("/oauth/deny", &Parameters::of(&[]))).expect(303);
-        assert!(late.location().ends_with("/device/done"), "somebody signed before: {late:?}");
+        assert!(late.location().ends_with("/device/done"), "another user signed first: {late:?}");
         let tokens = Tokens::of(device.poll(&server));
         assert_eq!(server.userinfo(&tokens.access).expect(200).field("wallet_address"), of_ann.address());
     }
@@ -122,7 +123,7 @@ on_both! {
         let denied = ann.press(Request::form("/oauth/deny", &Parameters::of(&[]))).expect(303);
         assert!(denied.location().ends_with("/device/done?done=denied"), "{denied:?}");
         assert!(ann.send(Request::get("/device/done?done=denied")).expect(200).text().contains("You denied"));
-        assert_eq!(bob.login(&by_bob).verdict(), "401 access_denied", "that is final");
+        assert_eq!(bob.login(&by_bob).verdict(), "401 access_denied", "a denial is final");
         assert_eq!(device.poll(&server).verdict(), "400 access_denied");
         assert_eq!(enter(&mut bob, &device.user_code).status, 400);
     }
@@ -142,7 +143,7 @@ on_both! {
         let mut bob = server.browser();
         let by_bob = second.prepare(&mut bob, &Wallet::fresh());
         let done = browser.press(Request::form("/oauth/continue", &Parameters::of(&[]))).expect(303);
-        assert_eq!(bob.login(&by_bob).verdict(), "401 access_denied", "it was answered");
+        assert_eq!(bob.login(&by_bob).verdict(), "401 access_denied", "the request was already answered");
         assert!(done.location().ends_with("/device/done"), "{done:?}");
         Tokens::of(second.poll(&server));
     }
@@ -159,7 +160,7 @@ on_both! {
         assert_eq!(enter(&mut browser, &device.user_code).status, 400);
     }
 
-    /// B-060.
+    /// B-060: only the client that requested a device code can use it.
     fn b_060_a_device_code_is_its_clients_alone(database) {
         let server = database.start();
         let (client, other) = (device_client(&server, "client_secret_post"), device_client(&server, "none"));
@@ -173,7 +174,7 @@ on_both! {
             let bad = Device { client: client.clone(), code: code.to_owned(), user_code: String::new() };
             assert_eq!(bad.poll(&server).verdict(), "400 invalid_grant", "{code}");
         }
-        assert_eq!(server.exchange(&client, &device.code).verdict(), "400 invalid_grant", "it is no code of a browser");
+        assert_eq!(server.exchange(&client, &device.code).verdict(), "400 invalid_grant", "it is not an authorization code");
         Tokens::of(device.poll(&server));
     }
 
@@ -235,7 +236,7 @@ fn a_code_is_taken_however_it_is_typed_and_never_by_the_address_alone() {
     }
 }
 
-/// B-013: another site cannot put a code into the session of a person.
+/// B-013: another site cannot put a code into a user's session.
 #[test]
 fn a_code_from_a_page_of_another_site_is_not_taken() {
     let server = Server::sqlite();
@@ -244,7 +245,7 @@ fn a_code_from_a_page_of_another_site_is_not_taken() {
     assert_eq!(server.send(&form.header("Origin", "https://evil.example")).status, 403);
 }
 
-/// B-076.
+/// B-076: guesses of user codes are limited.
 #[test]
 fn b_076_codes_cannot_be_guessed_for_long() {
     let settings = Database::sqlite().server().with_env("COUNTERSIGN_RATE_LIMIT", "on");
@@ -257,7 +258,7 @@ fn b_076_codes_cannot_be_guessed_for_long() {
     assert!(refused.is_some_and(|turns| turns >= 5), "{refused:?}");
 }
 
-/// Whichever replica each of them meets, one answers and one redemption wins.
+/// Whichever replicas they reach, one response and one redemption win.
 #[test]
 fn d_08_one_device_is_answered_and_redeemed_once_on_two_replicas() {
     let here = Server::postgres();

@@ -1,4 +1,5 @@
-//! What strangers can hold of the server, and what it says when it cannot keep its promises (F-04, F-05, F-06, F-12, D-11, D-21, D-23).
+//! How many resources strangers can occupy, and what the server reports when it cannot keep its guarantees
+//! (F-04, F-05, F-06, F-12, D-11, D-21, D-23).
 
 use std::fs;
 use std::io::{Read, Write};
@@ -14,7 +15,7 @@ use countersign_tests::storm::{HOLDS, Hold, Storm, memory, open};
 use countersign_tests::{Database, Request, Server, Site};
 use serde_json::json;
 
-/// Signs people in, over and over, and counts.
+/// Signs users in, over and over, and counts the sign-ins.
 struct Honest {
     done: Arc<AtomicUsize>,
     failed: Arc<AtomicUsize>,
@@ -41,7 +42,7 @@ impl Honest {
         Self { done, failed, over, threads }
     }
 
-    /// How many are signed in a second, over this time.
+    /// How many sign-ins there are per second during this time.
     fn rate(&self, over: Duration) -> f64 {
         let (before, begun) = (self.done.load(Ordering::Relaxed), Instant::now());
         thread::sleep(over);
@@ -60,12 +61,13 @@ fn log(server: &Server) -> String {
     String::from_utf8_lossy(&server.log()).into_owned()
 }
 
-/// How often the log says this.
+/// How often these words are in the log.
 fn said(server: &Server, words: &str) -> usize {
     log(server).matches(words).count()
 }
 
-/// F-05: 200 connections that ask and ask and read nothing took 2.4 MB each and were held for minutes.
+/// F-05: 200 connections that only send requests and never read used to take 2.4 MB each, and stayed open for
+/// minutes.
 #[test]
 fn f_05_whoever_does_not_read_gets_little_memory_and_is_left_within_half_a_minute() {
     let server = Server::sqlite();
@@ -84,11 +86,11 @@ fn f_05_whoever_does_not_read_gets_little_memory_and_is_left_within_half_a_minut
     let longest = outcome.longest.load(Ordering::Relaxed);
     println!("{outcome:?}, {grown} kB more");
     assert!(outcome.ended.load(Ordering::Relaxed) >= 100, "{outcome:?}");
-    assert!(longest < 36_000, "one was held for {longest} ms");
+    assert!(longest < 36_000, "a connection stayed open for {longest} ms");
     server.sign_in(&server.register());
 }
 
-/// D-21, B-079: slow heads, also behind a first request, slow bodies, chunks that nobody wants, and silence.
+/// D-21, B-079: slow heads (also of a second request), slow bodies, unrequested chunks, and silence.
 #[test]
 fn d_21_whoever_sends_slowly_is_left_within_40_seconds_and_holds_nobody_up() {
     let server = Server::sqlite();
@@ -106,12 +108,13 @@ fn d_21_whoever_sends_slowly_is_left_within_40_seconds_and_holds_nobody_up() {
         thread::sleep(Duration::from_millis(200));
     }
     let outcome = &storm.outcome;
-    println!("{outcome:?}, the slowest honest sign-in took {slowest:?}");
+    println!("{outcome:?}, the slowest legitimate sign-in took {slowest:?}");
     assert!(outcome.ended.load(Ordering::Relaxed) >= 240, "{outcome:?}");
     assert!(outcome.longest.load(Ordering::Relaxed) <= 40_000, "{outcome:?}");
 }
 
-/// F-05, B-080. A shorter storm than `make storm`, which has the numbers of the promise: here the ratio only shows that nobody is kept out.
+/// F-05, B-080. A shorter storm than `make storm`, which measures the guaranteed numbers. Here, the ratio
+/// only shows that legitimate users get through.
 #[test]
 fn f_05_honest_people_are_served_in_a_storm() {
     let full = std::env::var_os("COUNTERSIGN_STORM").is_some();
@@ -135,7 +138,7 @@ fn f_05_honest_people_are_served_in_a_storm() {
     let honest = Honest::begin(&server);
     thread::sleep(Duration::from_secs(2));
     let kinds: Vec<Vec<(Hold, usize)>> = if full {
-        // Each kind for itself, and then all of them.
+        // Each kind alone, and then all of them.
         vec![counts[..3].to_vec(), counts[3..7].to_vec(), counts[7..].to_vec(), counts.to_vec()]
     } else {
         vec![counts.to_vec()]
@@ -180,7 +183,7 @@ fn d_23_with_256_descriptors_a_thousand_clients_end_nothing_and_leave_no_trace()
     assert_eq!(said(&server, "panicked"), 0, "{}", log(&server));
 }
 
-/// F-06: the soft limit is no limit.
+/// F-06: the server raises the soft limit to the hard limit.
 #[test]
 fn f_06_the_soft_limit_is_raised_to_the_hard_one() {
     let server = Database::sqlite().server().after("ulimit -Sn 128").start();
@@ -197,7 +200,7 @@ fn is_open(stream: &mut TcpStream) -> bool {
     stream.write_all(request).is_ok() && stream.read(&mut [0; 512]).is_ok_and(|count| count > 0)
 }
 
-/// F-06: one address has its share, a proxy has what it needs.
+/// F-06: one address gets a limited share of the connections; a proxy gets as many as it needs.
 #[test]
 fn f_06_connections_of_one_address_are_capped_and_those_of_a_trusted_proxy_are_not() {
     let settings = || {
@@ -215,7 +218,10 @@ fn f_06_connections_of_one_address_are_capped_and_those_of_a_trusted_proxy_are_n
     assert!(is_open(&mut open(server.address, 10, Hold::Silent).unwrap()), "another address is served");
     drop(held);
     thread::sleep(Duration::from_millis(300));
-    assert!(is_open(&mut open(server.address, 9, Hold::Silent).unwrap()), "what ended makes room");
+    assert!(
+        is_open(&mut open(server.address, 9, Hold::Silent).unwrap()),
+        "a closed connection makes room for another"
+    );
 
     let server = settings().with_env("COUNTERSIGN_TRUSTED_PROXIES", "127.0.0.0/8").start();
     let mut held = connect(&server);
@@ -246,7 +252,7 @@ fn f_04_a_proxy_that_nobody_named_is_told_of() {
     assert_eq!(said(&server, "trusted_proxies"), 0, "{}", log(&server));
 }
 
-/// Every file of the database.
+/// Moves every file of the database.
 fn move_database(server: &Server, from: &str, to: &str) {
     for end in ["", "-wal", "-shm"] {
         let file = |name: &str| server.database().folder().join(format!("{name}{end}"));
@@ -273,7 +279,7 @@ fn a_database_file_that_vanished_takes_no_writes_and_no_traffic_until_it_is_back
     thread::sleep(Duration::from_millis(1_100));
     assert_eq!(server.get("/health/ready").status, 503);
     assert_eq!(server.get("/health/live").status, 200);
-    assert_eq!(server.refresh(&client, &tokens.refresh).status, 503, "nothing is given that would be lost");
+    assert_eq!(server.refresh(&client, &tokens.refresh).status, 503, "no token is issued that would be lost");
     assert_eq!(said(&server, "database file was removed, moved or replaced"), 1, "{}", log(&server));
     move_database(&server, "away", &file);
     thread::sleep(Duration::from_millis(1_100));
@@ -294,7 +300,8 @@ fn a_database_that_was_replaced_under_the_server_is_not_written() {
     assert!(!server.is_ready());
 }
 
-/// D-11 by a limit of the size of files, which fails like a disk without room; `docs/testing.md` says how a real one is tried.
+/// D-11 with a limit on the size of files, which fails like a full disk. `docs/testing.md` says how to test
+/// with a real one.
 #[test]
 fn d_11_the_server_is_not_ready_while_writes_fail_and_is_again_soon_after() {
     let server = Database::sqlite().server().after("trap '' XFSZ").start();
@@ -312,7 +319,7 @@ fn d_11_the_server_is_not_ready_while_writes_fail_and_is_again_soon_after() {
     for _ in 0..10 {
         assert!(!server.is_ready());
     }
-    assert_eq!(server.userinfo(&tokens.access).status, 200, "what is only read is still answered");
+    assert_eq!(server.userinfo(&tokens.access).status, 200, "requests that only read still work");
     limit("unlimited");
     let room = Instant::now();
     while !server.is_ready() {
@@ -322,7 +329,7 @@ fn d_11_the_server_is_not_ready_while_writes_fail_and_is_again_soon_after() {
     server.sign_in(&server.register());
 }
 
-/// every endpoint answers a query that says one thing twice in its own words.
+/// if a parameter occurs twice in the query, each endpoint says so in its own format.
 #[test]
 fn a_029_no_query_with_a_name_twice_is_answered_by_the_framework() {
     let server = Server::sqlite();

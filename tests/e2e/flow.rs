@@ -1,4 +1,4 @@
-//! The eight steps of the specification's section 1.
+//! The eight steps of a sign-in, from the registration of a client to the revocation of its tokens.
 
 use std::process::Command;
 
@@ -17,7 +17,7 @@ on_both! {
         ));
         let client = countersign_tests::Site::client(&registered.expect(201));
 
-        // 2. and 3. The person comes, and is sent to the page.
+        // 2. and 3. The user arrives and is redirected to the page.
         let (mut browser, wallet) = (server.browser(), Wallet::fresh());
         let authorization = client.authorization().with("scope", "profile email");
         let begun = browser.authorize(&authorization).expect(302);
@@ -29,7 +29,7 @@ on_both! {
         }
         let challenge = browser.challenge(&authorization, &wallet);
 
-        // 4. The person signs, and goes back with a code.
+        // 4. The user signs and is redirected back with a code.
         let body = countersign_tests::Browser::login_body(&authorization, &wallet, &challenge);
         let signed_in = browser.login(&body).expect(303);
         assert!(signed_in.location().starts_with(&format!("{REDIRECT_URI}?")), "{signed_in:?}");
@@ -75,7 +75,7 @@ on_both! {
         assert_eq!(server.userinfo(&refreshed.access).verdict(), "401 invalid_token");
     }
 
-    /// Section 3 of the contract: the OAuth 2.1 form, which may leave `state` and `scope` out.
+    /// The OAuth 2.1 form of the request, in which `state` and `scope` are optional.
     fn a_client_with_pkce_signs_people_in_without_a_state(database) {
         let server = database.start();
         let client = server.register_public();
@@ -87,7 +87,7 @@ on_both! {
         assert_eq!(server.exchange(&client, &signed_in.answer("code").unwrap()).expect(200).field("scope"), "profile");
     }
 
-    /// A-082, B-030: `sub` is the wallet's, whoever asks and however its address is written.
+    /// A-082, B-030: `sub` depends only on the wallet, not on the client or on how the address is written.
     fn one_wallet_is_one_user_for_every_client_and_in_every_spelling(database) {
         let server = database.start();
         let wallet = Wallet::fresh();
@@ -113,7 +113,7 @@ on_both! {
         assert_eq!(server.userinfo(&tokens.access).field("sub"), first);
     }
 
-    /// The page's way (A-051): `Accept: application/json`, because a script cannot follow the redirect.
+    /// How the page does it (A-051): `Accept: application/json`, because a script cannot follow the redirect.
     fn a_script_is_told_where_to_go_instead_of_being_sent_there(database) {
         let server = database.start();
         let client = server.register();
@@ -127,7 +127,7 @@ on_both! {
         assert_eq!(server.exchange(&client, &code).status, 200);
     }
 
-    /// The page without JavaScript: forms all the way.
+    /// The page without JavaScript: only forms.
     fn a_person_signs_in_by_forms_alone(database) {
         let server = database.start();
         let client = server.register();
@@ -148,7 +148,8 @@ on_both! {
         assert_eq!(server.exchange(&client, &code).status, 200);
     }
 
-    /// Terra and Terra Classic write their addresses alike: the caller names the chain in one of three ways.
+    /// Terra and Terra Classic have the same address format, so the caller names the chain, in one of three
+    /// ways.
     fn an_address_of_several_chains_needs_its_chain(database) {
         const TERRA: &str = "terra1x46rqay4d3cssq8gxxvqz8xt6nwlz4td20k38v";
         const CLASSIC: &str = "cosmos:columbus-5";
@@ -177,7 +178,7 @@ on_both! {
         assert_eq!(browser.send(json(&contradiction)).verdict(), "400 invalid_request");
     }
 
-    /// A-043: the client hears of it, with its state.
+    /// A-043: the client is told, and gets its state back.
     fn a_person_who_denies_is_sent_back_with_access_denied(database) {
         let server = database.start();
         let client = server.register();
@@ -188,10 +189,10 @@ on_both! {
         assert_eq!(denied.answer("error").as_deref(), Some("access_denied"));
         assert_eq!(denied.answer("state").as_deref(), Some(authorization.get("state")));
         assert_eq!(denied.answer("iss").as_deref(), Some(server.public_url.as_str()));
-        assert_eq!(browser.send(Request::get("/auth")).status, 400, "the request waits no more");
+        assert_eq!(browser.send(Request::get("/auth")).status, 400, "the request is no longer pending");
     }
 
-    /// The script of the documentation, word for word.
+    /// The script in the documentation, word for word.
     fn the_documented_walk_with_curl_works(database) {
         let server = database.start();
         let script = project().join("docs/eight-steps.sh");
@@ -232,7 +233,8 @@ fn client_fields(authorization: &countersign_tests::Parameters) -> countersign_t
 
 /// The text in the page's attribute `data-challenge`.
 fn shown_challenge(page: &str) -> String {
-    let text = page.split("data-challenge=\"").nth(1).unwrap_or_else(|| panic!("a challenge in {page}"));
+    let text =
+        page.split("data-challenge=\"").nth(1).unwrap_or_else(|| panic!("there is no challenge in {page}"));
     unescape(text.split('"').next().unwrap())
 }
 

@@ -1,13 +1,13 @@
-//! Answers by a form (OAuth 2.0 Form Post Response Mode), and the pictures of users.
+//! Responses sent as a form (OAuth 2.0 Form Post Response Mode), and the pictures of users.
 
 use countersign_tests::site::REDIRECT_URI;
 use countersign_tests::{Parameters, Request, Response, Wallet, on_both};
 use serde_json::json;
 
-/// E-27: what breaks out of an attribute, an element, a script and a policy where nobody escapes it.
+/// E-27: text that breaks out of an attribute, an element, a script and a policy if it is not escaped.
 const HOSTILE: &str = "\"><script>alert(1)</script>'&lt;;,\u{2028}</form><base href=//evil.example>";
 
-/// What an HTML parser makes of an attribute's value.
+/// How an HTML parser reads an attribute's value.
 fn unescaped(text: &str) -> String {
     let pairs =
         [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&#x27;", "'"), ("&#x2F;", "/")];
@@ -23,10 +23,11 @@ fn attribute(html: &str, name: &str) -> String {
     unescaped(rest.split('"').next().unwrap())
 }
 
-/// Where the form goes and what it says.
+/// Where the form is sent, and its fields.
 fn form(page: &Response) -> (String, Vec<(String, String)>) {
     let html = page.text();
-    let (_, form) = html.split_once("<form id=\"answer\"").unwrap_or_else(|| panic!("a form in {html}"));
+    let (_, form) =
+        html.split_once("<form id=\"answer\"").unwrap_or_else(|| panic!("there is no form in {html}"));
     let (form, _) = form.split_once("</form>").unwrap();
     let (head, inputs) = form.split_once('>').unwrap();
     assert_eq!(attribute(head, "method"), "post");
@@ -77,7 +78,8 @@ on_both! {
         assert_eq!(server.exchange(&client, value(&fields, "code")).status, 200);
     }
 
-    /// The page's script cannot post to another site: it is led to a page of ours, which shows the form once.
+    /// The page's script cannot post to another site. It gets the URL of a page of ours, which shows the form
+    /// once.
     fn a_script_is_led_to_the_form_and_no_address_of_ours_has_the_code(database) {
         let server = database.start();
         let client = server.register();
@@ -96,7 +98,7 @@ on_both! {
         assert_eq!(server.exchange(&client, value(&fields, "code")).status, 200);
     }
 
-    /// An answer that waits for its page leaves other requests alone.
+    /// A response that waits for its page does not affect other requests.
     fn other_requests_wait_beside_an_answer(database) {
         let server = database.start();
         let (client, other) = (server.register(), server.register());
@@ -110,7 +112,7 @@ on_both! {
         assert_eq!(server.exchange(&client, value(&form(&page).1, "code")).status, 200);
     }
 
-    /// E-27, CVE-2023-6134: whatever the client's state is, it is a value and nothing else.
+    /// E-27, CVE-2023-6134: whatever the client's state contains, it stays a plain value.
     fn e_27_a_hostile_state_is_only_text(database) {
         let server = database.start();
         let client = server.register();
@@ -153,7 +155,8 @@ on_both! {
         assert_eq!(value(&form(&page).1, "error"), "access_denied");
     }
 
-    /// No browser can post to an app: its answer goes into the address. Programs on this computer take posts.
+    /// A browser cannot post to an app, so its response goes into the URL. Programs on the user's own
+    /// computer accept posts.
     fn apps_are_answered_by_their_address_and_local_programs_by_a_form(database) {
         let server = database.start();
         let app = server.register_at("com.example.app:/cb");
@@ -167,7 +170,7 @@ on_both! {
         }
     }
 
-    /// B-058: until client and redirect URI are known to be good nobody is answered.
+    /// B-058: there is no response by redirect or form until client and redirect URI are known to be valid.
     fn b_058_no_form_goes_to_an_address_that_is_not_registered(database) {
         let server = database.start();
         let client = server.register();

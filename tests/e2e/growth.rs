@@ -1,4 +1,4 @@
-//! Nobody without a credential makes the store grow (section 3 of the contract).
+//! Without valid credentials, nobody can make the database grow.
 
 use countersign_tests::http::Connection;
 use countersign_tests::{Browser, Request, Response, Wallet, on_both};
@@ -6,7 +6,7 @@ use countersign_tests::{Browser, Request, Response, Wallet, on_both};
 const REQUESTS: usize = 10_000;
 
 on_both! {
-    /// B-082, D-20: not one row of any table.
+    /// B-082, D-20: no table gets a new row.
     fn ten_thousand_authorizations_and_challenges_leave_every_table_as_it_was(database) {
         let server = database.start();
         let client = server.register();
@@ -21,7 +21,7 @@ on_both! {
             response
         };
         for round in 0..REQUESTS / 2 {
-            // A hundred people, one after the other, who ask again and again.
+            // A hundred users, one after the other, each with many requests.
             if round % 50 == 0 {
                 browser = server.browser();
             }
@@ -30,10 +30,10 @@ on_both! {
             send(&mut browser, Browser::challenge_request(&authorization, &wallet.address())).expect(200);
         }
         assert_eq!(database.rows(), before);
-        assert!(before.values().sum::<i64>() > 3, "the tables are there: {before:?}");
+        assert!(before.values().sum::<i64>() > 3, "the tables are not empty: {before:?}");
     }
 
-    /// The same for everything else that can be asked without being believed.
+    /// The same for every other request that the server refuses.
     fn refused_requests_leave_every_table_as_it_was(database) {
         let server = database.start();
         let client = server.register();

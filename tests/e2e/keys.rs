@@ -1,4 +1,5 @@
-//! Signing keys that change while servers run: all replicas follow, and what a client fetches verifies what it gets.
+//! Signing keys that change while servers run: all replicas follow, and the published keys verify the tokens
+//! that clients get.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,10 +14,10 @@ use countersign_tests::server::{OPERATOR_SECRET, binary};
 use countersign_tests::{Database, Server, Site, on_both};
 use serde_json::{Value, json};
 
-/// How long a replica may take to notice: it looks every five seconds, a quarter more or less.
+/// How long a replica may take to notice: it checks every five seconds, give or take a quarter.
 const NOTICED: Duration = Duration::from_secs(20);
 
-/// What the operator types.
+/// Runs an operator's command.
 #[track_caller]
 fn operator(database: &Database, arguments: &[&str]) -> Value {
     let mut command = Command::new(binary());
@@ -29,7 +30,7 @@ fn operator(database: &Database, arguments: &[&str]) -> Value {
     serde_json::from_slice(&done.stdout).unwrap()
 }
 
-/// The key set, which holds nothing private.
+/// The JWK Set, which contains no private members.
 #[track_caller]
 fn key_set(site: &Site) -> Vec<String> {
     let set = site.get("/oauth/jwks").expect(200).json();
@@ -54,26 +55,27 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// The name of the key that a new access token was signed with.
+/// The id of the key that signs new access tokens.
 fn signs_with(server: &Server) -> String {
     key_of(&server.tokens(&server.register()).access)
 }
 
-/// The name of the key that a token was signed with.
+/// The id of the key that signed a token.
 fn key_of(token: &str) -> String {
     let header = URL_SAFE_NO_PAD.decode(token.split('.').next().unwrap()).unwrap();
     let header: Value = serde_json::from_slice(&header).unwrap();
     header["kid"].as_str().unwrap().to_owned()
 }
 
-/// The names of the keys in a state, as the operator reads them.
+/// The ids of the keys in a state, as the operator sees them.
 fn in_state(keys: &Value, state: &str) -> Vec<String> {
     let keys = keys.as_array().unwrap().iter().filter(|key| key["state"] == state);
     keys.map(|key| key["kid"].as_str().unwrap().to_owned()).collect()
 }
 
 on_both! {
-    /// D-15, D-16, A-097: one of them is told, by way of the database, and all sign with the new keys within seconds.
+    /// D-15, D-16, A-097: one replica is told. Through the database the others learn of it, and all sign with
+    /// the new keys within seconds.
     fn an_emergency_rotation_reaches_every_replica(database) {
         let first = database.start();
         let second = first.replica();
@@ -87,13 +89,14 @@ on_both! {
             wait_until("the new keys are published", || key_set(server) == new);
             assert!(new.contains(&signs_with(server)), "they sign");
         }
-        assert!(new.iter().all(|kid| !old.contains(kid)), "the old ones are given up");
-        // What was issued before is told from a forgery by its hash, so nobody is signed out here.
+        assert!(new.iter().all(|kid| !old.contains(kid)), "the old ones are withdrawn");
+        // The hash of a token tells it from a forgery, so nobody is signed out here.
         assert_eq!(second.userinfo(&before.access).status, 200);
         assert_eq!(second.refresh(&client, &before.refresh).status, 200);
     }
 
-    /// D-16: a key whose age ends gets a successor, made by one of the replicas and announced by all.
+    /// D-16: when a key reaches its maximum age, one of the replicas makes its successor, and all of them
+    /// publish it.
     fn a_key_that_grows_old_is_followed_by_the_next_one(database) {
         let mut first = database.start();
         let old = signs_with(&first);
@@ -106,16 +109,17 @@ on_both! {
             wait_until("the next keys are published", || key_set(server).len() == 6);
         }
         assert_eq!(key_set(&first), key_set(&second));
-        assert_eq!(signs_with(&second), old, "the next ones are announced for a day");
+        assert_eq!(signs_with(&second), old, "the next keys are published for a day before they sign");
         database.change(&format!("UPDATE signing_keys SET active_from = active_from - 2 * {day}"));
         for server in [&first, &second] {
             wait_until("the next keys sign", || !key_set(server)[..3].contains(&old));
             assert_ne!(signs_with(server), old);
-            assert!(key_set(server).contains(&old), "tokens of the old key can be verified");
+            assert!(key_set(server).contains(&old), "tokens signed with the old key can still be verified");
         }
     }
 
-    /// D-17: a client that fetched the key set an hour ago, and only then, verifies every token through a rotation under load.
+    /// D-17: a client that fetched the key set an hour ago, and only then, verifies every token through a
+    /// rotation under load.
     fn d_17_no_verification_fails_through_a_rotation_under_load_with_a_kept_key_set(database) {
         let server = database.start();
         let provider = Provider::discover(&server);
@@ -152,7 +156,7 @@ on_both! {
                     }
                 });
             }
-            // The next keys' day has passed.
+            // One day later, when the next keys start to sign.
             let day = if database.is_postgres() { "interval '1 day'" } else { "86400000000" };
             database.change(&format!("UPDATE signing_keys SET active_from = active_from - {day}"));
             let deadline = Instant::now() + NOTICED;

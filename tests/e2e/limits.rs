@@ -1,9 +1,9 @@
-//! Rate limits (B-076 to B-078). Counters live in the process, so one database is enough.
+//! Rate limits (B-076 to B-078). Counters are kept in the process, so testing with one database is enough.
 
 use countersign_tests::{Browser, Database, Request, Response, Server, Site, Wallet};
 use serde_json::json;
 
-/// More than any limit for a minute.
+/// More requests than any limit per minute.
 const PATIENCE: usize = 400;
 
 fn limited(trusted_proxies: Option<&str>) -> Server {
@@ -14,7 +14,8 @@ fn limited(trusted_proxies: Option<&str>) -> Server {
     }
 }
 
-/// How often one may ask before the first 429. That every 429 says when to come back is checked on every answer.
+/// How many requests are accepted before the first 429. That every 429 has a `Retry-After` is checked on
+/// every response.
 fn asked_until_429(mut ask: impl FnMut(usize) -> Response) -> Option<usize> {
     (0..PATIENCE).find(|turn| {
         let response = ask(*turn);
@@ -35,7 +36,7 @@ fn registrations_are_limited() {
     let turns = asked_until_429(|_| server.send(&registration()));
     assert!(turns.is_some_and(|turns| turns >= 5), "{turns:?}");
     assert_eq!(server.send(&registration()).status, 429);
-    assert_eq!(server.userinfo(&server.tokens(&client).access).status, 200, "the others are served");
+    assert_eq!(server.userinfo(&server.tokens(&client).access).status, 200, "other endpoints still work");
 }
 
 #[test]
@@ -50,7 +51,7 @@ fn challenges_are_limited() {
     let turns =
         asked_until_429(|_| browser.send(Browser::challenge_request(&authorization, &wallet.address())));
     assert!(turns.is_some_and(|turns| turns >= 10), "{turns:?}");
-    assert_eq!(server.userinfo(&tokens.access).status, 200, "the others are served");
+    assert_eq!(server.userinfo(&tokens.access).status, 200, "other endpoints still work");
     assert_eq!(server.refresh(&client, &tokens.refresh).status, 200);
 }
 
@@ -63,10 +64,10 @@ fn logins_are_limited() {
     let body = browser.prepare(&client, &Wallet::fresh()).with("signature", "0x00");
     let turns = asked_until_429(|_| browser.login(&body));
     assert!(turns.is_some_and(|turns| turns >= 10), "{turns:?}");
-    assert_eq!(server.userinfo(&tokens.access).status, 200, "the others are served");
+    assert_eq!(server.userinfo(&tokens.access).status, 200, "other endpoints still work");
 }
 
-/// B-078: guessing is limited, and the client itself is not locked out.
+/// B-078: guessing is limited, and the real client is not locked out.
 #[test]
 fn failed_client_authentications_are_limited_for_whoever_fails() {
     let server = limited(Some("127.0.0.1/32"));
@@ -78,11 +79,15 @@ fn failed_client_authentications_are_limited_for_whoever_fails() {
     assert!(turns.is_some_and(|turns| turns >= 5), "{turns:?}");
     let exchange =
         Request::form("/oauth/token", &client.exchange_form(&code)).header("X-Forwarded-For", "203.0.113.10");
-    assert_eq!(server.send(&exchange).status, 200, "the right client elsewhere is served");
+    assert_eq!(
+        server.send(&exchange).status,
+        200,
+        "the real client, from another address, still gets through"
+    );
     assert_eq!(server.exchange(&client, &other).status, 200);
 }
 
-/// anybody can write that header.
+/// anyone can send that header.
 #[test]
 fn a_forwarded_address_is_not_believed_unless_the_proxy_is_trusted() {
     let server = limited(None);
@@ -98,7 +103,7 @@ fn a_trusted_proxy_speaks_for_many_addresses() {
     let from = |address: &str| server.send(&registration().header("X-Forwarded-For", address));
     assert!(asked_until_429(|_| from("198.51.100.1")).is_some());
     assert_eq!(from("198.51.100.2").status, 201);
-    // What stands left of the proxy's own word anybody may have written.
+    // Anyone could have written the entries to the left of the proxy's own.
     assert_eq!(from("198.51.100.2, 198.51.100.1").status, 429);
 }
 

@@ -1,4 +1,5 @@
-//! Signing out at the wish of a client, and telling clients of it (OpenID Connect RP-Initiated Logout and Back-Channel Logout).
+//! Signing out at a client's request, and telling clients about it (OpenID Connect RP-Initiated Logout and
+//! Back-Channel Logout).
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -27,7 +28,7 @@ fn register(server: &Server, more: &Value) -> Client {
     server.register_with(&metadata)
 }
 
-/// What one sign-in at a browser that remembers it gave.
+/// The results of one sign-in in a browser that remembers it.
 struct SignedIn {
     access: String,
     refresh: String,
@@ -59,7 +60,7 @@ fn logout(browser: &mut Browser, pairs: &[(&str, &str)]) -> Response {
     page(browser, Request::query("/oauth/logout", &Parameters::of(pairs)))
 }
 
-/// What a page says that it is.
+/// The state that a page says it is in.
 fn state_of(page: &Response) -> String {
     let html = page.text();
     html.split("data-state=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap_or_default().to_owned()
@@ -71,7 +72,8 @@ fn claims(token: &str) -> (Value, Value) {
     (next(), next())
 }
 
-/// A client's own server: it answers each post with the next of these statuses, and gives what was posted.
+/// A client's own server. It responds to each post with the next of these statuses, and passes on what was
+/// posted.
 fn listen(statuses: &'static [u16]) -> (String, Receiver<String>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let uri = format!("http://127.0.0.1:{}/logged-out", listener.local_addr().unwrap().port());
@@ -129,7 +131,7 @@ on_both! {
         assert_eq!(browser.authorize(&silent).expect(302).answer("error").as_deref(), Some("login_required"));
 
         let again = logout(&mut browser, &[("id_token_hint", &gone.id), ("post_logout_redirect_uri", GOODBYE)]);
-        assert_eq!(again.expect(303).location(), GOODBYE, "nobody is signed in any more");
+        assert_eq!(again.expect(303).location(), GOODBYE, "nobody is signed in");
         let shown = logout(&mut browser, &[("id_token_hint", &gone.id)]).expect(200);
         assert_eq!(state_of(&shown), "signed-out");
     }
@@ -185,7 +187,7 @@ on_both! {
         assert_eq!(server.userinfo(&bob.access).status, 200);
     }
 
-    /// A form of another site comes without the cookie; the same by GET brings it.
+    /// A form on another site is sent without the cookie; the same request by GET is sent with it.
     fn a_form_of_the_client_works_like_its_link(database) {
         let server = database.start();
         let client = register(&server, &json!({}));
@@ -236,13 +238,13 @@ on_both! {
         logout(&mut browser, &[("client_id", "nobody")]).expect(400);
         logout(&mut browser, &[hint, hint]).expect(400);
         let unnamed = logout(&mut browser, &[("post_logout_redirect_uri", GOODBYE), ("state", "x")]).expect(200);
-        assert_eq!(state_of(&unnamed), "sign-out", "nobody can say whose address it is");
-        assert_eq!(server.userinfo(&alive.access).status, 200, "nothing of this signed anybody out");
+        assert_eq!(state_of(&unnamed), "sign-out", "it is unknown which client this redirect URI belongs to");
+        assert_eq!(server.userinfo(&alive.access).status, 200, "none of this signed the user out");
 
         let nobody = &mut server.browser();
         let shown = logout(nobody, &[("client_id", &client.id), ("post_logout_redirect_uri", GOODBYE)]).expect(200);
         assert_eq!(state_of(&shown), "signed-out");
-        assert!(!shown.text().contains("http-equiv"), "anybody can register and send people about: {shown:?}");
+        assert!(!shown.text().contains("http-equiv"), "anyone can register, so the page does not redirect: {shown:?}");
     }
 
     /// OpenID Connect Back-Channel Logout, sections 2.4 and 2.5.

@@ -1,4 +1,5 @@
-//! A mailed link, from the sign-in page to the claim: the server speaks to a real mail server, `tests/peers/smtp_server.py`.
+//! An e-mail link, from the sign-in page to the claim. The server talks to a real mail server,
+//! `tests/peers/smtp_server.py`.
 
 #[path = "../../crates/adapters-smtp/tests/smtp/mail_server.rs"]
 pub(crate) mod mail_server;
@@ -14,7 +15,7 @@ fn header<'a>(mail: &'a Value, name: &str) -> &'a str {
     found.unwrap_or_else(|| panic!("{name} in {mail}"))[1].as_str().unwrap()
 }
 
-/// an address counts as verified once the link that was mailed to it was followed, and the link works once.
+/// an address is verified once the user follows the link that was mailed to it. The link works once.
 #[test]
 fn an_address_given_at_sign_in_is_confirmed_by_the_mailed_link_in_the_persons_language() {
     let mut mail_server = MailServer::start(&project().join("tests/peers"), &[]);
@@ -44,7 +45,7 @@ fn an_address_given_at_sign_in_is_confirmed_by_the_mailed_link_in_the_persons_la
     let path = link.strip_prefix(&server.public_url).unwrap();
     let (_, token) = path.split_once("token=").unwrap();
 
-    // Scanners of mail open links.
+    // Mail scanners open links.
     let mut elsewhere = server.browser();
     elsewhere.send(Request::get(path).header("Accept", "text/html")).expect(200);
     assert_eq!(verified(), false, "opening the link is not enough");

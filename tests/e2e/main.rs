@@ -2,7 +2,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
-    reason = "a test fails by panicking, and tells what it measured"
+    reason = "a test fails by panicking, and prints what it measured"
 )]
 
 mod account;

@@ -1,5 +1,5 @@
-//! What an MCP client does to sign somebody in for an MCP server (docs/mcp.md), with a document that describes the client, or
-//! registered.
+//! What an MCP client does to sign a user in for an MCP server (docs/mcp.md). The client is described by a
+//! document or is registered.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 const MCP_SERVER: &str = "https://mcp.example.com/mcp";
 const CALLBACK: &str = "http://127.0.0.1:33418/callback";
 
-/// A web server of others with one document at every path.
+/// Another party's web server, with the same document at every path.
 struct Elsewhere {
     origin: String,
     answer: Arc<Mutex<String>>,
@@ -49,7 +49,7 @@ impl Elsewhere {
         );
     }
 
-    /// Puts a good document there; what is given goes over it.
+    /// Publishes a valid document, with these members changed.
     fn describes(&self, change: &Value) -> Client {
         let id = format!("{}/oauth/client.json", self.origin);
         let mut document = json!({
@@ -69,17 +69,17 @@ impl Elsewhere {
     }
 }
 
-/// What an MCP client sends a person with: a resource and PKCE, no scope and no state.
+/// An MCP client's authorization request: a resource and PKCE, no scope and no state.
 fn authorization(client: &Client) -> Parameters {
     client.shortest_authorization().with("resource", MCP_SERVER)
 }
 
-/// The rest of the walk, which is the same however the client is known.
+/// The rest of the flow, which is the same however the client is identified.
 fn walk(server: &Server, client: &Client) -> Tokens {
     let (mut browser, wallet) = (server.browser(), Wallet::fresh());
     let body = browser.prepare_with(&authorization(client), &wallet);
     let answered = browser.login(&body).expect(303);
-    assert_eq!(answered.answered(), ["code", "iss"], "no state was sent, and iss always comes");
+    assert_eq!(answered.answered(), ["code", "iss"], "no state was sent, and iss is always there");
     assert_eq!(answered.answer("iss"), Some(server.public_url.clone()));
     let form = client.exchange_form(&answered.answer("code").unwrap()).with("resource", MCP_SERVER);
     let tokens = Tokens::of(server.token(&form));
@@ -88,7 +88,7 @@ fn walk(server: &Server, client: &Client) -> Tokens {
     let refreshed = Tokens::of(server.token(&form));
     assert_for_the_mcp_server(&refreshed, client);
     let other = client.refresh_form(&refreshed.refresh).with("resource", "https://other.example.com");
-    assert_eq!(server.token(&other).verdict(), "400 invalid_target", "not for another server");
+    assert_eq!(server.token(&other).verdict(), "400 invalid_target", "the token is not for another server");
     let tokens = Tokens::of(server.refresh(client, &refreshed.refresh));
     assert_for_the_mcp_server(&tokens, client);
     tokens
@@ -96,7 +96,7 @@ fn walk(server: &Server, client: &Client) -> Tokens {
 
 fn assert_for_the_mcp_server(tokens: &Tokens, client: &Client) {
     let claims = claims(&tokens.access);
-    // Whoever signs for `openid`, signs for this server too (F-09).
+    // A user who grants `openid` also grants access to this server (F-09).
     let is_openid = claims["scope"].as_str().unwrap().split(' ').any(|scope| scope == "openid");
     let audience = if is_openid { json!([MCP_SERVER, claims["iss"]]) } else { json!(MCP_SERVER) };
     assert_eq!((&claims["aud"], &claims["client_id"]), (&audience, &json!(client.id)), "A-108");
@@ -107,7 +107,7 @@ fn claims(jwt: &str) -> Value {
     serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).unwrap()).unwrap()
 }
 
-/// What the person's browser gets for a client's id.
+/// What the user's browser gets for a client's id.
 fn asked(server: &Site, client: &Client) -> Response {
     server.browser().authorize(&authorization(client))
 }
@@ -118,12 +118,12 @@ on_both! {
         let elsewhere = Elsewhere::new();
         let client = elsewhere.describes(&json!({}));
         let tokens = walk(&server, &client);
-        assert_eq!(elsewhere.asked.load(Ordering::SeqCst), 1, "the document is kept for a while");
+        assert_eq!(elsewhere.asked.load(Ordering::SeqCst), 1, "the document is cached for a while");
         server.revoke(&client, &tokens.refresh).expect(200);
         assert_eq!(server.refresh(&client, &tokens.refresh).verdict(), "400 invalid_grant");
     }
 
-    /// The MCP server's own metadata (RFC 9728) is the MCP server's business; from there on it is ours.
+    /// The MCP server publishes its own metadata (RFC 9728). Everything after that happens here.
     fn a_client_that_registers_walks_through(database) {
         let server = database.start();
         let metadata = server.get("/.well-known/oauth-authorization-server").expect(200).json();
@@ -185,7 +185,7 @@ fn the_metadata_is_what_an_mcp_client_insists_on() {
     }
 }
 
-/// B-048: what is wrong is told as far as it is safe, on the page and not by a redirect.
+/// B-048: the error says what is wrong as far as that is safe, on the page and not in a redirect.
 #[test]
 fn a_document_that_is_none_is_refused_on_the_page() {
     let server = Server::sqlite();
@@ -226,14 +226,14 @@ fn an_operator_may_do_without_documents() {
     assert_eq!(elsewhere.asked.load(Ordering::SeqCst), 0);
 }
 
-/// Nobody without a signature makes the store grow.
+/// Without a signature, nobody can make the database grow.
 #[test]
 fn a_document_is_stored_when_somebody_signs_and_shown_at_the_account() {
     let server = Server::sqlite();
     let client = Elsewhere::new().describes(&json!({}));
     asked(&server, &client).expect(302);
     let unknown = server.token(&client.refresh_form("nothing"));
-    assert_eq!(unknown.verdict(), "422 invalid_request", "storage does not know it yet");
+    assert_eq!(unknown.verdict(), "422 invalid_request", "it is not in the database yet");
     let (mut browser, wallet) = (server.browser(), Wallet::fresh());
     let body = browser.prepare_with(&authorization(&client), &wallet);
     browser.login(&body.with("remember", "on")).expect(303);
@@ -245,7 +245,7 @@ fn a_document_is_stored_when_somebody_signs_and_shown_at_the_account() {
     assert_eq!(server.token(&wrong).verdict(), "400 invalid_grant");
 }
 
-/// B-076: whoever asks for many documents is told to wait.
+/// B-076: someone who makes the server fetch many documents is told to wait.
 #[test]
 fn b_076_asking_for_documents_is_counted() {
     let server = Database::sqlite().server().with_env("COUNTERSIGN_RATE_LIMIT", "on").start();

@@ -1,4 +1,4 @@
-//! `/metrics`: what is counted, once each, and what is never told.
+//! `/metrics`: what is counted, exactly once each, and what is never in it.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -16,7 +16,7 @@ fn requests(route: &str, method: &str, status: &str) -> String {
     format!("http_server_request_duration_seconds_count{{{labels}}}")
 }
 
-/// Without the storage's own, which other work of the server moves too.
+/// Without the metrics of the storage, which other work of the server changes too.
 fn grown(server: &Server, before: &Figures) -> BTreeMap<String, f64> {
     let mut grown = server.figures().grown_since(before);
     grown.retain(|name, _| !name.starts_with("countersign_storage_"));
@@ -83,7 +83,7 @@ on_both! {
         assert_eq!(grown, expected);
     }
 
-    /// B-074.
+    /// B-074: labels contain no personal data.
     fn no_label_holds_what_belongs_to_somebody(database) {
         let server = database.start();
         let client = server.register();
@@ -94,7 +94,7 @@ on_both! {
             server.send(&Request::new("BREW", &format!("/oauth/userinfo?token={secret}"))).expect(405);
             server.token(&client.exchange_form(&code).with("grant_type", secret)).expect(400);
         }
-        // Paths are in the log, where secrets have no place either.
+        // Paths are logged, and there must be no secrets in the log either.
         for path in ["", "/oauth/clients", "/assets", "/pictures"] {
             server.get(&format!("{path}/{}", client.id));
         }

@@ -1,5 +1,6 @@
-//! Our own pages are no weapon (F-02, F-10, F-11, F-14, A-056, B-056): no answer of ours reaches ourselves, and nothing acts on a cookie alone.
-//! What only a browser can show is in `tests/peers/foreign.mjs`.
+//! Our own pages cannot be used as a weapon (F-02, F-10, F-11, F-14, A-056, B-056): no response of ours is
+//! sent to our own endpoints, and a cookie alone changes nothing. What only a browser can show is in
+//! `tests/peers/foreign.mjs`.
 
 use countersign_tests::server::project;
 use countersign_tests::{
@@ -11,7 +12,7 @@ use crate::account::{form, page as shown, sign_in};
 use crate::mail::mail_server::MailServer;
 use crate::remembering::{remember, remembered};
 
-/// Addresses at which a browser on this machine meets the server.
+/// URLs with which a browser on this machine reaches the server.
 fn spellings(server: &Server, path: &str) -> Vec<String> {
     let port = server.address.port();
     ["http://localhost", "http://127.0.0.1", "http://127.9.9.9", "http://[::1]", "https://localhost"]
@@ -46,7 +47,7 @@ fn server_registration(metadata: &Value) -> Request {
     countersign_tests::Site::registration(metadata)
 }
 
-/// RFC 8252: on a loopback literal the port is chosen when the request is made. Ours is not to be had.
+/// RFC 8252: on a loopback literal, the port is chosen when the request is made. It cannot be our own port.
 #[test]
 fn f_02_a_port_that_is_free_to_choose_is_never_ours() {
     let server = Server::sqlite();
@@ -60,7 +61,7 @@ fn f_02_a_port_that_is_free_to_choose_is_never_ours() {
     assert_eq!(refused.header("Location"), None);
 }
 
-/// A client that an older build stored.
+/// A client that an older version stored.
 #[test]
 fn f_02_an_address_of_ours_that_an_older_build_stored_is_nobodys() {
     let database = Database::sqlite();
@@ -87,7 +88,7 @@ fn f_02_an_address_of_ours_that_an_older_build_stored_is_nobodys() {
     assert_eq!(server.send(&Request::query("/oauth/logout", &leaving)).status, 400);
 }
 
-/// The playground is ours and its own client; it gets no form.
+/// The playground is ours and is its own client. It never gets a form.
 #[test]
 fn f_02_the_playground_is_answered_by_its_address_and_never_by_a_form() {
     let server = Server::sqlite();
@@ -103,7 +104,7 @@ fn f_02_the_playground_is_answered_by_its_address_and_never_by_a_form() {
     }
 }
 
-/// Everything that a signed-in browser can have done, each with what it names.
+/// Every change that a signed-in browser can make, with the fields that each needs.
 fn changes(client: &str) -> Vec<(&'static str, Vec<(&'static str, String)>)> {
     let named = |name, value: &str| vec![(name, value.to_owned())];
     vec![
@@ -126,7 +127,7 @@ fn request(path: &str, fields: &[(&'static str, String)], secret: &[&str]) -> Re
     Request::form(path, &Parameters(fields.chain(secrets).collect())).header("Accept", "text/html")
 }
 
-/// The secrets of all forms of a browser's account page.
+/// The secrets of all forms on a browser's account page.
 fn secrets(browser: &mut Browser) -> Vec<(String, String)> {
     let html = shown(browser, "/account");
     let forms = page::forms(&html).into_iter();
@@ -134,7 +135,8 @@ fn secrets(browser: &mut Browser) -> Vec<(String, String)> {
 }
 
 on_both! {
-    /// F-02, A-056, B-056: every change of the account page with every wrong secret, and from every place that is not our page.
+    /// F-02, A-056, B-056: every change on the account page is tried with every wrong secret, and from
+    /// everywhere except our page.
     fn f_02_no_form_acts_on_a_cookie_alone(database) {
         let server = database.start();
         let client = server.register();
@@ -143,7 +145,7 @@ on_both! {
         let mut browser = sign_in(&server, &ann);
         browser.press(form("/account/email", &[("email", "ann@example.com")])).expect(303);
         let (ours, theirs) = (secrets(&mut browser), secrets(&mut sign_in(&server, &bob)));
-        // What stood on Ann's page before she signed out and in again.
+        // The secrets on Ann's page before she signed out and in again.
         let mut earlier = sign_in(&server, &ann);
         let stale = secrets(&mut earlier);
         earlier.press(form("/account/sessions/end", &[("session", "this")])).expect(303);
@@ -175,7 +177,7 @@ on_both! {
             }
             tried += 5;
         }
-        println!("{tried} forms that are not of a page of this browser: none did anything");
+        println!("{tried} forms that no page showed to this browser: none of them had an effect");
         assert!(tried > 300, "{tried}");
         server.userinfo(&tokens.access).expect(200);
         let page = shown(&mut browser, "/account");
@@ -183,7 +185,8 @@ on_both! {
         assert_eq!(database.number("SELECT count(*) FROM users"), 2);
     }
 
-    /// F-02: of two waiting requests each has its own forms, also where both have one name and one asks for more.
+    /// F-02: each of two pending requests has its own forms, even if they have the same name and one asks for
+    /// more.
     fn f_02_a_form_answers_the_request_that_its_page_showed(database) {
         let server = database.start();
         let (client, other) = (server.register(), server.register_at("https://two.example/cb"));
@@ -197,7 +200,7 @@ on_both! {
         let mut elsewhere = server.browser();
         elsewhere.authorize(&little).expect(302);
         let page_elsewhere = shown(&mut elsewhere, &stranger);
-        // The same client, redirect URI and state once more, for more.
+        // The same client, redirect URI and state again, with more scopes.
         let much = little.clone().with("scope", "profile email");
         browser.authorize(&much).expect(302);
         let second = other.authorization();
@@ -227,7 +230,7 @@ on_both! {
         browser.press(Request::json("/oauth/deny", &named(&second).json())).expect(303);
     }
 
-    /// F-02: the code of a device, and signing out for a client.
+    /// F-02: entering a device code, and signing out for a client.
     fn f_02_the_pages_beside_the_account_have_secrets_too(database) {
         let server = database.start();
         let mut browser = sign_in(&server, &Wallet::fresh());
@@ -246,10 +249,10 @@ on_both! {
         browser.send(theirs).expect(403);
         browser.press(Request::form("/device", &code)).expect(400);
         browser.press(Request::form("/oauth/logout", &asked)).expect(200);
-        assert_eq!(database.number("SELECT count(*) FROM login_sessions"), 1, "of the other one");
+        assert_eq!(database.number("SELECT count(*) FROM login_sessions"), 1, "only the other session is left");
     }
 
-    /// B-064: a browser that somebody left open.
+    /// B-064: a browser that someone left unlocked.
     fn an_address_and_the_data_need_a_fresh_signature(database) {
         let server = database.start();
         let wallet = Wallet::fresh();
@@ -294,7 +297,7 @@ on_both! {
         assert!(!shown(&mut browser, "/account").contains("wallet.invalid"));
     }
 
-    /// F-14: the address of a picture is for everybody, the id is not.
+    /// F-14: anyone may see the URL of a picture, so it must not contain the user's id.
     fn f_14_the_address_of_a_picture_does_not_tell_the_sub(database) {
         let server = database.start();
         let client = server.register_with(&json!({"scopes": ["openid", "profile"]}));
@@ -305,11 +308,11 @@ on_both! {
         assert!(!picture.contains(&sub) && !picture.contains(&sub.replace('-', "")), "{picture}");
         let path = picture.strip_prefix(&server.public_url).unwrap();
         let drawn = server.get(path).expect(200).text();
-        assert_ne!(drawn, server.get(&format!("/pictures/{sub}.svg")).expect(200).text(), "an older address leads on");
+        assert_ne!(drawn, server.get(&format!("/pictures/{sub}.svg")).expect(200).text(), "a picture at the older kind of URL differs");
     }
 }
 
-/// F-10, F-11: who confirms, for whom, and how many mails a mailbox gets.
+/// F-10, F-11: who confirms an address, for which account, and how many mails a mailbox gets.
 #[test]
 fn f_10_f_11_a_mailed_link_names_its_account_and_a_mailbox_gets_five_an_hour() {
     let mut mails = MailServer::start(&project().join("tests/peers"), &[]);
@@ -361,7 +364,8 @@ fn f_10_f_11_a_mailed_link_names_its_account_and_a_mailbox_gets_five_an_hour() {
     bob.press_on(&told, agreed).expect(303);
     assert_eq!(verified(), 2);
 
-    // Two mails went there already; the other spellings of the mailbox count with it, whoever asks.
+    // Two mails were already sent to this mailbox. Other spellings of its address count too, whoever requests
+    // them.
     let mut eve = sign_in(&server, &Wallet::fresh());
     for address in ["ann+1@example.com", "ANN+2@Example.com", "ann+3@example.com"] {
         eve.press(put(address)).expect(303);
@@ -372,7 +376,7 @@ fn f_10_f_11_a_mailed_link_names_its_account_and_a_mailbox_gets_five_an_hour() {
     assert_eq!(database.number("SELECT count(*) FROM emails WHERE address LIKE '%+4@%'"), 0);
 }
 
-/// RFC 9700 section 4.11.2: nobody is sent anywhere by an address of ours that names a client whom nobody here knows.
+/// RFC 9700 section 4.11.2: if a client is only described by a document, its errors are pages, not redirects.
 #[test]
 fn a_client_that_a_document_describes_is_no_open_redirector() {
     let server = Database::sqlite().server().with_env("COUNTERSIGN_CLIENT_DOCUMENTS", "on").start();
@@ -407,7 +411,7 @@ fn a_client_that_a_document_describes_is_no_open_redirector() {
             assert!(html.contains("data-state=\"offer\"") && html.contains("evil.example"), "{html}");
             assert!(
                 !html.contains("http-equiv") && !html.contains("form-post"),
-                "nothing goes by itself: {html}"
+                "the page does not redirect by itself: {html}"
             );
         }
     }
@@ -415,7 +419,7 @@ fn a_client_that_a_document_describes_is_no_open_redirector() {
     server.browser().authorize(&registered.authorization().with("scope", "nonsense")).expect(302);
 }
 
-/// `form-action` says where a page may post, and our own forms say where they come from.
+/// `form-action` limits where a page may post to, and requests from our own forms carry their origin.
 #[test]
 fn a_page_posts_to_ourselves_only_where_it_has_a_form() {
     let server = Server::sqlite();

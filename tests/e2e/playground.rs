@@ -1,5 +1,5 @@
-//! The playground is for the developer's own computer, or where the operator wants it. What it does is judged in a browser
-//! (`tests/peers/playground.mjs`).
+//! The playground runs on the developer's own computer, or where the operator enables it. A browser tests
+//! what it does (`tests/peers/playground.mjs`).
 
 use countersign_tests::{Database, Request, Server};
 

@@ -1,4 +1,4 @@
-//! Clients without people, and people without browsers: client credentials and headless login.
+//! Clients without users, and users without browsers: client credentials and headless login.
 
 use std::process::Command;
 
@@ -24,14 +24,14 @@ on_both! {
         let claims = claims(&access);
         assert_eq!((claims["sub"].as_str(), claims["client_id"].as_str()), (Some(&*client.id), Some(&*client.id)));
         assert_eq!(claims["aud"], json!("https://api.example"));
-        assert_eq!(server.userinfo(&access).verdict(), "401 invalid_token", "F-09: it is for the resource alone");
+        assert_eq!(server.userinfo(&access).verdict(), "401 invalid_token", "F-09: it is only for the resource");
         let for_us = ask(&server, &client, &[]).expect(200).field("access_token");
         assert_eq!(server.userinfo(&for_us).verdict(), "403 insufficient_scope");
         server.revoke(&client, &access).expect(200);
         assert_eq!(server.userinfo(&access).verdict(), "401 invalid_token");
     }
 
-    /// with the client its tokens are gone.
+    /// deleting the client deletes its tokens.
     fn a_018_a_removed_client_has_no_tokens_of_its_own(database) {
         let server = database.start();
         let client = server.register_with(&json!({"grant_types": ["client_credentials", "authorization_code"]}));
@@ -51,7 +51,7 @@ on_both! {
         let wrong = Client { secret: Some("wrong".to_owned()), ..client.clone() };
         assert_eq!(ask(&server, &wrong, &[]).verdict(), "401 invalid_client");
         let refused = server.browser().authorize(&client.authorization()).expect(302);
-        assert_eq!(refused.answer("error").as_deref(), Some("unauthorized_client"), "A-037: nobody signs in there");
+        assert_eq!(refused.answer("error").as_deref(), Some("unauthorized_client"), "A-037: users cannot sign in to this client");
     }
 
     fn only_a_client_with_a_credential_registers_for_it(database) {
@@ -81,12 +81,12 @@ on_both! {
         let refreshed = Tokens::of(server.refresh(&client, &answer.field("refresh_token")));
 
         let code = server.browser().sign_in(&server.register(), &wallet);
-        assert_eq!(code.len(), code.trim().len(), "the wallet's user signs in at the page too");
+        assert_eq!(code.len(), code.trim().len(), "the same user can also sign in on the page");
         server.revoke(&client, &refreshed.refresh).expect(200);
         assert_eq!(server.userinfo(&refreshed.access).verdict(), "401 invalid_token");
     }
 
-    /// A-054, B-001 to B-006: one text, one client, one wallet, one use.
+    /// A-054, B-001 to B-006: a text is for one client and one wallet, and works once.
     fn a_054_a_programs_text_works_once_and_for_nobody_else(database) {
         let server = database.start();
         let (client, other) = (program(&server), program(&server));
@@ -108,7 +108,7 @@ on_both! {
         assert_eq!(server.userinfo(&tokens.access).status, 200);
     }
 
-    /// B-002, both ways.
+    /// B-002, in both directions.
     fn b_002_pages_and_programs_do_not_take_each_others_texts(database) {
         let server = database.start();
         let client = server.register_with(&json!({
@@ -125,7 +125,7 @@ on_both! {
         browser.login(&body).expect(303);
     }
 
-    /// The grant's code is the text: it is no code.
+    /// The `code` of this grant is the signed text, which is not an authorization code.
     fn a_programs_text_is_no_code(database) {
         let server = database.start();
         let client = server.register_with(&json!({"grant_types": ["authorization_code", WALLET_SIGNATURE]}));
@@ -135,7 +135,7 @@ on_both! {
         assert_eq!(server.exchange(&client, &challenge).verdict(), "400 invalid_grant");
     }
 
-    ///
+    /// the text expires.
     fn a_050_a_programs_text_ends(database) {
         let server = database.server().with_env("COUNTERSIGN_CHALLENGE_TTL", "1").start();
         let (client, wallet) = (program(&server), Wallet::fresh());
@@ -162,7 +162,7 @@ on_both! {
         assert_eq!(ask(json!({"wallet_address": "nobody", "client_id": client.id})).verdict(), "400 invalid_request");
     }
 
-    /// The script of the documentation, word for word.
+    /// The script in the documentation, word for word.
     fn the_documented_headless_walk_works(database) {
         let server = database.start();
         let output = Command::new("bash")
@@ -177,7 +177,7 @@ on_both! {
         assert!(said.contains("wallet_address"), "{said}");
     }
 
-    /// what signs for a program says so.
+    /// the text says that it lets a program sign in.
     fn the_text_says_that_a_program_asks(database) {
         let server = database.start();
         let client = program(&server);
@@ -188,7 +188,7 @@ on_both! {
     }
 }
 
-/// B-076: guesses are counted like logins.
+/// B-076: wrong signatures count towards the same limit as logins.
 #[test]
 fn b_076_signatures_of_programs_are_counted_like_logins() {
     let server =
@@ -222,7 +222,7 @@ fn redeem(site: &Site, client: &Client, challenge: &str, signature: &str) -> Res
     site.token(&form(client, challenge, signature))
 }
 
-/// The client asks for a token of its own.
+/// The client requests a token of its own.
 fn ask(site: &Site, client: &Client, more: &[(&str, &str)]) -> Response {
     let form = Parameters::of(more).with("grant_type", "client_credentials").with("client_id", &client.id);
     match &client.secret {
@@ -231,7 +231,7 @@ fn ask(site: &Site, client: &Client, more: &[(&str, &str)]) -> Response {
     }
 }
 
-/// What a JWT says; nothing is verified.
+/// The claims of a JWT, without verifying it.
 fn claims(jwt: &str) -> Value {
     let payload = jwt.split('.').nth(1).unwrap();
     serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).unwrap()).unwrap()

@@ -1,4 +1,4 @@
-//! Many at once: one wins, whoever asks and whichever process answers (D-05, D-06, D-08).
+//! Many requests at once: one wins, whoever sends it and whichever process handles it (D-05, D-06, D-08).
 
 use std::sync::Barrier;
 use std::thread;
@@ -49,7 +49,7 @@ on_both! {
         }
     }
 
-    /// B-030: two first logins of one wallet at once make one user.
+    /// B-030: two simultaneous first logins with one wallet create one user.
     fn many_first_logins_of_one_wallet_make_one_user(database) {
         let servers = processes(database);
         let (client, wallet) = (servers[0].register(), Wallet::fresh());
@@ -73,7 +73,7 @@ on_both! {
         assert_eq!(database.number("SELECT count(*) FROM users"), 1);
     }
 
-    /// D-07: after the answer to a revocation nobody accepts the token any more.
+    /// D-07: once a revocation has its response, no process accepts the token.
     fn a_revocation_that_races_with_refreshes_wins(database) {
         let servers = processes(database);
         let client = servers[0].register();
@@ -91,7 +91,8 @@ on_both! {
         }
     }
 
-    /// what a token means is remembered by every process that was asked (ADR 0028). That it ended is not a thing to remember.
+    /// every process caches what a token means once it was asked about it (ADR 0028). Whether
+    /// the token has ended is never cached.
     fn a_token_that_every_process_knows_is_dead_with_the_answer(database) {
         let here = database.start();
         let servers = [here.replica(), here];
@@ -110,7 +111,7 @@ on_both! {
             for server in [here, there] {
                 assert_eq!(server.userinfo(&tokens.access).verdict(), "401 invalid_token");
             }
-            assert_eq!(here.refresh(&client, &tokens.refresh).status, 200, "its family goes on");
+            assert_eq!(here.refresh(&client, &tokens.refresh).status, 200, "its family stays valid");
             let tokens = known(&client);
             assert_eq!(there.revoke(&client, &tokens.refresh).status, 200);
             expect_dead(&servers, &client, &tokens);
@@ -123,7 +124,8 @@ on_both! {
         }
     }
 
-    /// the answer with the successor may have been lost. It is replaced, and there is one live branch.
+    /// the response with the successor may have been lost. The successor is replaced, and there is one
+    /// live branch.
     fn a_public_client_may_present_a_rotated_token_again_while_its_successor_is_unused(database) {
         let server = database.start();
         let client = server.register_public();
@@ -134,13 +136,13 @@ on_both! {
         assert_eq!(server.userinfo(&second.access).status, 200);
         let third = Tokens::of(server.refresh(&client, &second.refresh));
         assert_eq!(server.userinfo(&third.access).status, 200);
-        // Now that its successor was used, the first one means that somebody has a copy.
+        // Now that its successor has been used, the first token must come from a copy.
         assert_eq!(server.refresh(&client, &first.refresh).verdict(), "400 invalid_grant");
-        assert_eq!(server.userinfo(&third.access).verdict(), "401 invalid_token", "the family is dead");
+        assert_eq!(server.userinfo(&third.access).verdict(), "401 invalid_token", "the family is revoked");
         assert_eq!(server.refresh(&client, &third.refresh).verdict(), "400 invalid_grant");
     }
 
-    /// the replaced successor itself is a copy in somebody's hand.
+    /// the replaced successor is itself a copy.
     fn a_replaced_successor_ends_the_family(database) {
         let server = database.start();
         let client = server.register_public();
@@ -151,8 +153,8 @@ on_both! {
         assert_eq!(server.userinfo(&second.access).verdict(), "401 invalid_token");
     }
 
-    /// A-075 under D-06: several tabs of one public client refresh at once. Each presents the token within the grace and
-    /// before its successor is used, so the family lives on, in one branch.
+    /// A-075 and D-06: several tabs of one public client refresh at once. Each presents the token within the
+    /// grace period and before its successor is used, so the family stays valid, with one branch.
     fn many_refreshes_of_a_public_client_at_once_leave_one_live_branch(database) {
         let servers = processes(database);
         let client = servers[0].register_public();
@@ -169,7 +171,7 @@ on_both! {
         }
     }
 
-    /// without grace a client with a secret has one try.
+    /// a client with a secret has no grace period, so it can refresh once with each token.
     fn a_client_with_a_secret_has_no_grace(database) {
         let server = database.start();
         let client = server.register();
@@ -180,7 +182,7 @@ on_both! {
     }
 }
 
-/// PostgreSQL serves two processes, SQLite one.
+/// Two processes with PostgreSQL, one with SQLite.
 fn processes(database: &Database) -> Vec<Server> {
     let first = database.start();
     if database.is_postgres() {
@@ -191,12 +193,12 @@ fn processes(database: &Database) -> Vec<Server> {
     }
 }
 
-/// The same request so many times, shared out among the processes.
+/// Sends the same request this many times, spread over the processes.
 fn at_once(servers: &[Server], count: usize, request: &Request) -> Vec<Response> {
     all_at_once(servers, &vec![request.clone(); count])
 }
 
-/// Everybody is connected before anybody sends.
+/// All connections are open before the first request is sent.
 fn all_at_once(servers: &[Server], requests: &[Request]) -> Vec<Response> {
     let barrier = Barrier::new(requests.len());
     let sites: Vec<Site> = servers.iter().map(Server::site).collect();
@@ -236,7 +238,7 @@ fn the_only_winner(answers: &[Response], won: u16, lost: &str, round: usize) -> 
     winners[0].clone()
 }
 
-/// Dead on every process at once: userinfo, and refresh.
+/// Revoked on every process at once: userinfo and refresh fail.
 #[track_caller]
 fn expect_dead(servers: &[Server], client: &Client, tokens: &Tokens) {
     for server in servers {

@@ -1,8 +1,9 @@
-//! Remembered sign-ins over HTTP: a click instead of a signature, where a signature came before, and nowhere else.
+//! Remembered sign-ins over HTTP: a click replaces the signature where the user has signed before, and
+//! nowhere else.
 
 use countersign_tests::{Browser, Client, Parameters, Request, Response, Site, Tokens, Wallet, on_both};
 
-/// Signs in, and has the browser remember it.
+/// Signs in, and lets the browser remember it.
 pub(crate) fn remember(browser: &mut Browser, authorization: &Parameters, wallet: &Wallet) -> Response {
     let body = browser.prepare_with(authorization, wallet);
     let mut body = body.json();
@@ -10,14 +11,14 @@ pub(crate) fn remember(browser: &mut Browser, authorization: &Parameters, wallet
     browser.send(Request::json("/oauth/login", &body)).expect(303)
 }
 
-/// A browser that remembers somebody at a client.
+/// A browser that remembers a user for a client.
 pub(crate) fn remembered(site: &Site, client: &Client, wallet: &Wallet) -> Browser {
     let mut browser = site.browser();
     remember(&mut browser, &client.authorization(), wallet);
     browser
 }
 
-/// Presses Continue for a request that was just begun.
+/// Presses Continue for a request that just started.
 pub(crate) fn go_on(browser: &mut Browser, authorization: &Parameters) -> Response {
     let kept = ["client_id", "redirect_uri", "state"].map(|name| (name, authorization.get(name)));
     browser.press(Request::json("/oauth/continue", &Parameters::of(&kept).json()))
@@ -27,7 +28,7 @@ pub(crate) fn login_cookie(browser: &Browser) -> Option<&String> {
     browser.cookies.get("countersign_login")
 }
 
-/// What stands in `data-state` of the page.
+/// The value of `data-state` on the page.
 pub(crate) fn state_of(browser: &mut Browser, path: &str) -> String {
     let page = browser.send(Request::get(path).header("Accept", "text/html")).expect(200).text();
     let (_, after) = page.split_once("data-state=\"").unwrap();
@@ -63,7 +64,7 @@ on_both! {
         let page = browser.send(form.clone()).expect(200).text();
         assert!(page.contains("code="), "{page}");
         browser.send(form).expect(400);
-        // Signed out meanwhile: the form leads back to the page, which asks for a signature.
+        // The user signed out in the meantime. The form leads back to the page, which asks for a signature.
         browser.authorize(&authorization.clone().with("state", "next")).expect(302);
         let kept = kept.map(|(name, value)| (name, if name == "state" { "next" } else { value }));
         let form = Request::form("/oauth/continue", &Parameters::of(&kept)).header("Accept", "text/html");
@@ -73,7 +74,7 @@ on_both! {
         assert!(back.location().starts_with("/auth?request="), "{back:?}");
     }
 
-    /// B-062, B-064, D-15: the cookie alone opens nothing, on no replica, and two of them count as none.
+    /// B-062, B-064, D-15: the cookie alone gives no access on any replica, and two cookies count as none.
     fn a_login_session_lives_on_every_replica_and_only_with_its_secret(database) {
         let server = database.start();
         let replica = server.replica();
@@ -107,7 +108,7 @@ on_both! {
         let asked = browser.authorize(&none(&client)).expect(302);
         assert_eq!(asked.answer("error").as_deref(), Some("consent_required"), "self-registered");
         let asked = browser.authorize(&none(&let_in)).expect(302);
-        assert_eq!(asked.answer("error").as_deref(), Some("consent_required"), "new to the person");
+        assert_eq!(asked.answer("error").as_deref(), Some("consent_required"), "the user has not allowed this yet");
         remember(&mut browser, &let_in.authorization(), &Wallet::fresh());
         let answered = browser.authorize(&none(&let_in)).expect(302);
         assert_eq!(answered.answered(), ["code", "state", "iss"]);

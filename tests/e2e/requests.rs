@@ -1,4 +1,4 @@
-//! Requests that clients push (A-109, RFC 9126), and what tokens are worth (A-094, A-095, B-060, RFC 7662).
+//! Pushed authorization requests (A-109, RFC 9126), and token introspection (A-094, A-095, B-060, RFC 7662).
 
 use countersign_tests::{
     Client, Database, Parameters, Request, Response, Server, Site, Tokens, Wallet, on_both,
@@ -9,7 +9,7 @@ fn push(site: &Site, client: &Client, authorization: &Parameters) -> Response {
     site.send(&Request::form("/oauth/par", &client.identify(authorization.clone())))
 }
 
-/// What the browser brings for a pushed request.
+/// What the browser sends in place of a pushed request.
 fn reference(client: &Client, request_uri: &str) -> Parameters {
     Parameters::of(&[("client_id", &client.id), ("request_uri", request_uri)])
 }
@@ -34,7 +34,7 @@ on_both! {
             let answer = push(&server, &client, &authorization).expect(201);
             assert!(answer.field("request_uri").starts_with("urn:ietf:params:oauth:request_uri:"), "{answer:?}");
             assert_eq!(answer.json()["expires_in"], json!(60));
-            // Whatever else stands in the address means nothing.
+            // All other parameters in the URL are ignored.
             let brought = reference(&client, &answer.field("request_uri"))
                 .with("scope", "nonsense")
                 .with("redirect_uri", "https://evil.example/")
@@ -63,7 +63,7 @@ on_both! {
         server.browser().authorize(&brought).expect(302);
         let again = server.browser().authorize(&brought);
         assert_eq!(again.verdict(), "400 invalid_request_uri");
-        assert_eq!(again.header("Location"), None, "nothing is known to redirect to");
+        assert_eq!(again.header("Location"), None, "there is no known redirect URI");
     }
 
     fn a_109_a_request_uri_is_good_for_a_minute(database) {
@@ -101,7 +101,7 @@ on_both! {
         assert_eq!(server.send(&Request::form("/oauth/par", &good.clone().without("client_id"))).verdict(), "400 invalid_request");
         assert_eq!(server.send(&Request::json("/oauth/par", &client.identify(good).json())).verdict(), "400 invalid_request");
         assert_eq!(server.get("/oauth/par").status, 405);
-        assert_eq!(database.rows(), rows, "nothing of it was kept");
+        assert_eq!(database.rows(), rows, "none of it was stored");
     }
 
     fn a_109_a_client_may_bind_itself_to_pushing(database) {
@@ -142,7 +142,7 @@ on_both! {
         assert_eq!(server.send(&by_basic.basic(&client.id, secret)).expect(200).json(), facts);
     }
 
-    /// B-060: of another client's tokens nothing is told.
+    /// B-060: introspection says nothing about the tokens of another client.
     fn a_094_of_every_other_token_nothing_is_told(database) {
         let server = database.start();
         let (client, other) = (server.register(), server.register());
@@ -178,9 +178,9 @@ on_both! {
             let code = server.browser().sign_in_with(&client.authorization().with("resource", named), &Wallet::fresh());
             let tokens = Tokens::of(server.exchange(&client, &code));
             let facts = introspect(&server, &resource, &tokens.access);
-            assert_eq!(introspect(&server, &impostor, &tokens.access), nothing(), "it only says that it is the resource");
+            assert_eq!(introspect(&server, &impostor, &tokens.access), nothing(), "the client only claims to be the resource");
             assert_eq!(facts["active"], json!(is_told), "{named}: {facts}");
-            assert_eq!(introspect(&server, &resource, &tokens.refresh), nothing(), "a refresh token is nobody else's business");
+            assert_eq!(introspect(&server, &resource, &tokens.refresh), nothing(), "only the token's own client can introspect a refresh token");
             if is_told {
                 assert_eq!((&facts["aud"], &facts["client_id"]), (&json!(named), &json!(client.id)));
             }
@@ -209,7 +209,7 @@ on_both! {
     }
 }
 
-///
+/// these endpoints accept only POST.
 #[test]
 fn a_095_what_is_posted_cannot_be_got() {
     let server = Server::sqlite();
@@ -234,7 +234,7 @@ fn a_096_discovery_names_what_is_asked_and_sent_ahead() {
     assert!(!methods.is_empty() && !methods.contains(&json!("none")), "{methods:?}");
 }
 
-/// The client may push to another replica than its person comes to, and asks a third.
+/// The client pushes to one replica, its user arrives at another, and both know which tokens are active.
 #[test]
 fn a_109_a_pushed_request_wanders_between_replicas() {
     let here = Server::postgres();
@@ -249,7 +249,7 @@ fn a_109_a_pushed_request_wanders_between_replicas() {
     assert_eq!(introspect(&there, &client, &tokens.access), nothing(), "A-088");
 }
 
-/// B-076: whoever proves nothing leaves no more rows behind than this.
+/// B-076: this is the limit on rows that a client can create without proving who it is.
 #[test]
 fn b_076_requests_of_public_clients_are_limited() {
     let settings = Database::sqlite().server().with_env("COUNTERSIGN_RATE_LIMIT", "on");

@@ -1,4 +1,4 @@
-//! Every rule of the specification and of the contract, as a table of answers; and the tables of vectors.
+//! Every rule for responses as a table, and the tables of test vectors.
 
 mod authorize;
 mod bearer;

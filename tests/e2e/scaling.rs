@@ -1,4 +1,5 @@
-//! What stands between the server and its database where there are many of both: poolers, and a primary that is replaced.
+//! Large deployments: connection poolers between the servers and the database, and a primary that is
+//! replaced.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use countersign_tests::{Database, Server};
 
 const THREADS: usize = 4;
 
-/// A database that its servers reach by way of a pooler.
+/// A database that its servers reach through a pooler.
 fn pooled(mode: PoolMode, parameters: &str) -> Database {
     let cluster = Arc::new(Cluster::start());
     let port = cluster.start_pooler(mode);
@@ -19,7 +20,8 @@ fn pooled(mode: PoolMode, parameters: &str) -> Database {
     Database::reached_by(&cluster, url)
 }
 
-/// Two replicas sign people in until enough was answered; then everything that was acknowledged is asked for.
+/// Two replicas sign users in until enough requests succeeded. Then everything that was acknowledged is
+/// checked.
 #[track_caller]
 fn two_replicas_work(database: &Database) {
     let first = database.start();
@@ -28,7 +30,7 @@ fn two_replicas_work(database: &Database) {
     load.wait_for(400);
     let ledger = load.stop();
     assert_eq!(ledger.broken(), [], "connections failed");
-    assert_eq!(ledger.unavailable(), 0, "a database that is there is available");
+    assert_eq!(ledger.unavailable(), 0, "a running database is available");
     ledger.hold_against(&second);
 }
 
@@ -43,7 +45,8 @@ fn two_replicas_work_through_a_pooler_of_transactions_that_they_are_told_of() {
     two_replicas_work(&pooled(PoolMode::Transaction, "?pooler=transaction"));
 }
 
-/// Both start on an empty database; one of them migrates, and the lock of the other is not left with the pooler.
+/// Both start on an empty database. One of them migrates it, and the other's lock does not stay with the
+/// pooler.
 #[test]
 fn replicas_that_start_at_once_migrate_through_a_pooler_of_transactions() {
     let database = pooled(PoolMode::Transaction, "?pooler=transaction");
@@ -65,7 +68,7 @@ fn a_pooler_of_transactions_that_nobody_told_of_is_refused_at_start() {
     assert!(refused.contains("pooler=transaction") && refused.contains("docs/scaling.md"), "{refused}");
 }
 
-/// A pooler would forget what we set on a connection, so the role must be safe by itself.
+/// A pooler would lose settings that we make on a connection, so the role itself must be safe.
 #[test]
 fn a_pooler_of_transactions_before_a_role_that_is_not_durable_is_refused_at_start() {
     let database = pooled(PoolMode::Transaction, "?pooler=transaction");
@@ -74,8 +77,8 @@ fn a_pooler_of_transactions_before_a_role_that_is_not_durable_is_refused_at_star
     assert!(refused.contains("synchronous_commit"), "{refused}");
 }
 
-/// D-27: the primary dies in the middle of everything, its synchronous replica takes its place, and nobody
-/// restarts the server.
+/// D-27: the primary dies under full load, its synchronous replica takes over, and the server is not
+/// restarted.
 #[test]
 fn a_replica_that_is_promoted_has_every_answered_token_and_none_twice() {
     let primary = Arc::new(Cluster::start());
@@ -90,14 +93,14 @@ fn a_replica_that_is_promoted_has_every_answered_token_and_none_twice() {
     replica.promote();
     let promoted = Instant::now();
     load.wait_for(200);
-    println!("200 answers {:?} after the promotion", promoted.elapsed());
+    println!("200 responses {:?} after the promotion", promoted.elapsed());
     let ledger = load.stop();
-    assert!(!server.has_ended(), "the server ended");
+    assert!(!server.has_ended(), "the server exited");
     assert_eq!(ledger.broken(), [], "connections failed");
     ledger.hold_against(&server);
 }
 
-/// What a server says that does not start.
+/// The error message of a server that does not start.
 fn refusal(database: &Database) -> String {
     let mut command = Command::new(binary());
     command.arg("serve").current_dir(database.folder()).env("COUNTERSIGN_BIND", "127.0.0.1:0");

@@ -1,4 +1,5 @@
-//! What must not be kept, and what must not be logged. The logs of all other tests are searched too, when their servers go.
+//! What must not be stored, and what must not be logged. The logs of all other tests are searched too, when
+//! their servers stop.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -16,7 +17,7 @@ on_both! {
         let challenge = browser.challenge(&authorization, &wallet);
         let cookie = browser.cookies.values().next().unwrap().clone();
         let body = Browser::login_body(&authorization, &wallet, &challenge);
-        // Failures are logged too, and with more words.
+        // Failures are logged too, with more detail.
         browser.login(&body.clone().with("signature", "0x00")).expect(401);
         browser.login(&body.clone().with("challenge", &format!("{challenge}."))).expect(401);
         let unused_code = server.sign_in(&client);
@@ -45,8 +46,8 @@ on_both! {
             ("verifier", countersign_tests::site::VERIFIER),
         ];
         let (dump, log) = (database.dump(), server.log());
-        assert!(holds(&dump, b"Photo Album"), "the dump holds what it should");
-        assert!(!log.is_empty(), "the log holds something");
+        assert!(holds(&dump, b"Photo Album"), "the dump contains the data");
+        assert!(!log.is_empty(), "the log is not empty");
         for (name, secret) in secrets {
             for (place, text) in [("database", &dump), ("log", &log)] {
                 assert!(!holds(text, secret.as_bytes()), "{name} in the {place}");
@@ -57,19 +58,19 @@ on_both! {
         }
         assert!(!holds(&log.to_ascii_lowercase(), wallet.address().to_lowercase().as_bytes()), "an address in the log");
         assert!(!holds(&log, b"wants you to sign in"), "a challenge in the log");
-        // Addresses are kept, of course; everything else that passed by is not.
+        // Wallet addresses are stored, of course. The other secrets must not be.
         let kept = server.secrets.found_in(&dump);
         let kept: Vec<_> = kept.iter().filter(|(kind, _)| !matches!(*kind, "wallet_address" | "address")).collect();
         assert!(kept.is_empty(), "{kept:?}");
     }
 
-    /// a code in a URL must not reach a log by way of the query either.
+    /// a code in a query must not get into the log either.
     fn secrets_in_queries_are_not_logged(database) {
         let server = database.server().with_env("COUNTERSIGN_LOG", "debug").start();
         let client = server.register();
         let code = server.sign_in(&client);
         let form = client.exchange_form(&code);
-        // parameters in the query are not those of the form.
+        // parameters in the query are not form parameters.
         server.send(&Request::new("POST", &format!("/oauth/token?{}", form.encoded()))).expect(422);
         server.send(&Request::query("/oauth/token", &form)).expect(405);
         server.send(&Request::query("/no/such/path", &form)).expect(404);
@@ -81,10 +82,10 @@ on_both! {
     }
 }
 
-/// The bytes that a secret's text stands for, and these in hex.
+/// The bytes that a secret's text encodes, and these bytes in hex.
 fn decoded(secret: &str) -> Vec<Vec<u8>> {
     let Ok(bytes) = URL_SAFE_NO_PAD.decode(secret) else { return Vec::new() };
-    // A code begins with the id of its row, which is no secret.
+    // A code begins with the id of its row, which is not secret.
     let random = bytes[bytes.len().saturating_sub(32)..].to_vec();
     let hex: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
     vec![random, hex.into_bytes()]

@@ -1,4 +1,4 @@
-//! The requirements of `security.md`, by their ids, as far as they can be seen from outside.
+//! The security requirements, by their ids, as far as they are visible from outside.
 
 mod answers;
 mod challenges;

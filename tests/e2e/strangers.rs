@@ -1,4 +1,5 @@
-//! What strangers can make grow: wallets and documents cost nothing (F-07). Both go again, and nobody who is known does.
+//! How much strangers can store here: wallets and documents cost them nothing (F-07). Both are deleted later,
+//! but no known user is.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -9,10 +10,10 @@ use countersign_tests::{Client, Database, Server, Tokens, Wallet, on_both};
 use serde_json::{Value, json};
 
 const CALLBACK: &str = "http://127.0.0.1:33418/callback";
-/// How many sign-ins are thrown away.
+/// How many sign-ins are abandoned.
 const WALLETS: usize = 300;
 
-/// A web server of others: a document at each path, with so much in it.
+/// Another party's web server: a document at each path, with these members added or replaced.
 fn documents(change: Value) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let origin = format!("http://127.0.0.1:{}", listener.local_addr().unwrap().port());
@@ -49,7 +50,8 @@ fn client_of(origin: &str, place: usize) -> Client {
     Client::described_at(id, CALLBACK)
 }
 
-/// What took weeks: grants are past, users and documents are old. The server's own upkeep does the rest.
+/// Makes weeks pass: grants have expired, users and documents are old. The server's own cleanup does the
+/// rest.
 fn weeks_pass(database: &Database) {
     let past = if database.is_postgres() { "'2020-01-01'" } else { "1577836800000000" };
     for sql in [
@@ -70,7 +72,7 @@ fn wait_for(database: &Database, sql: &str, expected: i64) {
     }
 }
 
-/// What the rows take. Of a file only what is in use counts: the rest is used again.
+/// The size of the rows. In a file, only pages in use count, because the others are reused.
 fn bytes(database: &Database) -> i64 {
     if database.is_postgres() {
         for table in ["users", "wallets", "consents", "grants", "tokens", "clients"] {
@@ -92,7 +94,8 @@ fn server(database: &Database) -> Server {
 }
 
 on_both! {
-    /// F-07: somebody signs in with many wallets and never redeems a code; whoever did stays, though the grant is long gone.
+    /// F-07: someone signs in with many wallets and never redeems a code. A user whose code was redeemed
+    /// stays, even though the grant was deleted long ago.
     fn sign_ins_that_nobody_asked_about_are_forgotten_and_everybody_else_is_kept(database) {
         let server = server(database);
         let client = server.register();
@@ -115,16 +118,16 @@ on_both! {
         for table in ["users", "wallets", "consents", "clients"] {
             assert_eq!(database.rows()[table], rows[table], "{table}");
         }
-        assert_eq!(sub(&mut browser), told, "clients key on it");
+        assert_eq!(sub(&mut browser), told, "clients identify users by it");
         let (left, each) = (bytes(database) - at_rest, (held - at_rest) / users);
-        println!("{database:?}: {each} bytes for each sign-in that is thrown away, {left} left of all {WALLETS} after upkeep");
+        println!("{database:?}: {each} bytes for each abandoned sign-in, {left} left of all {WALLETS} after cleanup");
         assert!(each < 4_000, "{each}");
     }
 
-    /// F-07: 60 documents that nobody comes back to. 5 MB before.
+    /// F-07: 60 documents that are never used again. They used to take 5 MB.
     fn sixty_documents_that_are_thrown_away_are_small_and_are_forgotten(database) {
         let server = server(database);
-        // Close to what is kept at the most.
+        // Close to the maximum that is stored.
         let uris: Vec<String> = (0..18).map(|place| format!("https://client.example/{place}/{}", "a".repeat(200))).collect();
         let mut redirects = vec![CALLBACK.to_owned()];
         redirects.extend(uris);
@@ -134,7 +137,7 @@ on_both! {
             let client = client_of(&origin, place);
             let (mut browser, wallet) = (server.browser(), Wallet::fresh());
             let body = browser.prepare_with(&client.shortest_authorization(), &wallet);
-            assert_eq!(database.number("SELECT count(*) FROM clients WHERE document IS NOT NULL"), i64::try_from(place).unwrap(), "nothing is stored before somebody signed");
+            assert_eq!(database.number("SELECT count(*) FROM clients WHERE document IS NOT NULL"), i64::try_from(place).unwrap(), "nothing is stored before a user has signed");
             browser.login(&body).expect(303);
         }
         let held = bytes(database) - at_rest;
@@ -145,7 +148,7 @@ on_both! {
         assert_eq!(database.number("SELECT count(*) FROM users"), 0);
     }
 
-    /// F-07: a document with more than is kept of one is refused, and says why.
+    /// F-07: a document that is larger than what is stored is refused, with an error that says why.
     fn a_document_with_too_much_in_it_is_refused(database) {
         let server = server(database);
         let uris: Vec<String> = (0..20).map(|place| format!("https://client.example/{place}/{}", "a".repeat(300))).collect();
@@ -157,7 +160,7 @@ on_both! {
         assert_eq!(database.number("SELECT count(*) FROM clients"), 0);
     }
 
-    /// A person who comes back to a client of a document is not lost to upkeep that comes between.
+    /// A user who comes back to a client with a document is kept, even if cleanup runs in between.
     fn a_document_that_somebody_uses_is_kept(database) {
         let server = server(database);
         let client = client_of(&documents(json!({})), 1);

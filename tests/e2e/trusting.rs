@@ -1,4 +1,4 @@
-//! What clients say of themselves, and codes that come by another way than their own (F-08, A-014).
+//! What clients claim about themselves, and codes that are presented in the wrong way (F-08, A-014).
 
 use countersign_tests::{Browser, Client, Parameters, Request, Server, Site, Tokens, Wallet, on_both};
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use countersign_tests::{Browser, Parameters, Request, Response, Server, Site, Wallet};
 use serde_json::{Value, json};
 
-/// What a page elsewhere makes people sign.
+/// A text that another site asks users to sign.
 fn strange_text(wallet: &Wallet) -> String {
     format!(
         "evil.example wants you to sign in with your Ethereum account:\n{}\n\n<script>alert(1)</script> Hello.\n\n\
@@ -24,7 +24,7 @@ fn ask(site: &Site, body: &Value) -> Response {
     site.send(&Request::json("/verify", body))
 }
 
-/// As a browser sends the form.
+/// Sends the form as a browser does.
 fn paste(site: &Site, fields: &[(&str, &str)]) -> Response {
     site.send(&Request::form("/verify", &Parameters::of(fields)).header("Accept", "text/html"))
 }
@@ -58,7 +58,7 @@ fn a_program_learns_who_wrote_a_text_and_who_signed_it() {
     assert_eq!(writer, "another_site");
 }
 
-/// A form's line breaks are CR LF, and what is pasted has stray white space around it.
+/// A form has CR LF line breaks, and pasted text has white space around it.
 #[test]
 fn a_person_pastes_what_they_signed_and_reads_who_wrote_it() {
     let (server, wallet) = (Server::sqlite(), Wallet::fresh());
@@ -70,7 +70,7 @@ fn a_person_pastes_what_they_signed_and_reads_who_wrote_it() {
         let (signature, text) = (format!(" {}\r\n", wallet.sign(text)), text.replace('\n', "\r\n"));
         let page =
             paste(&server, &[("text", &format!("{text}\r\n")), ("signature", &signature), ("chain", "")]);
-        assert_eq!(page.header("Set-Cookie"), None, "nothing is kept");
+        assert_eq!(page.header("Set-Cookie"), None, "no session is stored");
         page.expect(200).text()
     };
     let page = pasted(&ours);
@@ -87,7 +87,7 @@ fn a_person_pastes_what_they_signed_and_reads_who_wrote_it() {
     assert!(page.contains("This signature is valid."), "{page}");
     let warning = "it names <bdi>evil.example</bdi>. Here it signs nobody in.";
     assert!(page.contains(warning), "{page}");
-    assert!(!page.contains("<script>alert"), "A-003: a text is never markup");
+    assert!(!page.contains("<script>alert"), "A-003: the text is never used as markup");
     assert_eq!(server.database().rows(), rows, "nothing is stored");
 }
 
@@ -116,7 +116,7 @@ fn what_is_missing_is_said_where_it_is_missing() {
     );
 }
 
-/// Every family's own word for its chain in our texts leads back to the account that asked for them.
+/// The name of a family's chain in our texts leads back to the account that requested them.
 #[test]
 fn the_account_is_found_in_our_texts_of_every_family() {
     let server = Server::sqlite();
@@ -144,7 +144,7 @@ fn the_account_is_found_in_our_texts_of_every_family() {
     }
 }
 
-/// A-047: it is for our own page and for programs.
+/// A-047: only our own page and programs can call it.
 #[test]
 fn a_page_of_another_site_cannot_ask() {
     let server = Server::sqlite();

@@ -1,4 +1,4 @@
-//! One user, many wallets: what a person does at `/account/wallets`, over HTTP.
+//! One user, many wallets: what a user does at `/account/wallets`, over HTTP.
 
 use std::sync::Barrier;
 use std::thread;
@@ -6,7 +6,7 @@ use std::thread;
 use countersign_tests::{Browser, Client, Request, Response, Site, Tokens, Wallet, on_both};
 use serde_json::{Value, json};
 
-/// Asks for the texts of a change.
+/// Requests the texts for a change.
 fn begin(browser: &mut Browser, change: &str, signer: &Wallet, other: &Wallet) -> Response {
     let body = json!({
         "change": change,
@@ -16,7 +16,7 @@ fn begin(browser: &mut Browser, change: &str, signer: &Wallet, other: &Wallet) -
     browser.send(Request::json("/account/wallets/challenge", &body))
 }
 
-/// The body of a link with both signatures.
+/// The body of a link request with both signatures.
 fn link_body(browser: &mut Browser, signer: &Wallet, other: &Wallet) -> Value {
     let texts = begin(browser, "link", signer, other).expect(200);
     let (mine, theirs) = (texts.field("challenge"), texts.field("other_challenge"));
@@ -83,7 +83,7 @@ on_both! {
         assert_eq!(server.userinfo(&by_phone.access).verdict(), "401 invalid_token");
         assert_eq!(server.refresh(&client, &by_phone.refresh).verdict(), "400 invalid_grant");
         assert_eq!(subject(&server, &client, &laptop), sub);
-        assert_ne!(subject(&server, &client, &phone), sub, "the wallet starts anew");
+        assert_ne!(subject(&server, &client, &phone), sub, "the unlinked wallet is a new user");
     }
 
     fn nobody_links_a_wallet_that_they_cannot_sign_with(database) {
@@ -106,16 +106,17 @@ on_both! {
             let refused = browser.send(Request::json("/account/wallets/link", &body));
             assert_eq!(refusal(&refused), (401, why.to_owned()));
         }
-        // A good sign-in text of the victim is no consent to a link.
+        // A valid sign-in text of the victim does not authorize a link.
         let sign_in = server.browser().prepare(&client, &victims);
         let stolen = body(&mine.sign(&text), sign_in.get("signature"));
         assert_eq!(browser.send(Request::json("/account/wallets/link", &stolen)).status, 401);
         let victim = subject(&server, &client, &victims);
         assert_ne!(victim, sub);
-        assert_eq!(database.number("SELECT count(*) FROM spent_challenges"), 0, "what was refused spent nothing");
+        assert_eq!(database.number("SELECT count(*) FROM spent_challenges"), 0, "a refused request uses up no challenge");
     }
 
-    /// B-001, B-003: the texts work once, in the session that asked, for what they say.
+    /// B-001, B-003: the texts work once, in the session that requested them, for the change that they
+    /// describe.
     fn the_texts_of_a_change_work_once_and_in_their_session_only(database) {
         let server = database.start();
         let client = server.register();
@@ -129,10 +130,10 @@ on_both! {
         let mut stranger = server.browser();
         begin(&mut stranger, "link", &mine, &other).expect(200);
         let theirs = stranger.send(request.clone());
-        assert_eq!(theirs.status, 403, "the texts of another session are no form of this one");
+        assert_eq!(theirs.status, 403, "the texts of another session do not work in this one");
         let copy = browser.clone();
         assert_eq!(browser.send(request.clone()).status, 200);
-        assert_eq!(browser.cookies.len(), 0, "the session had nothing else to remember");
+        assert_eq!(browser.cookies.len(), 0, "the session contained nothing else");
         unlink(&server, &mine, &other).expect(200);
         let again = copy.clone().send(request);
         assert_eq!(refusal(&again), (401, "Challenge is not valid or has expired".to_owned()));

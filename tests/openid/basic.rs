@@ -1,4 +1,5 @@
-//! The plan "Basic OP" (`oidcc-basic-certification-test-plan`): the code flow of a client with a secret (C-01).
+//! The plan "Basic OP" (`oidcc-basic-certification-test-plan`): the code flow of a client with a secret
+//! (C-01).
 
 pub(crate) mod codes;
 mod requests;
@@ -10,7 +11,8 @@ use serde_json::{Value, json};
 
 use crate::suite::Suite;
 
-/// A client walks the whole flow with HTTP Basic, judges its ID token, and finds the same person at userinfo.
+/// A client completes the whole flow with HTTP Basic, validates its ID token, and gets the same user from
+/// userinfo.
 #[test]
 fn oidcc_server() {
     let suite = Suite::start();
@@ -30,7 +32,7 @@ fn oidcc_server_client_secret_post() {
     suite.log_in(&party, &party.request());
 }
 
-/// An authorization request without `response_type` comes back with `invalid_request`.
+/// An authorization request without `response_type` is redirected back with `invalid_request`.
 #[test]
 fn oidcc_response_type_missing() {
     let suite = Suite::start();
@@ -39,7 +41,8 @@ fn oidcc_response_type_missing() {
     assert_eq!(Person::new(&suite).answer(&suite, &request).error(), "invalid_request");
 }
 
-/// An ID token for which no algorithm was registered is signed with RS256 by a key that the JWKS names by its `kid`.
+/// If the client registered no algorithm, its ID token is signed with RS256, by a key whose `kid` is in the
+/// JWKS.
 #[test]
 fn oidcc_idtoken_signature() {
     let suite = Suite::start();
@@ -48,7 +51,7 @@ fn oidcc_idtoken_signature() {
     suite.log_in(&party, &party.request());
 }
 
-/// ID tokens without a signature are not offered, and a client that wants them is not registered.
+/// Unsigned ID tokens are not offered, and a client that asks for them cannot register.
 #[test]
 fn oidcc_idtoken_unsigned() {
     let suite = Suite::start();
@@ -57,7 +60,8 @@ fn oidcc_idtoken_unsigned() {
     assert_eq!(refused.verdict(), "400 invalid_client_metadata");
 }
 
-/// Userinfo answers a GET with the token in its header: JSON, with the `sub` of the ID token and claims of the right types.
+/// Userinfo accepts a GET with the token in the header. It returns JSON with the `sub` of the ID token and
+/// claims of the right types.
 #[test]
 fn oidcc_userinfo_get() {
     let suite = Suite::start();
@@ -66,7 +70,7 @@ fn oidcc_userinfo_get() {
     told(&suite, &party, &answer);
 }
 
-/// Userinfo answers a POST with the token in its header the same.
+/// Userinfo accepts a POST with the token in the header, with the same response.
 #[test]
 fn oidcc_userinfo_post_header() {
     let suite = Suite::start();
@@ -76,7 +80,7 @@ fn oidcc_userinfo_post_header() {
     assert_eq!(suite.site.send(&asked).expect(200).json(), told(&suite, &party, &answer));
 }
 
-/// Userinfo answers a POST with the token in its form the same.
+/// Userinfo accepts a POST with the token in the form, with the same response.
 #[test]
 fn oidcc_userinfo_post_body() {
     let suite = Suite::start();
@@ -96,7 +100,7 @@ fn oidcc_ensure_request_without_nonce_succeeds_for_code_flow() {
     assert_eq!(answer.claims.get("nonce"), None);
 }
 
-/// Scope `profile` releases its claims at userinfo: a name, a preferred user name and a picture.
+/// Scope `profile` releases its claims at userinfo: a name, a preferred username and a picture.
 #[test]
 fn oidcc_scope_profile() {
     let (claims, told) = released("openid profile");
@@ -107,7 +111,7 @@ fn oidcc_scope_profile() {
     assert_eq!(told.get("email"), None);
 }
 
-/// Scope `email` releases the address on file and whether it was confirmed.
+/// Scope `email` releases the user's e-mail address and whether it is verified.
 #[test]
 fn oidcc_scope_email() {
     let (claims, told) = released("openid email");
@@ -116,7 +120,7 @@ fn oidcc_scope_email() {
     assert_eq!(told.get("picture"), None);
 }
 
-/// All scopes that release claims, asked for at once, release the claims of each.
+/// A request for all scopes that release claims releases the claims of each.
 #[test]
 fn oidcc_scope_all() {
     let suite = Suite::start();
@@ -129,7 +133,7 @@ fn oidcc_scope_all() {
     }
 }
 
-/// The parameters and the scopes in another order change nothing.
+/// The order of the parameters and of the scopes does not matter.
 #[test]
 fn oidcc_alternate_happy_flow() {
     let suite = Suite::start();
@@ -142,7 +146,7 @@ fn oidcc_alternate_happy_flow() {
 
 const EMAIL: &str = "anna@example.com";
 
-/// The claims of an ID token and those of userinfo, for somebody with an e-mail address on file.
+/// The claims of an ID token and those of userinfo, for a user with an e-mail address.
 #[track_caller]
 fn released(scope: &str) -> (Value, Value) {
     let suite = Suite::start();
@@ -156,7 +160,7 @@ fn released(scope: &str) -> (Value, Value) {
     (answer.claims, told)
 }
 
-/// What userinfo tells, after the suite's checks of it.
+/// The response of userinfo, after the suite's checks of it.
 #[track_caller]
 pub(crate) fn told(suite: &Suite, party: &Party, answer: &Answer) -> Value {
     let answered = suite.userinfo(party, &answer.access).expect(200);

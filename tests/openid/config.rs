@@ -1,5 +1,4 @@
-//! The plan "Config OP" (`oidcc-config-certification-test-plan`): what the provider says about itself
-//! (C-02).
+//! The plan "Config OP" (`oidcc-config-certification-test-plan`): what the provider says about itself (C-02).
 
 use std::collections::BTreeSet;
 
@@ -10,14 +9,15 @@ use countersign_tests::openid::Provider;
 use serde_json::Value;
 use url::Url;
 
-/// The metadata name what OpenID Connect requires, every endpoint is https, and the keys are public, whole and told apart.
+/// The metadata contains what OpenID Connect requires, every endpoint is https, and the keys are public,
+/// complete and have different ids.
 #[test]
 fn oidcc_discovery_endpoint_verification() {
     let server = Database::sqlite().server().with_public_url("https://auth.example.com").start();
     verify(&Provider::discover(&server));
 }
 
-/// The suite's checks of the metadata and the keys that they lead to.
+/// The suite's checks of the metadata and of the keys that it points to.
 #[track_caller]
 pub(crate) fn verify(provider: &Provider) {
     assert!(provider.list("response_types_supported").contains("code"));
@@ -45,7 +45,7 @@ pub(crate) fn verify(provider: &Provider) {
     {
         assert!(
             provider.metadata[name].is_boolean(),
-            "{name}: request_uri would be true if it were left out"
+            "{name}: if this is left out, it means true for request_uri"
         );
     }
     for name in ["authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri"] {
@@ -60,7 +60,7 @@ pub(crate) fn verify(provider: &Provider) {
     verify_keys(&provider.jwks());
 }
 
-/// Public keys of the usual kinds, each with an id of its own.
+/// Public keys of the usual types, each with its own id.
 #[track_caller]
 pub(crate) fn verify_keys(jwks: &Value) {
     let keys = jwks["keys"].as_array().unwrap();

@@ -1,4 +1,5 @@
-//! `docs/conformance.md` says of every module of the lists what became of it: it is a test of its name, or there is a reason.
+//! `docs/conformance.md` accounts for every module in the suite's lists: a test has its name, or there is a
+//! reason why not.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,7 +12,7 @@ use crate::plans::{PLANS, Plan};
 const BEGIN: &str = "<!-- modules -->\n";
 const END: &str = "<!-- /modules -->\n";
 
-/// With `WRITE_DOCS` in the environment the table is written; otherwise it must be right already.
+/// With `WRITE_DOCS` in the environment, this writes the table. Otherwise, the table must be up to date.
 #[test]
 fn every_module_of_the_suite_is_a_test_of_its_name_or_has_a_reason() {
     let table: String = PLANS.iter().map(table).collect();
@@ -26,7 +27,8 @@ fn every_module_of_the_suite_is_a_test_of_its_name_or_has_a_reason() {
     assert!(fs::read_to_string(&path).unwrap() == right, "WRITE_DOCS=1 mends {}", path.display());
 }
 
-/// The modules of a plan; fails unless each is accounted for once, and no test stands for a module that the plan has not.
+/// The table for the modules of a plan. Fails unless each module is accounted for once, and every test has a
+/// module of the plan.
 fn table(plan: &Plan) -> String {
     let mut tests: BTreeMap<String, (&str, String)> = BTreeMap::new();
     for (file, source) in plan.sources {
@@ -41,12 +43,12 @@ fn table(plan: &Plan) -> String {
         let row = match (test, left_out.get(module)) {
             (Some((file, claim)), None) => format!("| `{module}` | {claim} | `{file}` |"),
             (None, Some(reason)) => format!("| `{module}` | *No test:* {reason} | |"),
-            (None, None) => panic!("{module} of {} is neither a test nor left out", plan.name),
-            (Some(_), Some(_)) => panic!("{module} of {} is a test and left out", plan.name),
+            (None, None) => panic!("{module} of {} has neither a test nor a reason in `left_out`", plan.name),
+            (Some(_), Some(_)) => panic!("{module} of {} has a test and a reason in `left_out`", plan.name),
         };
         writeln!(rows, "{row}").unwrap();
     }
-    assert!(tests.is_empty(), "{tests:?} are no modules of {}", plan.name);
+    assert!(tests.is_empty(), "{tests:?} are not modules of {}", plan.name);
     let (all, without) = (plan.modules.len(), plan.left_out.len());
     format!(
         "\n## {}\n\nPlan `{}`: {} of {all} are tests.\n\n| module | what the test shows | in `tests/openid` |\n|---|---|---|\n{rows}",
@@ -56,7 +58,7 @@ fn table(plan: &Plan) -> String {
     )
 }
 
-/// The tests of a file, each with what its documentation says.
+/// The tests in a file, each with its doc comment.
 fn tests_of(source: &str) -> Vec<(String, String)> {
     let lines: Vec<&str> = source.lines().collect();
     let is_test = |place: &usize| lines.get(*place) == Some(&"#[test]");
@@ -66,7 +68,7 @@ fn tests_of(source: &str) -> Vec<(String, String)> {
             lines[..place].iter().rposition(|line| !line.starts_with("///")).map_or(0, |before| before + 1);
         let claim = lines[first..place].iter().map(|line| line.trim_start_matches("///").trim());
         let claim = claim.collect::<Vec<_>>().join(" ");
-        assert!(!claim.is_empty(), "{name} says what it shows");
+        assert!(!claim.is_empty(), "{name} needs a doc comment that says what it shows");
         (name.to_owned(), claim)
     });
     named.collect()

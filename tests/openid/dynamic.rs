@@ -1,5 +1,5 @@
-//! The plan "Dynamic OP" (`oidcc-dynamic-certification-test-plan`): clients that register themselves, and prove themselves by a key
-//! (`private_key_jwt`; C-03).
+//! The plan "Dynamic OP" (`oidcc-dynamic-certification-test-plan`): clients that register themselves and
+//! authenticate with a key (`private_key_jwt`; C-03).
 
 mod keys;
 mod registration;
@@ -15,7 +15,8 @@ use crate::suite::Suite;
 const REDIRECT_URI: &str = "https://client.example/cb";
 const WITH_QUERY: &str = "https://client.example/cb?foo=bar";
 
-/// A client that registered with its keys walks the whole flow, and proves itself by a signed assertion.
+/// A client that registered with its keys completes the whole flow, and authenticates with a signed
+/// assertion.
 #[test]
 fn oidcc_server() {
     let suite = Suite::start();
@@ -23,7 +24,8 @@ fn oidcc_server() {
     suite.log_in(&party, &party.request());
 }
 
-/// Everything that the plan "Config OP" looks at, and the registration endpoint; of the response types only `code` is there.
+/// Everything that the plan "Config OP" checks, and the registration endpoint. The only response type is
+/// `code`.
 #[test]
 fn oidcc_discovery_endpoint_verification() {
     let suite = Suite::start();
@@ -31,7 +33,7 @@ fn oidcc_discovery_endpoint_verification() {
     suite.path("registration_endpoint");
 }
 
-/// A client that registers RS256 for its ID tokens gets them signed so.
+/// A client that registers RS256 for its ID tokens gets ID tokens signed with RS256.
 #[test]
 fn oidcc_idtoken_rs256() {
     let suite = Suite::start();
@@ -40,7 +42,7 @@ fn oidcc_idtoken_rs256() {
     suite.log_in(&party, &party.request());
 }
 
-/// A client that proves itself by a key cannot have unsigned ID tokens either.
+/// A client that authenticates with a key cannot get unsigned ID tokens either.
 #[test]
 fn oidcc_idtoken_unsigned() {
     let suite = Suite::start();
@@ -51,7 +53,7 @@ fn oidcc_idtoken_unsigned() {
     assert_eq!(suite.ask_to_register(&metadata).verdict(), "400 invalid_client_metadata");
 }
 
-/// A request without `redirect_uri` is answered by a page where the client registered two of them.
+/// A request without `redirect_uri` gets an error page if the client registered two of them.
 #[test]
 fn oidcc_ensure_redirect_uri_in_authorization_request() {
     let suite = Suite::start();
@@ -68,19 +70,19 @@ fn oidcc_redirect_uri_query_ok() {
     suite.log_in(&party, &party.request());
 }
 
-/// A redirect URI with another query than the registered one is answered by a page.
+/// A redirect URI whose query differs from the registered one gets an error page.
 #[test]
 fn oidcc_redirect_uri_query_mismatch() {
     shows_a_page(WITH_QUERY, "https://client.example/cb?bar=foo");
 }
 
-/// A redirect URI with a query is answered by a page where the registered one has none.
+/// A redirect URI with a query gets an error page if the registered one has none.
 #[test]
 fn oidcc_redirect_uri_query_added() {
     shows_a_page(REDIRECT_URI, WITH_QUERY);
 }
 
-/// A redirect URI with a fragment is not registered.
+/// A redirect URI with a fragment cannot be registered.
 #[test]
 fn oidcc_redirect_uri_regfrag() {
     let suite = Suite::start();
@@ -88,7 +90,7 @@ fn oidcc_redirect_uri_regfrag() {
     assert_eq!(refused.verdict(), "400 invalid_redirect_uri");
 }
 
-/// A good redirect URI inside a request object makes no bad one outside it good.
+/// A valid redirect URI inside a request object does not make up for an invalid one outside it.
 #[test]
 fn oidcc_ensure_request_object_with_redirect_uri() {
     let suite = Suite::start();
@@ -99,14 +101,15 @@ fn oidcc_ensure_request_object_with_redirect_uri() {
     assert_shown(Person::new(&suite).visit(&suite, &request));
 }
 
-/// Refresh tokens of clients with keys work, give a fitting ID token, and are bound to the client that got them.
+/// The refresh tokens of clients with keys work, return a matching ID token, and are bound to the client that
+/// got them.
 #[test]
 fn oidcc_refresh_token() {
     let suite = Suite::start();
     refresh_tokens_are_bound_to(&suite, &client(&suite, &json!({})), &client(&suite, &json!({})));
 }
 
-/// Registers a client that proves itself by a key.
+/// Registers a client that authenticates with a key.
 #[track_caller]
 pub(crate) fn client(suite: &Suite, metadata: &Value) -> Party {
     suite.register_with_key(SigningKey::es256(), metadata)

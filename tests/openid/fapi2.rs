@@ -1,6 +1,6 @@
-//! The plan "FAPI 2.0 Security Profile Final" (`fapi2-security-profile-final-test-plan`) with its variants `private_key_jwt`, `dpop`,
-//! `openid_connect`, `plain_fapi`, `unsigned` and `plain_response`: pushed requests, signed proofs of the client, tokens bound to a
-//! key (C-04).
+//! The plan "FAPI 2.0 Security Profile Final" (`fapi2-security-profile-final-test-plan`) with its variants
+//! `private_key_jwt`, `dpop`, `openid_connect`, `plain_fapi`, `unsigned` and `plain_response`: pushed
+//! requests, signed client assertions, tokens bound to a key (C-04).
 
 mod assertions;
 mod codes;
@@ -19,7 +19,7 @@ use crate::suite::Suite;
 
 const PUSHED: &str = "pushed_authorization_request_endpoint";
 
-/// A provider, and a client of it that keeps the profile.
+/// A provider, and a client that follows the profile.
 struct Fapi {
     suite: Suite,
     party: Party,
@@ -37,19 +37,19 @@ impl Fapi {
         self.party.request_with_pkce()
     }
 
-    /// Pushes a request; whatever is answered.
+    /// Pushes a request, and returns the response whatever it is.
     #[track_caller]
     fn push(&self, request: &Parameters) -> Response {
         self.suite.site.send(&self.party.prove(&self.suite, Request::form(&self.suite.path(PUSHED), request)))
     }
 
-    /// Pushes a good request; the answer is what the browser brings in its place.
+    /// Pushes a valid request, and returns what the browser sends in its place.
     #[track_caller]
     fn pushed(&self, request: &Parameters) -> Parameters {
         by_reference(&self.party, self.push(request))
     }
 
-    /// Pushes a request and has somebody new answer it.
+    /// Pushes a request and lets a new user answer it.
     #[track_caller]
     fn sign_in(&self, request: &Parameters) -> Callback {
         let mut person = Person::new(&self.suite);
@@ -57,7 +57,7 @@ impl Fapi {
         person.finish(&self.suite, request, begun)
     }
 
-    /// The whole flow, with everything judged and userinfo asked.
+    /// The whole flow: validates everything, and calls userinfo.
     #[track_caller]
     fn log_in(&self, request: &Parameters) -> Answer {
         let code = self.sign_in(request).code();
@@ -79,7 +79,7 @@ impl Fapi {
         self.party.dpop.as_ref().unwrap()
     }
 
-    /// The token request for a code with a proof of the client's that was spoiled, or with none at all.
+    /// The token request for a code, with a client assertion that was altered, or without one.
     #[track_caller]
     fn exchange_as(&self, form: &Parameters, prove: impl Fn(Request) -> Request) -> Response {
         let path = self.path("token_endpoint");
@@ -95,7 +95,7 @@ impl Deref for Fapi {
     }
 }
 
-/// Registers a client that keeps the profile.
+/// Registers a client that follows the profile.
 #[track_caller]
 fn client(suite: &Suite, key: SigningKey) -> Party {
     let algorithm = key.jwk()["alg"].clone();
@@ -110,7 +110,7 @@ fn client(suite: &Suite, key: SigningKey) -> Party {
     party
 }
 
-/// What the browser brings in place of a pushed request.
+/// What the browser sends in place of a pushed request.
 #[track_caller]
 fn by_reference(party: &Party, pushed: Response) -> Parameters {
     let pushed = pushed.expect(201);
@@ -121,7 +121,8 @@ fn by_reference(party: &Party, pushed: Response) -> Parameters {
     Parameters::of(&[("client_id", &party.id), ("request_uri", &pushed.field("request_uri"))])
 }
 
-/// The metadata name everything that the profile needs: pushed requests, keys for clients and for tokens, PKCE.
+/// The metadata lists everything that the profile needs: pushed requests, keys for clients and for tokens,
+/// PKCE.
 #[test]
 fn fapi2_security_profile_final_discovery_end_point_verification() {
     let suite = Suite::start();
@@ -142,7 +143,8 @@ fn fapi2_security_profile_final_discovery_end_point_verification() {
     suite.path(PUSHED);
 }
 
-/// Two clients walk the whole flow, the second with `dpop_jkt`; userinfo takes tokens in no address, and any good `Accept`.
+/// Two clients complete the whole flow, the second with `dpop_jkt`. Userinfo accepts no token in the query,
+/// and any valid `Accept`.
 #[test]
 fn fapi2_security_profile_final_happy_flow() {
     let fapi = Fapi::start();
@@ -167,7 +169,7 @@ fn fapi2_security_profile_final_happy_flow() {
     );
 }
 
-/// A person who denies is sent back with `access_denied`.
+/// A user who denies is redirected back with `access_denied`.
 #[test]
 fn fapi2_security_profile_final_user_rejects_authentication() {
     let fapi = Fapi::start();
@@ -182,7 +184,7 @@ fn fapi2_security_profile_final_user_rejects_authentication() {
     assert_eq!(denied.answer("iss").as_deref(), Some(fapi.issuer()));
 }
 
-/// A request without `state` succeeds, and the answer has none.
+/// A request without `state` succeeds, and the response has none.
 #[test]
 fn fapi2_security_profile_final_ensure_authorization_request_without_state_success() {
     let fapi = Fapi::start();
@@ -197,33 +199,33 @@ fn fapi2_security_profile_final_ensure_authorization_request_without_nonce_succe
     fapi.log_in(&fapi.request().without("nonce"));
 }
 
-/// A nonce of 64 characters comes back whole.
+/// A nonce of 64 characters comes back unchanged.
 #[test]
 fn fapi2_security_profile_final_ensure_authorization_request_with_64_char_nonce_success() {
     comes_back_whole("nonce", 64);
 }
 
-/// A nonce of 384 characters comes back whole.
+/// A nonce of 384 characters comes back unchanged.
 #[test]
 fn fapi2_security_profile_final_ensure_authorization_request_with_long_nonce() {
     comes_back_whole("nonce", 384);
 }
 
-/// A state of 384 characters comes back whole.
+/// A state of 384 characters comes back unchanged.
 #[test]
 fn fapi2_security_profile_final_ensure_authorization_request_with_long_state() {
     comes_back_whole("state", 384);
 }
 
-/// Scopes in another order succeed.
+/// Scopes in a different order succeed.
 #[test]
 fn fapi2_security_profile_final_ensure_other_scope_order_succeeds() {
     let fapi = Fapi::start();
     fapi.log_in(&fapi.request().with("scope", "email profile openid"));
 }
 
-/// Every claim of the metadata, asked for in each of the forms that there are, is told in the ID token or at userinfo; unknown ones
-/// are ignored.
+/// Every claim in the metadata, requested in each possible form, is returned in the ID token or by userinfo.
+/// Unknown claims are ignored.
 #[test]
 fn fapi2_security_profile_final_test_claims_parameter_identity_claims() {
     let fapi = Fapi::start();
@@ -254,7 +256,7 @@ fn fapi2_security_profile_final_test_claims_parameter_identity_claims() {
     }
 }
 
-/// Pushes a request with a long value, which must come back as it was.
+/// Pushes a request with a long value, which must come back unchanged.
 #[track_caller]
 fn comes_back_whole(name: &str, length: usize) {
     let fapi = Fapi::start();
@@ -262,6 +264,6 @@ fn comes_back_whole(name: &str, length: usize) {
     let request = fapi.request().with(name, &long);
     let sent_back = fapi.sign_in(&request);
     assert_eq!(sent_back.how, How::BySignature);
-    // The state was compared on the way back, and the nonce is while the ID token is judged.
+    // The state was compared on the way back. The nonce is compared when the ID token is validated.
     fapi.redeem(&fapi.party, &request, &sent_back.code());
 }

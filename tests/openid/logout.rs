@@ -1,4 +1,5 @@
-//! The plan "RP-Initiated OP" (`oidcc-rp-initiated-logout-certification-test-plan`): a client sends somebody to be signed out.
+//! The plan "RP-Initiated OP" (`oidcc-rp-initiated-logout-certification-test-plan`): a client asks the
+//! provider to sign a user out.
 
 use countersign_tests::jose::{SigningKey, claims_of, random_text, unsigned};
 use countersign_tests::openid::{Answer, How, Party, Person};
@@ -10,14 +11,15 @@ use crate::suite::Suite;
 
 const BACK: &str = "https://client.example/post_logout_redirect";
 
-/// The metadata name the endpoint where people sign out.
+/// The metadata contains the end session endpoint.
 #[test]
 fn oidcc_rp_initiated_logout_discovery_endpoint_verification() {
     let suite = Suite::start();
     suite.path("end_session_endpoint");
 }
 
-/// With all parameters somebody is signed out, and goes back with the client's state; a silent sign-in afterwards fails.
+/// With all parameters, the user is signed out and redirected back with the client's state. A silent sign-in
+/// afterwards fails.
 #[test]
 fn oidcc_rp_initiated_logout() {
     let mut leaving = Leaving::start();
@@ -27,7 +29,7 @@ fn oidcc_rp_initiated_logout() {
     leaving.assert_signed_out();
 }
 
-/// Without `state` the same, and nothing is added to the address.
+/// Without `state`, the same happens, and nothing is added to the redirect URI.
 #[test]
 fn oidcc_rp_initiated_logout_no_state() {
     let mut leaving = Leaving::start();
@@ -36,7 +38,7 @@ fn oidcc_rp_initiated_logout_no_state() {
     leaving.assert_signed_out();
 }
 
-/// An address that the client did not register leads to a page that says so.
+/// A redirect URI that the client did not register gets an error page.
 #[test]
 fn oidcc_rp_initiated_logout_bad_post_logout_redirect_uri() {
     let leaving = Leaving::start();
@@ -44,7 +46,7 @@ fn oidcc_rp_initiated_logout_bad_post_logout_redirect_uri() {
     leaving.assert_refused(&request);
 }
 
-/// A registered address with a query added to it leads to a page that says so.
+/// A registered redirect URI with a query added gets an error page.
 #[test]
 fn oidcc_rp_initiated_logout_query_added_to_post_logout_redirect_uri() {
     let leaving = Leaving::start();
@@ -52,7 +54,7 @@ fn oidcc_rp_initiated_logout_query_added_to_post_logout_redirect_uri() {
     leaving.assert_refused(&request);
 }
 
-/// A hint that was changed to `alg: none` leads to a page that says so.
+/// A hint that was changed to `alg: none` gets an error page.
 #[test]
 fn oidcc_rp_initiated_logout_modified_id_token_hint() {
     let leaving = Leaving::start();
@@ -61,7 +63,7 @@ fn oidcc_rp_initiated_logout_modified_id_token_hint() {
     leaving.assert_refused(&request);
 }
 
-/// A hint that somebody else signed leads to a page that says so.
+/// A hint that someone else signed gets an error page.
 #[test]
 fn oidcc_rp_initiated_logout_bad_id_token_hint() {
     let leaving = Leaving::start();
@@ -70,25 +72,25 @@ fn oidcc_rp_initiated_logout_bad_id_token_hint() {
     leaving.assert_refused(&request);
 }
 
-/// Without a hint the person is asked, and goes nowhere.
+/// Without a hint, the user is asked for confirmation and is not redirected.
 #[test]
 fn oidcc_rp_initiated_logout_no_id_token_hint() {
     leaves_by_the_page(&["post_logout_redirect_uri", "state"]);
 }
 
-/// Without any parameter the person is asked, and is signed out.
+/// Without any parameter, the user is asked for confirmation and is signed out.
 #[test]
 fn oidcc_rp_initiated_logout_no_params() {
     leaves_by_the_page(&[]);
 }
 
-/// With a state alone the person is asked, and is signed out.
+/// With only a state, the user is asked for confirmation and is signed out.
 #[test]
 fn oidcc_rp_initiated_logout_only_state() {
     leaves_by_the_page(&["state"]);
 }
 
-/// Without an address to go to somebody is signed out, and a page says so.
+/// Without a redirect URI, the user is signed out and a page says so.
 #[test]
 fn oidcc_rp_initiated_logout_no_post_logout_redirect_uri() {
     let mut leaving = Leaving::start();
@@ -97,7 +99,7 @@ fn oidcc_rp_initiated_logout_no_post_logout_redirect_uri() {
     leaving.assert_signed_out();
 }
 
-/// Somebody who is signed in, and the client that sends them to sign out.
+/// A user who is signed in, and the client that signs them out.
 struct Leaving {
     suite: Suite,
     party: Party,
@@ -144,7 +146,7 @@ impl Leaving {
         assert_eq!((sent_back.how, sent_back.error()), (How::Silently, "login_required"));
     }
 
-    /// A page says what is wrong, and the person stays signed in.
+    /// A page says what is wrong, and the user stays signed in.
     #[track_caller]
     fn assert_refused(mut self, request: &Parameters) {
         assert_eq!(self.ask(request).expect(400).header("Location"), None);
@@ -152,7 +154,8 @@ impl Leaving {
     }
 }
 
-/// Sends somebody to sign out with these parameters alone: the page asks, signs out when it is told to, and leads nowhere.
+/// Sends the user to sign out with only these parameters. The page asks, signs out when the user confirms,
+/// and links nowhere.
 #[track_caller]
 fn leaves_by_the_page(names: &[&str]) {
     let mut leaving = Leaving::start();
@@ -167,7 +170,7 @@ fn leaves_by_the_page(names: &[&str]) {
     leaving.assert_signed_out();
 }
 
-/// What was added to the address that people go back to.
+/// What was added to the URI that the user is redirected to.
 #[track_caller]
 fn back(sent_back: &Response) -> Vec<(String, String)> {
     let url = Url::parse(sent_back.location()).unwrap();

@@ -1,16 +1,17 @@
-//! The suite's lists: which module belongs to which plan, in the suite's order, and why some of them are no tests here.
+//! The suite's lists: which module belongs to which plan, in the suite's order, and why some modules have no
+//! test here.
 
 /// A plan of the suite.
 pub(crate) struct Plan {
     /// The profile that it certifies.
     pub(crate) profile: &'static str,
-    /// Its name.
+    /// The suite's name for the plan.
     pub(crate) name: &'static str,
-    /// Its modules.
+    /// All modules of the plan, in the suite's order.
     pub(crate) modules: &'static [&'static str],
-    /// The files that hold their tests.
+    /// The files that contain its tests.
     pub(crate) sources: &'static [(&'static str, &'static str)],
-    /// Modules that are no tests here, with the reason.
+    /// Modules that have no test here, each with the reason.
     pub(crate) left_out: &'static [(&'static str, &'static str)],
 }
 
@@ -69,11 +70,11 @@ const BASIC: Plan = Plan {
     left_out: &[
         (
             "oidcc-scope-address",
-            "Nobody's postal address is known here: the scope is not in `scopes_supported`, and the suite skips the module.",
+            "The server stores no postal addresses: the scope is not in `scopes_supported`, and the suite skips the module.",
         ),
         (
             "oidcc-scope-phone",
-            "Nobody's telephone number is known here: the scope is not in `scopes_supported`, and the suite skips the module.",
+            "The server stores no phone numbers: the scope is not in `scopes_supported`, and the suite skips the module.",
         ),
     ],
 };
@@ -122,23 +123,23 @@ const DYNAMIC: Plan = Plan {
     left_out: &[
         (
             "oidcc-userinfo-rs256",
-            "Userinfo is plain JSON; `userinfo_signing_alg_values_supported` is not in the metadata. The suite wants it of a Dynamic OP.",
+            "Userinfo is plain JSON, so `userinfo_signing_alg_values_supported` is not in the metadata. The suite requires it of a Dynamic OP.",
         ),
         (
             "oidcc-registration-sector-uri",
-            "Every client sees the same `sub`: `subject_types_supported` is `public` alone, and the suite skips the module.",
+            "Every client gets the same `sub`: `subject_types_supported` is only `public`, and the suite skips the module.",
         ),
         (
             "oidcc-registration-sector-bad",
-            "Every client sees the same `sub`: `subject_types_supported` is `public` alone, and the suite skips the module.",
+            "Every client gets the same `sub`: `subject_types_supported` is only `public`, and the suite skips the module.",
         ),
         (
             "oidcc-request-uri-unsigned",
-            "Request objects are refused by name (`request_uri_not_supported`); pushed requests (RFC 9126) do what they were for. The suite wants them of a Dynamic OP.",
+            "Request objects are refused with the error `request_uri_not_supported`; pushed requests (RFC 9126) replace them. The suite requires them of a Dynamic OP.",
         ),
         (
             "oidcc-request-uri-signed-rs256",
-            "Request objects are refused by name (`request_uri_not_supported`); pushed requests (RFC 9126) do what they were for. The suite wants them of a Dynamic OP.",
+            "Request objects are refused with the error `request_uri_not_supported`; pushed requests (RFC 9126) replace them. The suite requires them of a Dynamic OP.",
         ),
     ],
 };
@@ -241,7 +242,7 @@ const FAPI2: Plan = Plan {
     left_out: &[
         (
             "fapi2-security-profile-final-ensure-registered-redirect-uri",
-            "It belongs to the profiles of Australia, Brazil and others, not to the variant `plain_fapi`; the module that tolerates one sends the same request.",
+            "It belongs to the profiles of Australia, Brazil and others, not to the variant `plain_fapi`. The module that allows an unregistered URI sends the same request.",
         ),
         (
             "fapi2-security-profile-final-australia-connectid-ensure-invalid-purpose-fails",
@@ -265,7 +266,7 @@ const FAPI2: Plan = Plan {
         ),
         (
             "fapi2-security-profile-final-par-ensure-reused-request-uri-prior-to-auth-completion-succeeds",
-            "A reference is used up when the browser brings it, not when somebody signs; the page itself may be loaded again. The suite only warns.",
+            "A `request_uri` is used up when the browser sends it, not when the user signs. The page itself can be loaded again. The suite only warns.",
         ),
     ],
 };

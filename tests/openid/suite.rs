@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 
 static RUNNING: Mutex<Weak<Server>> = Mutex::new(Weak::new());
 
-/// The provider that a module looks at, found by its issuer.
+/// The provider that a module tests, discovered from its issuer.
 pub(crate) struct Suite {
     provider: Provider,
     pub(crate) server: Arc<Server>,
 }
 
 impl Suite {
-    /// Joins the server that other tests use, or starts it.
+    /// Uses the server that other tests use, or starts it.
     #[track_caller]
     pub(crate) fn start() -> Self {
         let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -25,20 +25,20 @@ impl Suite {
         Self { provider: Provider::discover(&server), server }
     }
 
-    /// A server with settings of its own.
+    /// Starts a server with its own settings.
     #[track_caller]
     pub(crate) fn of(server: Server) -> Self {
         Self { provider: Provider::discover(&server), server: Arc::new(server) }
     }
 
-    /// A client that registered itself, as the suite's variant `dynamic_client`.
+    /// A client that registered itself, as in the suite's variant `dynamic_client`.
     #[track_caller]
     pub(crate) fn client(&self) -> Party {
         self.register(&json!({}))
     }
 
-    /// A client that the operator let in, as the suite's variant `static_client`: only such a one may learn who somebody is without
-    /// a page.
+    /// A client that the operator registered, as in the suite's variant `static_client`. Only such a client
+    /// can learn who the user is without a page.
     #[track_caller]
     pub(crate) fn let_in(&self, metadata: &Value) -> Party {
         let made = self.server.database().let_in_for(&["openid", "profile", "email", "offline_access"]);

@@ -1,6 +1,6 @@
-// The account page in Chromium: a person sees what is theirs, links and unlinks wallets of two families, and leaves; with
-// scripts and without. axe-core looks at each state, in three widths and in the light and in the dark.
-// node account.mjs http://localhost:8080          Pictures go to target/screenshots/account.
+// The account page in Chromium: users see their own data, link and unlink wallets of two families, and sign
+// out, with and without scripts. axe-core checks each state, at three widths, light and dark.
+// node account.mjs http://localhost:8080          Screenshots go to target/screenshots/account.
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
@@ -14,9 +14,9 @@ const REJECTED = { code: 4001, message: "User rejected the request." };
 
 const solana = () => FAMILY_WALLETS.find(({ title }) => title.startsWith("a Solana")).make();
 
-// --- looking at the page ----------------------------------------------------------------------------------------------------------
+// --- looking at the page -----------------------------------------------------------------------------------
 
-/** Looks at the page as it is now, in every width and in both colors. */
+/** Checks the page as it is now, at every width and in both color schemes. */
 async function look(page, name) {
   const before = page.viewportSize();
   for (const colorScheme of ["light", "dark"]) {
@@ -33,7 +33,10 @@ async function look(page, name) {
   await page.setViewportSize(before);
 }
 
-/** What axe-core says; a page without scripts is looked at by the browser's own, which run all the same. */
+/**
+ * The violations that axe-core finds. A page without scripts is checked by a script of the browser's, which
+ * runs anyway.
+ */
 async function violationsOf(page) {
   if (!(await page.evaluate(() => "axe" in window))) return [];
   return page.evaluate(async () => {
@@ -46,7 +49,7 @@ const focused = (page, selector) => page.waitForFunction((wanted) => document.ac
 const stateOf = (page) => page.locator("main").getAttribute("data-state");
 const hasDone = (page, name) => page.locator(`[data-done="${name}"]`).waitFor(SLOW);
 
-// --- steps ------------------------------------------------------------------------------------------------------------------------
+// --- steps -------------------------------------------------------------------------------------------------
 
 async function visitor(settings = {}) {
   const context = await person({ eip6963: true, viewport: { width: 1280, height: 900 }, ...settings });
@@ -54,14 +57,14 @@ async function visitor(settings = {}) {
   return context;
 }
 
-/** Signs in on the sign-in page, with the wallet of this name. */
+/** Signs in on the sign-in page with the wallet of this name. */
 async function signIn(page, wallet) {
   await page.locator("#wallet-list button", { hasText: wallet.name }).click();
   await confirmed(page);
   await page.locator("#sign").click();
 }
 
-/** A person goes to their account, and signs in for it. */
+/** A user opens their account page and signs in for it. */
 async function toAccount(context, wallet) {
   const page = await context.newPage();
   await page.goto(`${BASE}/account`);
@@ -71,7 +74,7 @@ async function toAccount(context, wallet) {
   return page;
 }
 
-/** A person signed in for a client, whose tokens are the answer. */
+/** A user signs in for a client; returns the client's tokens. */
 async function useClient(context, wallet) {
   const visit = await arrive(context);
   await inState(visit.page, "ready", "remembered", "step-up");
@@ -87,7 +90,7 @@ const statusOf = async ({ access_token: token }) => (await request("GET", "/oaut
 const choose = (page, wallet) => page.locator("#wallet-list button", { hasText: wallet.name }).click();
 const chosenText = (page, which) => page.locator(`#${which}-chosen`).innerText();
 
-/** Links a wallet: it, then one of the person's, then a signature of each. */
+/** Links a wallet: the new wallet, then one of the user's, then a signature of each. */
 async function link(page, mine, other) {
   await page.locator("#link").click();
   await inState(page, "choosing");
@@ -97,9 +100,9 @@ async function link(page, mine, other) {
   await inState(page, "confirm");
 }
 
-// --- with scripts -----------------------------------------------------------------------------------------------------------------
+// --- with scripts ------------------------------------------------------------------------------------------
 
-await check("a person who comes by an app is signed in on the account page, and sees what is theirs", async () => {
+await check("a user who signed in for an app is signed in on the account page, and sees their own data", async () => {
   const wallet = new TestWallet();
   const context = await visitor({ wallet });
   const tokens = await useClient(context, wallet);
@@ -125,7 +128,7 @@ await check("a person who comes by an app is signed in on the account page, and 
   await context.close();
 });
 
-await check("a wallet of another family is linked by two signatures, signs in as the same person, and is unlinked", async () => {
+await check("a wallet of another family is linked with two signatures, signs in as the same user, and is unlinked", async () => {
   const wallet = new TestWallet();
   const other = solana();
   const context = await visitor({ wallet, others: [other] });
@@ -180,7 +183,7 @@ await check("a wallet of another family is linked by two signatures, signs in as
   await context.close();
 });
 
-await check("wallets that refuse, are locked, or have the wrong account are told apart, and nothing changes", async () => {
+await check("wallets that refuse, are locked, or have the wrong account get different messages, and nothing changes", async () => {
   const wallet = new TestWallet();
   const stranger = new TestWallet({ name: "Other Wallet", accounts: 2 });
   const context = await visitor({ wallets: [wallet, stranger] });
@@ -217,13 +220,13 @@ await check("wallets that refuse, are locked, or have the wrong account are told
   await look(page, "bad-signature");
   await page.locator("#stop").click();
   assert.equal(await stateOf(page), "account");
-  await focused(page, "#link"); // where it came from
+  await focused(page, "#link"); // where it was before
   await page.reload();
   assert.equal(await page.locator("#wallets .things li").count(), 1);
   await context.close();
 });
 
-await check("a wallet of somebody else is not linked, and texts that are too old are made anew", async () => {
+await check("another user's wallet is not linked, and expired texts are replaced", async () => {
   const [ann, bob] = [new TestWallet({ name: "Wallet of Ann" }), new TestWallet({ name: "Wallet of Bob" })];
   const ofBob = await visitor({ wallet: bob });
   await toAccount(ofBob, bob);
@@ -245,7 +248,7 @@ await check("a wallet of somebody else is not linked, and texts that are too old
   await context.close();
 });
 
-await check("an e-mail address is added, refused where it is none, and removed", async () => {
+await check("an e-mail address is added, refused if it is not valid, and removed", async () => {
   const wallet = new TestWallet();
   const context = await visitor({ wallet });
   const page = await toAccount(context, wallet);
@@ -254,7 +257,7 @@ await check("an e-mail address is added, refused where it is none, and removed",
   await page.locator("#email-form button").click();
   await page.locator('[data-trouble="bad_email"]').waitFor(SLOW);
   await focused(page, "#trouble");
-  assert.equal(await page.locator("#email-field").inputValue(), "ada", "what was written stays");
+  assert.equal(await page.locator("#email-field").inputValue(), "ada", "the input stays");
   assert.match(await page.title(), /^Error: /);
   await look(page, "bad-email");
   await page.locator("#email-field").fill("ada@example.com");
@@ -267,7 +270,7 @@ await check("an e-mail address is added, refused where it is none, and removed",
   await context.close();
 });
 
-await check("a person signs out, signs in again, and deletes the account", async () => {
+await check("a user signs out, signs in again, and deletes the account", async () => {
   const wallet = new TestWallet();
   const context = await visitor({ wallet });
   const tokens = await useClient(context, wallet);
@@ -280,7 +283,7 @@ await check("a person signs out, signs in again, and deletes the account", async
   const back = await toAccount(context, wallet);
   assert.equal(await back.locator("#user").innerText(), user);
   await back.locator("#delete-button").click();
-  assert.equal(await stateOf(back), "account", "the box is not ticked");
+  assert.equal(await stateOf(back), "account", "the box is not checked");
   await back.locator("#confirm").check();
   await back.locator("#delete-button").click();
   await hasDone(back, "account_deleted");
@@ -294,7 +297,7 @@ await check("a person signs out, signs in again, and deletes the account", async
   await context.close();
 });
 
-await check("the link of a mail that is not ours says so", async () => {
+await check("a mailed link that is not ours gets an error page", async () => {
   const context = await visitor();
   const page = await context.newPage();
   const token = "A".repeat(64);
@@ -304,7 +307,7 @@ await check("the link of a mail that is not ours says so", async () => {
   await context.close();
 });
 
-await check("right to left, the page holds together", async () => {
+await check("the page works right to left", async () => {
   const wallet = new TestWallet();
   const context = await visitor({ wallet });
   const page = await toAccount(context, wallet);
@@ -314,9 +317,9 @@ await check("right to left, the page holds together", async () => {
   await context.close();
 });
 
-// --- without scripts --------------------------------------------------------------------------------------------------------------
+// --- without scripts ---------------------------------------------------------------------------------------
 
-await check("without scripts everything works by forms, a link of two families' wallets too", async () => {
+await check("without scripts everything works with forms, also linking wallets of two families", async () => {
   const { key } = new TestWallet();
   const other = solana();
   const context = await visitor({ javaScriptEnabled: false });

@@ -1,6 +1,6 @@
-// How people leave, in Chromium: answers that the browser posts to the client (response_mode=form_post), with scripts and without,
-// and the page that asks whether to sign out. axe-core looks at each page.
-// node answers.mjs http://localhost:8080          Pictures go to target/screenshots/answers.
+// Leaving our pages, in Chromium: responses that the browser posts to the client (response_mode=form_post),
+// with and without scripts, and the page that asks whether to sign out. axe-core checks each page.
+// node answers.mjs http://localhost:8080          Screenshots go to target/screenshots/answers.
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -12,7 +12,7 @@ const picture = picturesIn("target/screenshots/answers");
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const HOSTILE = `"><script>alert(1)</script>'&lt;;</form><base href=//evil.example>`;
 
-// --- the client: it keeps what is posted to it ----------------------------------------------------------------------------------
+// --- the client, which keeps what is posted to it ----------------------------------------------------------
 
 const posts = [];
 async function take(incoming, response) {
@@ -36,11 +36,11 @@ const client = await register({
   client_name: "Photo <b>Album</b>", redirect_uris: sites.map((site) => site.page), post_logout_redirect_uris: [goodbye], scopes: ["openid", "profile"],
 });
 
-// --- steps ----------------------------------------------------------------------------------------------------------------------
+// --- steps -------------------------------------------------------------------------------------------------
 
 let states = 0;
 
-/** The client sends the person to the server and wants its answer in a form. */
+/** The client sends the user to the server and requests the response as a form post. */
 async function arrive(context, { redirectUri = here.page, more = {}, mode = "form_post" } = {}) {
   const state = `${HOSTILE} ${(states += 1)}`;
   const page = await context.newPage();
@@ -50,7 +50,7 @@ async function arrive(context, { redirectUri = here.page, more = {}, mode = "for
   return { page, client, fields: { redirect_uri: redirectUri, state } };
 }
 
-/** The person signs and is remembered, by the wallet or by hand. */
+/** The user signs and is remembered, with the wallet or by hand. */
 async function sign(page, wallet, javaScriptEnabled) {
   if (javaScriptEnabled) {
     await inState(page, "ready");
@@ -65,7 +65,7 @@ async function sign(page, wallet, javaScriptEnabled) {
   await page.locator("#verify").click();
 }
 
-/** What the client was posted; nothing of it ever stood in an address. */
+/** The fields that were posted to the client. None of them was ever in a URL. */
 async function posted({ page, fields }) {
   await page.waitForURL(fields.redirect_uri, SLOW);
   const answer = posts.pop();
@@ -74,7 +74,7 @@ async function posted({ page, fields }) {
   return answer;
 }
 
-/** Looks at a page: axe-core, wide and narrow, in the light and in the dark. */
+/** Checks a page: axe-core, wide and narrow, light and dark. */
 async function judge(page, name) {
   for (const colorScheme of ["light", "dark"]) {
     await page.emulateMedia({ colorScheme });
@@ -91,14 +91,14 @@ async function judge(page, name) {
   }
 }
 
-/** A browser, with axe-core in its pages where they run scripts. */
+/** A browser, with axe-core in its pages if they run scripts. */
 async function browserOf(wallet, javaScriptEnabled = true, more = {}) {
   const context = await person({ wallet: javaScriptEnabled ? wallet : undefined, eip6963: true, javaScriptEnabled, ...more });
   if (javaScriptEnabled) await context.addInitScript({ path: axe });
   return context;
 }
 
-// --- answers --------------------------------------------------------------------------------------------------------------------
+// --- answers -----------------------------------------------------------------------------------------------
 
 for (const javaScriptEnabled of [true, false]) {
   const how = `JavaScript ${javaScriptEnabled ? "on" : "off"}`;
@@ -137,7 +137,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-await check("the page that posts is in order, where its script does not run", async () => {
+await check("the page that posts looks right if its script does not run", async () => {
   const context = await browserOf();
   await context.route(/\/assets\/form-post\..*\.js$/, (route) => route.fulfill({ contentType: "text/javascript", body: "" }));
   const { page } = await arrive(context, { more: { prompt: "none" } });
@@ -146,9 +146,9 @@ await check("the page that posts is in order, where its script does not run", as
   await context.close();
 });
 
-// --- signing out ----------------------------------------------------------------------------------------------------------------
+// --- signing out -------------------------------------------------------------------------------------------
 
-/** Somebody who is signed in, and the ID token that the client got. */
+/** A user who is signed in, and the ID token that the client got. */
 async function signedIn(javaScriptEnabled, more) {
   const wallet = new TestWallet();
   const context = await browserOf(wallet, javaScriptEnabled, more);
@@ -185,7 +185,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-await check("a link of the client and a form of its site sign out at once by a hint", async () => {
+await check("with a hint, a link and a form on the client's site sign the user out at once", async () => {
   for (const byForm of [false, true]) {
     const { context, page, tokens } = await signedIn(true);
     const url = logoutUrl({ id_token_hint: tokens.id_token });

@@ -1,5 +1,6 @@
-// What wallets answer, and what people paste, as the server gets it: Chromium, and a family of wallets that is in no list and
-// answers with JSON. The page must hand its words on byte for byte.   node as-given.mjs http://localhost:8080
+// Checks in Chromium that what wallets return and what users paste reaches the server byte for byte. The
+// wallet family is in no list and returns JSON.
+// node as-given.mjs http://localhost:8080
 
 import assert from "node:assert/strict";
 import { Wallet } from "ethers";
@@ -9,7 +10,10 @@ import { SLOW, arrive, close, inState, person } from "./people.mjs";
 const KEY = Wallet.createRandom();
 const ANSWER = ' {"family": "made up",  "signed": {"by me": [1, 2, 3]},\n\t"words": "with white  space"} ';
 
-/** A script of a family that the server does not know. Its one wallet has an Ethereum address and answers with JSON. */
+/**
+ * A script of a family that the server does not know. Its one wallet has an Ethereum address and returns
+ * JSON.
+ */
 const MODULE = `
   export function find(add) {
     add({
@@ -19,14 +23,14 @@ const MODULE = `
     });
   }`;
 
-/** What the page hands in as signatures from now on. */
+/** The signatures that the page submits from now on. */
 function signaturesOf(page) {
   const sent = [];
   page.on("request", (made) => new URL(made.url()).pathname === "/oauth/login" && sent.push(made.postDataJSON().signature));
   return sent;
 }
 
-await check("a wallet's JSON answer reaches the server as the wallet gave it, white space and all", async () => {
+await check("a wallet's JSON reaches the server unchanged, including white space", async () => {
   const context = await person({});
   await context.route(/ethereum[^/]*\.js$/, (route) => route.fulfill({ contentType: "text/javascript", body: MODULE }));
   const { page } = await arrive(context);
@@ -39,7 +43,7 @@ await check("a wallet's JSON answer reaches the server as the wallet gave it, wh
   await context.close();
 });
 
-await check("of what is pasted the white space around it is left out, and nothing inside", async () => {
+await check("white space around pasted text is removed, white space inside it is kept", async () => {
   const context = await person({});
   const { page } = await arrive(context);
   const sent = signaturesOf(page);

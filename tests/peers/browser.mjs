@@ -1,5 +1,6 @@
-// A real browser as a judge of the sign-in page: Chromium, with wallets of every family that really sign (people.mjs,
-// wallets.mjs).   node browser.mjs http://localhost:8080          Pictures go to target/screenshots.
+// The sign-in page in a real browser: Chromium, with wallets of every family that really sign (people.mjs,
+// wallets.mjs).
+// node browser.mjs http://localhost:8080          Screenshots go to target/screenshots.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -14,14 +15,14 @@ import { FAMILY_WALLETS } from "./wallets.mjs";
 const picture = picturesIn("target/screenshots");
 const REJECTED = { code: 4001, message: "User rejected the request." };
 
-/** What the page sends to /oauth/challenge from now on. */
+/** The requests that the page sends to /oauth/challenge from now on. */
 function challengesOf(page) {
   const sent = [];
   page.on("request", (made) => new URL(made.url()).pathname.endsWith("/oauth/challenge") && sent.push(made.postDataJSON()));
   return sent;
 }
 
-/** By hand: the address in, the text out, the signature in. */
+/** Signs by hand: enters the address, takes the text, pastes the signature. */
 async function signByHand(page, key, { alter = (signature) => signature } = {}) {
   await page.locator("#address").fill(key.address);
   await page.locator("#get-text").click();
@@ -35,9 +36,9 @@ async function openManual(page) {
   if (!(await page.locator("#address").isVisible())) await page.locator("#manual > summary").click();
 }
 
-// --- with a wallet ----------------------------------------------------------------------------------------------------------------
+// --- with a wallet -----------------------------------------------------------------------------------------
 
-for (const [name, ways] of [["a wallet that announces itself (EIP-6963)", { eip6963: true }], ["window.ethereum alone", { legacy: true }]]) {
+for (const [name, ways] of [["a wallet that announces itself (EIP-6963)", { eip6963: true }], ["only window.ethereum", { legacy: true }]]) {
   await check(`the whole sign-in with ${name}`, async () => {
     const wallet = new TestWallet();
     const context = await person({ wallet, ...ways });
@@ -46,7 +47,7 @@ for (const [name, ways] of [["a wallet that announces itself (EIP-6963)", { eip6
     await inState(page, "ready");
     const label = ways.legacy ? "ready-legacy" : "ready";
     await picture(page, label);
-    assert.deepEqual(wallet.calls, [], "nothing is asked of the wallet before a click");
+    assert.deepEqual(wallet.calls, [], "the wallet gets no request before a click");
     assert.equal(await page.locator("#wallet-list button").count(), 1);
     await page.locator("#wallet-list button", { hasText: ways.legacy ? "Browser wallet" : "Test Wallet" }).click();
     await inState(page, "confirm");
@@ -60,7 +61,7 @@ for (const [name, ways] of [["a wallet that announces itself (EIP-6963)", { eip6
   });
 }
 
-await check("a wallet that announces itself and is window.ethereum too is listed once", async () => {
+await check("a wallet that announces itself and is also window.ethereum is listed once", async () => {
   const context = await person({ wallet: new TestWallet(), eip6963: true, legacy: true });
   const { page } = await arrive(context);
   await inState(page, "ready");
@@ -68,7 +69,7 @@ await check("a wallet that announces itself and is window.ethereum too is listed
   await context.close();
 });
 
-await check("who closes the wallet's windows (4001) is told so, and can go on", async () => {
+await check("a user who closes the wallet's windows (4001) gets a message and can try again", async () => {
   const wallet = new TestWallet();
   wallet.refusals = [{ method: "eth_requestAccounts", error: REJECTED }, { method: "personal_sign", error: REJECTED }];
   const context = await person({ wallet, eip6963: true });
@@ -82,14 +83,14 @@ await check("who closes the wallet's windows (4001) is told so, and can go on", 
   await inState(page, "confirm");
   await page.locator("#sign").click();
   await inState(page, "sign-rejected");
-  assert.equal(await page.locator('[role="alert"] p').count(), 0, "to say no is not an error");
+  assert.equal(await page.locator('[role="alert"] p').count(), 0, "declining is not an error");
   await picture(page, "sign-rejected");
   await page.locator("#sign").click();
   await arrivedAs(visit, wallet.key.address);
   await context.close();
 });
 
-await check("a locked wallet (4100) and one that cannot sign (4200) have words of their own", async () => {
+await check("a locked wallet (4100) and one that cannot sign (4200) have their own messages", async () => {
   const wallet = new TestWallet();
   wallet.refusals = [{ method: "eth_requestAccounts", error: { code: 4100, message: "locked" } }, { method: "personal_sign", error: { code: 4200, message: "cannot" } }];
   const context = await person({ wallet, eip6963: true });
@@ -121,10 +122,10 @@ await check("a wallet on another chain names it, and the text is for that chain"
   await context.close();
 });
 
-// --- wallets of the other families --------------------------------------------------------------------------------------------------
+// --- wallets of the other families -------------------------------------------------------------------------
 
 for (const { title, make } of FAMILY_WALLETS) {
-  await check(`the whole sign-in with ${title}, after the person said no twice`, async () => {
+  await check(`the whole sign-in with ${title}, after the user declined twice`, async () => {
     const wallet = make();
     wallet.refusals = ["connect", "sign"];
     const context = await person({ others: [wallet] });
@@ -135,7 +136,7 @@ for (const { title, make } of FAMILY_WALLETS) {
     const button = page.locator("#wallet-list button");
     assert.deepEqual(await button.locator("bdi").allTextContents(), [wallet.name]);
     assert.match(await button.locator(".tag").textContent(), new RegExp(`^${wallet.kind}`));
-    assert.deepEqual(wallet.calls, [], "nothing is asked of the wallet before a click");
+    assert.deepEqual(wallet.calls, [], "the wallet gets no request before a click");
     await button.click();
     await inState(page, "connect-rejected");
     await button.click();
@@ -147,7 +148,7 @@ for (const { title, make } of FAMILY_WALLETS) {
     assert.match(await page.locator("#text").textContent(), new RegExp(` wants you to sign in with your ${wallet.kind} account:\n${wallet.key.address}\n`));
     await page.locator("#sign").click();
     await inState(page, "sign-rejected");
-    assert.equal(await page.locator('[role="alert"] p').count(), 0, "to say no is not an error");
+    assert.equal(await page.locator('[role="alert"] p').count(), 0, "declining is not an error");
     await page.locator("#sign").click();
     await arrivedAs(visit, wallet.key.address);
     assert.deepEqual(wallet.calls, ["connect", "connect", "sign", "sign"]);
@@ -157,7 +158,7 @@ for (const { title, make } of FAMILY_WALLETS) {
 
 const familyWallet = (name) => FAMILY_WALLETS.map(({ make }) => make()).find((wallet) => wallet.name === name);
 
-await check("a wallet that shares several accounts lets the person choose, and choose again", async () => {
+await check("a wallet that shares several accounts lets the user choose, and choose again", async () => {
   const wallet = familyWallet("Xverse Wallet");
   const context = await person({ others: [wallet] });
   const visit = await arrive(context);
@@ -166,7 +167,7 @@ await check("a wallet that shares several accounts lets the person choose, and c
   await page.locator("#wallet-list button").click();
   const addresses = wallet.keys.map(({ address }) => address);
   await inState(page, "pick-account");
-  assert.deepEqual(await page.locator("#accounts label").allTextContents(), addresses, "each is shown whole");
+  assert.deepEqual(await page.locator("#accounts label").allTextContents(), addresses, "each address is shown in full");
   await confirmed(page);
   const [first, second] = addresses;
   for (const address of [second, first, second]) {
@@ -184,7 +185,7 @@ await check("a wallet that shares several accounts lets the person choose, and c
 });
 
 for (const [label, viewport] of [["wide", { width: 1100, height: 900 }], ["narrow", { width: 320, height: 640 }]]) {
-  await check(`wallets of five families stand in one list, ${label}`, async () => {
+  await check(`wallets of five families are in one list, ${label}`, async () => {
     const names = ["Test Solana", "Xverse Wallet", "Keplr", "Test Tron"];
     const others = names.map(familyWallet);
     const context = await person({ wallet: new TestWallet(), eip6963: true, others, viewport });
@@ -203,7 +204,7 @@ for (const [label, viewport] of [["wide", { width: 1100, height: 900 }], ["narro
   });
 }
 
-await check("a family's script that cannot be had, is no script or throws breaks neither the others nor the way by hand", async () => {
+await check("a family's script that is missing, invalid or throws breaks neither the other families nor signing by hand", async () => {
   const wallet = new TestWallet();
   const modules = { missing: null, broken: "export function find( {", throwing: "export function find() { throw new Error('on purpose'); }", empty: "" };
   const context = await person({ wallet, eip6963: true, modules });
@@ -218,7 +219,7 @@ await check("a family's script that cannot be had, is no script or throws breaks
   await context.close();
 });
 
-// --- by hand ----------------------------------------------------------------------------------------------------------------------
+// --- by hand -----------------------------------------------------------------------------------------------
 
 await check("by hand with JavaScript, after one wrong signature", async () => {
   const key = Wallet.createRandom();
@@ -251,7 +252,7 @@ await check("by hand with JavaScript switched off, from start to end", async () 
   await context.close();
 });
 
-await check("with JavaScript switched off a wrong address and a wrong signature are told on the page, and can be put right", async () => {
+await check("with JavaScript switched off a wrong address and a wrong signature are reported on the page, and can be corrected", async () => {
   const key = Wallet.createRandom();
   const context = await person({ javaScriptEnabled: false });
   const visit = await arrive(context);
@@ -271,7 +272,7 @@ await check("with JavaScript switched off a wrong address and a wrong signature 
 });
 
 for (const javaScriptEnabled of [true, false]) {
-  await check(`by hand the chain may stand in front of the address, and the page says how to sign, JavaScript ${javaScriptEnabled ? "on" : "off"}`, async () => {
+  await check(`by hand the chain may be in front of the address, and the page says how to sign, JavaScript ${javaScriptEnabled ? "on" : "off"}`, async () => {
     const key = Wallet.createRandom();
     const context = await person({ javaScriptEnabled });
     const visit = await arrive(context);
@@ -283,7 +284,7 @@ for (const javaScriptEnabled of [true, false]) {
     assert.match(text, /\nChain ID: 10\n/);
     await page.locator("#commands > summary").click();
     assert.match(await page.locator("#ways").textContent(), /cast wallet sign/);
-    if (!javaScriptEnabled) assert.equal(await page.locator("#address").inputValue(), `eip155:10:${key.address}`, "Get a new text means the same account");
+    if (!javaScriptEnabled) assert.equal(await page.locator("#address").inputValue(), `eip155:10:${key.address}`, "Get a new text keeps the account");
     await page.locator("#verify").click();
     await arrivedAs(visit, key.address);
     await context.close();
@@ -291,7 +292,7 @@ for (const javaScriptEnabled of [true, false]) {
 }
 
 for (const javaScriptEnabled of [true, false]) {
-  await check(`by hand an address on a chain that it cannot belong to lets the person choose another, JavaScript ${javaScriptEnabled ? "on" : "off"}`, async () => {
+  await check(`by hand, if an address cannot be on the given chain, the user can choose another, JavaScript ${javaScriptEnabled ? "on" : "off"}`, async () => {
     const key = Wallet.createRandom();
     const context = await person({ javaScriptEnabled });
     const visit = await arrive(context);
@@ -313,7 +314,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-await check("by hand an address that several chains write alike lets the person choose the chain", async () => {
+await check("by hand, if several chains have the same address format, the user chooses the chain", async () => {
   const key = Wallet.createRandom();
   const context = await person();
   await context.route(/\/oauth\/challenge$/, (route) => {
@@ -341,10 +342,10 @@ await check("by hand an address that several chains write alike lets the person 
   await context.close();
 });
 
-// --- deny -------------------------------------------------------------------------------------------------------------------------
+// --- deny --------------------------------------------------------------------------------------------------
 
 for (const javaScriptEnabled of [true, false]) {
-  await check(`Deny takes the person back with access_denied, JavaScript ${javaScriptEnabled ? "on" : "off"}`, async () => {
+  await check(`Deny redirects the user back with access_denied, JavaScript ${javaScriptEnabled ? "on" : "off"}`, async () => {
     const context = await person({ javaScriptEnabled });
     const { page, fields } = await arrive(context);
     if (javaScriptEnabled) await inState(page, "no-wallet");
@@ -359,7 +360,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-// --- where the form leads: Chromium judges redirects after a form by form-action ----------------------------------------------------
+// --- redirects after a form, which Chromium checks with form-action ----------------------------------------
 
 for (const javaScriptEnabled of [true, false]) {
   const how = javaScriptEnabled ? "the script" : "the form";
@@ -376,7 +377,7 @@ for (const javaScriptEnabled of [true, false]) {
     await context.close();
   });
 
-  await check(`${how} opens an application by its private-use scheme`, async () => {
+  await check(`${how} opens an application through its private-use scheme`, async () => {
     const key = Wallet.createRandom();
     const context = await person({ javaScriptEnabled });
     const visit = await arrive(context, { client: onDevice, redirectUri: onDevice.redirect_uris[0], scope: "profile" });
@@ -400,10 +401,10 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-// --- what the page must withstand ---------------------------------------------------------------------------------------------------
+// --- what the page must withstand --------------------------------------------------------------------------
 
-await check("B-020 the page cannot be framed, not even by a site that its cookie is sent from", async () => {
-  const context = await browser.newContext(); // A context of its own: the refusal to show it is a CSP report, and a wanted one.
+await check("B-020 the page cannot be framed, not even by a site whose requests carry its cookie", async () => {
+  const context = await browser.newContext(); // A separate context, because the blocked frame is an expected CSP violation.
   const page = await context.newPage();
   const inner = authorizeUrl(loopback, { redirectUri: clientPage, scope: "profile", state: "framed" }).href;
   const refusal = page.waitForEvent("console", { predicate: (message) => /frame-ancestors|X-Frame-Options|refused to display/i.test(message.text()), ...SLOW });
@@ -417,7 +418,7 @@ await check("B-020 the page cannot be framed, not even by a site that its cookie
 
 const hostile = JSON.parse(readFileSync(`${project}tests/vectors/oauth/client_metadata_hostile.json`, "utf8")).cases;
 
-await check(`B-066 hostile names and addresses of clients are refused, or shown as what they are (${hostile.length} rows)`, async () => {
+await check(`B-066 hostile names and URLs of clients are refused or shown as plain text (${hostile.length} rows)`, async () => {
   const wallet = new TestWallet();
   const context = await person({ wallet, eip6963: true });
   let shown = 0;
@@ -450,7 +451,7 @@ await check(`B-066 hostile names and addresses of clients are refused, or shown 
   await context.close();
 });
 
-await check("without a live request the page says so, as a page with status 400", async () => {
+await check("without a pending request there is an error page with status 400", async () => {
   const context = await person();
   const page = await context.newPage();
   const answer = await page.goto(`${BASE}/auth`);
@@ -460,7 +461,7 @@ await check("without a live request the page says so, as a page with status 400"
   await context.close();
 });
 
-await check("an unknown client is told on a page, without a way to the address it named", async () => {
+await check("an unknown client gets an error page without a link to its redirect URI", async () => {
   const context = await person();
   const page = await context.newPage();
   const unknown = { client_id: "00000000-0000-4000-8000-000000000000", redirect_uris: ["https://evil.example/cb"] };
@@ -472,7 +473,7 @@ await check("an unknown client is told on a page, without a way to the address i
   await context.close();
 });
 
-await check("B-065 the browser's Back after a sign-in gives no second code", async () => {
+await check("B-065 the browser's Back after a sign-in returns no second code", async () => {
   const wallet = new TestWallet();
   const context = await person({ wallet, eip6963: true });
   const visit = await arrive(context);
@@ -487,7 +488,7 @@ await check("B-065 the browser's Back after a sign-in gives no second code", asy
   await context.close();
 });
 
-await check("the page fits a telephone (320 points wide), in the dark too", async () => {
+await check("the page fits on a phone (320 points wide), also in dark mode", async () => {
   for (const colorScheme of ["light", "dark"]) {
     const context = await person({ wallet: new TestWallet(), eip6963: true, colorScheme, viewport: { width: 320, height: 640 } });
     const { page } = await arrive(context);
@@ -501,7 +502,7 @@ await check("the page fits a telephone (320 points wide), in the dark too", asyn
   }
 });
 
-await check("the start page and the description of the interface come from this server alone", async () => {
+await check("the home page and the API documentation load only from this server", async () => {
   const context = await person();
   const page = await context.newPage();
   assert.equal((await page.goto(`${BASE}/`, { waitUntil: "networkidle" })).status(), 200);

@@ -1,19 +1,19 @@
-// A client application and its user's browser, in as few lines as the flow allows: what siwe.mjs and people.mjs share.
+// A client application and its user's browser, as short as the flow allows. siwe.mjs and people.mjs share it.
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { setDefaultResultOrder } from "node:dns";
 
-setDefaultResultOrder("ipv4first"); // The server may listen on 127.0.0.1 alone while its name is localhost.
+setDefaultResultOrder("ipv4first"); // The server may listen only on 127.0.0.1 while its name is localhost.
 
-/** The address of the running server, from the command line or the environment. */
+/** The URL of the running server, from the command line or the environment. */
 export const BASE = (process.argv[2] ?? process.env.BASE ?? "").replace(/\/$/, "");
 if (!/^https?:\/\//.test(BASE)) {
-  console.error("say where the server runs: node <script> http://localhost:8080");
+  console.error("usage: node <script> http://localhost:8080");
   process.exit(2);
 }
 
-// --- the count ---------------------------------------------------------------------------------------------------------------
+// --- the count ---------------------------------------------------------------------------------------------
 
 let passed = 0;
 let failed = 0;
@@ -30,13 +30,13 @@ export async function check(claim, body) {
   }
 }
 
-/** Prints the count and ends with it. */
+/** Prints the counts and exits. */
 export function finish() {
   console.log(`${passed} passed, ${failed} failed`);
   process.exit(failed === 0 && passed > 0 ? 0 : 1);
 }
 
-// --- requests ----------------------------------------------------------------------------------------------------------------
+// --- requests ----------------------------------------------------------------------------------------------
 
 /** A browser's cookies for one server. */
 export class Cookies {
@@ -67,7 +67,7 @@ export class Cookies {
   }
 }
 
-/** One request; redirects are answers, not something to follow. `body` is JSON unless it is a URLSearchParams. */
+/** Sends one request and follows no redirect. `body` is JSON unless it is a URLSearchParams. */
 export async function request(method, path, { body, cookies, headers = {} } = {}) {
   const form = body instanceof URLSearchParams;
   const response = await fetch(new URL(path, BASE), {
@@ -100,7 +100,7 @@ export async function register(metadata = {}) {
   return answer.json;
 }
 
-/** The address of an authorization request. */
+/** The URL of an authorization request. */
 export function authorizeUrl(client, { redirectUri = client.redirect_uris[0], scope = "profile", state } = {}) {
   const url = new URL("/oauth/authorize", BASE);
   url.search = new URLSearchParams({
@@ -113,7 +113,10 @@ export function authorizeUrl(client, { redirectUri = client.redirect_uris[0], sc
   return url;
 }
 
-/** A browser that the client has sent to the server: cookies, and the three fields that name the request. */
+/**
+ * A browser that the client has sent to the server: its cookies, and the three fields that identify the
+ * request.
+ */
 export async function begin(client, { redirectUri = client.redirect_uris[0], scope, cookies = new Cookies() } = {}) {
   const state = randomBytes(12).toString("base64url");
   const answer = await request("GET", authorizeUrl(client, { redirectUri, scope, state }), { cookies });
@@ -122,7 +125,7 @@ export async function begin(client, { redirectUri = client.redirect_uris[0], sco
   return { client, cookies, fields: { client_id: client.client_id, redirect_uri: redirectUri, state } };
 }
 
-/** Asks for the text to sign. */
+/** Requests the text to sign. */
 export async function challenge(visit, address) {
   const answer = await request("POST", "/oauth/challenge", {
     cookies: visit.cookies,
@@ -132,7 +135,7 @@ export async function challenge(visit, address) {
   return answer.json;
 }
 
-/** Hands in a signature as a script does, and is told where to go. */
+/** Submits a signature as a script does; the response says where to go. */
 export function login(visit, { address, text, signature, headers = { accept: "application/json" }, fields = visit.fields, cookies = visit.cookies }) {
   return request("POST", "/oauth/login", {
     cookies,
@@ -141,7 +144,7 @@ export function login(visit, { address, text, signature, headers = { accept: "ap
   });
 }
 
-/** The answer in the address that a successful login leads to. */
+/** The code in the URL that a successful login leads to. */
 export function codeOf(target, visit) {
   const url = new URL(target);
   assert.equal(`${url.origin}${url.pathname}`, new URL(visit.fields.redirect_uri).origin + new URL(visit.fields.redirect_uri).pathname);
@@ -153,7 +156,7 @@ export function codeOf(target, visit) {
   return code;
 }
 
-/** Exchanges a code at the token endpoint, the spec's way. */
+/** Exchanges a code at the token endpoint, with a form. */
 export async function exchange(visit, code) {
   const answer = await request("POST", "/oauth/token", {
     body: new URLSearchParams({
@@ -169,20 +172,20 @@ export async function exchange(visit, code) {
   return answer.json;
 }
 
-/** Whose access token this is. */
+/** The user that an access token belongs to. */
 export async function userinfo(tokens) {
   const answer = await request("GET", "/oauth/userinfo", { headers: { authorization: `Bearer ${tokens.access_token}` } });
   assert.equal(answer.status, 200, answer.text);
   return answer.json;
 }
 
-/** A refusal as the contract writes it: status, code and sentence, and no way to the client in it. */
+/** Expects a refusal: status, code and description, and no redirect to the client. */
 export function refused(answer, status, error, description) {
   assert.equal(answer.status, status, answer.text);
   assert.equal(answer.json?.error, error, answer.text);
   if (description instanceof RegExp) assert.match(answer.json.error_description, description);
   else assert.equal(answer.json.error_description, description);
-  assert.equal(answer.location, null, "a refusal does not redirect");
-  assert.equal(answer.json.redirect_to, undefined, "a refusal does not redirect");
+  assert.equal(answer.location, null, "there is no redirect");
+  assert.equal(answer.json.redirect_to, undefined, "there is no redirect");
   assert.match(answer.headers.get("cache-control") ?? "", /no-store/);
 }

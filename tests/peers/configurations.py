@@ -1,4 +1,4 @@
-"""What reads such files as a judge of the settings that `countersign client create --for` prints.
+"""Checks the settings that `countersign client create --for` prints, with the parsers that they are written for.
 
     .venv/bin/python configurations.py ../../target/debug/countersign
 """
@@ -19,7 +19,7 @@ KNOWN = Path(__file__).parents[1] / "clients" / "registrations.json"
 
 
 def apache(text):
-    """Directives with their arguments, and sections that end as they begin."""
+    """Checks directives with their arguments, and that each section has an end."""
     sections, said = [], []
     for line in filter(None, map(str.strip, text.splitlines())):
         if line.startswith("</"):

@@ -1,4 +1,4 @@
-// A developer who walks through the playground: what playground.mjs and playground-code.mjs share.
+// A developer who walks through the playground. playground.mjs and playground-code.mjs share it.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -11,11 +11,11 @@ import { SLOW, inState, person } from "./people.mjs";
 export const here = fileURLToPath(new URL(".", import.meta.url));
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
-/** Where the playground is, and its steps by their names on the page. */
+/** The URL of the playground, and its steps by their names on the page. */
 export const PLAYGROUND = `${BASE}/playground`;
 export const STEPS = ["register", "authorize", "sign_in", "token", "userinfo", "refresh", "revoke", "userinfo_again"];
 
-export const sent = []; // All that left the browsers; the wallets' keys must not be in it.
+export const sent = []; // All requests of the browsers. The wallets' keys must not be in them.
 export const walletKeys = new Set();
 
 /** A developer who opens the playground. */
@@ -29,7 +29,7 @@ export async function developer({ colorScheme, width = 1280, javaScriptEnabled }
   return page;
 }
 
-// --- steps ------------------------------------------------------------------------------------------------------------------
+// --- steps -------------------------------------------------------------------------------------------------
 
 export const outcome = async (page, step, ...wanted) => {
   const found = page.locator(wanted.map((each) => `.progress [data-step="${step}"][data-outcome="${each}"]`).join(", "));
@@ -48,13 +48,13 @@ export const keysOf = (page) => page.evaluate(() => JSON.parse(sessionStorage.ge
 /** On the sign-in page: chooses the test wallet. */
 export async function chooseWallet(page) {
   await page.waitForURL((url) => url.pathname.endsWith("/auth"), SLOW);
-  // Whoever signed in before is asked to go on without a wallet.
+  // A user who has signed in before is asked to continue without a wallet.
   const another = page.locator("#another");
   if (await another.count()) await another.click();
   await page.locator("#wallet-list button", { hasText: "Test wallet (throw-away)" }).click();
 }
 
-/** Signs in with the test wallet and comes back. */
+/** Signs in with the test wallet and returns. */
 export async function signIn(page) {
   await chooseWallet(page);
   await inState(page, "confirm");
@@ -64,7 +64,7 @@ export async function signIn(page) {
   for (const key of await keysOf(page)) walletKeys.add(key);
 }
 
-/** A client of the given kind is registered, and the person has come back with a code. */
+/** Registers a client of the given kind and signs in, up to the code. */
 export async function withCode(page) {
   await page.locator("#run-to-sign-in").click();
   await signIn(page);
@@ -77,7 +77,7 @@ export async function choose(page, { kind = "confidential", pkce = true, callbac
   if (callback) await page.locator("#callback").fill(callback);
 }
 
-/** A program that runs; `ended` is what it printed, once it is over. */
+/** Runs a program; `ended` resolves to its output when it has exited. */
 export function run(program, args, input) {
   const child = spawn(program, args, { cwd: here, stdio: ["pipe", "pipe", "pipe"] });
   let printed = "";

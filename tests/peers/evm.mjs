@@ -1,8 +1,9 @@
-// A real Ethereum virtual machine as a judge of contract wallets: anvil runs contracts that solc compiled, ethers signs, and
-// the sign-in is the server's own.   node evm.mjs http://localhost:8080 8545
+// Contract wallets on a real Ethereum virtual machine: anvil runs contracts that solc compiled, ethers signs,
+// and the server checks the sign-ins.
+// node evm.mjs http://localhost:8080 8545
 //
-// The server must have been told to ask 127.0.0.1 at that port about chains 31337 (which anvil is) and 1 (which it is not), and
-// nobody about chain 10.
+// The server must be configured to ask 127.0.0.1 at that port about chains 31337 (which anvil is) and 1
+// (which it is not), and to have no service for chain 10.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -14,7 +15,7 @@ import solc from "solc";
 import { Cookies, begin, challenge, check, codeOf, exchange, finish, login, refused, register, request, userinfo } from "./client.mjs";
 
 const PORT = Number(process.argv[3] ?? process.env.PORT);
-assert.ok(PORT > 0, "say at which port anvil is to listen: node evm.mjs http://localhost:8080 8545");
+assert.ok(PORT > 0, "usage: node evm.mjs http://localhost:8080 8545");
 
 const CHAIN = 31337;
 const BAD_SIGNATURE = [401, "access_denied", "Failed to verify signature"];
@@ -23,9 +24,9 @@ const MAGIC = "0x649264926492649264926492649264926492649264926492649264926492649
 
 const client = await register({ client_name: "Peers: contract wallets" });
 
-// --- signing in ----------------------------------------------------------------------------------------------------------------
+// --- signing in --------------------------------------------------------------------------------------------
 
-/** Hands in what `sign` makes of the text for an account. */
+/** Submits what `sign` makes of the text for an account. */
 async function present(address, sign, chain = CHAIN) {
   const visit = await begin(client);
   const issued = await challenge(visit, `eip155:${chain}:${address}`);
@@ -34,7 +35,7 @@ async function present(address, sign, chain = CHAIN) {
   return { visit, answer: await login(visit, { address, text, signature: await sign(text) }) };
 }
 
-/** Signs in and gives the user, as userinfo knows it. */
+/** Signs in and returns the user's `sub` from userinfo. */
 async function signIn(address, sign, chain = CHAIN) {
   const { visit, answer } = await present(address, sign, chain);
   assert.equal(answer.status, 200, answer.text);
@@ -44,7 +45,7 @@ async function signIn(address, sign, chain = CHAIN) {
   return user.sub;
 }
 
-/** Is refused, in the words of the contract. */
+/** Expects a refusal with this status, code and description. */
 async function isRefused(address, sign, [status, code, words] = BAD_SIGNATURE, chain = CHAIN) {
   const { answer } = await present(address, sign, chain);
   refused(answer, status, code, words);
@@ -55,7 +56,7 @@ const always = (signature) => () => signature;
 const wrapped = (factory, calldata, sign) => async (text) =>
   concat([AbiCoder.defaultAbiCoder().encode(["address", "bytes", "bytes"], [factory, calldata, await sign(text)]), MAGIC]);
 
-/** Links or unlinks: `key` signs for the user and `contract` is the other one, of these kinds. */
+/** Links or unlinks: `key` signs for the user and `contract` is the other account, of these kinds. */
 async function change(what, { key, contract, kinds: [kind, otherKind] }, signFor, signOther) {
   const cookies = new Cookies();
   const asked = {
@@ -75,12 +76,12 @@ async function change(what, { key, contract, kinds: [kind, otherKind] }, signFor
   }
   const send = () => request("POST", `/account/wallets/${what}`, { cookies: cookies.copy(), body });
   const answer = await send();
-  // The same signatures again are refused, whatever they did (F-17).
+  // The same signatures a second time are refused, whatever they did the first time (F-17).
   if (answer.status !== 401) assert.equal((await send()).status, 401);
   return answer;
 }
 
-// --- a chain -------------------------------------------------------------------------------------------------------------------
+// --- a chain -----------------------------------------------------------------------------------------------
 
 const contracts = (() => {
   const sources = Object.fromEntries(
@@ -89,11 +90,11 @@ const contracts = (() => {
   const input = { language: "Solidity", sources, settings: { outputSelection: { "*": { "*": ["abi", "evm.bytecode.object"] } } } };
   const output = JSON.parse(solc.compile(JSON.stringify(input)));
   const errors = (output.errors ?? []).filter((each) => each.severity === "error");
-  assert.deepEqual(errors, [], "solc takes the contracts");
+  assert.deepEqual(errors, [], "solc compiles the contracts");
   return Object.assign({}, ...Object.values(output.contracts));
 })();
 
-/** The program in the package for this machine; where npm has none, the one that people installed themselves. */
+/** The program in the package for this machine. If npm has none, the one that is installed on the machine. */
 const anvil = (() => {
   const machine = process.arch === "x64" ? "amd64" : process.arch;
   try {
@@ -105,10 +106,13 @@ const anvil = (() => {
 let node;
 let proxy;
 
-/** How long the way to the chain is, in milliseconds. */
+/** How long a request to the chain takes, in milliseconds. */
 const slow = { ms: 0 };
 
-/** Stands at the port that the server asks, and passes each question on after a while; gives the port where the chain is to be. */
+/**
+ * Listens at the port that the server asks, and forwards each request after a delay. Returns the port that
+ * the chain must use.
+ */
 async function startProxy() {
   const free = createServer();
   const behind = await new Promise((done) => free.listen(0, "127.0.0.1", () => done(free.address().port)));
@@ -128,7 +132,7 @@ async function startProxy() {
   return behind;
 }
 
-/** Starts anvil and waits until it answers. */
+/** Starts anvil and waits until it responds. */
 async function startChain() {
   const behind = await startProxy();
   const words = ["--host", "127.0.0.1", "--port", String(behind), "--chain-id", String(CHAIN), "--hardfork", "prague", "--silent"];
@@ -139,7 +143,7 @@ async function startChain() {
       await provider.send("eth_chainId", []);
       return provider;
     } catch (error) {
-      assert.ok(tries < 200 && node.exitCode === null, `anvil does not answer: ${error}`);
+      assert.ok(tries < 200 && node.exitCode === null, `anvil does not respond: ${error}`);
       await new Promise((done) => setTimeout(done, 50));
     }
   }
@@ -154,7 +158,7 @@ function stopChain() {
 }
 process.on("exit", () => node?.kill("SIGKILL"));
 
-// --- before there is a chain -----------------------------------------------------------------------------------------------------
+// --- before there is a chain -------------------------------------------------------------------------------
 
 const person = Wallet.createRandom();
 const nobody = Wallet.createRandom();
@@ -164,7 +168,7 @@ await check("B-052 while the service is down a contract gets 503 and a key signs
   await signIn(person.address, by(person));
 });
 
-await check("P-15 nobody is asked about a chain without a service: its contracts are refused, keys sign in", async () => {
+await check("P-15 about a chain without a service no request is sent: its contracts are refused, keys sign in", async () => {
   await isRefused(nobody.address, always("0x0102"), BAD_SIGNATURE, 10);
   assert.equal(await signIn(person.address, by(person), 10), await signIn(person.address, by(person), CHAIN));
 });
@@ -179,24 +183,24 @@ const deploy = async (name, ...words) => {
 };
 const codeAt = (address) => provider.getCode(address);
 
-// --- wallets that are there --------------------------------------------------------------------------------------------------------
+// --- deployed wallets --------------------------------------------------------------------------------------
 
 const owner = Wallet.createRandom();
 const owned = await deploy("OwnedWallet", owner.address);
 const ownedAddress = await owned.getAddress();
 
-await check("B-046 a service that is of another chain is not believed", async () => {
+await check("B-046 a service of another chain is not trusted", async () => {
   const content = await deploy("YesToAll");
   await isRefused(await content.getAddress(), always("0x0102"), DOWN, 1);
 });
 
-await check("ERC-1271: the owner of a wallet signs in as the wallet, and every time as the same user", async () => {
+await check("ERC-1271: the owner of a wallet signs in as the wallet, always as the same user", async () => {
   const sub = await signIn(ownedAddress, by(owner));
   assert.equal(await signIn(ownedAddress, by(owner)), sub);
-  assert.notEqual(await signIn(owner.address, by(owner)), sub, "the owner's key is somebody else");
+  assert.notEqual(await signIn(owner.address, by(owner)), sub, "the owner's key is another user");
 });
 
-await check("ERC-1271: another key, another text, and a cut signature are refused", async () => {
+await check("ERC-1271: another key, another text, and a truncated signature are refused", async () => {
   await isRefused(ownedAddress, by(nobody));
   await isRefused(ownedAddress, (text) => owner.signMessage(`${text} `));
   await isRefused(ownedAddress, (text) => owner.signMessage(text.replace(/Nonce: ./, "Nonce: X")));
@@ -204,7 +208,7 @@ await check("ERC-1271: another key, another text, and a cut signature are refuse
   await isRefused(ownedAddress, always("0x"));
 });
 
-await check("ERC-1271: one owner's signature for one wallet is none for the other, as the text names the wallet", async () => {
+await check("ERC-1271: one owner's signature for one wallet is not valid for the other, as the text names the wallet", async () => {
   const second = await (await deploy("OwnedWallet", owner.address)).getAddress();
   const visit = await begin(client);
   const issued = await challenge(visit, `eip155:${CHAIN}:${ownedAddress}`);
@@ -224,12 +228,12 @@ await check("B-050 after the owner has changed, the old one is refused and the n
   assert.equal(await signIn(address, by(next)), sub);
 });
 
-// --- wallets that are not there yet ---------------------------------------------------------------------------------------------
+// --- undeployed wallets ------------------------------------------------------------------------------------
 
 const factory = await deploy("WalletFactory");
 const factoryAddress = await factory.getAddress();
 
-await check("ERC-6492, B-049, B-054: an undeployed wallet signs in, nothing of it stays, and deployed it is the same user", async () => {
+await check("ERC-6492, B-049, B-054: an undeployed wallet signs in without leaving a trace, and is the same user once deployed", async () => {
   const salt = id("an undeployed wallet");
   const address = await factory.addressOf(owner.address, salt);
   const calldata = factory.interface.encodeFunctionData("make", [owner.address, salt]);
@@ -240,18 +244,18 @@ await check("ERC-6492, B-049, B-054: an undeployed wallet signs in, nothing of i
   assert.equal(await signIn(address, sign), sub);
   await isRefused(address, wrapped(factoryAddress, calldata, by(nobody)));
   await isRefused(nobody.address, sign);
-  assert.equal(await codeAt(address), "0x", "the wallet is still not there");
-  assert.equal(await factory.made(), made, "the factory has made nothing");
-  assert.equal(await provider.getBlockNumber(), block, "there was no transaction");
+  assert.equal(await codeAt(address), "0x", "the wallet is still not deployed");
+  assert.equal(await factory.made(), made, "the factory has created nothing");
+  assert.equal(await provider.getBlockNumber(), block, "there is no transaction");
 
   await (await factory.make(owner.address, salt)).wait();
   assert.notEqual(await codeAt(address), "0x");
   assert.equal(await signIn(address, by(owner)), sub, "by ERC-1271");
-  assert.equal(await signIn(address, sign), sub, "and with a wrapper that is needed no more");
+  assert.equal(await signIn(address, sign), sub, "also with a wrapper that is no longer needed");
   await isRefused(address, wrapped(factoryAddress, calldata, by(nobody)));
 });
 
-await check("ERC-6492: another owner's wallet cannot be signed in to with a wallet of one's own", async () => {
+await check("ERC-6492: one's own wallet cannot sign in to another owner's wallet", async () => {
   const salt = id("somebody else's wallet");
   const victim = await factory.addressOf(owner.address, salt);
   const mine = factory.interface.encodeFunctionData("make", [nobody.address, salt]);
@@ -259,7 +263,7 @@ await check("ERC-6492: another owner's wallet cannot be signed in to with a wall
   await isRefused(ownedAddress, wrapped(factoryAddress, mine, by(nobody)));
 });
 
-await check("F-13: a wallet that is there is asked as it is, whatever a wrapper would prepare, and takes what is in a wrapper by itself", async () => {
+await check("F-13: a deployed wallet is asked as it is, whatever a wrapper would prepare, and gets the signature from the wrapper", async () => {
   const contract = await deploy("UnreadyWallet", owner.address);
   const address = await contract.getAddress();
   const calldata = contract.interface.encodeFunctionData("makeReady");
@@ -272,7 +276,7 @@ await check("F-13: a wallet that is there is asked as it is, whatever a wrapper 
   await isRefused(address, wrapped(address, calldata, by(nobody)));
 });
 
-// --- wallets that are there, and an attacker who prepares them ---------------------------------------------------------------------
+// --- deployed wallets, and an attacker who changes them first ----------------------------------------------
 
 const thief = Wallet.createRandom();
 const money = parseEther("1");
@@ -285,7 +289,7 @@ const preparation = await (async () => {
 const preparationAddress = await preparation.getAddress();
 const prepares = (to, value, data) => preparation.interface.encodeFunctionData("prepare", [to, value, data]);
 
-/** Every way in which a wrapper could try to have `calls` made before an account that is there is asked. */
+/** Every way in which a wrapper could try to make `calls` before a deployed account is asked. */
 function attacks(to, value, data) {
   const inside = preparation.interface.encodeFunctionData("prepareAndAnswer", [to, data]);
   const sign = by(thief);
@@ -303,7 +307,7 @@ function attacks(to, value, data) {
   ];
 }
 
-await check("F-13 an account of whoever holds a token (ERC-6551) is not had by who would buy the token within the question", async () => {
+await check("F-13 an account that belongs to a token's holder (ERC-6551) cannot be taken over by buying the token within the call", async () => {
   const tokens = await deploy("Tokens");
   await (await tokens.mint(owner.address, 7, money)).wait();
   const account = await deploy("TokenAccount", await tokens.getAddress(), 7);
@@ -314,14 +318,14 @@ await check("F-13 an account of whoever holds a token (ERC-6551) is not had by w
   for (const sign of tried) await isRefused(address, sign);
   assert.equal(await account.owner(), owner.address);
   assert.equal(await signIn(address, by(owner)), sub);
-  // Who has bought it for good is the holder.
+  // A buyer in a real transaction is the holder.
   await (await tokens.buy(7, thief.address, { value: money })).wait();
   assert.equal(await signIn(address, by(thief)), sub);
   await isRefused(address, by(owner));
   console.log(`        ${tried.length} wrappers were refused`);
 });
 
-await check("F-13 a wallet or a proxy that nobody has initialized is not had by who would initialize it within the question", async () => {
+await check("F-13 an uninitialized wallet or proxy cannot be taken over by initializing it within the call", async () => {
   const wallet = await deploy("UninitializedWallet");
   const proxy = await deploy("Proxy", await wallet.getAddress());
   const taking = wallet.interface.encodeFunctionData("initialize", [thief.address]);
@@ -341,7 +345,7 @@ await check("F-13 a wallet or a proxy that nobody has initialized is not had by 
   console.log(`        ${count} wrappers were refused`);
 });
 
-await check("F-13 nobody is linked to a prepared wallet either, and nobody is unlinked by one", async () => {
+await check("F-13 such a wallet cannot be linked, and cannot unlink another", async () => {
   const wallet = await deploy("UninitializedWallet");
   const address = await wallet.getAddress();
   const taking = wallet.interface.encodeFunctionData("initialize", [thief.address]);
@@ -356,11 +360,11 @@ await check("F-13 nobody is linked to a prepared wallet either, and nobody is un
   }
 });
 
-await check("a wallet that lets simulations in lets nobody in here: the caller is neither zero nor known", async () => {
+await check("a wallet that accepts simulations accepts no one here: the caller is neither zero nor predictable", async () => {
   await isRefused(await (await deploy("TrustsSimulations")).getAddress(), by(thief));
 });
 
-await check("B-045 wrappers with any byte changed, cut or doubled sign nobody in to a wallet that is there", async () => {
+await check("B-045 wrappers with any byte changed, removed or doubled do not sign in to a deployed wallet", async () => {
   const visit = await begin(client);
   const issued = await challenge(visit, `eip155:${CHAIN}:${ownedAddress}`);
   const calldata = factory.interface.encodeFunctionData("make", [owner.address, id("mutated")]);
@@ -368,7 +372,7 @@ await check("B-045 wrappers with any byte changed, cut or doubled sign nobody in
   const mutants = [];
   for (let at = 0; at < good.length; at += 22) mutants.push(good.slice(0, at) + (good[at] === "0" ? "f" : "0") + good.slice(at + 1));
   for (let cut = 64; cut < good.length; cut += 128) mutants.push(good.slice(cut), good.slice(0, cut) + good, good.slice(0, cut) + good.slice(-64));
-  // Nobody may fail more than five times at one text.
+  // One text allows no more than five failures.
   for (let from = 0; from < mutants.length; from += 4) {
     const again = await begin(client);
     const { challenge: text } = await challenge(again, `eip155:${CHAIN}:${ownedAddress}`);
@@ -379,7 +383,7 @@ await check("B-045 wrappers with any byte changed, cut or doubled sign nobody in
   console.log(`        ${mutants.length} mutants were refused`);
 });
 
-await check("ERC-6492: a factory that reverts, burns all gas, halts or makes nothing is refused", async () => {
+await check("ERC-6492: a factory that reverts, burns all gas, halts or creates nothing is refused", async () => {
   const salt = id("never made");
   const address = await factory.addressOf(owner.address, salt);
   const calldata = factory.interface.encodeFunctionData("make", [owner.address, salt]);
@@ -391,14 +395,14 @@ await check("ERC-6492: a factory that reverts, burns all gas, halts or makes not
   await isRefused(address, wrapped(factoryAddress, "0x", by(owner)));
 });
 
-await check("B-045 a wrapper around a key's own signature does not sign the key in", async () => {
+await check("B-045 a wrapper around a key's own signature is refused", async () => {
   const calldata = factory.interface.encodeFunctionData("make", [owner.address, id("of no use")]);
   await isRefused(owner.address, wrapped(factoryAddress, calldata, by(owner)));
 });
 
-// --- contracts that are no honest wallets ---------------------------------------------------------------------------------------
+// --- contracts that are not honest wallets -----------------------------------------------------------------
 
-await check("B-051 a wallet that says yes to all signs in as itself and as nobody else", async () => {
+await check("B-051 a wallet that accepts everything signs in as itself and as no other user", async () => {
   const address = await (await deploy("YesToAll")).getAddress();
   const second = await (await deploy("YesToAll")).getAddress();
   const anything = always("0x00");
@@ -411,7 +415,7 @@ await check("B-051 a wallet that says yes to all signs in as itself and as nobod
   await isRefused(address, anything, BAD_SIGNATURE, 10);
 });
 
-await check("B-047 whatever is not exactly the answer of ERC-1271 is refused, and says nothing about the service", async () => {
+await check("B-047 every response that is not exactly the one of ERC-1271 is refused, and does not count against the service", async () => {
   const names = ["Reverts", "RightAligned", "SaysTrue", "TwoWords", "FourBytes", "DirtyWord", "SaysNothing", "Halts", "BurnsAll", "HasNoSuchFunction"];
   for (const name of names) {
     const address = await (await deploy(name)).getAddress();
@@ -424,13 +428,13 @@ await check("B-047 whatever is not exactly the answer of ERC-1271 is refused, an
   assert.ok(await signIn(ownedAddress, by(owner)));
 });
 
-await check("B-049 a wallet that writes while it judges is refused, as ERC-1271 forbids it, and has written nothing", async () => {
+await check("B-049 a wallet that writes while it checks is refused, because ERC-1271 forbids it, and nothing is written", async () => {
   const contract = await deploy("Writes");
   await isRefused(await contract.getAddress(), always("0x00"));
   assert.equal(await contract.count(), 0n);
 });
 
-await check("B-048 a wallet that returns more than anybody reads is refused, and does not keep others from theirs", async () => {
+await check("B-048 a wallet that returns too much data is refused, and does not block others", async () => {
   const address = await (await deploy("ReturnsMuch")).getAddress();
   for (let tries = 0; tries < 8; tries += 1) await isRefused(address, by(owner));
   assert.ok(await signIn(ownedAddress, by(owner)));
@@ -443,9 +447,9 @@ await check("E-10 a signature of 8 KiB reaches the wallet, one of more than 16 K
   await isRefused(address, always(`0x${"ab".repeat(16 * 1024 + 1)}`));
 });
 
-// --- keys that delegate -------------------------------------------------------------------------------------------------------------
+// --- keys that delegate ------------------------------------------------------------------------------------
 
-await check("B-053 the key of an account with EIP-7702 code stays the user it was, and the delegate's signature is another one's", async () => {
+await check("B-053 the key of an account with EIP-7702 code stays the same user, and a signature by the delegate is another user's", async () => {
   const key = Wallet.createRandom().connect(provider);
   const before = await signIn(key.address, by(key));
   await (await payer.sendTransaction({ to: key.address, value: parseEther("1") })).wait();
@@ -454,16 +458,18 @@ await check("B-053 the key of an account with EIP-7702 code stays the user it wa
   await (await key.sendTransaction({ type: 4, to: await payer.getAddress(), authorizationList: [authorization] })).wait();
   assert.equal(await codeAt(key.address), `0xef0100${delegate.slice(2).toLowerCase()}`);
 
-  assert.equal(await signIn(key.address, by(key)), before, "by the key");
+  assert.equal(await signIn(key.address, by(key)), before, "the key signs in as before");
   const byDelegate = async (text) => concat(["0x01", await key.signMessage(text)]);
   const through = await signIn(key.address, byDelegate);
-  assert.notEqual(through, before, "the contract at the address is a user of its own chain");
+  assert.notEqual(through, before, "the contract at the address is a separate user, for its chain");
   assert.equal(await signIn(key.address, byDelegate), through);
   await isRefused(key.address, async (text) => concat(["0x01", await nobody.signMessage(text)]));
   await isRefused(key.address, by(nobody));
 });
 
-/** A key with code that also takes what a second key signs, and who signs as which of both. */
+/**
+ * A key with code that also accepts the signatures of a second key, and functions that sign as each of them.
+ */
 async function delegating() {
   const key = Wallet.createRandom().connect(provider);
   const second = Wallet.createRandom();
@@ -476,7 +482,7 @@ async function delegating() {
 }
 
 for (const [goes, stays] of [["key", "contract"], ["contract", "key"]]) {
-  await check(`F-15 EIP-7702: the key and the code at its address are linked to one user, and the ${goes} is unlinked alone`, async () => {
+  await check(`F-15 EIP-7702: the key and the code at its address are linked to one user, and the ${goes} is unlinked separately`, async () => {
     const home = Wallet.createRandom();
     const sub = await signIn(home.address, by(home));
     const { key, second } = await delegating();
@@ -488,26 +494,26 @@ for (const [goes, stays] of [["key", "contract"], ["contract", "key"]]) {
       const idle = await change("link", here(["key", kind]), by(home), signs[kind]);
       assert.equal(idle.status, 200, idle.text);
     }
-    assert.equal(await signIn(key.address, by(key)), sub, "by the key");
-    assert.equal(await signIn(key.address, by(second)), sub, "by the code");
+    assert.equal(await signIn(key.address, by(key)), sub, "the key signs in");
+    assert.equal(await signIn(key.address, by(second)), sub, "the code signs in");
 
-    // Neither signs for the other: the second key is none of the account's keys.
+    // Neither signs for the other: the second key is not one of the account's keys.
     const both = (kinds) => ({ key: key.address, contract: home.address, kinds });
     refused(await change("unlink", both(["key", "key"]), by(second)), 401, "access_denied", /./);
 
     const gone = await change("unlink", { key: key.address, contract: key.address, kinds: [stays, goes] }, signs[stays]);
     assert.equal(gone.status, 200, gone.text);
     assert.equal(gone.json.wallets.length, 2);
-    assert.equal(await signIn(key.address, signs[stays]), sub, "what stays is the user's");
-    // Nothing is left to take off, and nothing else is taken for it.
+    assert.equal(await signIn(key.address, signs[stays]), sub, "the one that stays still signs in as the user");
+    // Nothing is left to unlink, and nothing else is unlinked instead.
     const again = await change("unlink", { key: home.address, contract: key.address, kinds: ["key", goes] }, by(home));
     assert.equal(again.status, 409, again.text);
     assert.equal(await signIn(key.address, signs[stays]), sub);
-    assert.notEqual(await signIn(key.address, signs[goes]), sub, "what went is nobody's, and a new user");
+    assert.notEqual(await signIn(key.address, signs[goes]), sub, "the one that was unlinked is a new user");
   });
 }
 
-await check("F-15 a sign-in for a key takes no contract's signature, one for a contract no key's, and the text says which", async () => {
+await check("F-15 a sign-in for a key accepts no contract's signature, one for a contract accepts no key's, and the text says which it is", async () => {
   const { key, second } = await delegating();
   const other = Wallet.createRandom();
   for (const [kind, good, bad] of [["key", [key], [second, other]], ["contract", [key, second], [other]]]) {
@@ -529,7 +535,7 @@ await check("F-15 a sign-in for a key takes no contract's signature, one for a c
   refused(await request("POST", "/oauth/challenge", { cookies: visit.cookies, body: wrong }), 400, "invalid_request", /kind must be/);
 });
 
-await check("F-15 a change that names a chain with contracts and no kind is asked which it is; a bare address is a key's", async () => {
+await check("F-15 a change that names a chain with contracts but no kind is refused as ambiguous; a bare address means a key", async () => {
   const mine = Wallet.createRandom();
   const ask = (body) => request("POST", "/account/wallets/challenge", { cookies: new Cookies(), body: { change: "unlink", ...body } });
   const there = `eip155:${CHAIN}:${mine.address}`;
@@ -541,7 +547,7 @@ await check("F-15 a change that names a chain with contracts and no kind is aske
   assert.equal((await ask(bitcoin)).json.other_kind, undefined);
 });
 
-await check("/verify says of a text that it names another chain than the one that is asked about", async () => {
+await check("/verify says if a text names a different chain from the one in the request", async () => {
   const visit = await begin(client);
   const { challenge: text } = await challenge(visit, `eip155:${CHAIN}:${person.address}`);
   const signature = await person.signMessage(text);
@@ -555,9 +561,9 @@ await check("/verify says of a text that it names another chain than the one tha
   assert.equal((await request("POST", "/verify", { body: asked })).json.signature, "names_another");
 });
 
-// --- a slow chain, and people who only want to know -------------------------------------------------------------------------------
+// --- a slow chain, and anonymous requests ------------------------------------------------------------------
 
-await check("F-16 under 60 anonymous questions a second to a slow, honest service contract wallets still sign in", async () => {
+await check("F-16 during 60 anonymous requests a second to a slow, honest service, contract wallets still sign in", async () => {
   slow.ms = 700;
   const curious = Wallet.createRandom();
   let asked = 0;
@@ -596,7 +602,7 @@ await check("F-16 under 60 anonymous questions a second to a slow, honest servic
   await signIn(ownedAddress, by(owner));
 });
 
-// --- and without the chain again ------------------------------------------------------------------------------------------------------
+// --- the chain is down again -------------------------------------------------------------------------------
 
 await check("what the server hashes is what ethers hashes", async () => {
   const visit = await begin(client);
@@ -610,7 +616,7 @@ await check("what the server hashes is what ethers hashes", async () => {
 provider.destroy();
 await stopChain();
 
-await check("B-052, D-25: when the service goes, contracts get 503 within 3.5 s, at once after a while, and keys sign in", async () => {
+await check("B-052, D-25: when the service goes, contracts get 503 within 3.5 s, later at once, and keys sign in", async () => {
   for (let tries = 0; tries < 8; tries += 1) {
     const begun = Date.now();
     await isRefused(ownedAddress, by(owner), DOWN);

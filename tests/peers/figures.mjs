@@ -1,6 +1,7 @@
-// What the pages cost: bytes, requests, the server's time, and what Chromium says of painting, shifting and blocking. It prints
-// the tables of docs/pages.md and judges nothing. The server must be running, and should be a release build on a calm machine.
-//   node figures.mjs http://localhost:8080
+// What the pages cost: bytes, requests, the server's time, and what Chromium reports about painting, layout
+// shifts and blocking. It prints the tables of docs/pages.md and checks nothing. The server must be running,
+// and should be a release build on an idle machine.
+// node figures.mjs http://localhost:8080
 
 import { Agent, get } from "node:http";
 import { BASE, authorizeUrl } from "./client.mjs";
@@ -8,19 +9,20 @@ import { TestWallet, arrivedAs, arrive, browser, confirmed, inState, loopback, c
 
 const TIMED_REQUESTS = 50;
 const LOADS = 5;
-const SETTLED_MS = 2000; // Longer than the sign-in page waits before it says that there is no wallet.
+const SETTLED_MS = 2000; // Longer than the sign-in page waits before it says that it found no wallet.
 const LANGUAGES = ["en", "de", "es", "fr", "pt-BR", "ja", "zh-CN", "ar"];
 const NATURAL = { name: "this machine", viewport: { width: 1280, height: 900 } };
-// A quarter of this machine on a slow mobile network. Chromium adds the latency once to each request; opening connections stays free.
+// A quarter of this machine's speed on a slow mobile network. Chromium adds the latency once to each request;
+// opening a connection costs nothing.
 const SLOW_PHONE = { name: "slow phone", viewport: { width: 390, height: 844 }, slowdown: 4, latency: 150, bytesPerSecond: 1.6e6 / 8 };
 
-// --- whose pages ----------------------------------------------------------------------------------------------------------------
+// --- the pages ---------------------------------------------------------------------------------------------
 
 const wallet = new TestWallet();
 const known = await person({ wallet, eip6963: true });
 const stranger = await person();
 
-/** Sends the person to the server and leaves at the sign-in page: its address. */
+/** Sends the user to the server and stops at the sign-in page; returns its URL. */
 async function pageOf(context) {
   const page = await context.newPage();
   await page.goto(authorizeUrl(loopback, { redirectUri: clientPage, scope: "profile email", state: "figures" }).href);
@@ -47,12 +49,12 @@ const PAGES = [
   { name: "`/docs`", url: `${BASE}/docs`, context: stranger },
 ];
 
-// --- measuring ------------------------------------------------------------------------------------------------------------------
+// --- measuring ---------------------------------------------------------------------------------------------
 
 const median = (values) => [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)];
 const sum = (values) => values.reduce((one, other) => one + other, 0);
 
-/** Milliseconds until the first byte of an answer, over one connection that is open already. */
+/** Milliseconds until the first byte of a response, over one connection that is already open. */
 async function timeToFirstByte({ url, context }) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const cookie = (await context.cookies(url)).map(({ name, value }) => `${name}=${value}`).join("; ");
@@ -72,7 +74,10 @@ async function timeToFirstByte({ url, context }) {
   return median(times);
 }
 
-/** Loads a page with nothing in the browser's cache: what went over the wire, heads of answers included, and what the browser saw. */
+/**
+ * Loads a page with an empty cache. Returns what went over the wire, including response headers, and what the
+ * browser measured.
+ */
 async function load({ url, cookies, withWallet }, { viewport, slowdown, latency, bytesPerSecond }, locale = "en") {
   const context = await browser.newContext({ viewport, locale });
   await context.addCookies(cookies);
@@ -106,7 +111,10 @@ async function load({ url, cookies, withWallet }, { viewport, slowdown, latency,
   return { requests: all.length, wire: sum(all.map(({ wire }) => wire)), plain: sum(all.map(({ plain }) => plain)), ...seen };
 }
 
-/** Runs in the page before its own scripts: keeps the paints, the shifts and the time in which the page could not answer. */
+/**
+ * Runs in the page before its own scripts: records the paints, the layout shifts and the time in which the
+ * page was blocked.
+ */
 function observe() {
   window.seen = { firstPaint: 0, largestPaint: 0, shift: 0, blocked: 0 };
   const on = (type, take) => new PerformanceObserver((list) => list.getEntries().forEach(take)).observe({ type, buffered: true });
@@ -118,7 +126,7 @@ function observe() {
   on("longtask", ({ duration }) => (window.seen.blocked += duration - 50));
 }
 
-/** Runs in the page before its own scripts: a wallet that nobody will use. */
+/** Runs in the page before its own scripts: a wallet that is not used. */
 function announceWallet() {
   const info = { uuid: crypto.randomUUID(), name: "Test Wallet", rdns: "example.test-wallet", icon: "data:," };
   const detail = Object.freeze({ info, provider: { on() {}, request: async () => [] } });
@@ -127,7 +135,7 @@ function announceWallet() {
   tell();
 }
 
-// --- the tables -----------------------------------------------------------------------------------------------------------------
+// --- the tables --------------------------------------------------------------------------------------------
 
 const row = (cells) => console.log(`| ${cells.join(" | ")} |`);
 const kilobytes = (bytes) => (bytes / 1000).toFixed(1);

@@ -1,6 +1,7 @@
-// Other sites as weapons against a person who is signed in here: forms, scripts, frames, frames without an origin, and our own page that posts
-// answers. Both cookies are in the browser; a site on another port of the same host even gets them sent (F-02, A-056, B-056, B-063). In
-// Chromium. What HTTP alone can show is in tests/e2e/own_pages.rs.
+// Attacks by other sites on a signed-in user, in Chromium: forms, scripts, frames, frames without an origin,
+// and our own page that posts responses. The browser has both cookies; requests from a site on another port
+// of the same host even carry them (F-02, A-056, B-056, B-063). What HTTP alone can show is in
+// tests/e2e/own_pages.rs.
 // node foreign.mjs http://localhost:8080
 
 import assert from "node:assert/strict";
@@ -11,9 +12,9 @@ import { SLOW, TestWallet, browser, loopback, clientPage } from "./people.mjs";
 const ACCOUNT = "00000000-0000-0000-0000-000000000000";
 const OURS = new URL(BASE).origin;
 
-// --- the other sites -------------------------------------------------------------------------------------------------------------
+// --- the other sites ---------------------------------------------------------------------------------------
 
-/** A site that shows an empty page; its scripts do the rest. */
+/** A site that shows an empty page. Its scripts do the rest. */
 async function site(host) {
   const server = createServer((_, response) => {
     response.setHeader("content-type", "text/html");
@@ -22,12 +23,12 @@ async function site(host) {
   await new Promise((done) => server.listen(0, done));
   return `http://${host}:${server.address().port}`;
 }
-const evil = await site("127.0.0.1"); // Another site than localhost.
-const sibling = await site("localhost"); // The same site: SameSite cookies come along.
+const evil = await site("127.0.0.1"); // A different site from localhost.
+const sibling = await site("localhost"); // The same site, so SameSite cookies are sent.
 
-// --- the person -------------------------------------------------------------------------------------------------------------------
+// --- the user ----------------------------------------------------------------------------------------------
 
-/** Signs the text of the request that waits, as the page does. */
+/** Signs the text of the pending request, as the page does. */
 async function sign(context, wallet, named, more = {}) {
   const asked = await context.request.post(`${BASE}/oauth/challenge`, { data: { ...named, wallet_address: wallet.key.address } });
   assert.equal(asked.status(), 200, await asked.text());
@@ -42,7 +43,7 @@ context.setDefaultTimeout(SLOW.timeout);
 const wallet = new TestWallet();
 let states = 0;
 
-/** A client sends the person here; what names the request is the answer. */
+/** A client sends the user here; returns the fields that identify the request. */
 async function begin() {
   states += 1;
   const state = `foreign ${states}`;
@@ -65,7 +66,7 @@ const waiting = await begin();
 const cookies = (await context.cookies(BASE)).map(({ name }) => name);
 assert.ok(cookies.includes("oauth_session") && cookies.includes("countersign_login"), `both cookies: ${cookies}`);
 
-/** All that could have changed. */
+/** Everything that could have changed. */
 async function standing() {
   const page = await context.newPage();
   await page.goto(`${BASE}/account`);
@@ -83,7 +84,7 @@ async function standing() {
 const before = await standing();
 assert.equal(before.request, "remembered");
 
-// --- what is tried ----------------------------------------------------------------------------------------------------------------
+// --- what is tried -----------------------------------------------------------------------------------------
 
 const account = `eip155:1:${wallet.key.address}`;
 const CHANGES = [
@@ -104,7 +105,7 @@ const CHANGES = [
   ["/account/wallets/unlink", { challenge: "x", signature: "y" }],
 ];
 
-/** Ways to have a browser post, each a function that runs on a page of another site. */
+/** Ways to make a browser post, each a function that runs on a page of another site. */
 const WAYS = {
   "a form in a frame": ([url, fields]) => {
     const frame = Object.assign(document.createElement("iframe"), { name: `frame ${Math.random()}` });
@@ -134,12 +135,14 @@ const WAYS = {
   },
 };
 
-/** The browser does not show the requests of frames without an origin, but it says in the console that they were refused. */
+/**
+ * The browser hides the requests of frames without an origin, but logs in its console that they were refused.
+ */
 const UNSEEN = new Set(["a frame without an origin", "a page in its own address"]);
 
 async function refusedUnseen(page, way) {
   let refused = 0;
-  const wanted = CHANGES.length - 1; // All but the form that is led on to the page that asks.
+  const wanted = CHANGES.length - 1; // All except the form that is redirected to the page that asks.
   const all = new Promise((done) => {
     page.on("console", (message) => {
       if (!/status of 403/.test(message.text())) return;
@@ -179,7 +182,8 @@ for (const [where, from] of [["another site", evil], ["a sibling of ours", sibli
         withCookies += headers.cookie ? 1 : 0;
         withoutOrigin += headers.origin === "null" ? 1 : 0;
         const [path] = CHANGES[index];
-        // Clients send people to sign out by forms too: what is not our own page's answer leads to the page that asks.
+        // Clients also use forms to sign users out. A form that is not from our own page is redirected to the
+        // page that asks.
         const expected = path === "/oauth/logout" ? [200, 303, 403] : [400, 403];
         assert.ok(expected.includes(answer.status()), `${path}: ${answer.status()}`);
       }
@@ -189,7 +193,7 @@ for (const [where, from] of [["another site", evil], ["a sibling of ours", sibli
   }
 }
 
-await check("F-02 a form of a sibling in the whole window, with both cookies, changes nothing", async () => {
+await check("F-02 a form of a sibling at the top level, with both cookies, changes nothing", async () => {
   for (const [path, fields] of CHANGES) {
     const page = await context.newPage();
     await page.goto(sibling);
@@ -231,9 +235,9 @@ await check("F-02 our own page that posts answers cannot be made to post to ours
   assert.deepEqual(await standing(), before);
 });
 
-// --- and our own pages go on working -----------------------------------------------------------------------------------------------
+// --- our own pages still work ------------------------------------------------------------------------------
 
-await check("our own forms say where they come from, after Back and in two tabs too", async () => {
+await check("our own forms carry their origin, also after Back and in two tabs", async () => {
   const [one, two] = [await context.newPage(), await context.newPage()];
   await one.goto(`${BASE}/account`);
   await two.goto(`${BASE}/account`);
@@ -243,7 +247,7 @@ await check("our own forms say where they come from, after Back and in two tabs 
     const posted = page.waitForRequest((request) => request.method() === "POST", SLOW);
     await page.locator(selector).click();
     const request = await posted;
-    assert.equal((await request.allHeaders()).origin, OURS, "the head of the page says same-origin");
+    assert.equal((await request.allHeaders()).origin, OURS, "the page's referrer policy is same-origin");
     assert.equal((await request.response()).status(), 303);
     await page.waitForURL(/done=/, SLOW);
   }
@@ -251,7 +255,7 @@ await check("our own forms say where they come from, after Back and in two tabs 
   assert.equal(await two.locator("#email-address").count(), 0);
 });
 
-await check("the Deny button answers the request that waited all the while", async () => {
+await check("the Deny button answers the request that was pending all the time", async () => {
   const page = await context.newPage();
   await page.goto(waiting.address);
   await page.locator('button[form="deny"]:visible').first().click();

@@ -1,4 +1,4 @@
-"""Prometheus' own parser as a judge: is the page of metrics what docs/metrics.md says?
+"""Checks with Prometheus' own parser that the page of metrics is what docs/metrics.md says.
 
     .venv/bin/python metrics.py http://localhost:8080
 """
@@ -19,7 +19,7 @@ def main():
     told = {family.name + ("_total" if family.type == "counter" else ""): family for family in text_string_to_metric_families(text)}
     rows = re.findall(r"^\| `([a-z_]+)` \| (\w+) \| (.*?) \|", TABLE.read_text(), re.MULTILINE)
     assert len(rows) > 10, "the table has rows"
-    assert [name for name, _, _ in rows] == list(told), "the page has the table's metrics in its order"
+    assert [name for name, _, _ in rows] == list(told), "the page has the table's metrics in the table's order"
     for name, kind, labels in rows:
         family = told[name]
         assert family.type == kind, f"{name} is a {family.type}"
@@ -29,7 +29,7 @@ def main():
             assert sample.value >= 0, sample
         buckets = [sample.value for sample in family.samples if sample.name.endswith("_bucket")]
         counts = [sample.value for sample in family.samples if sample.name.endswith("_count")]
-        assert not counts or max(buckets) == max(counts), f"{name} counts all that is in its buckets"
+        assert not counts or max(buckets) == max(counts), f"{name} counts everything that is in its buckets"
     print(f"{len(rows)} passed, 0 failed")
 
 

@@ -1,6 +1,6 @@
-// People with browsers, for the judges of the pages: Chromium, driven by playwright; a client application that they come from;
-// and a wallet that really signs, and looks at the page's origin as MetaMask does. What must never happen in a
-// browser is judged by close().
+// Users with browsers, for the judges of the pages: Chromium, driven by playwright, a client application that
+// the users come from, and a wallet that really signs and checks the page's origin as MetaMask does. close()
+// checks that what must never happen in a browser did not happen.
 
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -17,10 +17,10 @@ const { detectSIWE, isValidSIWEOrigin } = createRequire(import.meta.url)("@metam
 
 export const project = fileURLToPath(new URL("../..", import.meta.url));
 
-/** How long to wait for what a slow computer does. */
+/** How long to wait for something that a slow computer does. */
 export const SLOW = { timeout: 15_000 };
 
-// --- the client application: it listens on a port of this computer --------------------------------------------------------------
+// --- the client application, which listens on a port of this computer --------------------------------------
 
 const clientSite = createServer((incoming, response) => {
   const framed = new URL(incoming.url, "http://client").searchParams.get("frame");
@@ -31,7 +31,7 @@ await new Promise((done) => clientSite.listen(0, "127.0.0.1", done));
 export const clientOrigin = `http://127.0.0.1:${clientSite.address().port}`;
 export const clientPage = `${clientOrigin}/cb`;
 
-// --- the browser, and what must never happen in it ----------------------------------------------------------------------------
+// --- the browser, and what must never happen in it ---------------------------------------------------------
 
 const chromiumOfDebian = ["/usr/bin/chromium"].find(existsSync);
 export const browser = await chromium.launch({
@@ -44,7 +44,7 @@ const violations = [];
 const dialogs = [];
 const breakages = [];
 
-/** What none of the browsers may ever have done. */
+/** What must not have happened in any of the browsers. */
 const happened = [
   ["request to another host", foreign],
   ["violation of the Content-Security-Policy", violations],
@@ -52,13 +52,13 @@ const happened = [
   ["error in a script", breakages],
 ];
 
-/** Where the browsers may go; a judge with more sites of its own adds them. */
+/** The hosts that the browsers may connect to. A judge with more sites adds its own. */
 export const allowedHosts = new Set([new URL(BASE).host, new URL(clientOrigin).host, "client.example"]);
 
 /**
- * A person's browser: a context of its own. With `wallet`, the wallet is in it, announced in the given ways, and `wallets`
- * are several; `others` are wallets of other families. `modules` are scripts of wallet families that the server does not
- * have, by their names, and `told` are data attributes of <main> that say something else than the server did.
+ * A user's browser, with its own context. `wallet` is announced in it in the given ways; `wallets` are
+ * several. `others` are wallets of other families. `modules` are scripts, by name, of wallet families that
+ * the server does not have. `told` are data attributes of <main> that replace the server's.
  */
 export async function person({
   javaScriptEnabled = true, wallet, wallets = wallet ? [wallet] : [], eip6963 = false, legacy = false, others = [], modules = {}, told = {},
@@ -78,7 +78,7 @@ export async function person({
     dialogs.push(dialog.message());
     await dialog.dismiss();
   });
-  // A client on the web, answered from here: nothing leaves this computer.
+  // A client on the web, answered from here, so that nothing leaves this computer.
   await context.route("https://client.example/**", (route) => route.fulfill({ contentType: "text/html", body: "<!doctype html><h1>The client application</h1>" }));
   if (javaScriptEnabled) {
     await context.addInitScript(() => {
@@ -101,7 +101,7 @@ export async function person({
   return context;
 }
 
-/** Has the page read other data than the server wrote, and load more scripts. */
+/** Makes the page read different data from what the server wrote, and load more scripts. */
 async function tell(context, told, modules) {
   const names = Object.keys(modules);
   if (names.length + Object.keys(told).length === 0) return;
@@ -147,11 +147,14 @@ function announce({ answers, info, eip6963, legacy }) {
   }
 }
 
-/** A wallet that signs with a real key. It refuses a sign-in for another page, as ERC-4361 asks of wallets (B-014). */
+/**
+ * A wallet that signs with a real key. It refuses a sign-in for another page, as ERC-4361 requires of wallets
+ * (B-014).
+ */
 export class TestWallet {
   calls = [];
   refusals = [];
-  holds = []; // Methods that get no answer, as long as a person does not look at the wallet.
+  holds = []; // Methods that get no response, as if the user did not look at the wallet.
   chainId = "0x1";
   code = "0x";
 
@@ -182,7 +185,7 @@ export class TestWallet {
   }
 }
 
-// --- steps ----------------------------------------------------------------------------------------------------------------------
+// --- steps -------------------------------------------------------------------------------------------------
 
 export const loopback = await register({ client_name: "Photo Album", redirect_uris: ["http://127.0.0.1/cb"], scopes: ["profile", "email"] });
 export const onTheWeb = await register({ client_name: "Photo Album", redirect_uris: ["https://client.example/cb?kept=yes"] });
@@ -190,7 +193,7 @@ export const onDevice = await register({ client_name: "Photo Album", redirect_ur
 
 let states = 0;
 
-/** The client sends the person to the server; they arrive at the page. */
+/** The client sends the user to the server, and the page is shown. */
 export async function arrive(context, { client = loopback, redirectUri = clientPage, scope = "profile email" } = {}) {
   states += 1;
   const fields = { client_id: client.client_id, redirect_uri: redirectUri, state: `state ${states} & more` };
@@ -202,14 +205,16 @@ export async function arrive(context, { client = loopback, redirectUri = clientP
 
 export const inState = (page, ...ids) => page.locator(ids.map((id) => `main[data-state="${id}"]`).join(", ")).waitFor(SLOW);
 
-/** The person has chosen a wallet: the first of its accounts, if it shares several, and the text is there. */
+/**
+ * The user has chosen a wallet (and, if it shares several accounts, the first one), and the text is shown.
+ */
 export async function confirmed(page) {
   await inState(page, "confirm", "pick-account");
   if (await page.locator("#accounts").isVisible()) await page.keyboard.press("Enter");
   await inState(page, "confirm");
 }
 
-/** The person arrived at the client's page with a code; the client finds out who it is. */
+/** The user has arrived at the client's page with a code, and the client finds out who it is. */
 export async function arrivedAs(visit, address) {
   await visit.page.waitForURL((url) => url.href.startsWith(visit.fields.redirect_uri), SLOW);
   const code = codeOf(visit.page.url(), visit);
@@ -217,7 +222,7 @@ export async function arrivedAs(visit, address) {
   assert.equal(user.address, address);
 }
 
-/** Judges what each function of a list judges; while one waits, others go on. */
+/** Calls each function of a list; while one waits, others run. */
 export async function severalAtOnce(judges) {
   const next = async () => {
     for (let judge = judges.shift(); judge; judge = judges.shift()) await judge();
@@ -225,17 +230,27 @@ export async function severalAtOnce(judges) {
   await Promise.all(Array.from({ length: 4 }, next));
 }
 
-/** Takes whole pictures of pages into a folder of the project. */
+/**
+ * Takes full-page screenshots into a folder of the project if PICTURES=1 is set. They are for people, and take longer than
+ * axe-core does. Either way all transitions have ended afterwards, so that no color is checked while it changes.
+ */
 export function picturesIn(folder) {
+  if (process.env.PICTURES !== "1") return (page) => page.evaluate(endTransitions);
   mkdirSync(`${project}${folder}`, { recursive: true });
-  // Transitions are at their end afterwards, so that nobody judges a color on its way to another.
-  return (page, name) =>
-    page.screenshot({ path: `${project}${folder}/${name}.png`, fullPage: true, animations: "disabled" });
+  return (page, name) => page.screenshot({ path: `${project}${folder}/${name}.png`, fullPage: true, animations: "disabled" });
 }
 
-/** Judges what happened in all browsers, and ends with the count. */
+/** Runs in the page. An endless animation goes back to its start. */
+function endTransitions() {
+  for (const animation of document.getAnimations()) {
+    if (Number.isFinite(animation.effect.getComputedTiming().endTime)) animation.finish();
+    else animation.cancel();
+  }
+}
+
+/** Checks what happened in all browsers, prints the counts and exits. */
 export async function close() {
-  for (const [what, seen] of happened) await check(`in all of this: no ${what}`, () => assert.deepEqual(seen, []));
+  for (const [what, seen] of happened) await check(`in all browsers: no ${what}`, () => assert.deepEqual(seen, []));
   await browser.close();
   clientSite.close();
   finish();

@@ -1,5 +1,6 @@
-// The code that the playground offers for people's own apps: it is run as it stands on the page, with a client that was
-// registered there, and somebody signs in with a wallet of ethers.   node playground-code.mjs http://localhost:8080
+// Runs the code that the playground offers for people's own apps unchanged, with a client that was registered
+// there, and a user who signs in with a wallet of ethers.
+// node playground-code.mjs http://localhost:8080
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -30,7 +31,7 @@ const listens = (port) =>
     socket.on("error", () => tell(false));
   });
 
-/** A person's browser that was sent to the server by somebody's app: signs, and says where it is sent then. */
+/** The browser of a user whom an app sent to the server: signs, and returns where it is redirected to. */
 async function signedBy(wallet, target, client) {
   const cookies = new Cookies();
   const arrived = await request("GET", target, { cookies });
@@ -66,7 +67,7 @@ async function codeOnPage(kind) {
 for (const kind of ["confidential", "public"]) {
   const { port, client, code } = await codeOnPage(kind);
   for (const [name, [program, args]] of Object.entries(PROGRAMS)) {
-    await check(`the code for ${name} signs in as it stands on the page: a ${kind} client`, async () => {
+    await check(`the code for ${name} on the page signs in unchanged: a ${kind} client`, async () => {
       const app = run(program, args, code[name]);
       try {
         await until(() => app.printed(), () => listens(port));
@@ -77,7 +78,7 @@ for (const kind of ["confidential", "public"]) {
         assert.equal(new URL(begun.location).searchParams.get("code_challenge_method"), "S256");
         const target = await signedBy(wallet, begun.location, client);
         const stolen = await request("GET", target, { cookies: new Cookies() });
-        assert.ok(stolen.status >= 400, `another browser came with the answer: ${stolen.status} ${stolen.text}`);
+        assert.ok(stolen.status >= 400, `the response came from another browser: ${stolen.status} ${stolen.text}`);
         const done = await request("GET", target, { cookies });
         assert.equal(done.status, 200, `${done.text} ${app.printed()}`);
         assert.equal(done.json.wallet_address, wallet.address);
@@ -88,7 +89,7 @@ for (const kind of ["confidential", "public"]) {
     });
   }
 
-  await check(`the code for curl signs in as it stands on the page: a ${kind} client`, async () => {
+  await check(`the code for curl on the page signs in unchanged: a ${kind} client`, async () => {
     const shell = run("bash", ["-c", code.curl]);
     await until(() => shell.printed(), () => /^http\S+authorize\?\S+$/m.test(shell.printed()));
     const wallet = Wallet.createRandom();
@@ -97,7 +98,7 @@ for (const kind of ["confidential", "public"]) {
     assert.equal(JSON.parse(printed.slice(printed.indexOf("{"))).wallet_address, wallet.address, printed);
   });
 
-  await check(`no place and no mark is left in any code: a ${kind} client`, () => {
+  await check(`no placeholder and no marker is left in any code: a ${kind} client`, () => {
     assert.equal(Object.keys(code).length, 7);
     for (const [name, text] of Object.entries(code)) {
       assert.doesNotMatch(text, /%[A-Z_]+%|\[(confidential|public|http|https)\]|&(lt|gt|amp|quot|#\w+);/, name);
@@ -108,7 +109,7 @@ for (const kind of ["confidential", "public"]) {
   });
 }
 
-await check("what the page says to install is what was run here", async () => {
+await check("the packages that the page lists are the ones used here", async () => {
   const { dependencies } = JSON.parse(readFileSync(`${here}package.json`, "utf8"));
   const pinned = readFileSync(`${here}requirements.txt`, "utf8").toLowerCase().split("\n");
   const { text } = await request("GET", "/playground");

@@ -1,6 +1,6 @@
-// The playground as a developer meets it: the whole walk in Chromium with the throw-away wallet, and every way of going wrong.
-// ethers says whether the wallet's keys and signatures are right, axe-core whether the page is accessible.
-//   node playground.mjs http://localhost:8080          Pictures go to target/screenshots.
+// The playground as a developer sees it: all steps in Chromium with the throw-away wallet, and every way to
+// go wrong. ethers checks the wallet's keys and signatures; axe-core checks that the page is accessible.
+// node playground.mjs http://localhost:8080          Screenshots go to target/screenshots.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -11,14 +11,17 @@ import { SLOW, close, inState, picturesIn, project } from "./people.mjs";
 
 const picture = picturesIn("target/screenshots");
 
-/** Makes a step go wrong, in the way that is named. */
+/** Makes a step go wrong in the named way. */
 async function goWrong(page, step, name) {
   await page.locator(`#break-${step}`).selectOption(name);
-  assert.notEqual(await page.locator(`#break-${step}-hint`).textContent(), "", "it says what will happen");
+  assert.notEqual(await page.locator(`#break-${step}-hint`).textContent(), "", "the hint says what will happen");
   await press(page, step);
 }
 
-/** The step ended with the error that was announced; what the page says about it. From now on the step is done right. */
+/**
+ * The step ended with the announced error. Returns what the page says about it, and makes the step go right
+ * from now on.
+ */
 async function noticed(page, step) {
   await outcome(page, step, "provoked");
   await page.locator(`#break-${step}`).selectOption("");
@@ -30,7 +33,7 @@ async function accessible(page, what) {
   assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).slice(0, 3).join(" ")}`), [], what);
 }
 
-// --- the wallet against ethers -----------------------------------------------------------------------------------------------
+// --- the wallet against ethers -----------------------------------------------------------------------------
 
 await check("200 keys of the throw-away wallet: addresses, signatures and hashes are those of ethers", async () => {
   const page = await developer();
@@ -69,18 +72,18 @@ await check("200 keys of the throw-away wallet: addresses, signatures and hashes
   await page.context().close();
 });
 
-// --- the walk ---------------------------------------------------------------------------------------------------------------
+// --- all steps ---------------------------------------------------------------------------------------------
 
 for (const [name, settings] of [
   ["a confidential client with PKCE", {}],
   ["a confidential client without PKCE", { pkce: false }],
   ["a public client", { kind: "public" }],
 ]) {
-  await check(`two buttons and one signature walk through all eight steps: ${name}`, async () => {
+  await check(`two buttons and one signature complete all eight steps: ${name}`, async () => {
     const page = await developer();
     await choose(page, settings);
     await withCode(page);
-    assert.equal(new URL(page.url()).search, "", "the code is not left in the address");
+    assert.equal(new URL(page.url()).search, "", "the code is removed from the URL");
     await page.locator("#run-rest").click();
     for (const step of STEPS) await outcome(page, step, "done");
     const { client } = await kept(page);
@@ -95,7 +98,7 @@ for (const [name, settings] of [
   });
 }
 
-await check("secrets are hidden until they are asked for; the curl command is the request; the token is shown decoded", async () => {
+await check("secrets are hidden until the user shows them; the curl command is the request; the token is shown decoded", async () => {
   const page = await developer();
   await withCode(page);
   await press(page, "token");
@@ -120,7 +123,7 @@ await check("secrets are hidden until they are asked for; the curl command is th
   await page.context().close();
 });
 
-await check("an answer that this tab did not ask for, or with another state, is not used", async () => {
+await check("a response that this tab did not request, or that has another state, is not used", async () => {
   const page = await developer();
   await page.goto(`${PLAYGROUND}?code=stolen-code&state=x&iss=${encodeURIComponent(BASE)}`);
   await outcome(page, "sign_in", "failed");
@@ -136,12 +139,12 @@ await check("an answer that this tab did not ask for, or with another state, is 
   await page.context().close();
 });
 
-// --- going wrong ------------------------------------------------------------------------------------------------------------
+// --- going wrong -------------------------------------------------------------------------------------------
 
 const options = (page, step) => page.locator(`#break-${step} option`).evaluateAll((all) => all.map(({ value }) => value).filter(Boolean));
 
 for (const kind of ["confidential", "public"]) {
-  await check(`every way to go wrong ends with the error that was announced: a ${kind} client`, async () => {
+  await check(`every way to go wrong ends with the announced error: a ${kind} client`, async () => {
     const page = await developer();
     await choose(page, { kind });
     for (const name of await options(page, "register")) {
@@ -186,7 +189,7 @@ for (const kind of ["confidential", "public"]) {
   });
 }
 
-await check("a code that was used twice, and a refresh token that was, end all tokens of the sign-in", async () => {
+await check("using a code or a refresh token twice revokes all tokens of the sign-in", async () => {
   for (const step of ["token", "refresh"]) {
     const page = await developer();
     await withCode(page);
@@ -203,7 +206,7 @@ await check("a code that was used twice, and a refresh token that was, end all t
   }
 });
 
-await check("the wallet misbehaves as it is told, and the sign-in page takes it", async () => {
+await check("the wallet misbehaves as configured, and the sign-in page copes with it", async () => {
   const page = await developer();
   await press(page, "register");
   await outcome(page, "register", "done");
@@ -239,7 +242,7 @@ await check("the wallet misbehaves as it is told, and the sign-in page takes it"
     await inState(page, "confirm");
     assert.ok(Date.now() - started > 2000);
   });
-  // The person says no in the wallet's own dialog, by its button and by Escape.
+  // The user declines in the wallet's own dialog, with its button and with Escape.
   for (const refuse of [() => page.locator("dialog.test-wallet button").first().click(), () => page.keyboard.press("Escape")]) {
     await press(page, "authorize");
     await chooseWallet(page);
@@ -254,9 +257,9 @@ await check("the wallet misbehaves as it is told, and the sign-in page takes it"
   await page.context().close();
 });
 
-await check("the wallet is on the sign-in page for the playground alone", async () => {
+await check("the wallet is on the sign-in page only for the playground", async () => {
   const page = await developer();
-  // Nobody else can register an address of ours, not even one beside the playground's.
+  // No other client can register a URL of ours, not even one next to the playground's.
   await assert.rejects(register({ redirect_uris: [`${PLAYGROUND}/`] }), /invalid_redirect_uri/);
   const client = await register({ redirect_uris: ["http://127.0.0.1/playground"] });
   await page.goto(authorizeUrl(client, { state: "x" }).href);
@@ -265,7 +268,7 @@ await check("the wallet is on the sign-in page for the playground alone", async 
   await page.context().close();
 });
 
-await check("a client that was made elsewhere can be used", async () => {
+await check("a client that was registered elsewhere can be used", async () => {
   const client = await register({ redirect_uris: [PLAYGROUND] });
   const page = await developer();
   await page.locator("details.own summary").click();
@@ -279,9 +282,9 @@ await check("a client that was made elsewhere can be used", async () => {
   await page.context().close();
 });
 
-// --- how it looks -----------------------------------------------------------------------------------------------------------
+// --- how it looks ------------------------------------------------------------------------------------------
 
-await check("the page is accessible and fits, at the start and with all that it shows, narrow and wide, light and dark", async () => {
+await check("the page is accessible and fits, at the start and with everything shown, narrow and wide, light and dark", async () => {
   for (const [colorScheme, width] of [["light", 320], ["dark", 768], ["light", 1280], ["dark", 1280]]) {
     const page = await developer({ colorScheme, width });
     await accessible(page, `the start, ${colorScheme} ${width}`);
@@ -299,7 +302,7 @@ await check("the page is accessible and fits, at the start and with all that it 
   }
 });
 
-await check("the tabs are chosen by keys", async () => {
+await check("the keyboard selects the tabs", async () => {
   const page = await developer();
   await page.locator('[role="tab"]').first().focus();
   await page.keyboard.press("ArrowLeft");
@@ -323,7 +326,7 @@ await check("without JavaScript the page says what it needs, and the code is rea
   await page.context().close();
 });
 
-// --- over all of the above -----------------------------------------------------------------------------------------------------------
+// --- after all of the above --------------------------------------------------------------------------------
 
 await check("the keys of the throw-away wallets were in no request", () => {
   assert.ok(walletKeys.size >= 20 && sent.length > 500, `${walletKeys.size} keys, ${sent.length} requests`);

@@ -1,8 +1,8 @@
-"""schemathesis as a judge: does the server do what its own description says, for good requests and for bad ones?
+"""Checks with schemathesis that the server does what its own description says, for valid and invalid requests.
 
     .venv/bin/python schemathesis_run.py http://localhost:8080
 
-A sign-in is made first, so that the bearer token that the description asks for is a real one.
+It signs in first, so that the bearer token that the description requires is a real one.
 """
 
 import os
@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 
 
 def access_token():
-    """A token that lives for an hour, from a sign-in of its own."""
+    """A token that is valid for an hour, from a new sign-in."""
     client = request(
         "POST",
         "/oauth/clients",
@@ -38,7 +38,7 @@ def main():
             f"{BASE}/openapi.json",
         ],
         env={**os.environ, "COUNTERSIGN_TOKEN": access_token()},
-        cwd=HERE.parents[1] / "target",  # It keeps notes where it runs.
+        cwd=HERE.parents[1] / "target",  # It writes files into its working directory.
         check=False,
     )
     print(f"{int(finished.returncode == 0)} passed, {int(finished.returncode != 0)} failed")

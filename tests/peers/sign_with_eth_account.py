@@ -1,4 +1,4 @@
-"""Python's wallet library and sign-in parser as judges: eth-account signs, `siwe` (with its ABNF grammar) reads.
+"""Checks with Python's wallet library and sign-in parser: eth-account signs, `siwe` (with its ABNF grammar) parses.
 
     .venv/bin/python sign_with_eth_account.py http://localhost:8080
 """
@@ -24,7 +24,7 @@ BAD_CHALLENGE = (401, "access_denied", "Challenge is not valid or has expired")
 
 
 class Answer:
-    """A response: status, headers, text, and the JSON in it if there is any."""
+    """A response: status, headers, text, and its JSON, if there is any."""
 
     def __init__(self, response):
         self.status = response.status
@@ -37,7 +37,7 @@ class Answer:
 
 
 def request(method, path, body=None, cookies=None, headers=None):
-    """Sends one request and follows nothing. A dict is JSON, a str is a form."""
+    """Sends one request and follows no redirect. A dict is JSON, a str is a form."""
     at = urlsplit(BASE)
     headers = dict(headers or {})
     if isinstance(body, dict):
@@ -61,7 +61,7 @@ def request(method, path, body=None, cookies=None, headers=None):
 
 
 class Visit:
-    """A browser that a client has sent to the server, with a text to sign in its hands."""
+    """A browser that a client has sent to the server, with a text to sign."""
 
     def __init__(self, client, address):
         self.client, self.address, self.cookies = client, address, {}
@@ -87,7 +87,7 @@ class Visit:
         return request("POST", "/oauth/login", body, self.cookies, {"Accept": "application/json"})
 
     def tokens(self, answer):
-        """Takes the code from the answer to a login and exchanges it."""
+        """Takes the code from the response to a login and exchanges it."""
         assert answer.status == 200, answer.text
         query = parse_qs(urlsplit(answer.json["redirect_to"]).query)
         assert query["state"] == [self.fields["state"]] and query["iss"] == [BASE], query
@@ -103,7 +103,7 @@ class Visit:
         return tokens.json
 
     def user(self, answer):
-        """Goes the rest of the way: who signed in?"""
+        """Exchanges the code and returns who signed in."""
         bearer = {"Authorization": f"Bearer {self.tokens(answer)['access_token']}"}
         info = request("GET", "/oauth/userinfo", headers=bearer)
         assert info.status == 200, info.text
@@ -111,7 +111,7 @@ class Visit:
 
 
 def refused(answer, status, error, description):
-    """A refusal as the contract writes it, with no way to the client in it."""
+    """Expects a refusal: status, code and description, and no redirect to the client."""
     assert answer.status == status, (answer.status, answer.text)
     assert answer.json["error"] == error, answer.text
     assert answer.json["error_description"] == description, answer.text
@@ -119,7 +119,7 @@ def refused(answer, status, error, description):
 
 
 def sign(account, text):
-    """What a wallet does with personal_sign."""
+    """Signs a text as a wallet does with personal_sign."""
     return account.sign_message(encode_defunct(text=text))
 
 
@@ -128,7 +128,7 @@ def parts(signed):
 
 
 def high_s(signed):
-    """The other signature of the same text by the same key; eth-account recovers the signer from it."""
+    """The other signature of the same text by the same key, with a high s. eth-account recovers the signer from it."""
     r, _, _ = parts(signed)
     return r + (ORDER - signed.s).to_bytes(32, "big") + bytes([55 - signed.v])
 
@@ -148,7 +148,7 @@ account, other = Account.create(), Account.create()
 subjects = set()
 
 
-@check("the text parses with Python's siwe, and siwe writes the same text from what it read")
+@check("the text parses with Python's siwe, and siwe serializes it to the same text")
 def _(client):
     visit = Visit(client, account.address)
     read = SiweMessage.from_message(visit.text)
@@ -167,11 +167,11 @@ def _(client):
         read.verify(signature, domain="evil.example")
     except Exception:
         return
-    raise AssertionError("the domain was not looked at")
+    raise AssertionError("the domain was not checked")
 
 
 def spelled(name, spell):
-    @check(f"a signature by eth-account, {name}, logs in and its code exchanges")
+    @check(f"a signature by eth-account, {name}, logs in, and its code can be exchanged")
     def _(client):
         visit = Visit(client, account.address)
         user = visit.user(visit.login(spell(sign(account, visit.text).signature)))
@@ -198,14 +198,14 @@ def forged(name, forge):
 
 
 forged("with a high s, which eth-account itself accepts (B-022)", high_s)
-forged("with v of a transaction, 35 or 36 (B-021)", lambda s: b"".join(parts(s)[:2]) + bytes([s.v + 8]))
+forged("with the v of a transaction, 35 or 36 (B-021)", lambda s: b"".join(parts(s)[:2]) + bytes([s.v + 8]))
 forged("with the other v", lambda s: b"".join(parts(s)[:2]) + bytes([55 - s.v]))
-forged("one byte short (B-024)", lambda s: b"".join(parts(s))[:-1])
-forged("one byte long (B-024)", lambda s: b"".join(parts(s)) + b"\x00")
-forged("with r and s exchanged", lambda s: parts(s)[1] + parts(s)[0] + parts(s)[2])
+forged("one byte too short (B-024)", lambda s: b"".join(parts(s))[:-1])
+forged("one byte too long (B-024)", lambda s: b"".join(parts(s)) + b"\x00")
+forged("with r and s swapped", lambda s: parts(s)[1] + parts(s)[0] + parts(s)[2])
 
 
-@check("the high s above is what it claims: eth-account recovers the account from it")
+@check("eth-account recovers the account from the signature with the high s above")
 def _(client):
     visit = Visit(client, account.address)
     raw = high_s(sign(account, visit.text))
@@ -218,7 +218,7 @@ def _(client):
     refused(visit.login(sign(account, visit.text + "\n").signature.hex()), *BAD_SIGNATURE)
 
 
-@check("a signature by another account is refused, under either address")
+@check("a signature by another account is refused, for either address")
 def _(client):
     visit = Visit(client, account.address)
     signature = sign(other, visit.text).signature.hex()
@@ -226,7 +226,7 @@ def _(client):
     refused(visit.login(signature, address=other.address), *BAD_CHALLENGE)
 
 
-@check("a text that was never issued is refused, though its signature is good")
+@check("a text that was never issued is refused, even with a valid signature")
 def _(client):
     visit = Visit(client, account.address)
     text = visit.text.replace("client.example", "evil.example")

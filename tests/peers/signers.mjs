@@ -1,5 +1,6 @@
-// Signatures made by other people's libraries, judged by `countersign challenge verify`: all of them must be valid, and none
-// of them after the smallest change, for another address or for an address of another family.
+// Signatures made by other people's libraries, checked with `countersign challenge verify`. All of them must
+// be valid, and none of them after the smallest change, for another address or for an address of another
+// family.
 //
 //     node signers.mjs ../../target/debug/countersign
 
@@ -24,11 +25,11 @@ const bitcoinMessage = require("bitcoinjs-message");
 
 const BINARY = process.argv[2];
 if (!BINARY) {
-  console.error("say where the program is: node signers.mjs ../../target/debug/countersign");
+  console.error("usage: node signers.mjs ../../target/debug/countersign");
   process.exit(2);
 }
 
-// `@solana/offchain-messages` is written for Node 20; this is all that it misses in Node 18.
+// `@solana/offchain-messages` is written for Node 20. This is all that it needs to run on Node 18.
 Array.prototype.toSorted ??= function toSorted(compare) {
   return [...this].sort(compare);
 };
@@ -42,12 +43,12 @@ const base64 = (bytes) => Buffer.from(bytes).toString("base64");
 const base58 = (bytes) => bs58.encode(Uint8Array.from(bytes));
 const hex = (bytes) => hexlify(Uint8Array.from(bytes));
 
-/** 32 bytes that are the same in every run and for nobody else. */
+/** 32 bytes that are the same in every run and different for each name and number. */
 const seed = (name, number) => sha256(utf8(`countersign signers.mjs ${name} ${number}`));
 
-// --- the texts -----------------------------------------------------------------------------------------------------------------
+// --- the texts ---------------------------------------------------------------------------------------------
 
-/** What the server lets people sign: about 600 bytes of ASCII on many lines. */
+/** A text that the server lets people sign: about 600 bytes of ASCII on many lines. */
 const signIn = (kind, chainId, address) => `auth.example.com wants you to sign in with your ${kind} account:
 ${address}
 
@@ -71,7 +72,7 @@ const SHORT = "Hello";
 
 const textsFor = ({ kind, chainId }, address) => [signIn(kind, chainId, address), UNICODE, SHORT];
 
-/** The text with one character of its middle exchanged. */
+/** The text with one character in the middle replaced. */
 function altered(text) {
   const characters = Array.from(text);
   const middle = Math.floor(characters.length / 2);
@@ -81,10 +82,10 @@ function altered(text) {
 
 const flipped = (bytes, bit) => Uint8Array.from(bytes, (byte, index) => (index === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte));
 
-// --- the signers ---------------------------------------------------------------------------------------------------------------
+// --- the signers -------------------------------------------------------------------------------------------
 //
-// A signer says what it is, of which family, and gives for a key an address and a function from a text to the bytes of a
-// signature and their spelling. `spell` also spells bytes that were changed.
+// A signer has a name and a family. For a key, it returns an address and a function from a text to the bytes
+// of a signature and their encoding. `spell` also encodes bytes that were changed.
 
 const ethereum = { kind: "Ethereum", chainId: "1" };
 const tron = { kind: "Tron", chainId: "728126428" };
@@ -106,7 +107,7 @@ function tronSigner(key) {
 }
 signer("tronweb signMessageV2", tron, tronSigner);
 
-// Bitcoin and the coins that share its signed messages.
+// Bitcoin, and the coins that use the same signed messages.
 
 const COINS = {
   Bitcoin: { id: "000000000019d6689c085ae165831e93", pubKeyHash: 0x00, scriptHash: 0x05, bech32: "bc", magic: "Bitcoin" },
@@ -145,7 +146,7 @@ for (const coin of ["Litecoin", "Dogecoin", "Ravencoin", "Evrmore"]) {
   signer(`bitcoinjs-message ${coin} P2PKH`, coinFamily(coin), (key) => messageSigner(key, coin));
 }
 
-/** What `bitcoin-cli signmessage` prints, by hand: no line of a Bitcoin library is in it. */
+/** What `bitcoin-cli signmessage` prints, built by hand without a Bitcoin library. */
 function commandLineSigner(key) {
   const length = (bytes) => Buffer.from(bytes.length < 0xfd ? [bytes.length] : [0xfd, bytes.length & 0xff, bytes.length >> 8]);
   const sign = (text) => {
@@ -168,8 +169,8 @@ for (const type of ["p2wpkh", "p2tr", "p2sh-p2wpkh"]) {
 }
 
 /**
- * The full form with its prefix: the whole transaction, which addresses of scripts need. bip322-js makes the transactions and
- * ethers the signature.
+ * The full form with its prefix: the whole transaction, which script addresses need. bip322-js builds the
+ * transactions and ethers signs.
  */
 function bip322FullSigner(key, type) {
   const address = ADDRESSES[type](publicKey(key), COINS.Bitcoin);
@@ -191,7 +192,7 @@ for (const type of Object.keys(SEGWIT_TYPES)) {
   signer(`bip322-js ${type}, full form`, coinFamily("Bitcoin"), (key) => bip322FullSigner(key, type));
 }
 
-// Solana: the raw text, and the byte strings that hardware wallets and command lines make of it.
+// Solana: the raw text, and the byte strings that hardware wallets and command lines sign instead.
 
 const SIGNING_DOMAIN = Buffer.concat([Buffer.from([0xff]), utf8("solana offchain")]);
 const NO_DOMAIN = Buffer.alloc(32);
@@ -212,7 +213,7 @@ signer("tweetnacl, raw text, base64", solana, (key) => solanaSigner(key, utf8, b
 signer("tweetnacl, raw text, hex", solana, (key) => solanaSigner(key, utf8, (bytes) => Buffer.from(bytes).toString("hex")));
 signer("tweetnacl, version 0 as a Ledger makes it, by hand", solana, (key) =>
   solanaSigner(key, (text, account) => versionZero(NO_DOMAIN, isForLedger(text) ? 0 : 1, account, text)));
-// Only a text with a host in it can have the host as its domain.
+// Only a text that contains a host can have the host as its domain.
 signer("tweetnacl, version 0 with the host as its domain, by hand", solana, (key) =>
   solanaSigner(key, (text, account) => versionZero(text.startsWith("auth.example.com ") ? HOST : NO_DOMAIN, isForLedger(text) ? 0 : 1, account, text)));
 signer("tweetnacl, version 1, by hand", solana, (key) =>
@@ -231,7 +232,10 @@ signer("@solana/offchain-messages, version 1", solana, (key) =>
     content: text,
   }).content));
 
-/** What `solana sign-offchain-message` prints, by hand: the short header of the Rust crate, signed by OpenSSL. */
+/**
+ * What `solana sign-offchain-message` prints, built by hand: the short header of the Rust crate, signed by
+ * OpenSSL.
+ */
 function solanaCommandLineSigner(key) {
   const pkcs8 = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), key]);
   const secret = createPrivateKey({ key: pkcs8, format: "der", type: "pkcs8" });
@@ -262,20 +266,20 @@ async function cosmosSigner(key, prefix, spellAnswer) {
 }
 const cosmos = { kind: "Cosmos", chainId: "cosmoshub-4" };
 const osmosis = { kind: "Osmosis", chainId: "osmosis-1" };
-signer("@cosmjs/amino as Keplr signs, the signature alone", cosmos, (key) => cosmosSigner(key, "cosmos", false));
-signer("@cosmjs/amino as Keplr answers", cosmos, (key) => cosmosSigner(key, "cosmos", true));
+signer("@cosmjs/amino as Keplr signs, only the signature", cosmos, (key) => cosmosSigner(key, "cosmos", false));
+signer("@cosmjs/amino as Keplr returns it", cosmos, (key) => cosmosSigner(key, "cosmos", true));
 signer("@cosmjs/amino for Osmosis", osmosis, (key) => cosmosSigner(key, "osmo", false));
 
-// --- the judge -----------------------------------------------------------------------------------------------------------------
+// --- the judge ---------------------------------------------------------------------------------------------
 
-/** Asks about all of them in one run, and gives the answers in their order. */
+/** Verifies all claims in one run, and returns the results in order. */
 async function judge(claims) {
   const child = spawn(BINARY, ["challenge", "verify", "--batch"], { stdio: ["pipe", "pipe", "inherit"] });
   child.stdin.end(claims.map(({ address, chain, text, signature }) => `${JSON.stringify({ address, chain, text, signature })}\n`).join(""));
   const chunks = [];
   for await (const chunk of child.stdout) chunks.push(chunk);
   const answers = Buffer.concat(chunks).toString("utf8").split("\n").slice(0, -1).map((line) => JSON.parse(line));
-  assert.equal(answers.length, claims.length, "every line has one answer");
+  assert.equal(answers.length, claims.length, "every line has one result");
   for (const answer of answers) assert.deepEqual(Object.keys(answer), ["valid", "family", "reason"]);
   return answers;
 }
@@ -293,8 +297,8 @@ function report(claim, faults) {
 }
 
 /**
- * Judges what was collected: one line, whatever the number. The family must be right even where the signature is not, so that
- * an address that nobody knows is never taken for a signature that was refused.
+ * Verifies what was collected, and prints one line whatever the number. The family must be right even if the
+ * signature is not, so that an unknown address is never mistaken for a refused signature.
  */
 async function expect(claim, valid, claims) {
   assert.ok(claims.length > 0, claim);
@@ -307,7 +311,7 @@ async function expect(claim, valid, claims) {
   report(`${claim} (${claims.length})`, faults);
 }
 
-// --- the checks ----------------------------------------------------------------------------------------------------------------
+// --- the checks --------------------------------------------------------------------------------------------
 
 const samples = new Map();
 for (const { name, family, make } of signers) {
@@ -328,7 +332,7 @@ for (const [name, own] of samples) {
   const someBits = own.slice(1).map((sample, index) => ({ sample, bit: (index * 97 + 200) % (sample.bytes.length * 8) }));
   await expect(`${name}: valid`, true, own);
   await expect(`${name}: not valid with one character altered`, false, own.map((sample) => ({ ...sample, text: altered(sample.text) })));
-  await expect(`${name}: not valid with a line feed more or in another normal form`, false, own.flatMap((sample) =>
+  await expect(`${name}: not valid with an extra line feed or in another normal form`, false, own.flatMap((sample) =>
     [`${sample.text}\n`, ` ${sample.text}`, sample.text.normalize("NFC")].filter((text) => text !== sample.text).map((text) => ({ ...sample, text }))));
   await expect(`${name}: not valid for another address`, false, own.map((sample) => ({ ...sample, address: next(sample) })));
   await expect(`${name}: not valid with one bit flipped`, false, [...everyBit, ...someBits].map(({ sample, bit }) =>
@@ -361,12 +365,12 @@ await expect("no BIP-322 signature is valid for the same key's address of anothe
     ({ address: bip322Signer(oneKey, other).address, family: "bitcoin", text, signature, what: type }));
 }));
 const [ether, tronAccount] = [ethersSigner(oneKey), tronSigner(oneKey)];
-await expect("Ethereum's and Tron's signatures of the same key are not each other's", false, [
+await expect("no Ethereum signature is valid for the same key's Tron address, or the other way round", false, [
   { address: tronAccount.address, family: "tron", text, signature: hex(await ether.sign(text)), what: "Ethereum's" },
   { address: ether.address, family: "ethereum", text, signature: hex(await tronAccount.sign(text)), what: "Tron's" },
 ]);
 const [hub, osmo] = [await cosmosSigner(oneKey, "cosmos", false), await cosmosSigner(oneKey, "osmo", false)];
-await expect("signatures of the same key on two Cosmos chains are not each other's", false, [
+await expect("no signature for one Cosmos chain is valid for the same key's address on another", false, [
   { address: osmo.address, family: "osmosis", text, signature: base64(await hub.sign(text)), what: "Cosmos Hub's" },
   { address: hub.address, family: "cosmos", text, signature: base64(await osmo.sign(text)), what: "Osmosis'" },
 ]);
@@ -376,10 +380,10 @@ await expect("a Solana signature for another domain or with another signer in th
   { address: foreign.address, text: signIn("Solana", "mainnet", foreign.address), what: "another domain", signer: foreign },
   { address: twoSigners.address, text, what: "two signers", signer: twoSigners },
 ].map(({ signer: { sign }, ...claim }) => ({ ...claim, family: "solana", signature: base58(sign(claim.text)) })));
-await expect("a chain that is named beside the address must be its own", false, first.map(({ sample }) =>
+await expect("a chain that is given with the address must be the address's own", false, first.map(({ sample }) =>
   ({ ...sample, family: "unknown", chain: sample.family === "solana" ? "eip155:1" : SOLANA })));
 
-// As people do it: the text in a file, what the tool printed in another, and one question.
+// As people do it: the text in a file, the tool's output in another, and one command.
 const folder = mkdtempSync(join(tmpdir(), "countersign-signers-"));
 const faults = [];
 for (const { name, sample } of first) {

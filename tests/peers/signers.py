@@ -1,4 +1,4 @@
-"""Signatures made by Python's wallet libraries, judged by `countersign challenge verify`: eth-account, btclib and PyNaCl.
+"""Signatures made by Python's wallet libraries, checked with `countersign challenge verify`: eth-account, btclib and PyNaCl.
 
     .venv/bin/python signers.py ../../target/debug/countersign
 
@@ -46,7 +46,7 @@ Resources:
 
 
 def signer(name, kind, chain_id):
-    """Names a function from 32 bytes of key to an address, a function from text to signature, and the spelling of bytes."""
+    """Registers a function from a 32-byte key to an address, a signing function, and the encoding of the signature."""
 
     def keep(make):
         SIGNERS[name] = (kind, chain_id, make)
@@ -56,7 +56,7 @@ def signer(name, kind, chain_id):
 
 
 def seed(name, number):
-    """32 bytes that are the same in every run and for nobody else."""
+    """32 bytes that are the same in every run and different for each name and number."""
     return hashlib.sha256(f"countersign signers.py {name} {number}".encode()).digest()
 
 
@@ -80,7 +80,7 @@ def _(key):
 
 
 def bitcoin(name, address_of, compressed=True):
-    """A signer by btclib for one type of address."""
+    """A signer with btclib for one type of address."""
 
     @signer(f"btclib {name}", "Bitcoin", "000000000019d6689c085ae165831e93")
     def _(key):
@@ -96,7 +96,7 @@ bitcoin("P2SH-P2WPKH", p2wpkh_p2sh)
 
 
 def solana(name, bytes_of, spell=base58_of):
-    """A signer by PyNaCl for one of the byte strings that wallets make of a text."""
+    """A signer with PyNaCl for one of the byte strings that wallets make from a text."""
 
     @signer(f"PyNaCl {name}", "Solana", "mainnet")
     def _(key):
@@ -118,7 +118,7 @@ def _(text, account):
 
 
 class Judge:
-    """Asks the program, and counts."""
+    """Runs the program, and counts passes and failures."""
 
     def __init__(self, binary):
         self.binary, self.passed, self.failed, self.judged = binary, 0, 0, 0
@@ -128,12 +128,12 @@ class Judge:
         command = [self.binary, "challenge", "verify", "--batch"]
         ended = subprocess.run(command, input=lines.encode(), stdout=subprocess.PIPE, check=False)
         answers = [json.loads(line) for line in ended.stdout.decode().splitlines()]
-        assert len(answers) == len(claims), "every line has one answer"
+        assert len(answers) == len(claims), "every line has one result"
         assert ended.returncode == (0 if all(answer["valid"] for answer in answers) else 1), ended.returncode
         return answers
 
     def expect(self, what, valid, claims):
-        """One line, whatever the number. The family must be right even where the signature is not."""
+        """Prints one line, whatever the number. The family must be right even if the signature is not."""
         assert claims, what
         faults = [
             f"{claim['address']}: {answer}"
@@ -170,14 +170,14 @@ def with_flipped_bit(claim, bit):
 
 def main():
     if len(sys.argv) != 2:
-        sys.exit("say where the program is: python signers.py ../../target/debug/countersign")
+        sys.exit("usage: python signers.py ../../target/debug/countersign")
     judge = Judge(sys.argv[1])
     samples = {name: list(samples_of(name)) for name in SIGNERS}
     for name, own in samples.items():
         other = {claim["address"]: next(each["address"] for each in own if each["address"] != claim["address"]) for claim in own}
         judge.expect(f"{name}: valid", True, own)
         judge.expect(f"{name}: not valid with one character altered", False, [{**claim, "text": altered(claim["text"])} for claim in own])
-        judge.expect(f"{name}: not valid with a line feed more", False, [{**claim, "text": claim["text"] + "\n"} for claim in own])
+        judge.expect(f"{name}: not valid with an extra line feed", False, [{**claim, "text": claim["text"] + "\n"} for claim in own])
         judge.expect(f"{name}: not valid for another address", False, [{**claim, "address": other[claim["address"]]} for claim in own])
         bits = [with_flipped_bit(own[0], bit) for bit in range(8 * len(own[0]["data"]))]
         bits += [with_flipped_bit(claim, index * 97 % 512) for index, claim in enumerate(own[1:])]

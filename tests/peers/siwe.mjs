@@ -1,5 +1,6 @@
-// Wallets' own code as a judge of the sign-in: the text is read with npm `siwe` and with MetaMask's rules, the signatures
-// are made by ethers.   node siwe.mjs http://localhost:8080
+// Checks the sign-in with wallets' own code: npm `siwe` and MetaMask's rules parse the text, and ethers makes
+// the signatures.
+// node siwe.mjs http://localhost:8080
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
@@ -21,16 +22,16 @@ const client = await register({ client_name: "Peers: siwe", scopes: ["profile", 
 const hexOf = (text) => hexlify(toUtf8Bytes(text));
 const bytesOf = (signature) => Buffer.from(signature.slice(2), "hex");
 
-/** A browser with a text to sign in its hands. */
+/** A browser with a text to sign. */
 async function ready({ who = address, cookies } = {}) {
   const visit = await begin(client, { scope: "profile email", cookies });
   const issued = await challenge(visit, who);
   return { visit, issued, text: issued.challenge };
 }
 
-// --- the text ----------------------------------------------------------------------------------------------------------------
+// --- the text ----------------------------------------------------------------------------------------------
 
-await check("the text parses with npm siwe, and siwe writes the same text from what it read", async () => {
+await check("the text parses with npm siwe, and siwe serializes it to the same text", async () => {
   const { text } = await ready();
   assert.equal(new SiweMessage(text).prepareMessage(), text);
 });
@@ -60,7 +61,7 @@ await check("B-016 the nonce is 96 bits or more of letters and digits, and new i
   for (const nonce of nonces) assert.match(nonce, /^[A-Za-z0-9]{17,}$/);
 });
 
-await check("B-004 statement and resources name where it leads, the client and the scopes, and not the client's own name", async () => {
+await check("B-004 statement and resources contain the redirect URI's origin, the client and the scopes, but not the client's name", async () => {
   const { visit, text } = await ready();
   const read = new SiweMessage(text);
   assert.match(read.statement, /client\.example/);
@@ -68,7 +69,7 @@ await check("B-004 statement and resources name where it leads, the client and t
   assert.ok(read.resources.includes("https://client.example"), String(read.resources));
   assert.ok(read.resources.some((each) => each.includes(visit.fields.client_id)), String(read.resources));
   for (const scope of ["profile", "email"]) assert.ok(read.resources.some((each) => each.endsWith(`:${scope}`)), scope);
-  assert.ok(!text.includes(visit.fields.state), "the state is the client's secret");
+  assert.ok(!text.includes(visit.fields.state), "the text does not contain the client's state");
 });
 
 await check("A-055 the text is printable ASCII with line feeds, 1,500 bytes at most", async () => {
@@ -101,7 +102,7 @@ await check("siwe's own verification agrees: signature, domain, nonce and time",
   assert.ok(success, JSON.stringify(error));
 });
 
-await check("siwe's own verification refuses it for another domain and after its end", async () => {
+await check("siwe's own verification refuses it for another domain and after its expiration", async () => {
   const { text } = await ready();
   const signature = await wallet.signMessage(text);
   const late = new Date(Date.now() + 301_000).toISOString();
@@ -111,7 +112,7 @@ await check("siwe's own verification refuses it for another domain and after its
   }
 });
 
-await check("MetaMask takes it for a sign-in request of our own page, and of no other (B-014)", async () => {
+await check("MetaMask recognizes it as a sign-in request of our own page, and of no other (B-014)", async () => {
   const { text } = await ready();
   const siwe = detectSIWE({ data: hexOf(text) });
   assert.ok(siwe.isSIWEMessage, "MetaMask would show a plain signature request");
@@ -124,7 +125,7 @@ await check("MetaMask takes it for a sign-in request of our own page, and of no 
   }
 });
 
-// --- signatures that log in --------------------------------------------------------------------------------------------------
+// --- signatures that log in --------------------------------------------------------------------------------
 
 const spellings = {
   "hex with 0x": (s) => s,
@@ -137,7 +138,7 @@ const spellings = {
 
 const subjects = new Set();
 for (const [name, spell] of Object.entries(spellings)) {
-  await check(`a signature by ethers, ${name}, logs in and its code exchanges`, async () => {
+  await check(`a signature by ethers, ${name}, logs in, and its code can be exchanged`, async () => {
     const { visit, text } = await ready();
     const answer = await login(visit, { address, text, signature: spell(await wallet.signMessage(text)) });
     assert.equal(answer.status, 200, answer.text);
@@ -151,7 +152,7 @@ for (const [name, spell] of Object.entries(spellings)) {
   });
 }
 
-await check("the spec's way: without asking for JSON the answer is 303 to the client, with code, state and iss", async () => {
+await check("without a request for JSON, the response is a 303 to the client, with code, state and iss", async () => {
   const { visit, text } = await ready();
   const answer = await login(visit, { address, text, signature: await wallet.signMessage(text), headers: {} });
   assert.equal(answer.status, 303, answer.text);
@@ -181,7 +182,7 @@ await check("two tabs of one browser sign in side by side, each with its own sta
   }
 });
 
-await check("the rest of the way: refresh gives a new pair, and after revoking nothing is good any more", async () => {
+await check("the rest of the flow: a refresh returns a new pair of tokens, and after the revocation none is valid", async () => {
   const { visit, text } = await ready();
   const answer = await login(visit, { address, text, signature: await wallet.signMessage(text) });
   const tokens = await exchange(visit, codeOf(answer.json.redirect_to, visit));
@@ -198,7 +199,7 @@ await check("the rest of the way: refresh gives a new pair, and after revoking n
   refused(await refresh(next.json.refresh_token), 400, "invalid_grant", /./);
 });
 
-// --- signatures that do not ----------------------------------------------------------------------------------------------------
+// --- signatures that do not log in -------------------------------------------------------------------------
 
 const other = Wallet.createRandom();
 const highS = (signature) => {
@@ -212,7 +213,7 @@ const flippedV = (signature) => withV(signature, signature.endsWith("1b") ? 28 :
 const wrong = {
   "B-022 with a high s": highS,
   "B-022 with a high s, base64": (s) => bytesOf(highS(s)).toString("base64"),
-  "with the other v, which recovers another key": flippedV,
+  "with the other v, from which another key is recovered": flippedV,
   "B-022 of zeros": () => `0x${"00".repeat(64)}1b`,
   "B-022 with r of the group's order": (s) => `0x${ORDER.toString(16)}${s.slice(66)}`,
   "B-024 empty": () => "",
@@ -226,7 +227,7 @@ const wrong = {
   "B-024 with a space inside": (s) => `${s.slice(0, 40)} ${s.slice(40)}`,
   "B-024 in full-width digits": (s) => s.replace(/[0-9]/g, (digit) => String.fromCharCode(digit.charCodeAt(0) + 0xfee0)),
   "B-024 with base64 of its hex text": (s) => Buffer.from(s).toString("base64"),
-  "B-024 that is words": () => "not a signature",
+  "B-024 that is plain words": () => "not a signature",
   "B-024 of 1 KiB": () => `0x${"ab".repeat(1024)}`,
   "B-025 in Bitcoin's order, header first": (s) => `0x${s.slice(-2)}${s.slice(2, -2)}`,
 };
@@ -245,7 +246,7 @@ await check("B-021 a v of 2, 26, 29 to 38 or 255 is refused", async () => {
   }
 });
 
-await check("the forged signatures above are what they claim: the high s would recover the same key", async () => {
+await check("the forged signatures above are correct forgeries: the same key is recovered from the high s", async () => {
   const { text } = await ready();
   const signature = await wallet.signMessage(text);
   const { r, s, yParity } = Signature.from(signature);
@@ -253,7 +254,7 @@ await check("the forged signatures above are what they claim: the high s would r
   assert.ok(BigInt(`0x${highS(signature).slice(66, 130)}`) > ORDER / 2n);
 });
 
-await check("a signature of another text is refused, however near (B-002)", async () => {
+await check("a signature of another text is refused, however similar (B-002)", async () => {
   for (const alter of [(t) => `${t}\n`, (t) => t.replace("Version: 1", "Version: 2"), (t) => t.toLowerCase(), () => "hello"]) {
     const { visit, text } = await ready();
     refused(await login(visit, { address, text, signature: await wallet.signMessage(alter(text)) }), ...BAD_SIGNATURE);
@@ -270,14 +271,14 @@ await check("the text for one address, signed and sent by another, is refused (B
   refused(await login(visit, { address: other.address, text, signature: await other.signMessage(text) }), ...BAD_CHALLENGE);
 });
 
-await check("a text that was never issued is refused, though its signature is good (B-002)", async () => {
+await check("a text that was never issued is refused, even with a valid signature (B-002)", async () => {
   for (const alter of [(t) => t.replace(/Nonce: \w+/, "Nonce: 00000000000000000000000000000000"), (t) => t.replace("client.example", "evil.example"), (t) => `${t}\n`, () => "hello"]) {
     const { visit, text } = await ready();
     refused(await login(visit, { address, text: alter(text), signature: await wallet.signMessage(alter(text)) }), ...BAD_CHALLENGE);
   }
 });
 
-await check("a text of another session is refused, and stays good in its own (B-003)", async () => {
+await check("the text of another session is refused, and stays valid in its own (B-003)", async () => {
   const [mine, theirs] = [await ready(), await ready()];
   const signature = await wallet.signMessage(mine.text);
   refused(await login(theirs.visit, { address, text: mine.text, signature }), ...BAD_CHALLENGE);
@@ -307,7 +308,7 @@ await check("a used text is refused in its session, and by a copy of the session
   else refused(again, ...NO_SESSION);
 });
 
-await check("B-011 sixteen submissions of one signature at once give one code", async () => {
+await check("B-011 sixteen submissions of one signature at once return one code", async () => {
   const { visit, text } = await ready();
   const signature = await wallet.signMessage(text);
   const answers = await Promise.all(Array.from({ length: 16 }, () => login(visit, { address, text, signature, cookies: visit.cookies.copy() })));
@@ -315,17 +316,17 @@ await check("B-011 sixteen submissions of one signature at once give one code", 
   for (const each of answers.filter((one) => one.status !== 200)) refused(each, ...BAD_CHALLENGE);
 });
 
-await check("a signature that fails does not use the text up; five do (A-050)", async () => {
+await check("one wrong signature does not use up the text; five do (A-050)", async () => {
   const { visit, text } = await ready();
   const bad = await other.signMessage(text);
   for (let count = 0; count < 4; count += 1) refused(await login(visit, { address, text, signature: bad }), ...BAD_SIGNATURE);
   const copy = visit.cookies.copy();
   refused(await login(visit, { address, text, signature: bad }), ...BAD_SIGNATURE);
   refused(await login(visit, { address, text, signature: await wallet.signMessage(text) }), ...BAD_CHALLENGE);
-  assert.equal((await login(visit, { address, text, signature: await wallet.signMessage(text), cookies: copy })).status, 200, "after four it was good");
+  assert.equal((await login(visit, { address, text, signature: await wallet.signMessage(text), cookies: copy })).status, 200, "after four wrong ones the right one is accepted");
 });
 
-await check("a field that is missing or not a string is refused by name (A-053)", async () => {
+await check("if a field is missing or not a string, the error names it (A-053)", async () => {
   const { visit, text } = await ready();
   const whole = { wallet_address: address, challenge: text, signature: await wallet.signMessage(text), ...visit.fields };
   for (const name of ["wallet_address", "challenge", "signature", "client_id", "redirect_uri", "state"]) {
@@ -337,7 +338,7 @@ await check("a field that is missing or not a string is refused by name (A-053)"
   }
 });
 
-await check("an address that is none gets no text (B-029, B-031, B-032)", async () => {
+await check("an invalid address gets no text (B-029, B-031, B-032)", async () => {
   const visit = await begin(client);
   const mixed = getAddress(address).replace(/[a-fA-F](?=[^]*$)/, (letter) => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()));
   const bad = ["", "hello", address.slice(0, -1), `${address}0`, `${address} `, `\u200b${address}`, address.replace("0x", "0х"), "vitalik.eth", `eip155:0:${address}`, `solana:1:${address}`, mixed];
@@ -347,7 +348,7 @@ await check("an address that is none gets no text (B-029, B-031, B-032)", async 
   }
 });
 
-await check("without a session there is no text either", async () => {
+await check("there is no text without a session either", async () => {
   const answer = await request("POST", "/oauth/challenge", { body: { wallet_address: address } });
   refused(answer, ...NO_SESSION);
 });

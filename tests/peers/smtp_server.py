@@ -1,12 +1,12 @@
-"""aiosmtpd as a judge: a real mail server on loopback that says what it was given.
+"""A real mail server on loopback, aiosmtpd, which prints what it receives.
 
     .venv/bin/python smtp_server.py [--tls | --starttls] [--user NAME --password PASSWORD]
 
 Its first line on standard output is a JSON object with its port and, with TLS, the file with its self-signed certificate.
-Every further line is one mail as Python's own parser reads it. It ends when its standard input does.
+Every further line is one mail as Python's own parser reads it. It exits when its standard input is closed.
 
-Recipients whose names begin with `nobody` are refused for good, with `later` for now; `echo` is refused with a reply that
-repeats what it can.
+Recipients whose names begin with `nobody` are refused permanently, those with `later` temporarily. `echo` is refused with a
+reply that repeats what it can.
 """
 
 import argparse
@@ -60,7 +60,7 @@ class Handler:
 
 
 def certificate(folder):
-    """A certificate for this machine that nobody but its owner vouches for."""
+    """A self-signed certificate for this machine."""
     key, certificate = folder / "key.pem", folder / "certificate.pem"
     command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
     command += ["-subj", "/CN=localhost", "-days", "2", "-keyout", key, "-out", certificate]

@@ -1,6 +1,6 @@
-// Every state of the sign-in page, one after the other: what it says, where the focus is, that it fits 320, 768 and 1280
-// points in the light and in the dark, and that axe-core finds nothing wrong in any of them.
-// node states.mjs http://localhost:8080 [state …]          Pictures go to target/screenshots/states.
+// Every state of the sign-in page, one after the other: what it says, where the focus is, that it fits 320,
+// 768 and 1280 points, light and dark, and that axe-core finds nothing wrong in any of them.
+// node states.mjs http://localhost:8080 [state …]          Screenshots go to target/screenshots/states.
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
@@ -15,11 +15,14 @@ const wanted = process.argv.slice(3);
 const WIDTHS = [320, 768, 1280];
 const REJECTED = { code: 4001, message: "User rejected the request." };
 const HOST = new URL(BASE).host;
-const SAFE_SIGNATURE = (signature) => `0x${signature.slice(2).repeat(2)}`; // As long as that of a Safe with two owners.
+const SAFE_SIGNATURE = (signature) => `0x${signature.slice(2).repeat(2)}`; // As long as the signature of a Safe with two owners.
 
-// --- judging one state ----------------------------------------------------------------------------------------------------------
+// --- checking one state ------------------------------------------------------------------------------------
 
-/** Looks at the page as it is now, in every width and in both colors. `text` stands where the page speaks. */
+/**
+ * Checks the page as it is now, at every width and in both color schemes. `text` must be where the page shows
+ * messages.
+ */
 async function judge(page, name, { text, focus, alert = false, title } = {}) {
   if (text) await page.locator("main", { hasText: text }).waitFor(SLOW);
   if (focus) assert.ok(await page.locator(focus).evaluate((element) => element === document.activeElement), `the focus is on ${focus}`);
@@ -37,7 +40,7 @@ async function judge(page, name, { text, focus, alert = false, title } = {}) {
   }
 }
 
-/** What axe-core says, with each element that it says it of. */
+/** The violations that axe-core finds, with the elements that they are about. */
 async function violationsOf(page) {
   return page.evaluate(async () => {
     const { violations } = await window.axe.run(document, { preload: false, resultTypes: ["violations"], rules: { "target-size": { enabled: true } } });
@@ -47,7 +50,7 @@ async function violationsOf(page) {
 
 const states = [];
 
-/** A check of one state, in a browser of its own. */
+/** A check of one state, in a new browser. */
 function state(name, settings, body) {
   if (wanted.length > 0 && !wanted.includes(name)) return;
   const judged = async () => {
@@ -62,7 +65,7 @@ function state(name, settings, body) {
   states.push(() => check(`${name}: ${settings.claim}`, judged));
 }
 
-/** The person has arrived, and the page has found the wallet. */
+/** The user has arrived, and the page has found the wallet. */
 async function arriveReady(context, options) {
   const visit = await arrive(context, options);
   await inState(visit.page, "ready");
@@ -71,7 +74,7 @@ async function arriveReady(context, options) {
 
 const chooseWallet = (page, place = 0) => page.locator("#wallet-list button").nth(place).click();
 
-/** The text to sign is there. */
+/** The text to sign is shown. */
 async function arriveConfirmed(context, options) {
   const visit = await arriveReady(context, options);
   await chooseWallet(visit.page);
@@ -79,7 +82,7 @@ async function arriveConfirmed(context, options) {
   return visit;
 }
 
-/** What the server answers at a path, as far as this browser hears it; `null` is no answer at all. */
+/** What this browser gets from the server at a path; `null` is no response at all. */
 async function answering(context, path, answer, { times } = {}) {
   const hears = (route) => (answer === null ? undefined : answer === "offline" ? route.abort() : route.fulfill(answer));
   await context.route(new RegExp(`${path}$`), hears, times ? { times } : {});
@@ -87,16 +90,16 @@ async function answering(context, path, answer, { times } = {}) {
 
 const refusal = (status, error, description, headers = {}) => ({ status, headers, json: { error, error_description: description } });
 
-// --- before anything is chosen --------------------------------------------------------------------------------------------------
+// --- before anything is chosen -----------------------------------------------------------------------------
 
-state("boot", { claim: "before the scripts are there, or without one of them, the page is whole" }, async (context) => {
+state("boot", { claim: "before the scripts are loaded, or without one of them, the page is complete" }, async (context) => {
   await context.route(/\/assets\/auth\.[^/]*\.js$/, (route) => route.abort());
   const { page } = await arrive(context);
-  assert.ok(await page.locator("#address").isVisible(), "the way by hand is there");
+  assert.ok(await page.locator("#address").isVisible(), "signing by hand is possible");
   await judge(page, "boot", { text: "wants you to sign in with your wallet" });
 });
 
-state("no-js", { claim: "without JavaScript the way by hand is open", javaScriptEnabled: false }, async (context) => {
+state("no-js", { claim: "without JavaScript, signing by hand is possible", javaScriptEnabled: false }, async (context) => {
   const { page } = await arrive(context);
   assert.ok(await page.locator("#no-js").isVisible());
   assert.ok(await page.locator("#address").isVisible());
@@ -106,13 +109,13 @@ state("no-js", { claim: "without JavaScript the way by hand is open", javaScript
   }
 });
 
-state("ready", { claim: "the wallets are listed, and nothing took the focus", wallet: new TestWallet() }, async (context) => {
+state("ready", { claim: "the wallets are listed, and nothing has taken the focus", wallet: new TestWallet() }, async (context) => {
   const { page } = await arriveReady(context);
   assert.equal(await page.evaluate(() => document.activeElement.tagName), "BODY");
   await judge(page, "ready", { title: new RegExp(`^Sign in to Photo Album - ${HOST}$`) });
 });
 
-state("no-wallet", { claim: "the list goes on listening", eip6963: false }, async (context) => {
+state("no-wallet", { claim: "the list keeps listening", eip6963: false }, async (context) => {
   const { page } = await arrive(context);
   await inState(page, "no-wallet");
   await judge(page, "no-wallet", { text: "No wallet found in this browser yet." });
@@ -124,9 +127,9 @@ state("no-wallet", { claim: "the list goes on listening", eip6963: false }, asyn
   await inState(page, "ready");
 });
 
-// --- connecting -----------------------------------------------------------------------------------------------------------------
+// --- connecting --------------------------------------------------------------------------------------------
 
-/** The wallet's answer to being connected to, and what the page makes of it. */
+/** The wallet's response to a connection request, and what the page shows. */
 const CONNECTING = [
   ["connecting", { holds: ["eth_requestAccounts"] }, { text: "Approve the connection in Test Wallet.", title: /^Waiting for your wallet - Sign in/ }],
   ["pending", { error: { code: -32002, message: "busy" } }, { text: "Test Wallet already has a request waiting. Open Test Wallet and answer it." }],
@@ -145,7 +148,7 @@ for (const [name, { holds = [], error }, expected] of CONNECTING) {
   });
 }
 
-state("pick-account", { claim: "several accounts are shown whole, and chosen by the keyboard", wallet: new TestWallet({ accounts: 3 }) }, async (context, wallet) => {
+state("pick-account", { claim: "several accounts are shown in full, and can be chosen with the keyboard", wallet: new TestWallet({ accounts: 3 }) }, async (context, wallet) => {
   const visit = await arriveReady(context);
   const { page } = visit;
   await chooseWallet(page);
@@ -162,9 +165,9 @@ state("pick-account", { claim: "several accounts are shown whole, and chosen by 
   await arrivedAs(visit, wallet.keys[1].address);
 });
 
-// --- the text, and the signature ------------------------------------------------------------------------------------------------
+// --- the text, and the signature ---------------------------------------------------------------------------
 
-state("preparing", { claim: "the button says that it is busy", wallet: new TestWallet() }, async (context) => {
+state("preparing", { claim: "the button shows that it is busy", wallet: new TestWallet() }, async (context) => {
   await answering(context, "/oauth/challenge", null);
   const { page } = await arriveReady(context);
   await chooseWallet(page);
@@ -183,7 +186,7 @@ state("confirm", { claim: "the text and the account are shown, read in groups, a
   await judge(page, "confirm", { text: `${HOST} wants you to sign in with your Ethereum account:`, focus: "#sign", title: /^Check and sign - Sign in/ });
 });
 
-/** The wallet's answer to being asked to sign. */
+/** The wallet's response to a signing request. */
 const SIGNING = [
   ["signing", { holds: ["personal_sign"] }, { text: `Check your wallet: the request must come from ${HOST}.` }],
   ["sign-rejected", { error: REJECTED }, { text: "You did not sign. You are not signed in. Try again or deny the request.", focus: "#sign" }],
@@ -212,7 +215,7 @@ state("account-changed", { claim: "another account in the wallet means another t
   await arrivedAs(visit, other.address);
 });
 
-state("verifying", { claim: "the server judges", wallet: new TestWallet() }, async (context) => {
+state("verifying", { claim: "the server verifies the signature", wallet: new TestWallet() }, async (context) => {
   await answering(context, "/oauth/login", null);
   const { page } = await arriveConfirmed(context);
   await page.locator("#sign").click();
@@ -222,20 +225,20 @@ state("verifying", { claim: "the server judges", wallet: new TestWallet() }, asy
 
 const ETHEREUM = { contractChains: JSON.stringify([{ chain: "eip155:1", name: "Ethereum" }, { chain: "eip155:10", name: "Optimism" }]) };
 
-state("verifying-chain", { claim: "a judgement that takes long is a chain's", wallet: new TestWallet(), told: ETHEREUM }, async (context) => {
+state("verifying-chain", { claim: "a verification that takes long asks a chain", wallet: new TestWallet(), told: ETHEREUM }, async (context) => {
   await answering(context, "/oauth/login", null);
   const { page } = await arriveConfirmed(context);
   await page.locator("#sign").click();
   await judge(page, "verifying-chain", { text: "Asking chain Ethereum…" });
 });
 
-// --- what the server does not take ----------------------------------------------------------------------------------------------
+// --- what the server refuses -------------------------------------------------------------------------------
 
 const BAD_SIGNATURE =
   "Failed to verify signature. The signature does not match this address and text. Check the account and sign the exact text, no extra spaces.";
 const CHANGED = (signature) => signature.replace(/..$/, (v) => (v === "1b" ? "1c" : "1b"));
 
-state("bad-signature", { claim: "a wrong signature of a wallet can be made again", wallet: new TestWallet({ alter: CHANGED }) }, async (context, wallet) => {
+state("bad-signature", { claim: "after a wrong signature, the wallet can sign again", wallet: new TestWallet({ alter: CHANGED }) }, async (context, wallet) => {
   const visit = await arriveConfirmed(context);
   const { page } = visit;
   await page.locator("#sign").click();
@@ -246,7 +249,7 @@ state("bad-signature", { claim: "a wrong signature of a wallet can be made again
   await arrivedAs(visit, wallet.key.address);
 });
 
-state("bad-signature-by-hand", { claim: "the field is marked, and tied to what is wrong with it", eip6963: false }, async (context) => {
+state("bad-signature-by-hand", { claim: "the field is marked, and its error is associated with it", eip6963: false }, async (context) => {
   const { page } = await arrive(context);
   await inState(page, "no-wallet");
   await page.locator("#manual > summary").click();
@@ -262,7 +265,7 @@ state("bad-signature-by-hand", { claim: "the field is marked, and tied to what i
   await judge(page, "bad-signature-by-hand", { text: BAD_SIGNATURE, alert: true, focus: "#signature" });
 });
 
-/** Contract wallets that the server cannot take: what the chain has at the address, and what the server says. */
+/** Contract wallets that the server refuses: what the chain has at the address, and what the server says. */
 const CONTRACTS = [
   ["wrong-chain", { chainId: "0x2105", code: "0x6001" }, "This looks like a smart-contract wallet on Base (8453). This server can check: Ethereum, Optimism. Switch network in the wallet or use another account."],
   ["undeployed", { code: "0x" }, "This contract wallet is not active yet on Ethereum."],
@@ -276,11 +279,11 @@ for (const [name, { chainId = "0x1", code, down = false }, text] of CONTRACTS) {
     await page.locator("#sign").click();
     await inState(page, name);
     await judge(page, name, { text, alert: true });
-    assert.equal(await page.locator('#wallet-messages [data-part="retry"]').isVisible(), down, "the same signature helps only where a chain was down");
+    assert.equal(await page.locator('#wallet-messages [data-part="retry"]').isVisible(), down, "sending the same signature again only helps if a chain was down");
   });
 }
 
-state("expired", { claim: "a text that is too old is replaced, and the new one is good", wallet: new TestWallet() }, async (context, wallet) => {
+state("expired", { claim: "an expired text is replaced, and the new one works", wallet: new TestWallet() }, async (context, wallet) => {
   await answering(context, "/oauth/login", refusal(401, "access_denied", "Challenge is not valid or has expired"), { times: 1 });
   const visit = await arriveConfirmed(context);
   const { page } = visit;
@@ -291,7 +294,7 @@ state("expired", { claim: "a text that is too old is replaced, and the new one i
   await arrivedAs(visit, wallet.key.address);
 });
 
-state("session-gone", { claim: "without its cookie the page says so, and sends nobody anywhere", wallet: new TestWallet(), told: { clientUri: clientOrigin } }, async (context) => {
+state("session-gone", { claim: "without its cookie the page says so, and does not redirect", wallet: new TestWallet(), told: { clientUri: clientOrigin } }, async (context) => {
   const { page } = await arriveConfirmed(context);
   await context.clearCookies();
   await page.locator("#sign").click();
@@ -301,7 +304,7 @@ state("session-gone", { claim: "without its cookie the page says so, and sends n
   assert.ok(await page.locator("#sign").isHidden());
 });
 
-state("other-tab", { claim: "the other tabs of a request hear that it is answered", wallet: new TestWallet() }, async (context, wallet) => {
+state("other-tab", { claim: "the other tabs of a request are told that it was answered", wallet: new TestWallet() }, async (context, wallet) => {
   const visit = await arriveConfirmed(context);
   const second = await context.newPage();
   await second.goto(visit.page.url());
@@ -335,7 +338,7 @@ for (const [name, answer, text] of ON_THE_WAY) {
   });
 }
 
-state("now-again", { claim: "after the wait the person may try again", wallet: new TestWallet() }, async (context, wallet) => {
+state("now-again", { claim: "after the wait the user can try again", wallet: new TestWallet() }, async (context, wallet) => {
   const visit = await arriveConfirmed(context);
   const { page } = visit;
   await answering(context, "/oauth/login", refusal(429, "temporarily_unavailable", "too many requests", { "Retry-After": "2" }), { times: 1 });
@@ -346,7 +349,7 @@ state("now-again", { claim: "after the wait the person may try again", wallet: n
   await arrivedAs(visit, wallet.key.address);
 });
 
-// --- the page itself is not right -------------------------------------------------------------------------------------------------
+// --- the page itself is wrong ------------------------------------------------------------------------------
 
 state("insecure", { claim: "without HTTPS nothing can be signed", wallet: new TestWallet() }, async (context) => {
   await context.addInitScript(() => Object.defineProperty(window, "isSecureContext", { value: false }));
@@ -363,7 +366,7 @@ state("wrong-host", { claim: "under another name nothing can be signed", wallet:
   assert.equal(await page.locator("#page-link").textContent(), "Go to auth.example.org");
 });
 
-// --- leaving ----------------------------------------------------------------------------------------------------------------------
+// --- leaving -----------------------------------------------------------------------------------------------
 
 for (const [name, press, text] of [["success", "#sign", `Taking you to`], ["denied", "#check .deny", "Taking you back to"]]) {
   state(name, { claim: `${text} the client, with a link for browsers that ask first`, wallet: new TestWallet() }, async (context) => {
@@ -377,12 +380,12 @@ for (const [name, press, text] of [["success", "#sign", `Taking you to`], ["deni
   });
 }
 
-// --- people whom the server knows ---------------------------------------------------------------------------------------------------
+// --- remembered users --------------------------------------------------------------------------------------
 
-/** Signs in, and stays signed in as the page offers it. */
+/** Signs in, and stays signed in as the page offers. */
 async function signIn(context, wallet, options) {
   const visit = await arriveConfirmed(context, options);
-  assert.ok(await visit.page.locator("#remember").isChecked(), "to be remembered is offered, and can be declined");
+  assert.ok(await visit.page.locator("#remember").isChecked(), "being remembered is offered, and can be declined");
   await visit.page.locator("#sign").click();
   await arrivedAs(visit, wallet.key.address);
   await visit.page.close();
@@ -390,7 +393,7 @@ async function signIn(context, wallet, options) {
 
 for (const javaScriptEnabled of [true, false]) {
   const how = javaScriptEnabled ? "" : "-no-js";
-  state(`remembered${how}`, { claim: "one press, and no wallet", wallet: new TestWallet() }, async (context, wallet) => {
+  state(`remembered${how}`, { claim: "one click, and no wallet", wallet: new TestWallet() }, async (context, wallet) => {
     await signIn(context, wallet);
     const cookies = await context.cookies();
     const again = javaScriptEnabled ? context : await person({ javaScriptEnabled });
@@ -412,12 +415,12 @@ for (const javaScriptEnabled of [true, false]) {
     const calls = wallet.calls.length;
     await page.locator("#continue").click();
     await arrivedAs(visit, wallet.key.address);
-    assert.equal(wallet.calls.length, calls, "the wallet was not asked");
+    assert.equal(wallet.calls.length, calls, "the wallet got no request");
     if (!javaScriptEnabled) await again.close();
   });
 }
 
-state("step-up", { claim: "what is new is marked, and signed", wallet: new TestWallet() }, async (context, wallet) => {
+state("step-up", { claim: "what is new is marked and must be signed", wallet: new TestWallet() }, async (context, wallet) => {
   await signIn(context, wallet, { scope: "profile" });
   const visit = await arrive(context, { scope: "profile email" });
   const { page } = visit;
@@ -431,7 +434,7 @@ state("step-up", { claim: "what is new is marked, and signed", wallet: new TestW
   await arrivedAs(visit, wallet.key.address);
 });
 
-state("email", { claim: "an address that is none is told before the wallet is asked, and none is needed", wallet: new TestWallet() }, async (context, wallet) => {
+state("email", { claim: "an invalid address is reported before the wallet is asked, and the address is optional", wallet: new TestWallet() }, async (context, wallet) => {
   const visit = await arriveConfirmed(context, { scope: "profile email" });
   const { page } = visit;
   await page.locator("#email").fill("nobody");
@@ -458,9 +461,9 @@ state("account", { claim: "the account page's own sign-in asks for no consent", 
   await page.waitForURL(`${BASE}/account`, SLOW);
 });
 
-// --- whole ways ---------------------------------------------------------------------------------------------------------------------
+// --- whole sign-ins ----------------------------------------------------------------------------------------
 
-state("keyboard", { claim: "a sign-in takes at most 12 presses of keys", wallet: new TestWallet() }, async (context, wallet) => {
+state("keyboard", { claim: "a sign-in takes at most 12 key presses", wallet: new TestWallet() }, async (context, wallet) => {
   const visit = await arriveReady(context);
   const { page } = visit;
   let presses = 0;
@@ -483,7 +486,7 @@ state("keyboard", { claim: "a sign-in takes at most 12 presses of keys", wallet:
   console.log(`        ${presses} presses`);
 });
 
-state("two-wallets", { claim: "the second wallet returns a code, and stands first the next time", wallets: [new TestWallet({ name: "First Wallet" }), new TestWallet({ name: "Second Wallet" })] }, async (context) => {
+state("two-wallets", { claim: "the second wallet returns a code, and is listed first the next time", wallets: [new TestWallet({ name: "First Wallet" }), new TestWallet({ name: "Second Wallet" })] }, async (context) => {
   const visit = await arriveReady(context);
   const { page } = visit;
   await page.locator("#wallet-list button").nth(1).waitFor(SLOW);

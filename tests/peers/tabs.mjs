@@ -1,5 +1,6 @@
-// Deny, Back, reload, two tabs, a second browser, another site: nothing is lost and nothing leaks (B-055 to B-070). What HTTP alone
-// can show is in tests/e2e/security/login_sessions.rs; here are the browser's own ways, in Chromium.
+// Deny, Back, reload, two tabs, a second browser, another site: nothing is lost and nothing leaks (B-055 to
+// B-070). What HTTP alone can show is in tests/e2e/security/login_sessions.rs. Here is what needs a browser,
+// Chromium.
 // node tabs.mjs http://localhost:8080
 
 import assert from "node:assert/strict";
@@ -16,7 +17,7 @@ import {
 
 const OVER = "Missing or expired OAuth session";
 
-// --- a client on the web, behind a certificate that nobody signed --------------------------------------------------------------------
+// --- a client on the web, with a self-signed certificate ---------------------------------------------------
 
 const folder = mkdtempSync(join(tmpdir(), "countersign-tabs-"));
 const pem = (name) => join(folder, `${name}.pem`);
@@ -36,19 +37,19 @@ const onHttps = await register({ client_name: "Web Album", redirect_uris: [webPa
 const second = await register({ client_name: "Music Box", redirect_uris: ["http://127.0.0.1/music"], scopes: ["profile", "email"] });
 const secondPage = `${clientOrigin}/music`;
 
-// --- steps --------------------------------------------------------------------------------------------------------------------------
+// --- steps -------------------------------------------------------------------------------------------------
 
 const SCRIPTS = [true, false];
-const how = (javaScriptEnabled) => (javaScriptEnabled ? "by the script" : "by forms alone");
+const how = (javaScriptEnabled) => (javaScriptEnabled ? "with the script" : "with forms only");
 
 const scenes = [];
 
-/** A check in browsers of its own. */
+/** A check with its own browsers. */
 function scene(claim, body) {
   scenes.push(() => check(claim, body));
 }
 
-/** A browser whose every answer to a client is written down: the whole addresses that it went to, codes and errors. */
+/** A browser that records every redirect to a client: the whole URLs, with codes and errors. */
 async function browsing(settings = {}) {
   const context = await person({ eip6963: true, ignoreHTTPSErrors: true, ...settings });
   const answers = [];
@@ -58,7 +59,7 @@ async function browsing(settings = {}) {
   return { context, answers };
 }
 
-/** Signs on the page: with the wallet, or by copying where there are no scripts. */
+/** Signs on the page: with the wallet, or by copying if there are no scripts. */
 async function sign(page, wallet, { javaScriptEnabled = true, remember = true } = {}) {
   if (javaScriptEnabled) {
     await page.locator("#wallet-list button", { hasText: wallet.name }).click();
@@ -74,7 +75,7 @@ async function sign(page, wallet, { javaScriptEnabled = true, remember = true } 
   return page.locator("#verify").click();
 }
 
-/** The browser remembers the person, who agreed to this client. */
+/** The browser remembers the user, who has allowed this client. */
 async function remembered(context, wallet, settings, options) {
   const visit = await arrive(context, options);
   await sign(visit.page, wallet, settings);
@@ -86,15 +87,15 @@ const pressDeny = (page) => page.locator('button[form="deny"]:visible').first().
 const atClient = (visit) => visit.page.waitForURL((url) => url.href.startsWith(visit.fields.redirect_uri), SLOW);
 const codesIn = (answers) => answers.filter((address) => new URL(address).searchParams.has("code"));
 
-/** The page says that this is over, and there is nothing on it to press. */
+/** The page says that the request is over, and has no buttons. */
 async function saysOver(page) {
   await page.getByText(OVER).first().waitFor(SLOW);
   assert.equal(await page.locator("#sign:visible, #continue:visible, #verify:visible, #deny").count(), 0);
 }
 
-// --- two tabs -----------------------------------------------------------------------------------------------------------------------
+// --- two tabs ----------------------------------------------------------------------------------------------
 
-scene("a tab that is loaded again is still about its own request, whatever other tabs began", async () => {
+scene("a tab that is reloaded still shows its own request, whatever other tabs started", async () => {
   const { context } = await browsing({ wallet: new TestWallet() });
   const one = await arrive(context);
   const two = await arrive(context, { client: second, redirectUri: secondPage });
@@ -106,7 +107,7 @@ scene("a tab that is loaded again is still about its own request, whatever other
 });
 
 for (const javaScriptEnabled of SCRIPTS) {
-  scene(`two tabs with two requests finish each with its own state, ${how(javaScriptEnabled)}`, async () => {
+  scene(`two tabs with two requests each finish with their own state, ${how(javaScriptEnabled)}`, async () => {
     const wallet = new TestWallet();
     const { context } = await browsing({ wallet, javaScriptEnabled });
     const one = await arrive(context);
@@ -145,7 +146,7 @@ for (const javaScriptEnabled of SCRIPTS) {
     await context.close();
   });
 
-  scene(`signed out in one tab, Continue in the other shows the whole page, gives no code and loses no request, ${how(javaScriptEnabled)}`, async () => {
+  scene(`after signing out in one tab, Continue in the other shows the whole page, returns no code and loses no request, ${how(javaScriptEnabled)}`, async () => {
     const wallet = new TestWallet();
     const { context, answers } = await browsing({ wallet, javaScriptEnabled });
     await remembered(context, wallet, { javaScriptEnabled });
@@ -165,7 +166,7 @@ for (const javaScriptEnabled of SCRIPTS) {
     await context.close();
   });
 
-  scene(`somebody else signed in in another tab: a page that names one account does not continue as the other, ${how(javaScriptEnabled)}`, async () => {
+  scene(`another user signed in in another tab: a page that names one account does not continue as the other, ${how(javaScriptEnabled)}`, async () => {
     const [ann, bob] = [new TestWallet({ name: "Wallet of Ann" }), new TestWallet({ name: "Wallet of Bob" })];
     const { context, answers } = await browsing({ wallets: [ann, bob], javaScriptEnabled });
     await remembered(context, ann, { javaScriptEnabled });
@@ -186,11 +187,11 @@ for (const javaScriptEnabled of SCRIPTS) {
   });
 }
 
-// --- back and reload ------------------------------------------------------------------------------------------------------------------
+// --- back and reload ---------------------------------------------------------------------------------------
 
 for (const javaScriptEnabled of SCRIPTS) {
-  for (const [name, isKnown] of [["Sign", false], ["Continue", true], ["Deny", false], ["Deny of somebody remembered", true]]) {
-    scene(`B-065 after ${name}, Back and reload say that it is over and give no second answer, ${how(javaScriptEnabled)}`, async () => {
+  for (const [name, isKnown] of [["Sign", false], ["Continue", true], ["Deny", false], ["Deny by a remembered user", true]]) {
+    scene(`B-065 after ${name}, Back and reload say that it is over and give no second response, ${how(javaScriptEnabled)}`, async () => {
       const wallet = new TestWallet();
       const { context, answers } = await browsing({ wallet, javaScriptEnabled });
       if (isKnown) await remembered(context, wallet, { javaScriptEnabled });
@@ -204,7 +205,8 @@ for (const javaScriptEnabled of SCRIPTS) {
       await atClient(visit);
       const wanted = name.startsWith("Deny") ? "error" : "code";
       assert.ok(new URL(page.url()).searchParams.has(wanted), page.url());
-      // The page that a form led to is the one before: Back may show it, and it leads on to the client with the same answer.
+      // The page before is the one that a form led to. Back may show it, and it redirects to the client with
+      // the same response.
       await page.goto(`${BASE}/auth`);
       await saysOver(page);
       await page.reload();
@@ -212,13 +214,13 @@ for (const javaScriptEnabled of SCRIPTS) {
       await page.goBack();
       await page.goBack();
       if (javaScriptEnabled) await saysOver(page);
-      await page.reload().catch(() => {}); // A form's page asks before it is sent again; nobody answers here.
-      assert.equal(new Set(answers).size, 1, `one answer, however often: ${answers.join("\n")}`);
+      await page.reload().catch(() => {}); // The browser asks before it sends a form again; nobody answers here.
+      assert.equal(new Set(answers).size, 1, `one response, however often: ${answers.join("\n")}`);
       await context.close();
     });
   }
 
-  scene(`B-065 Back to an answered request does not show what another tab asks, ${how(javaScriptEnabled)}`, async () => {
+  scene(`B-065 Back to an answered request does not show the request of another tab, ${how(javaScriptEnabled)}`, async () => {
     const wallet = new TestWallet();
     const { context } = await browsing({ wallet, javaScriptEnabled });
     const waiting = await arrive(context, { client: second, redirectUri: secondPage });
@@ -228,25 +230,25 @@ for (const javaScriptEnabled of SCRIPTS) {
     await arrivedAs(visit, wallet.key.address);
     await visit.page.goto(address);
     const heading = await visit.page.locator("h1").first().innerText();
-    assert.doesNotMatch(heading, /Music Box/, "the tab of Photo Album speaks for Music Box");
+    assert.doesNotMatch(heading, /Music Box/, "the tab of Photo Album shows Music Box");
     await saysOver(visit.page);
     await sign(waiting.page, wallet, { javaScriptEnabled, remember: false });
     await arrivedAs(waiting, wallet.key.address);
     await context.close();
   });
 
-  scene(`a language chosen in the middle loses no request, ${how(javaScriptEnabled)}`, async () => {
+  scene(`changing the language in the middle loses no request, ${how(javaScriptEnabled)}`, async () => {
     const wallet = new TestWallet();
     const { context } = await browsing({ wallet, javaScriptEnabled });
     const choose = async (page, language) => {
-      await page.waitForLoadState(); // Before it the menu has its button, and choosing alone does nothing.
+      await page.waitForLoadState(); // Before it is loaded the menu has a button, and only choosing does nothing.
       await page.locator("#language").selectOption(language);
       if (!javaScriptEnabled) await page.locator("#language-menu button").click();
       await page.locator(`html[lang="${language}"]`).waitFor({ state: "attached", ...SLOW });
     };
     const one = await arrive(context);
     const two = await arrive(context, { client: second, redirectUri: secondPage });
-    // At each step: before anything, with the text there, and where another wallet is wanted.
+    // At each step: at the start, with the text shown, and when another wallet is wanted.
     await choose(one.page, "de");
     if (javaScriptEnabled) await one.page.locator("#wallet-list button").click().then(() => confirmed(one.page));
     else {
@@ -268,16 +270,16 @@ for (const javaScriptEnabled of SCRIPTS) {
     await inState(known.page, "remembered");
     await known.page.locator("#another").click();
     await choose(known.page, "de");
-    await known.page.locator(".other-way a:visible").click(); // Another wallet was still wanted; it is not any more.
+    await known.page.locator(".other-way a:visible").click(); // Until now, another wallet was wanted.
     await known.page.locator("#continue").click();
     await arrivedAs(known, wallet.key.address);
     await context.close();
   });
 }
 
-// --- a second browser, another site -----------------------------------------------------------------------------------------------------
+// --- a second browser, another site ------------------------------------------------------------------------
 
-scene("B-057, B-064 a second browser with a copied address of the page gets nothing, be its person remembered or not", async () => {
+scene("B-057, B-064 a second browser with a copied address of the page gets nothing, whether or not its user is remembered", async () => {
   const [ann, bob] = [new TestWallet(), new TestWallet()];
   const first = await browsing({ wallet: ann });
   await remembered(first.context, ann);
@@ -301,7 +303,7 @@ scene("B-057, B-064 a second browser with a copied address of the page gets noth
   await first.context.close();
 });
 
-scene("B-063 a link of another site finds the person remembered; its forms and scripts bring no cookie and change nothing", async () => {
+scene("B-063 a link on another site finds the user remembered; its forms and scripts carry no cookie and change nothing", async () => {
   const wallet = new TestWallet();
   const { context, answers } = await browsing({ wallet });
   await remembered(context, wallet);
@@ -334,7 +336,7 @@ scene("B-063 a link of another site finds the person remembered; its forms and s
   }, BASE);
   assert.deepEqual(read, ["refused", "refused", "refused"]);
   assert.deepEqual(answers, []);
-  // By a link the cookie comes along.
+  // A link carries the cookie.
   const target = authorizeUrl(loopback, { redirectUri: clientPage, scope: "profile email", state: "by a link" });
   await evil.evaluate((href) => document.body.append(Object.assign(document.createElement("a"), { id: "link", href, textContent: "Sign in" })), target.href);
   await evil.locator("#link").click();
@@ -344,7 +346,7 @@ scene("B-063 a link of another site finds the person remembered; its forms and s
   await context.close();
 });
 
-scene("B-063 a request that another site posts (OpenID Connect allows it) takes no request away from the other tabs", async () => {
+scene("B-063 a request that another site posts (OpenID Connect allows it) removes no request from the other tabs", async () => {
   const wallet = new TestWallet();
   const { context } = await browsing({ wallet });
   const waiting = await arrive(context);
@@ -363,7 +365,7 @@ scene("B-063 a request that another site posts (OpenID Connect allows it) takes 
   await context.close();
 });
 
-scene("whoever opens our pages in a window holds a handle to nothing, and our pages have no opener (ADR 0012)", async () => {
+scene("a site that opens our pages in a window gets no handle to it, and our pages have no opener (ADR 0012)", async () => {
   const wallet = new TestWallet();
   const { context } = await browsing({ wallet });
   await remembered(context, wallet);
@@ -384,7 +386,7 @@ scene("whoever opens our pages in a window holds a handle to nothing, and our pa
 });
 
 scene("B-020 the account page cannot be framed, not even by a site that has its cookie", async () => {
-  const context = await browser.newContext(); // A context of its own: the refusal to show it is a CSP report, and a wanted one.
+  const context = await browser.newContext(); // A separate context, because the blocked frame is an expected CSP violation.
   const page = await context.newPage();
   const refusal = page.waitForEvent("console", { predicate: (message) => /frame-ancestors|X-Frame-Options|refused to display/i.test(message.text()), ...SLOW });
   await page.goto(`${clientOrigin}/?frame=${encodeURIComponent(`${BASE}/account?done=signed_out`)}`);
@@ -394,7 +396,7 @@ scene("B-020 the account page cannot be framed, not even by a site that has its 
   await context.close();
 });
 
-scene("two people in two browsers see each their own account, and no script sees a cookie", async () => {
+scene("two users in two browsers each see their own account, and no script sees a cookie", async () => {
   const people = await Promise.all([new TestWallet(), new TestWallet()].map(async (wallet) => ({ wallet, ...(await browsing({ wallet })) })));
   for (const { wallet, context } of people) await remembered(context, wallet);
   for (const { wallet, context } of people) {
@@ -411,7 +413,7 @@ scene("two people in two browsers see each their own account, and no script sees
   }
 });
 
-// --- where the forms lead ---------------------------------------------------------------------------------------------------------------
+// --- where the forms redirect to ---------------------------------------------------------------------------
 
 const TARGETS = [
   ["https", { client: onHttps, redirectUri: webPage }],
@@ -421,7 +423,7 @@ const TARGETS = [
 
 for (const javaScriptEnabled of SCRIPTS) {
   for (const [name, options] of TARGETS) {
-    scene(`${name} is reached by Sign, by Continue and by Deny, ${how(javaScriptEnabled)}`, async () => {
+    scene(`${name} is reached with Sign, Continue and Deny, ${how(javaScriptEnabled)}`, async () => {
       const wallet = new TestWallet();
       const { context } = await browsing({ wallet, javaScriptEnabled });
       for (const press of ["sign", "continue", "deny"]) {
@@ -447,7 +449,9 @@ for (const javaScriptEnabled of SCRIPTS) {
   }
 }
 
-/** Where the browser is sent to for the client: no request is ever made to an application's own scheme. */
+/**
+ * Where the browser is redirected to for the client. An application's own scheme never gets a real request.
+ */
 async function reached(context, page, redirectUri) {
   const devtools = await context.newCDPSession(page);
   await devtools.send("Page.enable");
@@ -459,12 +463,12 @@ async function reached(context, page, redirectUri) {
   return Promise.race([found, tooLate]);
 }
 
-// --- hostile clients --------------------------------------------------------------------------------------------------------------------
+// --- hostile clients ---------------------------------------------------------------------------------------
 
 const hostile = JSON.parse(readFileSync(`${project}tests/vectors/oauth/client_metadata_hostile.json`, "utf8")).cases;
 
 for (const javaScriptEnabled of SCRIPTS) {
-  scene(`B-066 hostile clients on every page that speaks of them: sign-in, remembered, step-up, account, and between, ${how(javaScriptEnabled)}`, async () => {
+  scene(`B-066 hostile clients on every page that shows them: sign-in, remembered, step-up, account, and between, ${how(javaScriptEnabled)}`, async () => {
     const wallet = new TestWallet();
     const { context } = await browsing({ wallet, javaScriptEnabled });
     const clients = [];
@@ -474,13 +478,13 @@ for (const javaScriptEnabled of SCRIPTS) {
       assert.ok([201, 400].includes(answer.status), answer.text);
       if (answer.status === 201) clients.push({ client: answer.json, value, name: field === "client_name" ? value.trim() : "Photo Album" });
     }
-    assert.ok(clients.length >= 8, `${clients.length} rows were taken`);
+    assert.ok(clients.length >= 8, `${clients.length} rows were accepted`);
     for (const { client, value, name } of clients) {
       const isHarmless = async (page) => {
         assert.equal(await page.locator("body script, iframe, object, embed, [onerror], [onload], [onmouseover]").count(), 0, value);
         assert.equal(await page.locator('img:not([src^="/assets/"]):not([src^="data:"])').count(), 0, value);
         assert.equal(await page.locator('a[href^="javascript:" i], a[href^="data:" i]').count(), 0, value);
-        assert.ok((await page.locator("main").innerText()).includes(name), `${name} is shown as it is`);
+        assert.ok((await page.locator("main").innerText()).includes(name), `${name} is shown unchanged`);
       };
       const visit = await arrive(context, { client, scope: "profile" });
       await isHarmless(visit.page);

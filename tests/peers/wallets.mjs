@@ -1,6 +1,7 @@
-// Wallets of every family for the browser's judge: each shows itself to the page by its family's own protocol, and signs with a
-// real key as its family does. What a wallet does in the page is a function that runs before the page's own scripts, as an
-// extension's content script does; its keys stay out here, behind the function of window that `answers` names.
+// Wallets of every family for the judge of the page: each announces itself with its family's own protocol,
+// and signs with a real key as its family does. The part in the page is a function that runs before the
+// page's own scripts, as an extension's content script does. The keys stay outside, behind the function of
+// window that `answers` names.
 
 import assert from "node:assert/strict";
 import { createHash, generateKeyPairSync, randomBytes, sign as signEdwards } from "node:crypto";
@@ -13,7 +14,7 @@ const hash256 = (...parts) => sha256(sha256(...parts));
 const hash160 = (bytes) => Buffer.from(getBytes(ripemd160(sha256(bytes))));
 const base58check = (...parts) => encodeBase58(Buffer.concat([...parts, hash256(...parts).subarray(0, 4)]));
 
-// --- spelling (BIP-173) -----------------------------------------------------------------------------------------------------------
+// --- encoding (BIP-173) ------------------------------------------------------------------------------------
 
 function bech32(prefix, numbers) {
   const letters = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
@@ -34,7 +35,7 @@ function inFives(bytes) {
   return bits.match(/.{1,5}/g).map((five) => parseInt(five.padEnd(5, "0"), 2));
 }
 
-// --- keys -------------------------------------------------------------------------------------------------------------------------
+// --- keys --------------------------------------------------------------------------------------------------
 
 class CurveKey {
   #key = new SigningKey(randomBytes(32));
@@ -47,7 +48,7 @@ class CurveKey {
     return new Wallet(this.#key);
   }
 
-  /** r and s, and which of two keys it is. */
+  /** r and s, and which of the two possible keys it is. */
   sign(digest) {
     const { r, s, yParity } = this.#key.sign(digest);
     return { bytes: Buffer.concat([getBytes(r), getBytes(s)].map(Buffer.from)), yParity };
@@ -67,7 +68,7 @@ class SolanaKey {
   }
 }
 
-/** P2WPKH by BIP-322 (simple), or P2PKH by the older signatures of BIP-137. */
+/** P2WPKH with BIP-322 (simple), or P2PKH with the older signatures of BIP-137. */
 class BitcoinKey {
   #key = new CurveKey();
 
@@ -126,7 +127,7 @@ function der(signature) {
   return Buffer.concat([Buffer.from([0x30, both.length]), both]);
 }
 
-/** ADR-036. */
+/** Signs documents of ADR-036. */
 class CosmosKey {
   #key = new CurveKey();
   address = bech32("cosmos", inFives(hash160(this.#key.compressed)));
@@ -157,9 +158,12 @@ class TronKey {
   }
 }
 
-// --- wallets ----------------------------------------------------------------------------------------------------------------------
+// --- wallets -----------------------------------------------------------------------------------------------
 
-/** A wallet whose page side asks `connect` and `sign`. `no` is what the page hears when the person says no, in its own way. */
+/**
+ * A wallet whose page side calls `connect` and `sign`. `no` is the error that the page gets when the user
+ * declines, in the wallet's own format.
+ */
 class FamilyWallet {
   calls = [];
   refusals = [];
@@ -190,7 +194,7 @@ const BITCOIN = "bip122:000000000019d6689c085ae165831e93";
 const segwit = () => new BitcoinKey({ segwit: true });
 const ofThePast = () => new BitcoinKey({ segwit: false });
 
-/** One wallet for each way that wallets of the four families show themselves and are spoken to. */
+/** One wallet for each way in which wallets of the four families announce themselves and are called. */
 export const FAMILY_WALLETS = [
   {
     title: "a Solana wallet (Wallet Standard)",
@@ -244,9 +248,9 @@ export const FAMILY_WALLETS = [
   })),
 ];
 
-// --- in the page: every function here stands alone --------------------------------------------------------------------------------
+// --- in the page; every function here is self-contained ----------------------------------------------------
 
-/** The Wallet Standard, for whatever family. */
+/** The Wallet Standard, for any family. */
 function standardWallet({ answers, name, icon, addresses, chain, connects, signs }) {
   const ask = async (method, params) => {
     const { result, error } = await window[answers](method, params);
@@ -301,7 +305,7 @@ function xverse({ answers, name, icon, addresses }) {
   (window.btc_providers ??= []).push({ id: "XverseProviders.BitcoinProvider", name, icon, methods: ["getInfo", "getAddresses", "getAccounts", "signMessage"] });
 }
 
-/** It throws refusals, and takes the kind of address for a name of the account. */
+/** It throws refusals, and selects the account by the type of its address. */
 function leather({ answers, name, icon, addresses }) {
   const request = async (method, params) => {
     const sign = method === "signMessage";

@@ -1,4 +1,4 @@
-//! A person's browser: it keeps cookies and does what the page does.
+//! A user's browser: it keeps cookies and does what the page does.
 
 use std::collections::BTreeMap;
 
@@ -16,12 +16,12 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// A browser that was nowhere yet.
+    /// A browser without cookies.
     pub fn new(site: &Site) -> Self {
         Self { site: site.clone(), cookies: BTreeMap::new() }
     }
 
-    /// The request with the cookies that the browser has.
+    /// The request with the browser's cookies.
     pub fn with_cookies(&self, request: Request) -> Request {
         if self.cookies.is_empty() {
             return request;
@@ -30,7 +30,7 @@ impl Browser {
         request.header("Cookie", &pairs.join("; "))
     }
 
-    /// Sends a request with its cookies and keeps the cookies of the answer.
+    /// Sends a request with the browser's cookies, and keeps the cookies of the response.
     #[track_caller]
     pub fn send(&mut self, request: Request) -> Response {
         let response = self.site.send(&self.with_cookies(request));
@@ -38,21 +38,22 @@ impl Browser {
         response
     }
 
-    /// Presses the button of a form: loads the page that shows it, and sends what the request says with the page's secret. Of a pending
-    /// request that is not named the page's own is meant. Without such a form the request goes as it is.
+    /// Submits a form: loads the page that shows it, and sends the request with the page's secret. If the
+    /// request does not name a pending request, the page's own pending request is meant. Without such a form,
+    /// the request is sent as it is.
     #[track_caller]
     pub fn press(&mut self, request: Request) -> Response {
         let request = self.filled(request);
         self.send(request)
     }
 
-    /// Presses the button of a form on a page that was shown before.
+    /// Submits a form from a page that was shown before.
     #[track_caller]
     pub fn press_on(&mut self, html: &str, request: Request) -> Response {
         let base = self.site.base_path();
         let path = request.target.strip_prefix(base.as_str()).unwrap_or(&request.target).to_owned();
         let secret = crate::page::secret(html, &path, &[]);
-        let secret = secret.unwrap_or_else(|| panic!("no form to {path} in {html}"));
+        let secret = secret.unwrap_or_else(|| panic!("there is no form to {path} in {html}"));
         self.send(request.with_field("form", &secret))
     }
 
@@ -104,7 +105,7 @@ impl Browser {
         request
     }
 
-    /// Keeps the cookies of an answer.
+    /// Keeps the cookies of a response.
     pub fn keep(&mut self, response: &Response) {
         for cookie in response.all("Set-Cookie") {
             let mut parts = cookie.split(';').map(str::trim);
@@ -118,31 +119,31 @@ impl Browser {
         }
     }
 
-    /// The client sends the person to us.
+    /// Follows the client's authorization request to the server.
     #[track_caller]
     pub fn authorize(&mut self, parameters: &Parameters) -> Response {
         self.send(Request::query("/oauth/authorize", parameters))
     }
 
-    /// Asks for a text to sign, as the page does.
+    /// Requests a text to sign, as the page does.
     #[track_caller]
     pub fn challenge(&mut self, authorization: &Parameters, wallet: &Wallet) -> String {
         self.send(Self::challenge_request(authorization, &wallet.address())).expect(200).field("challenge")
     }
 
-    /// The page's request for a text.
+    /// The page's request for a text to sign.
     pub fn challenge_request(authorization: &Parameters, address: &str) -> Request {
         let body = the_request(authorization).with("wallet_address", address);
         Request::json("/oauth/challenge", &body.json())
     }
 
-    /// Hands a signature in, as the specification says: JSON, and a redirect for an answer.
+    /// Sends a signature as JSON, and expects a redirect.
     #[track_caller]
     pub fn login(&mut self, body: &Parameters) -> Response {
         self.send(Request::json("/oauth/login", &body.json()))
     }
 
-    /// The six fields of a login whose signature is good.
+    /// The six fields of a login with a valid signature.
     pub fn login_body(authorization: &Parameters, wallet: &Wallet, challenge: &str) -> Parameters {
         the_request(authorization)
             .with("wallet_address", &wallet.address())
@@ -156,7 +157,7 @@ impl Browser {
         self.prepare_with(&client.authorization(), wallet)
     }
 
-    /// The same for given parameters.
+    /// [`Self::prepare`] for given parameters.
     #[track_caller]
     pub fn prepare_with(&mut self, authorization: &Parameters, wallet: &Wallet) -> Parameters {
         let begun = self.authorize(authorization).expect(302);
@@ -165,22 +166,22 @@ impl Browser {
         Self::login_body(authorization, wallet, &challenge)
     }
 
-    /// The whole sign-in; the answer is the code.
+    /// The whole sign-in; returns the code.
     #[track_caller]
     pub fn sign_in(&mut self, client: &Client, wallet: &Wallet) -> String {
         self.sign_in_with(&client.authorization(), wallet)
     }
 
-    /// The same for given parameters.
+    /// The whole sign-in for given parameters; returns the code.
     #[track_caller]
     pub fn sign_in_with(&mut self, authorization: &Parameters, wallet: &Wallet) -> String {
         let body = self.prepare_with(authorization, wallet);
         let answered = self.login(&body).expect(303);
-        answered.answer("code").unwrap_or_else(|| panic!("a code in {answered:?}"))
+        answered.answer("code").unwrap_or_else(|| panic!("there is no code in {answered:?}"))
     }
 }
 
-/// The name of a pending request in the address of its page.
+/// The name of a pending request in the URL of its page.
 fn label(client_id: &str, redirect_uri: &str, state: &str) -> String {
     let mut hash = ring::digest::Context::new(&ring::digest::SHA256);
     for part in [client_id, redirect_uri, state] {
@@ -190,7 +191,7 @@ fn label(client_id: &str, redirect_uri: &str, state: &str) -> String {
     hash.finish().as_ref()[..4].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What tells one pending request from another.
+/// The parameters that tell one pending request from another.
 fn the_request(authorization: &Parameters) -> Parameters {
     let kept = ["client_id", "redirect_uri", "state"];
     Parameters(authorization.0.iter().filter(|(name, _)| kept.contains(&name.as_str())).cloned().collect())

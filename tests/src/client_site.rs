@@ -1,4 +1,5 @@
-//! A client's own web site on this machine: one JSON document, which may change, at any path.
+//! A client's own web site on this machine. It serves one JSON document at any path, and the document can
+//! change.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -9,7 +10,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// A running site. It ends when this goes out of scope.
+/// A running site. It stops when this is dropped.
 #[derive(Debug)]
 pub struct ClientSite {
     address: SocketAddr,
@@ -24,7 +25,7 @@ struct Shared {
 }
 
 impl ClientSite {
-    /// Starts a site with this document.
+    /// Starts a site that serves this document.
     pub fn start(document: Value) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
@@ -35,19 +36,19 @@ impl ClientSite {
                 if serving.over.load(Ordering::SeqCst) {
                     return;
                 }
-                // Whoever hangs up early is missed by nobody.
+                // A peer that hangs up early is no problem.
                 let _ = serve(&serving, stream);
             }
         });
         Self { address, shared, thread: Some(thread) }
     }
 
-    /// The address of a path.
+    /// The URL of a path.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    /// Puts another document in the place of the first.
+    /// Replaces the document.
     pub fn publish(&self, document: Value) {
         *self.shared.document.lock().unwrap_or_else(PoisonError::into_inner) = document;
     }
@@ -56,7 +57,7 @@ impl ClientSite {
 impl Drop for ClientSite {
     fn drop(&mut self) {
         self.shared.over.store(true, Ordering::SeqCst);
-        // A last visitor wakes the thread up.
+        // One more connection, to wake the thread up.
         let _ = TcpStream::connect(self.address);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

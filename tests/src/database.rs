@@ -1,4 +1,4 @@
-//! A database for one test, looked into from outside.
+//! A database for one test, which the test can inspect from outside.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use countersign_test_postgres::Cluster;
+use countersign_test_postgres::{Cluster, SharedCluster};
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::Text;
 use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection, sql_query};
@@ -18,7 +18,7 @@ use crate::secrets::Secrets;
 use crate::server::{OPERATOR_SECRET, Server, Settings, binary};
 use crate::site::{Client, REDIRECT_URI};
 
-/// A fresh database with a folder for whatever its servers write.
+/// A new database, with a folder for whatever its servers write.
 #[derive(Clone, Debug)]
 pub struct Database(Arc<Inner>);
 
@@ -34,7 +34,7 @@ enum Store {
 }
 
 enum Owner {
-    Everybody(&'static Cluster),
+    Everybody(&'static SharedCluster),
     Test(Arc<Cluster>),
 }
 
@@ -45,7 +45,7 @@ struct Word {
 }
 
 impl Database {
-    /// A file of SQLite's, which the first server makes.
+    /// A SQLite file, which the first server creates.
     pub fn sqlite() -> Self {
         Self::of(Store::Sqlite)
     }
@@ -56,7 +56,7 @@ impl Database {
         Self::of(Store::Postgres { url: cluster.create_database(), cluster: Owner::Everybody(cluster) })
     }
 
-    /// A database in a cluster of the test's own, which it may stop.
+    /// A database in the test's own cluster, which the test can stop.
     pub fn in_cluster(cluster: &Arc<Cluster>) -> Self {
         Self::of(Store::Postgres {
             url: cluster.create_database(),
@@ -64,14 +64,15 @@ impl Database {
         })
     }
 
-    /// The same, but its servers reach it by another URL, which this makes of the database's name.
+    /// Like [`Self::in_cluster`], but the servers connect with the URL that `url` makes from the database's
+    /// name.
     pub fn reached_by(cluster: &Arc<Cluster>, url: impl FnOnce(&str) -> String) -> Self {
         let direct = cluster.create_database();
         let name = direct.rsplit('/').next().unwrap_or_default();
         Self::of(Store::Postgres { url: url(name), cluster: Owner::Test(Arc::clone(cluster)) })
     }
 
-    /// Another fresh database of the same kind.
+    /// Another new database of the same kind.
     #[must_use]
     pub fn sibling(&self) -> Self {
         if self.is_postgres() { Self::postgres() } else { Self::sqlite() }
@@ -81,22 +82,22 @@ impl Database {
         Self(Arc::new(Inner { store, folder: tempfile::tempdir().unwrap(), secrets: Arc::default() }))
     }
 
-    /// A server on this database, to be started.
+    /// The settings of a server on this database, which is not started yet.
     pub fn server(&self) -> Settings {
         Settings::new(self)
     }
 
-    /// A server with the settings of most tests, started.
+    /// Starts a server with the settings that most tests use.
     pub fn start(&self) -> Server {
         self.server().start()
     }
 
-    /// Is it PostgreSQL?
+    /// Is this PostgreSQL?
     pub fn is_postgres(&self) -> bool {
         matches!(self.0.store, Store::Postgres { .. })
     }
 
-    /// `COUNTERSIGN_DATABASE_URL`.
+    /// The value of `COUNTERSIGN_DATABASE_URL`.
     pub fn url(&self) -> String {
         match &self.0.store {
             Store::Sqlite => format!("sqlite://{}", self.folder().join("countersign.db").display()),
@@ -104,19 +105,19 @@ impl Database {
         }
     }
 
-    /// A client that the operator lets in at the terminal.
+    /// A client that the operator registers at the command line.
     #[track_caller]
     pub fn let_in(&self) -> Client {
         Client::of(&self.let_in_for(&["profile", "email"]))
     }
 
-    /// The same for scopes; the answer is all that the operator is told.
+    /// The same for given scopes; returns the output of the command.
     #[track_caller]
     pub fn let_in_for(&self, scopes: &[&str]) -> Value {
         self.create_client(&["--redirect-uri", REDIRECT_URI, "--scope", &scopes.join(" ")])
     }
 
-    /// `client create` with these arguments; the answer is all that the operator is told.
+    /// Runs `client create` with these arguments, and returns its output.
     #[track_caller]
     pub fn create_client(&self, arguments: &[&str]) -> Value {
         let mut command = Command::new(binary());
@@ -135,7 +136,7 @@ impl Database {
         self.0.folder.path()
     }
 
-    /// What passed by on any server of this database.
+    /// The secrets that passed through any server of this database.
     pub fn secrets(&self) -> Arc<Secrets> {
         Arc::clone(&self.0.secrets)
     }
@@ -146,7 +147,7 @@ impl Database {
         tables.map(|table| (table.clone(), self.number(&format!("SELECT count(*) FROM {table}")))).collect()
     }
 
-    /// One number that the database answers.
+    /// The number that a query returns.
     pub fn number(&self, sql: &str) -> i64 {
         let answer = match &self.0.store {
             Store::Sqlite => self.words(&format!("SELECT CAST(({sql}) AS TEXT) AS word")).concat(),
@@ -155,7 +156,7 @@ impl Database {
         answer.parse().unwrap_or_else(|error| panic!("{sql}: {error} in {answer}"))
     }
 
-    /// Changes what is stored: time, for what takes longer than a test may.
+    /// Changes stored data. Tests move times with it if they cannot wait that long.
     pub fn change(&self, sql: &str) {
         match &self.0.store {
             Store::Sqlite => self.connection().batch_execute(sql).unwrap(),
@@ -165,7 +166,7 @@ impl Database {
         }
     }
 
-    /// Everything that the database holds: of SQLite the bytes of its files, of PostgreSQL every row as text.
+    /// Everything in the database: the bytes of SQLite's files, or every row of PostgreSQL as text.
     pub fn dump(&self) -> Vec<u8> {
         if self.is_postgres() {
             let rows = self
@@ -195,7 +196,7 @@ impl Database {
         connection
     }
 
-    /// The first column of each row; for SQLite it must be called `word`.
+    /// The first column of each row. In SQLite it must be called `word`.
     fn words(&self, sql: &str) -> Vec<String> {
         match &self.0.store {
             Store::Sqlite => {
@@ -205,13 +206,13 @@ impl Database {
                 words.into_iter().map(|row| row.word).collect()
             }
             Store::Postgres { cluster, url } => {
-                let cluster = match cluster {
-                    Owner::Everybody(cluster) => cluster,
-                    Owner::Test(cluster) => cluster.as_ref(),
-                };
                 let server = url.split('?').next().unwrap_or_default();
                 let name = server.rsplit('/').next().unwrap_or_default();
-                cluster.execute(name, sql).lines().map(ToOwned::to_owned).collect()
+                let answer = match cluster {
+                    Owner::Everybody(cluster) => cluster.execute(name, sql),
+                    Owner::Test(cluster) => cluster.execute(name, sql),
+                };
+                answer.lines().map(ToOwned::to_owned).collect()
             }
         }
     }

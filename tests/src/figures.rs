@@ -1,22 +1,22 @@
-//! What `/metrics` says, read line by line and strictly.
+//! Reads `/metrics` strictly, line by line.
 
 use std::collections::BTreeMap;
 
 use crate::http::Response;
 
-/// Numbers by their names with labels, as they stand on the page.
+/// Values by their names with labels, as on the page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures(pub BTreeMap<String, f64>);
 
 impl Figures {
-    /// Reads a page; the test fails if a line of it is not what Prometheus' text format allows.
+    /// Reads a page. The test fails if a line does not follow Prometheus' text format.
     #[track_caller]
     pub fn of(response: &Response) -> Self {
         assert_eq!(response.status, 200, "{response:?}");
         let kind = response.header("Content-Type");
         assert_eq!(kind, Some("text/plain; version=0.0.4; charset=utf-8"), "{response:?}");
         let text = response.text();
-        assert!(text.ends_with('\n'), "the last line ends too");
+        assert!(text.ends_with('\n'), "the last line ends with a line feed");
         let (mut figures, mut family) = (BTreeMap::new(), "");
         for line in text.lines() {
             if let Some(help) = line.strip_prefix("# HELP ") {
@@ -33,12 +33,12 @@ impl Figures {
         Self(figures)
     }
 
-    /// A number; nothing was counted where there is none.
+    /// A value, or 0 if nothing was counted.
     pub fn get(&self, name: &str) -> f64 {
         self.0.get(name).copied().unwrap_or_default()
     }
 
-    /// By how much each counter has grown since, those of the process and the times aside.
+    /// How much each counter has grown since then, except those of the process and the durations.
     pub fn grown_since(&self, before: &Self) -> BTreeMap<String, f64> {
         let counts = self.0.iter().filter(|(name, _)| {
             let name = name.split('{').next().unwrap_or_default();
@@ -48,7 +48,7 @@ impl Figures {
         grown.filter(|(name, by)| *by != 0.0 && !name.contains("\"/metrics\"")).collect()
     }
 
-    /// The values of a label, wherever it stands.
+    /// The values of a label in all metrics.
     pub fn values(&self, label: &str) -> Vec<&str> {
         let start = format!("{label}=\"");
         let found = self.0.keys().filter_map(|name| name.split_once(&start)?.1.split('"').next());

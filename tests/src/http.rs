@@ -1,4 +1,4 @@
-//! HTTP/1.1 over TCP: no redirects, no cookies, no opinion about statuses, every header as it came.
+//! HTTP/1.1 over TCP: no redirects, no cookies, any status, and every header as it was sent.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -11,12 +11,12 @@ use url::form_urlencoded::{Serializer, parse};
 
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// Names and values of a query or a form, in their order.
+/// Names and values of a query or a form, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Parameters(pub Vec<(String, String)>);
 
 impl Parameters {
-    /// Takes pairs.
+    /// The parameters from pairs of name and value.
     pub fn of(pairs: &[(&str, &str)]) -> Self {
         Self(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
     }
@@ -27,44 +27,44 @@ impl Parameters {
         self.without(name).and(name, value)
     }
 
-    /// Adds a parameter even if there is one of the same name.
+    /// Adds a parameter, even if there is already one with that name.
     #[must_use]
     pub fn and(mut self, name: &str, value: &str) -> Self {
         self.0.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// Leaves a parameter out.
+    /// Removes a parameter.
     #[must_use]
     pub fn without(mut self, name: &str) -> Self {
         self.0.retain(|(key, _)| key != name);
         self
     }
 
-    /// The value of a parameter; the test is wrong if it is not there.
+    /// The value of a parameter. Panics if it is missing.
     pub fn get(&self, name: &str) -> &str {
         &self.0.iter().find(|(key, _)| key == name).unwrap_or_else(|| panic!("{name} in {self:?}")).1
     }
 
-    /// Form-encoded.
+    /// The parameters, form-encoded.
     pub fn encoded(&self) -> String {
         Serializer::new(String::new()).extend_pairs(&self.0).finish()
     }
 
-    /// As a JSON object of strings.
+    /// The parameters as a JSON object of strings.
     pub fn json(&self) -> Value {
         self.0.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect()
     }
 }
 
-/// A request.
+/// An HTTP request.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// `GET`, `POST`, …
+    /// The method: `GET`, `POST`, …
     pub method: String,
-    /// Path and query.
+    /// The path and the query.
     pub target: String,
-    /// Headers; `Host`, `Content-Length` and `Connection` are added where they are missing.
+    /// The headers. `Host`, `Content-Length` and `Connection` are added if they are missing.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
@@ -76,41 +76,41 @@ impl Request {
         Self { method: method.to_owned(), target: target.to_owned(), headers: Vec::new(), body: Vec::new() }
     }
 
-    /// `GET`.
+    /// A `GET` request.
     pub fn get(target: &str) -> Self {
         Self::new("GET", target)
     }
 
-    /// `GET` with a query.
+    /// A `GET` request with a query.
     pub fn query(path: &str, parameters: &Parameters) -> Self {
         Self::get(&format!("{path}?{}", parameters.encoded()))
     }
 
-    /// `POST` of a form.
+    /// A `POST` request with a form.
     pub fn form(target: &str, parameters: &Parameters) -> Self {
         Self::new("POST", target).typed("application/x-www-form-urlencoded", parameters.encoded())
     }
 
-    /// `POST` of JSON.
+    /// A `POST` request with JSON.
     pub fn json(target: &str, body: &Value) -> Self {
         Self::new("POST", target).typed("application/json", body.to_string())
     }
 
-    /// With a body of a type.
+    /// Sets the body and its content type.
     #[must_use]
     pub fn typed(mut self, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
         self.body = body.into();
         self.header("Content-Type", content_type)
     }
 
-    /// With a header, beside others of the same name.
+    /// Adds a header, even if there is already one with that name.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// The fields of its body, a form or an object.
+    /// The fields of the body, which is a form or a JSON object.
     pub fn fields(&self) -> Parameters {
         if self.is_json() {
             let body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
@@ -121,7 +121,7 @@ impl Request {
         Parameters(parse(&self.body).into_owned().collect())
     }
 
-    /// With another field in its body.
+    /// Replaces a field in the body, or adds it.
     #[must_use]
     pub fn with_field(mut self, name: &str, value: &str) -> Self {
         if self.is_json() {
@@ -140,7 +140,7 @@ impl Request {
         })
     }
 
-    /// With HTTP Basic.
+    /// Adds HTTP Basic authentication.
     #[must_use]
     pub fn basic(self, user: &str, password: &str) -> Self {
         use base64::Engine;
@@ -148,7 +148,7 @@ impl Request {
         self.header("Authorization", &format!("Basic {pair}"))
     }
 
-    /// With a bearer token.
+    /// Adds a bearer token.
     #[must_use]
     pub fn bearer(self, token: &str) -> Self {
         self.header("Authorization", &format!("Bearer {token}"))
@@ -182,19 +182,19 @@ impl Request {
     }
 }
 
-/// A response.
+/// An HTTP response.
 #[derive(Clone)]
 pub struct Response {
-    /// The status.
+    /// The status code.
     pub status: u16,
-    /// Headers, in their order.
+    /// The headers, in order.
     pub headers: Vec<(String, String)>,
-    /// The body, without its transfer encoding.
+    /// The body, with its transfer encoding removed.
     pub body: Vec<u8>,
 }
 
 impl Response {
-    /// The value of a header that comes once.
+    /// The value of a header that occurs once.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut values = self.all(name);
         let first = values.next();
@@ -220,44 +220,44 @@ impl Response {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// A text of the JSON body; the test fails if it is not there.
+    /// A string in the JSON body. Panics if it is missing.
     pub fn field(&self, name: &str) -> String {
         self.json()[name].as_str().unwrap_or_else(|| panic!("{name} in {self:?}")).to_owned()
     }
 
-    /// The error code of the body, or the status for a body without one.
+    /// The error code in the body, or the status if the body has none.
     pub fn error(&self) -> String {
         let json: Option<Value> = serde_json::from_slice(&self.body).ok();
         json.and_then(|json| Some(json["error"].as_str()?.to_owned()))
             .unwrap_or_else(|| self.status.to_string())
     }
 
-    /// Status and error code, as the tables write them: `400 invalid_grant`, or only the status.
+    /// The status and the error code, as in the tables: `400 invalid_grant`, or only the status.
     pub fn verdict(&self) -> String {
         let error = self.error();
         if error == self.status.to_string() { error } else { format!("{} {error}", self.status) }
     }
 
-    /// `Location`, whole.
+    /// The complete `Location`. Panics if there is none.
     pub fn location(&self) -> &str {
-        self.header("Location").unwrap_or_else(|| panic!("a redirect instead of {self:?}"))
+        self.header("Location").unwrap_or_else(|| panic!("not a redirect: {self:?}"))
     }
 
-    /// A parameter of the query of `Location`, form-decoded once.
+    /// A parameter in the query of `Location`, form-decoded once.
     pub fn answer(&self, name: &str) -> Option<String> {
         let location = self.location();
-        // The query of a redirect URI with a private-use scheme is read as any other.
+        // The query of a redirect URI with a private-use scheme is parsed like any other.
         let (_, query) = location.split_once('?')?;
         parse(query.as_bytes()).find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
     }
 
-    /// The names in the query of `Location`.
+    /// The names of the parameters in the query of `Location`.
     pub fn answered(&self) -> Vec<String> {
         let url = Url::parse(self.location()).unwrap();
         url.query_pairs().map(|(name, _)| name.into_owned()).collect()
     }
 
-    /// Fails the test unless this is the status.
+    /// Panics unless the status is this one.
     #[track_caller]
     pub fn expect(self, status: u16) -> Self {
         assert_eq!(self.status, status, "{self:?}");
@@ -275,14 +275,14 @@ impl fmt::Debug for Response {
     }
 }
 
-/// One connection.
+/// One TCP connection.
 #[derive(Debug)]
 pub struct Connection {
     stream: BufReader<TcpStream>,
 }
 
 impl Connection {
-    /// Connects.
+    /// Opens a connection.
     pub fn open(address: SocketAddr) -> io::Result<Self> {
         let stream = TcpStream::connect_timeout(&address, PATIENCE)?;
         stream.set_nodelay(true)?;
@@ -291,7 +291,7 @@ impl Connection {
         Ok(Self { stream: BufReader::new(stream) })
     }
 
-    /// Sends a request and reads its answer; the connection stays open.
+    /// Sends a request and reads the response. The connection stays open.
     pub fn send(&mut self, host: &str, request: &Request) -> io::Result<Response> {
         self.write(&request.bytes(host, true))?;
         self.read(&request.method)
@@ -299,7 +299,7 @@ impl Connection {
 
     /// Sends a request that closes the connection.
     pub fn send_last(&mut self, host: &str, request: &Request) -> io::Result<Response> {
-        // A server may answer before it has read everything and close; what it said still counts.
+        // A server may respond before it has read everything, and close. Its response still counts.
         let written = self.write(&request.bytes(host, false));
         self.read(&request.method).or_else(|error| written.and(Err(error)))
     }
@@ -309,7 +309,7 @@ impl Connection {
         self.stream.get_mut().write_all(bytes)
     }
 
-    /// Reads one answer to a request with this method.
+    /// Reads the response to a request with this method.
     pub fn read(&mut self, method: &str) -> io::Result<Response> {
         loop {
             let mut response = self.read_head()?;
@@ -326,7 +326,7 @@ impl Connection {
         let Some(text) = line.strip_suffix(b"\r\n") else {
             return Err(io::Error::new(
                 io::ErrorKind::UnexpectedEof,
-                "the connection ended within an answer",
+                "the connection closed in the middle of a response",
             ));
         };
         Ok(text.iter().map(|byte| char::from(*byte)).collect())
@@ -336,7 +336,7 @@ impl Connection {
         if self.stream.fill_buf()?.is_empty() {
             return Err(io::Error::new(
                 io::ErrorKind::ConnectionReset,
-                "the connection ended before an answer began",
+                "the connection closed before a response began",
             ));
         }
         let status_line = self.line()?;

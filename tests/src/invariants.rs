@@ -1,10 +1,11 @@
-//! What holds for every answer, whoever asked for what. The client checks it on each answer that it reads.
+//! Rules for every response, whatever the request. The test client checks them on each response that it
+//! reads.
 
 use serde_json::Value;
 
 use crate::http::{Request, Response};
 
-/// Paths whose answers belong to nobody's cache.
+/// Paths whose responses must not be cached.
 const PRIVATE: [&str; 12] = [
     "/oauth/clients",
     "/oauth/par",
@@ -20,7 +21,7 @@ const PRIVATE: [&str; 12] = [
     "/verify",
 ];
 
-/// Fails the test if the answer breaks a rule that all answers keep.
+/// Fails the test if the response breaks one of the rules for all responses.
 #[track_caller]
 pub fn check(request: &Request, response: &Response) {
     let path = request.target.split('?').next().unwrap_or_default();
@@ -59,13 +60,13 @@ pub fn check(request: &Request, response: &Response) {
         assert_eq!(content_type, "application/json", "A-002: {path}: {response:?}");
         check_error(path, response);
     }
-    // The description of the interface speaks of JSON; it is none of its answers.
+    // The OpenAPI description only describes our JSON responses.
     if content_type.starts_with("application/json") && request.method != "HEAD" && path != "/openapi.json" {
         assert!(!holds_null(&response.json()), "{path}: a null in {response:?}");
     }
 }
 
-/// a registered code and a description in the characters that RFC 6749 allows.
+/// a registered error code, and a description in the characters that RFC 6749 allows.
 fn check_error(path: &str, response: &Response) {
     let json = response.json();
     let fields: Vec<&str> = json.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
@@ -80,7 +81,7 @@ fn check_error(path: &str, response: &Response) {
     assert!(!description.is_empty() && description.chars().all(allowed), "A-002: {path}: {description}");
 }
 
-/// A-004 and section 1.1 of the experience page.
+/// a page loads nothing from other hosts, runs no inline scripts, and cannot be framed.
 fn check_page(path: &str, response: &Response) {
     let policy =
         response.header("Content-Security-Policy").unwrap_or_else(|| panic!("A-004: {path}: {response:?}"));
@@ -90,7 +91,7 @@ fn check_page(path: &str, response: &Response) {
     for weak in ["unsafe-inline", "unsafe-eval", "*"] {
         assert!(!policy.contains(weak), "A-004: {path}: {weak} in {policy}");
     }
-    // An answer may be posted to a program on this computer.
+    // A response can be posted to a program on the user's own computer.
     let plain = policy.split("; ").find(|rule| rule.contains("http:") && !rule.starts_with("form-action "));
     assert_eq!(plain, None, "A-004: {path}: {policy}");
     let headers = [
@@ -106,7 +107,7 @@ fn check_page(path: &str, response: &Response) {
     }
 }
 
-/// what every cookie of ours says.
+/// the attributes that each of our cookies must have.
 fn check_cookies(path: &str, response: &Response) {
     for cookie in response.all("Set-Cookie") {
         let attributes: Vec<String> =

@@ -1,4 +1,5 @@
-//! Signed tokens, made and judged by code that the server does not use: the crate `jsonwebtoken` reads them, ring does the sums.
+//! Signed tokens, made and verified by code that the server does not use: the crate `jsonwebtoken`, with ring
+//! for the cryptography.
 
 use std::fs;
 use std::sync::Once;
@@ -24,21 +25,21 @@ pub fn now() -> i64 {
     jsonwebtoken::get_current_timestamp().try_into().unwrap()
 }
 
-/// A text that nobody had before: 16 random bytes in base64url.
+/// A new random text: 16 bytes in base64url.
 pub fn random_text() -> String {
     let mut bytes = [0; 16];
     SystemRandom::new().fill(&mut bytes).unwrap();
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// SHA-256 in base64url, as PKCE, DPoP and thumbprints write it.
+/// SHA-256 in base64url, as in PKCE, DPoP and thumbprints.
 pub fn sha256(text: &str) -> String {
     URL_SAFE_NO_PAD.encode(ring::digest::digest(&ring::digest::SHA256, text.as_bytes()))
 }
 
-/// The left half of a hash, as `at_hash` has it (OpenID Connect Core section 3.1.3.6).
+/// The left half of a hash, as in `at_hash` (OpenID Connect Core section 3.1.3.6).
 fn half_hash(algorithm: Algorithm, text: &str) -> String {
-    // Ed25519 hashes with SHA-512 inside.
+    // Ed25519 uses SHA-512.
     let hash = if algorithm == Algorithm::EdDSA { &ring::digest::SHA512 } else { &ring::digest::SHA256 };
     let digest = ring::digest::digest(hash, text.as_bytes());
     let (left, _) = digest.as_ref().split_at(digest.as_ref().len() / 2);
@@ -67,12 +68,12 @@ impl SigningKey {
         let document = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random).unwrap();
         let pair =
             EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, document.as_ref(), &random).unwrap();
-        // Version, algorithm and the inner headers take 36 bytes; then the private key follows.
+        // Version, algorithm and the inner headers take 36 bytes. The private key follows.
         let private = json!({"d": URL_SAFE_NO_PAD.encode(&document.as_ref()[36..68])});
         Self { kid: random_text(), algorithm: "ES256", pair: Pair::Ec(Box::new(pair)), private }
     }
 
-    /// The RSA key of RFC 7520, for RS256 or PS256: making one takes long.
+    /// The RSA key of RFC 7520, for RS256 or PS256. Generating one would take long.
     pub fn rsa(algorithm: &'static str) -> Self {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/vectors/jose/rfc7520_cookbook.json");
         let table: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
@@ -103,21 +104,21 @@ impl SigningKey {
         jwk
     }
 
-    /// The same with the private part, which nobody may send.
+    /// The same with the private part, which must never be sent.
     pub fn private_jwk(&self) -> Value {
         let mut jwk = self.bare_jwk();
         jwk["d"] = self.private["d"].clone();
         jwk
     }
 
-    /// Its key set.
+    /// The JWK Set with this key.
     pub fn jwks(&self) -> Value {
         json!({"keys": [self.jwk()]})
     }
 
-    /// Its thumbprint (RFC 7638).
+    /// The thumbprint of the key (RFC 7638).
     pub fn thumbprint(&self) -> String {
-        // The members in the order of the alphabet, without spaces: as `serde_json` writes a map.
+        // The members are in alphabetical order, without spaces, which is how `serde_json` writes a map.
         sha256(&self.bare_jwk().to_string())
     }
 
@@ -135,12 +136,12 @@ impl SigningKey {
         }
     }
 
-    /// Signs claims; the header names algorithm and key.
+    /// Signs claims. The header contains the algorithm and the key id.
     pub fn sign(&self, claims: &Value) -> String {
         self.sign_with(&json!({"alg": self.algorithm, "kid": self.kid}), claims)
     }
 
-    /// Signs claims under any header. An RSA key obeys the header's `alg`.
+    /// Signs claims with any header. An RSA key uses the header's `alg`.
     pub fn sign_with(&self, header: &Value, claims: &Value) -> String {
         let text = format!("{}.{}", encode(header), encode(claims));
         let random = SystemRandom::new();
@@ -165,7 +166,7 @@ pub fn unsigned(header: &Value, claims: &Value) -> String {
     format!("{}.{}.", encode(&header), encode(claims))
 }
 
-/// The claims of a token that nobody judged.
+/// The claims of a token, without verifying it.
 pub fn claims_of(token: &str) -> Value {
     let payload = token.split('.').nth(1).unwrap_or_else(|| panic!("a token: {token}"));
     serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).unwrap()).unwrap()
@@ -175,22 +176,22 @@ fn encode(part: &Value) -> String {
     URL_SAFE_NO_PAD.encode(part.to_string())
 }
 
-/// What an ID token must be good for.
+/// What an ID token is checked against.
 #[derive(Clone, Copy, Debug)]
 pub struct Expected<'a> {
-    /// The keys that the provider publishes.
+    /// The provider's published keys.
     pub jwks: &'a Value,
     /// The algorithm that the client registered.
     pub algorithm: &'a str,
-    /// The provider.
+    /// The provider's issuer.
     pub issuer: &'a str,
-    /// The client.
+    /// The client's id.
     pub audience: &'a str,
     /// The access token that came with it.
     pub access_token: &'a str,
 }
 
-/// Judges an ID token as a client must (OpenID Connect Core section 3.1.3.7); the answer is its claims.
+/// Validates an ID token as a client must (OpenID Connect Core section 3.1.3.7), and returns its claims.
 #[track_caller]
 pub fn judge_id_token(token: &str, expected: Expected<'_>) -> Value {
     static PROVIDER: CryptoProvider = CryptoProvider {
@@ -202,10 +203,10 @@ pub fn judge_id_token(token: &str, expected: Expected<'_>) -> Value {
     INSTALLED.call_once(|| PROVIDER.install_default().unwrap());
 
     let header = decode_header(token).unwrap_or_else(|error| panic!("{error}: {token}"));
-    let kid = header.kid.unwrap_or_else(|| panic!("a kid in {token}"));
+    let kid = header.kid.unwrap_or_else(|| panic!("there is no kid in {token}"));
     let keys: JwkSet = serde_json::from_value(expected.jwks.clone()).unwrap();
     let named = keys.keys.iter().filter(|key| key.common.key_id.as_ref() == Some(&kid)).collect::<Vec<_>>();
-    let [key] = named.as_slice() else { panic!("one key {kid} in {}", expected.jwks) };
+    let [key] = named.as_slice() else { panic!("not exactly one key {kid} in {}", expected.jwks) };
     let algorithm: Algorithm = expected.algorithm.parse().unwrap();
     let mut rules = Validation::new(algorithm);
     rules.leeway = 0;
@@ -218,7 +219,7 @@ pub fn judge_id_token(token: &str, expected: Expected<'_>) -> Value {
 
     let seconds = |name: &str| claims[name].as_i64().unwrap_or_else(|| panic!("{name} in {claims}"));
     let (issued, expires) = (seconds("iat"), seconds("exp"));
-    assert!((issued..=issued + 3600).contains(&expires), "an hour at most: {claims}");
+    assert!((issued..=issued + 3600).contains(&expires), "it lasts an hour at most: {claims}");
     assert!((now() - 300..=now() + 5).contains(&issued), "issued now: {claims}");
     assert!(claims.get("azp").is_none_or(|party| party == expected.audience), "{claims}");
     let subject = claims["sub"].as_str().unwrap();
@@ -227,7 +228,7 @@ pub fn judge_id_token(token: &str, expected: Expected<'_>) -> Value {
     claims
 }
 
-/// A public key for one algorithm; ring judges with it.
+/// A public key for one algorithm, which ring verifies signatures with.
 struct Judge {
     algorithm: Algorithm,
     key: DecodingKey,

@@ -1,4 +1,5 @@
-//! Other people's code as a judge: a script in a folder of `tests`, with what is installed there, run to its end.
+//! Runs other people's code as a judge: a script in a folder of `tests`, with the packages that are installed
+//! there.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -13,7 +14,7 @@ pub struct Judges {
 }
 
 impl Judges {
-    /// Those in this folder of `tests`.
+    /// The judges in this folder of `tests`.
     pub fn of(folder: &str) -> Self {
         Self { folder: project().join("tests").join(folder) }
     }
@@ -32,8 +33,8 @@ impl Judges {
         Command::new(self.folder.join(".venv/bin/python"))
     }
 
-    /// Runs a script on what it is to look at; what it printed is the message when it finds something, and is shown when the runner
-    /// shows the output of tests that passed.
+    /// Runs a script with these arguments. If it fails, its output is the panic's message. Otherwise, the
+    /// output is printed, and the test runner shows it if it is told to show the output of passing tests.
     #[track_caller]
     pub fn examine(&self, script: &str, mut program: Command, objects: &[&OsStr]) {
         let output = program

@@ -1,27 +1,29 @@
-//! What the black-box tests are made of: the real binary with a database of its own, and the actors who talk to it.
+//! What the black-box tests are made of: the real binary with its own database, and the parties that talk to
+//! it.
 //!
-//! | module | what it is |
+//! | module | what it contains |
 //! |---|---|
-//! | [`database`] | a fresh SQLite file or PostgreSQL database, looked into from outside |
-//! | [`server`] | processes of the binary `countersign`, started, killed, stopped and started again |
+//! | [`database`] | a new SQLite file or PostgreSQL database, inspected from outside |
+//! | [`server`] | processes of the binary `countersign`: started, killed, stopped and restarted |
 //! | [`http`] | HTTP/1.1 over TCP, so that tests see every header and can send what no library would send |
-//! | [`site`] | what a client does: register, exchange, refresh, revoke, ask who signed in |
-//! | [`browser`] | what a person's browser does: cookies, the page, challenge and login |
-//! | [`wallet`] | who signs |
-//! | [`figures`] | what `/metrics` says |
+//! | [`site`] | what a client does: register, exchange, refresh, revoke, call userinfo |
+//! | [`browser`] | what a user's browser does: cookies, the page, challenge and login |
+//! | [`wallet`] | wallets that sign |
+//! | [`figures`] | the values in `/metrics` |
 //! | [`load`] | many sign-ins at once, with a ledger of everything that was acknowledged |
-//! | [`storm`] | clients that hold connections in every way that costs them little |
-//! | [`invariants`] | what holds for every answer; checked on each one that passes through [`http`] |
-//! | [`judge`] | other people's code that looks at a running server |
-//! | [`secrets`] | every secret that passes by, and the search for them in logs |
+//! | [`storm`] | clients that hold connections open in every way that costs them little |
+//! | [`invariants`] | rules for every response, checked on each one that passes through [`http`] |
+//! | [`judge`] | other people's code that tests a running server |
+//! | [`secrets`] | every secret that was sent or received, and the search for them in logs |
 //! | [`vectors`] | the tables in `tests/vectors` |
 //!
-//! Nothing here knows the server's code: a test that passes, passes for any server that keeps the contract.
+//! Nothing here depends on the server's code. A test that passes here would pass for any server with the same
+//! HTTP API and command line.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::print_stdout,
-    reason = "a harness fails by panicking and tells what it counted, as tests do"
+    reason = "a test harness fails by panicking and prints what it counted, as tests do"
 )]
 
 pub mod browser;
@@ -52,7 +54,7 @@ pub use server::Server;
 pub use site::{Client, Site, Tokens};
 pub use wallet::Wallet;
 
-/// Makes of each function that takes a [`Database`] two tests: `sqlite` and `postgres`.
+/// Makes two tests, `sqlite` and `postgres`, from each function that takes a [`Database`].
 #[macro_export]
 macro_rules! on_both {
     ($($(#[$meta:meta])* fn $name:ident($database:ident) $body:block)*) => {$(

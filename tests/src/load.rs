@@ -1,7 +1,7 @@
 //! Many sign-ins at once, and a ledger of everything that was acknowledged.
 //!
-//! What a client has read a complete answer to must hold for ever. What it got no answer to, or a 503, may have happened
-//! or not; the ledger forgets nothing else.
+//! If a client has read a complete response, it must hold forever. If it got no response, or a 503, the
+//! request may or may not have taken effect. The ledger keeps track of everything else.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -17,38 +17,38 @@ use crate::wallet::Wallet;
 /// One sign-in, as far as it was acknowledged.
 #[derive(Debug)]
 pub struct Flow {
-    /// Whose.
+    /// The client that the user signs in for.
     pub client: Client,
-    /// The browser as it was before the login, and what it sent.
+    /// The browser before the login, and the login that it sent.
     pub login: (Browser, Parameters),
-    /// The code that the login gave.
+    /// The code that the login returned.
     pub code: String,
-    /// The answers of the token endpoint, oldest first.
+    /// The responses of the token endpoint, oldest first.
     pub tokens: Vec<Tokens>,
-    /// Was the family revoked?
+    /// Was the token family revoked?
     pub revoked: bool,
-    /// Was there a last request without an answer?
+    /// Did the last request get no response?
     pub doubtful: bool,
 }
 
-/// What was acknowledged, and what else came.
+/// What was acknowledged, and what else happened.
 #[derive(Debug, Default)]
 pub struct Ledger {
     /// Clients that were registered.
     pub clients: Mutex<Vec<Client>>,
     /// Sign-ins that reached a code.
     pub flows: Mutex<Vec<Flow>>,
-    /// Requests that were answered as they should.
+    /// Requests that got the expected response.
     pub acknowledged: AtomicUsize,
-    /// Requests that were answered with 503.
+    /// Requests that got a 503.
     pub unavailable: AtomicUsize,
-    /// Requests on whose connection something failed, and how.
+    /// Requests whose connection failed, and how.
     pub broken: Mutex<Vec<(String, io::ErrorKind)>>,
-    /// Requests to the token endpoint that got no answer at all.
+    /// Requests to the token endpoint that got no response at all.
     pub unanswered: Mutex<Vec<Request>>,
 }
 
-/// Threads that sign people in until they are told to stop.
+/// Threads that sign users in until they are told to stop.
 #[derive(Debug)]
 pub struct Load {
     ledger: Arc<Ledger>,
@@ -57,7 +57,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// Starts so many threads, which share out these sites.
+    /// Starts this many threads, spread over these sites.
     pub fn start(sites: &[Site], threads: usize) -> Self {
         let (ledger, over) = (Arc::<Ledger>::default(), Arc::<AtomicBool>::default());
         let threads = (0..threads).map(|number| {
@@ -74,7 +74,7 @@ impl Load {
                     }
                     let done = client.as_ref().and_then(|client| ledger.sign_in(&site, client, round));
                     if done.is_none() {
-                        // The server is gone for a moment; there is no use in asking as fast as one can.
+                        // The server is down for a moment, so asking again at once would be useless.
                         thread::sleep(Duration::from_millis(10));
                     }
                 }
@@ -84,22 +84,25 @@ impl Load {
         Self { ledger, over, threads }
     }
 
-    /// Waits until so many more requests were answered as they should.
+    /// Waits for this many more requests with the expected response.
     #[track_caller]
     pub fn wait_for(&self, more: usize) {
         let (goal, deadline) = (self.ledger.acknowledged() + more, Instant::now() + Duration::from_secs(60));
         while self.ledger.acknowledged() < goal {
             assert!(
                 Instant::now() < deadline,
-                "{} of {goal} answers after a minute",
+                "{} of {goal} responses after a minute",
                 self.ledger.acknowledged()
             );
-            assert!(!self.threads.iter().all(JoinHandle::is_finished), "every thread of the load has ended");
+            assert!(
+                !self.threads.iter().all(JoinHandle::is_finished),
+                "every thread of the load has stopped"
+            );
             thread::sleep(Duration::from_millis(10));
         }
     }
 
-    /// Ends the threads. A thread that saw an answer that must not be fails the test here.
+    /// Stops the threads. If one of them got a wrong response, the test fails here.
     pub fn stop(self) -> Arc<Ledger> {
         self.over.store(true, Ordering::Relaxed);
         for thread in self.threads {
@@ -119,7 +122,7 @@ impl Ledger {
         Some(client)
     }
 
-    /// One whole flow; it ends where an answer is missing.
+    /// One whole flow. It stops as soon as a response is missing.
     fn sign_in(&self, site: &Site, client: &Client, round: usize) -> Option<()> {
         let (mut browser, wallet) = (site.browser(), Wallet::fresh());
         let authorization = client.authorization();
@@ -131,7 +134,7 @@ impl Ledger {
         let body = Browser::login_body(&authorization, &wallet, &issued.field("challenge"));
         let request = browser.with_cookies(Request::json("/oauth/login", &body.json()));
         let signed_in = self.send(site, &request, 303)?;
-        let code = signed_in.answer("code").unwrap_or_else(|| panic!("a code in {signed_in:?}"));
+        let code = signed_in.answer("code").unwrap_or_else(|| panic!("there is no code in {signed_in:?}"));
         let mut flow = Flow {
             client: client.clone(),
             login: (browser, body),
@@ -165,7 +168,8 @@ impl Ledger {
         Some(())
     }
 
-    /// Sends a request; `None` if there was no answer or a 503. Any other status fails the test.
+    /// Sends a request. Returns `None` if there was no response, or a 503. Any other unexpected status fails
+    /// the test.
     fn send(&self, site: &Site, request: &Request, status: u16) -> Option<Response> {
         match site.try_send(request) {
             Ok(response) if response.status == 503 => {
@@ -188,28 +192,28 @@ impl Ledger {
         }
     }
 
-    /// How many requests were answered as they should.
+    /// How many requests got the expected response.
     pub fn acknowledged(&self) -> usize {
         self.acknowledged.load(Ordering::Relaxed)
     }
 
-    /// How many were answered with 503.
+    /// How many requests got a 503.
     pub fn unavailable(&self) -> usize {
         self.unavailable.load(Ordering::Relaxed)
     }
 
-    /// What failed below HTTP.
+    /// Connections that failed.
     pub fn broken(&self) -> Vec<(String, io::ErrorKind)> {
         lock(&self.broken).clone()
     }
 
-    /// Asks the server for everything that was acknowledged (D-01, D-03, D-27). Ends by presenting what was used, which
-    /// kills the families.
+    /// Checks with the server that everything that was acknowledged still holds (D-01, D-03, D-27). At the
+    /// end it presents used tokens, which revokes the families.
     pub fn hold_against(&self, site: &Site) {
         for client in lock(&self.clients).iter() {
             let begun = site.browser().authorize(&client.authorization());
-            assert_eq!(begun.status, 302, "a registered client is gone: {begun:?}");
-            assert!(begun.answer("error").is_none(), "a registered client is gone: {begun:?}");
+            assert_eq!(begun.status, 302, "a registered client is missing: {begun:?}");
+            assert!(begun.answer("error").is_none(), "a registered client is missing: {begun:?}");
         }
         for flow in lock(&self.flows).iter() {
             flow.hold_against(site);
@@ -221,29 +225,29 @@ impl Flow {
     fn hold_against(&self, site: &Site) {
         let (mut browser, body) = (self.login.0.clone(), &self.login.1);
         browser.site = site.clone();
-        assert_eq!(browser.login(body).verdict(), "401 access_denied", "a used challenge was taken again");
+        assert_eq!(browser.login(body).verdict(), "401 access_denied", "a used challenge was accepted again");
         let Some(newest) = self.tokens.last() else { return };
         if self.revoked {
             for tokens in &self.tokens {
                 assert_eq!(
                     site.userinfo(&tokens.access).verdict(),
                     "401 invalid_token",
-                    "a revocation is forgotten"
+                    "a revocation was lost"
                 );
             }
             assert_eq!(
                 site.refresh(&self.client, &newest.refresh).verdict(),
                 "400 invalid_grant",
-                "a revocation is forgotten"
+                "a revocation was lost"
             );
         } else if !self.doubtful {
             for tokens in &self.tokens {
-                assert_eq!(site.userinfo(&tokens.access).status, 200, "an acknowledged token is gone");
+                assert_eq!(site.userinfo(&tokens.access).status, 200, "an acknowledged token was lost");
             }
             assert_eq!(
                 site.refresh(&self.client, &newest.refresh).status,
                 200,
-                "an acknowledged refresh token is gone"
+                "an acknowledged refresh token was lost"
             );
         }
         let rotated = self.tokens.len().checked_sub(2).map(|before| &self.tokens[before].refresh);
@@ -251,13 +255,13 @@ impl Flow {
             assert_eq!(
                 site.refresh(&self.client, rotated).verdict(),
                 "400 invalid_grant",
-                "a rotation is forgotten"
+                "a rotation was lost"
             );
         }
         assert_eq!(
             site.exchange(&self.client, &self.code).verdict(),
             "400 invalid_grant",
-            "a used code is taken again"
+            "a used code was accepted again"
         );
     }
 }

@@ -1,5 +1,5 @@
-//! A relying party that is told the issuer's address and finds out the rest: it discovers, registers, sends people over, exchanges,
-//! and believes an ID token only after it judged it ([`crate::jose`]).
+//! A relying party that knows only the issuer's URL and discovers the rest. It registers, sends users to the
+//! provider, exchanges codes, and accepts an ID token only after validating it ([`crate::jose`]).
 
 mod party;
 mod person;
@@ -16,48 +16,48 @@ use crate::site::{REDIRECT_URI, Site, VERIFIER};
 pub use party::{Method, Party, with_assertion};
 pub use person::{Callback, How, Person};
 
-/// An OpenID provider as its metadata describes it.
+/// An OpenID provider, described by its metadata.
 #[derive(Clone, Debug)]
 pub struct Provider {
-    /// Where it answers.
+    /// Where the provider runs.
     pub site: Site,
-    /// What it says about itself.
+    /// The provider's metadata.
     pub metadata: Value,
 }
 
-/// What came of a code or a refresh token, judged.
+/// The validated response to a code or a refresh token.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// All of it.
+    /// The whole response.
     pub body: Value,
-    /// `access_token`
+    /// The `access_token`.
     pub access: String,
-    /// `refresh_token`, if there is one.
+    /// The `refresh_token`, if there is one.
     pub refresh: Option<String>,
-    /// `id_token`; empty without scope `openid`.
+    /// The `id_token`; empty without scope `openid`.
     pub id_token: String,
-    /// Its claims; nothing without scope `openid`.
+    /// The claims of the ID token; null without scope `openid`.
     pub claims: Value,
 }
 
 impl Provider {
-    /// Reads the metadata that belong to the issuer's address.
+    /// Reads the metadata for the issuer.
     #[track_caller]
     pub fn discover(site: &Site) -> Self {
         let path = format!("{}/.well-known/openid-configuration", site.base_path());
         let answered = site.get(&path).expect(200);
         assert_eq!(answered.header("Content-Type"), Some("application/json"));
         let metadata = answered.json();
-        assert_eq!(metadata["issuer"], site.public_url.as_str(), "the issuer that was asked");
+        assert_eq!(metadata["issuer"], site.public_url.as_str(), "the metadata is of this issuer");
         Self { site: site.clone(), metadata }
     }
 
-    /// The issuer.
+    /// The issuer's URL.
     pub fn issuer(&self) -> &str {
         self.metadata["issuer"].as_str().unwrap()
     }
 
-    /// The address of an endpoint.
+    /// The URL of an endpoint.
     #[track_caller]
     pub fn url(&self, endpoint: &str) -> String {
         self.metadata[endpoint]
@@ -66,15 +66,19 @@ impl Provider {
             .to_owned()
     }
 
-    /// Its path.
+    /// The path of an endpoint.
     #[track_caller]
     pub fn path(&self, endpoint: &str) -> String {
         let url = Url::parse(&self.url(endpoint)).unwrap();
-        assert_eq!(url.origin(), Url::parse(self.issuer()).unwrap().origin(), "{endpoint} is the issuer's");
+        assert_eq!(
+            url.origin(),
+            Url::parse(self.issuer()).unwrap().origin(),
+            "{endpoint} has the issuer's origin"
+        );
         url.path().to_owned()
     }
 
-    /// The texts of a list in the metadata.
+    /// A list of strings in the metadata.
     #[track_caller]
     pub fn list(&self, name: &str) -> BTreeSet<&str> {
         let list = self.metadata[name].as_array().unwrap_or_else(|| panic!("{name} in {}", self.metadata));
@@ -82,13 +86,13 @@ impl Provider {
         list.iter().map(|item| item.as_str().unwrap()).collect()
     }
 
-    /// The keys that it publishes.
+    /// The provider's published keys.
     #[track_caller]
     pub fn jwks(&self) -> Value {
         self.site.get(&self.path("jwks_uri")).expect(200).json()
     }
 
-    /// What a client tells of itself; what is given goes over it.
+    /// The metadata of a client, with these members added or replaced.
     pub fn registration(&self, metadata: &Value) -> Value {
         let mut body = json!({
             "client_name": "Photo Album",
@@ -105,19 +109,19 @@ impl Provider {
         body
     }
 
-    /// Asks for a registration, which may be refused.
+    /// Sends a registration, which may be refused.
     #[track_caller]
     pub fn ask_to_register(&self, metadata: &Value) -> Response {
         self.site.send(&Request::json(&self.path("registration_endpoint"), &self.registration(metadata)))
     }
 
-    /// Registers a client that proves itself by a secret, or as its metadata say.
+    /// Registers a client that authenticates with a secret, or as its metadata says.
     #[track_caller]
     pub fn register(&self, metadata: &Value) -> Party {
         Party::of(self.ask_to_register(metadata).expect(201).json(), None)
     }
 
-    /// Registers a client that proves itself by a key.
+    /// Registers a client that authenticates with a key.
     #[track_caller]
     pub fn register_with_key(&self, key: SigningKey, metadata: &Value) -> Party {
         let mut registration = json!({"token_endpoint_auth_method": "private_key_jwt", "jwks": key.jwks()});
@@ -130,14 +134,14 @@ impl Provider {
         Party::of(self.ask_to_register(&registration).expect(201).json(), Some(key))
     }
 
-    /// Somebody new signs in, and the client redeems the code.
+    /// A new user signs in, and the client redeems the code.
     #[track_caller]
     pub fn log_in(&self, party: &Party, request: &Parameters) -> Answer {
         let code = Person::new(self).answer(self, request).code();
         self.redeem(party, request, &code)
     }
 
-    /// The client redeems a code, and judges what it gets.
+    /// The client redeems a code, and validates the response.
     #[track_caller]
     pub fn redeem(&self, party: &Party, request: &Parameters, code: &str) -> Answer {
         let answer = self.judge(party, self.exchange(party, request, code));
@@ -147,13 +151,13 @@ impl Provider {
         answer
     }
 
-    /// The answer to a code, whatever it is.
+    /// The response to a code, whatever it is.
     #[track_caller]
     pub fn exchange(&self, party: &Party, request: &Parameters, code: &str) -> Response {
         self.token(party, &Self::exchange_form(request, code))
     }
 
-    /// The form that redeems a code, without the client's proof.
+    /// The form that redeems a code, without client authentication.
     pub fn exchange_form(request: &Parameters, code: &str) -> Parameters {
         let form = Parameters::of(&[("grant_type", "authorization_code"), ("code", code)]);
         let form = match optional(request, "redirect_uri") {
@@ -166,7 +170,7 @@ impl Provider {
         }
     }
 
-    /// The client refreshes.
+    /// The client refreshes its tokens.
     #[track_caller]
     pub fn refresh(&self, party: &Party, refresh_token: &str) -> Response {
         self.token(
@@ -175,13 +179,14 @@ impl Provider {
         )
     }
 
-    /// A form to the token endpoint, with the client's proof and, if it has one, its DPoP key's.
+    /// Sends a form to the token endpoint, with client authentication and, if the client has a DPoP key, a
+    /// proof.
     #[track_caller]
     pub fn token(&self, party: &Party, form: &Parameters) -> Response {
         self.submit(party, "token_endpoint", form)
     }
 
-    /// The same to any endpoint where clients prove themselves.
+    /// The same for any endpoint where clients authenticate.
     #[track_caller]
     pub fn submit(&self, party: &Party, endpoint: &str, form: &Parameters) -> Response {
         let path = self.path(endpoint);
@@ -192,7 +197,7 @@ impl Provider {
         }
     }
 
-    /// Asks who signed in.
+    /// Calls userinfo.
     #[track_caller]
     pub fn userinfo(&self, party: &Party, access_token: &str) -> Response {
         let path = self.path("userinfo_endpoint");
@@ -205,7 +210,8 @@ impl Provider {
         }
     }
 
-    /// Sends a request with a DPoP proof (RFC 9449); once more if the server wants a nonce in it. `change` may spoil header and claims.
+    /// Sends a request with a DPoP proof (RFC 9449). If the server requires a nonce, it sends the request
+    /// again with one. `change` can alter header and claims.
     #[track_caller]
     pub fn send_proven(
         &self,
@@ -228,7 +234,7 @@ impl Provider {
         }
     }
 
-    /// Judges an answer of the token endpoint as a client must.
+    /// Validates a response of the token endpoint as a client must.
     #[track_caller]
     pub fn judge(&self, party: &Party, answered: Response) -> Answer {
         let body = answered.expect(200).json();
@@ -236,10 +242,10 @@ impl Provider {
         let kind = if party.dpop.is_some() { "DPoP" } else { "Bearer" };
         assert_eq!(body["token_type"], kind, "{body}");
         assert!(body["expires_in"].as_i64().is_some_and(|seconds| seconds > 0), "{body}");
-        let access = text("access_token").unwrap_or_else(|| panic!("an access token in {body}"));
+        let access = text("access_token").unwrap_or_else(|| panic!("there is no access token in {body}"));
         let asked = body["scope"].as_str().unwrap_or_default().split(' ').any(|scope| scope == "openid");
         let id_token = text("id_token").unwrap_or_default();
-        assert_eq!(asked, !id_token.is_empty(), "an ID token with scope openid and no other: {body}");
+        assert_eq!(asked, !id_token.is_empty(), "an ID token if and only if the scope has openid: {body}");
         let claims = if asked {
             judge_id_token(
                 &id_token,
@@ -258,7 +264,7 @@ impl Provider {
     }
 }
 
-/// A DPoP proof; `change` may spoil header and claims.
+/// A DPoP proof. `change` can alter header and claims.
 pub fn proof(
     key: &SigningKey,
     method: &str,

@@ -1,17 +1,17 @@
-//! The forms of a page, as a browser reads them: the fields that a person does not see, and among them the secret of the page.
+//! The forms of a page, as a browser reads them: the hidden fields, and among them the page's secret.
 
 use crate::http::Parameters;
 
 /// A form of a page.
 #[derive(Clone, Debug)]
 pub struct Form {
-    /// Where it goes.
+    /// The URL that the form is sent to.
     pub action: String,
-    /// Its hidden fields.
+    /// The hidden fields of the form.
     pub hidden: Parameters,
 }
 
-/// All forms of a page that post, in their order.
+/// All forms of a page with method POST, in order.
 pub fn forms(html: &str) -> Vec<Form> {
     let forms = html.split("<form ").skip(1).map(|rest| rest.split("</form>").next().unwrap_or_default());
     forms
@@ -27,7 +27,7 @@ pub fn forms(html: &str) -> Vec<Form> {
         .collect()
 }
 
-/// The secret of the form that goes to a path and has these values among its hidden fields.
+/// The secret of the form that is sent to this path and has these values in its hidden fields.
 pub fn secret(html: &str, path: &str, with: &[(&str, &str)]) -> Option<String> {
     let has = |form: &Form, (name, value): &(&str, &str)| {
         form.hidden.0.iter().any(|(field, found)| field == name && found == value)

@@ -1,6 +1,7 @@
-//! Every secret that passes by is remembered, and the logs of every server are searched for all of them.
+//! Remembers every secret that was sent or received, and searches the logs of every server for all of them.
 //!
-//! A part is as bad as the whole, so sixteen bytes of a secret's random part are what is looked for.
+//! Leaking a part is as bad as leaking the whole, so the search is for sixteen bytes of a secret's random
+//! part.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,7 +14,7 @@ use crate::http::{Request, Response};
 
 const WINDOW: usize = 16;
 
-/// Names of fields whose values must stay between two parties.
+/// Names of fields whose values only two parties may know.
 const FIELDS: [&str; 17] = [
     "client_secret",
     "registration_access_token",
@@ -34,12 +35,12 @@ const FIELDS: [&str; 17] = [
     "redirect_to",
 ];
 
-/// What must not be found.
+/// The secrets that must not be found.
 #[derive(Default)]
 pub struct Secrets(Mutex<HashMap<[u8; WINDOW], &'static str>>);
 
 impl Secrets {
-    /// Remembers what is secret in a request.
+    /// Remembers the secrets in a request.
     pub fn learn_request(&self, request: &Request) {
         for (name, value) in &request.headers {
             if name.eq_ignore_ascii_case("Authorization") {
@@ -53,7 +54,7 @@ impl Secrets {
         }
     }
 
-    /// Remembers what is secret in an answer.
+    /// Remembers the secrets in a response.
     pub fn learn_response(&self, response: &Response) {
         for cookie in response.all("Set-Cookie") {
             let value =
@@ -79,12 +80,12 @@ impl Secrets {
         }
     }
 
-    /// How many are known.
+    /// How many secrets are known.
     pub fn count(&self) -> usize {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// What kinds of secrets a text holds, with the place of the first of each kind.
+    /// The kinds of secrets that a text contains, with the position of the first of each kind.
     pub fn found_in(&self, text: &[u8]) -> Vec<(&'static str, usize)> {
         let secrets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let text = text.to_ascii_lowercase();
@@ -122,19 +123,19 @@ impl fmt::Debug for Secrets {
     }
 }
 
-/// The part of a value that nothing else holds, in lower case; `None` for a value that is too short to be a secret.
+/// The unique part of a value, in lower case. `None` if the value is too short to be a secret.
 fn random_part(kind: &str, value: &str) -> Option<[u8; WINDOW]> {
     let part = match kind {
-        // The code that a JSON answer tells the page to go to.
+        // The code in the URL that a JSON response tells the page to go to.
         "redirect_to" => {
             return random_part(
                 "code",
                 parse(value.split_once('?')?.1.as_bytes()).find(|(key, _)| key == "code")?.1.as_ref(),
             );
         }
-        // The nonce is what makes a challenge; the rest of the text is the same for everybody.
+        // Only the nonce is unique in a challenge. The rest of the text is the same for everyone.
         "challenge" | "other_challenge" => value.split_once("Nonce: ")?.1.lines().next()?,
-        // A JWT ends with its signature; codes and refresh tokens end with their random bytes.
+        // A JWT ends with its signature. Codes and refresh tokens end with their random bytes.
         "wallet_address" | "address" if value.len() != 42 => return None,
         "wallet_address" | "address" => value.get(2..)?,
         _ => value.get(value.len().saturating_sub(40)..)?,

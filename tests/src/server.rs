@@ -14,22 +14,23 @@ use crate::database::Database;
 use crate::http::{Connection, Request};
 use crate::site::Site;
 
-/// What the operator's secret is in tests: 32 bytes in base64url.
+/// The operator's secret in tests: 32 bytes in base64url.
 pub const OPERATOR_SECRET: &str = "dGhpcyBpcyB0aGUgc2VjcmV0IG9mIGFsbCB0aGUgdGVzdHM";
 
 static NEXT_PORT: AtomicU16 = AtomicU16::new(0);
 
-/// A server to be started.
+/// The settings of a server that is not started yet.
 #[derive(Clone, Debug)]
 pub struct Settings {
     database: Database,
     environment: Vec<(String, String)>,
     public_url: Option<String>,
-    /// The shell's words before the server is run: limits, signals that are ignored.
+    /// Shell commands to run before the server, such as limits and ignored signals.
     before: Option<String>,
 }
 
-/// A process, and where it answers. Gone with its log searched for secrets when it goes out of scope.
+/// A process and its address. When this is dropped, the process is stopped and its log is searched for
+/// secrets.
 #[derive(Debug)]
 pub struct Server {
     settings: Settings,
@@ -43,21 +44,21 @@ impl Settings {
         Self { database: database.clone(), environment: Vec::new(), public_url: None, before: None }
     }
 
-    /// With a setting.
+    /// Adds an environment variable.
     #[must_use]
     pub fn with_env(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// With this public URL; otherwise it is the server's own address.
+    /// Sets the public URL. By default it is the server's own address.
     #[must_use]
     pub fn with_public_url(mut self, url: &str) -> Self {
         self.public_url = Some(url.to_owned());
         self
     }
 
-    /// Started by a shell that does this first, such as `ulimit -n 256`.
+    /// Lets a shell run this command before the server, such as `ulimit -n 256`.
     #[must_use]
     pub fn after(mut self, words: &str) -> Self {
         self.before = Some(words.to_owned());
@@ -81,23 +82,23 @@ impl Settings {
 }
 
 impl Server {
-    /// A server on a SQLite file of its own.
+    /// A server on its own SQLite file.
     pub fn sqlite() -> Self {
         Database::sqlite().start()
     }
 
-    /// A server on a PostgreSQL database of its own.
+    /// A server on its own PostgreSQL database.
     pub fn postgres() -> Self {
         Database::postgres().start()
     }
 
-    /// Another process on the same database, behind the same public URL.
+    /// Another process on the same database, with the same public URL.
     #[track_caller]
     pub fn replica(&self) -> Self {
         self.settings.clone().with_public_url(&self.site.public_url).start()
     }
 
-    /// The address, for threads.
+    /// The server's address, which can be moved to other threads.
     pub fn site(&self) -> Site {
         self.site.clone()
     }
@@ -107,7 +108,7 @@ impl Server {
         &self.settings.database
     }
 
-    /// Starts the process again on its old port and waits until it is ready.
+    /// Restarts the process on the same port, and waits until it is ready.
     #[track_caller]
     pub fn restart(&mut self) {
         self.spawn();
@@ -146,7 +147,7 @@ impl Server {
         self.process = Some(process);
     }
 
-    /// Waits until `/health/ready` says so.
+    /// Waits until `/health/ready` says that the server is ready.
     #[track_caller]
     pub fn wait_until_ready(&mut self) {
         let deadline = Instant::now() + Duration::from_secs(30);
@@ -155,7 +156,7 @@ impl Server {
                 return;
             }
             if let Some(status) = self.process.as_mut().and_then(|process| process.try_wait().unwrap()) {
-                panic!("the server ended with {status}:\n{}", self.log_tail());
+                panic!("the server exited with {status}:\n{}", self.log_tail());
             }
             assert!(
                 Instant::now() < deadline,
@@ -166,7 +167,7 @@ impl Server {
         }
     }
 
-    /// Does `/health/ready` answer 200?
+    /// Does `/health/ready` return 200?
     pub fn is_ready(&self) -> bool {
         let request = Request::get(&format!("{}/health/ready", self.base_path()));
         let answer = |mut connection: Connection| connection.send_last(&self.authority(), &request);
@@ -178,12 +179,12 @@ impl Server {
         self.process.as_ref().expect("the server runs").id()
     }
 
-    /// Has the process ended by itself?
+    /// Has the process exited by itself?
     pub fn has_ended(&mut self) -> bool {
         self.process.as_mut().is_none_or(|process| process.try_wait().unwrap().is_some())
     }
 
-    /// `kill -9`: nothing is finished, nothing is flushed.
+    /// Runs `kill -9`: nothing is finished or flushed.
     pub fn kill9(&mut self) {
         if let Some(mut process) = self.process.take() {
             process.kill().unwrap();
@@ -191,7 +192,7 @@ impl Server {
         }
     }
 
-    /// Asks the process to stop and waits for its end.
+    /// Asks the process to stop, and waits until it has exited.
     pub fn terminate(&mut self) -> ExitStatus {
         self.signal("TERM");
         self.process.take().expect("the server runs").wait().unwrap()
@@ -202,12 +203,12 @@ impl Server {
         signal(name, self.process_id());
     }
 
-    /// Everything that it logged.
+    /// Everything in the server's log.
     pub fn log(&self) -> Vec<u8> {
         fs::read(&self.log).unwrap_or_default()
     }
 
-    /// What the log says of panics, and its end.
+    /// What the log says about panics, and its last lines.
     fn log_tail(&self) -> String {
         let log = String::from_utf8_lossy(&self.log()).into_owned();
         let lines: Vec<&str> = log.lines().collect();
@@ -241,7 +242,7 @@ impl Drop for Server {
         let found = self.site.secrets.found_in(&log);
         let places: Vec<String> =
             found.iter().map(|(kind, place)| format!("{kind}: …{}…", around(&log, *place))).collect();
-        assert!(found.is_empty(), "A-010: the log holds secrets:\n{}", places.join("\n"));
+        assert!(found.is_empty(), "A-010: the log contains secrets:\n{}", places.join("\n"));
     }
 }
 
@@ -251,7 +252,7 @@ pub fn signal(name: &str, process: u32) {
     assert!(status.success(), "kill -{name} {process}");
 }
 
-/// The binary that was built beside this test.
+/// The binary that was built with this test.
 pub fn binary() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let profile = test.ancestors().nth(2).expect("target/<profile>/deps/<test>");
@@ -264,12 +265,12 @@ pub fn binary() -> PathBuf {
     binary
 }
 
-/// The root of the project.
+/// The root folder of the project.
 pub fn project() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ is in the project")
 }
 
-/// A port below those that the system gives to outgoing connections, which could take it in between.
+/// A free port below the range for outgoing connections, so that none of those can take it.
 pub fn free_port() -> u16 {
     let start = u16::try_from(std::process::id() % 180 * 100).expect("at most 17,900");
     loop {

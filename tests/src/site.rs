@@ -1,4 +1,4 @@
-//! One address of a running server, and what clients do there.
+//! The address of a running server, and what clients do there.
 
 use std::io;
 use std::net::SocketAddr;
@@ -15,23 +15,23 @@ use crate::invariants;
 use crate::secrets::Secrets;
 use crate::wallet::Wallet;
 
-/// The pair of RFC 7636, appendix B.
+/// The example verifier of RFC 7636, appendix B.
 pub const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
-/// The challenge that belongs to [`VERIFIER`].
+/// The challenge for [`VERIFIER`].
 pub const CODE_CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
-/// Where the clients of the tests live.
+/// The redirect URI of the tests' clients.
 pub const REDIRECT_URI: &str = "https://client.example/cb";
 
 static NEXT_STATE: AtomicU64 = AtomicU64::new(1);
 
-/// Where a server answers. It can be given to threads.
+/// The address of a server. It can be moved to other threads.
 #[derive(Clone, Debug)]
 pub struct Site {
-    /// Where connections go.
+    /// The address to connect to.
     pub address: SocketAddr,
-    /// The issuer.
+    /// The issuer's URL.
     pub public_url: String,
-    /// What passed by.
+    /// The secrets that were sent or received.
     pub secrets: Arc<Secrets>,
 }
 
@@ -40,16 +40,16 @@ pub struct Site {
 pub struct Client {
     /// `client_id`
     pub id: String,
-    /// `client_secret`; none for a public client, which uses PKCE instead.
+    /// The `client_secret`. A public client has none and uses PKCE instead.
     pub secret: Option<String>,
-    /// Its redirect URI; empty where it has none.
+    /// The redirect URI; empty if the client has none.
     pub redirect_uri: String,
-    /// What opens its configuration.
+    /// The registration access token.
     pub registration_token: String,
 }
 
 impl Client {
-    /// Reads a client that was just made, as the server and the command line show it.
+    /// Reads a client that was just registered, from the server's response or the command's output.
     pub fn of(body: &Value) -> Self {
         let text = |value: &Value| value.as_str().map(ToOwned::to_owned);
         Self {
@@ -61,7 +61,7 @@ impl Client {
     }
 }
 
-/// One answer of the token endpoint.
+/// One response of the token endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tokens {
     /// `access_token`
@@ -71,7 +71,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Reads an answer; the test fails if it is none.
+    /// Reads a response. Panics if it has no tokens.
     #[track_caller]
     pub fn of(response: Response) -> Self {
         let response = response.expect(200);
@@ -80,12 +80,12 @@ impl Tokens {
 }
 
 impl Client {
-    /// A public client that a document at this address describes.
+    /// A public client, described by a document at this URL.
     pub fn described_at(id: String, redirect_uri: &str) -> Self {
         Self { id, secret: None, redirect_uri: redirect_uri.to_owned(), registration_token: String::new() }
     }
 
-    /// The shortest good authorization request: PKCE, no scope and no state.
+    /// The shortest valid authorization request: PKCE, no scope and no state.
     pub fn shortest_authorization(&self) -> Parameters {
         Parameters::of(&[
             ("client_id", &self.id),
@@ -96,7 +96,7 @@ impl Client {
         ])
     }
 
-    /// The parameters of a good authorization request with a state of its own.
+    /// The parameters of a valid authorization request, with a new state.
     pub fn authorization(&self) -> Parameters {
         let state = format!("state-{}", NEXT_STATE.fetch_add(1, Ordering::Relaxed));
         let parameters = Parameters::of(&[
@@ -123,17 +123,17 @@ impl Client {
         self.identify(form)
     }
 
-    /// The form that refreshes.
+    /// The form that refreshes a token.
     pub fn refresh_form(&self, refresh_token: &str) -> Parameters {
         self.identify(Parameters::of(&[("grant_type", "refresh_token"), ("refresh_token", refresh_token)]))
     }
 
-    /// The body that revokes.
+    /// The body that revokes a token.
     pub fn revocation(&self, token: &str) -> Parameters {
         self.identify(Parameters::of(&[("token", token)]))
     }
 
-    /// Adds who the client is.
+    /// Adds the client's credentials.
     pub fn identify(&self, parameters: Parameters) -> Parameters {
         let parameters = parameters.with("client_id", &self.id);
         match &self.secret {
@@ -144,7 +144,7 @@ impl Client {
 }
 
 impl Site {
-    /// Host and port of the public URL.
+    /// The host and port of the public URL.
     pub fn authority(&self) -> String {
         let url = Url::parse(&self.public_url).unwrap();
         url.port().map_or_else(
@@ -153,19 +153,19 @@ impl Site {
         )
     }
 
-    /// The path of the public URL, under which all of ours are; empty for most.
+    /// The path of the public URL, which all our paths are below. Usually empty.
     pub fn base_path(&self) -> String {
         Url::parse(&self.public_url).unwrap().path().trim_end_matches('/').to_owned()
     }
 
-    /// Sends a request on a connection of its own.
+    /// Sends a request on a new connection.
     #[track_caller]
     pub fn send(&self, request: &Request) -> Response {
         self.try_send(request)
             .unwrap_or_else(|error| panic!("{} {}: {error}", request.method, request.target))
     }
 
-    /// The same, where the connection may fail.
+    /// The same, if the connection may fail.
     #[track_caller]
     pub fn try_send(&self, request: &Request) -> io::Result<Response> {
         self.secrets.learn_request(request);
@@ -175,19 +175,19 @@ impl Site {
         Ok(response)
     }
 
-    /// `GET`.
+    /// Sends a `GET` request.
     #[track_caller]
     pub fn get(&self, target: &str) -> Response {
         self.send(&Request::get(target))
     }
 
-    /// What `/metrics` says.
+    /// Reads `/metrics`.
     #[track_caller]
     pub fn figures(&self) -> Figures {
         Figures::of(&self.get(&format!("{}/metrics", self.base_path())))
     }
 
-    /// Registers a client with a secret and with the scopes `profile` and `email`.
+    /// Registers a client with a secret and the scopes `profile` and `email`.
     pub fn register(&self) -> Client {
         self.register_with(&json!({"scopes": ["profile", "email"]}))
     }
@@ -202,7 +202,7 @@ impl Site {
         self.register_with(&json!({"redirect_uris": [redirect_uri]}))
     }
 
-    /// Registers a client; what is given goes over a minimal registration.
+    /// Registers a client: minimal metadata, with these members added or replaced.
     #[track_caller]
     pub fn register_with(&self, metadata: &Value) -> Client {
         Self::client(&self.send(&Self::registration(metadata)).expect(201))
@@ -217,7 +217,7 @@ impl Site {
         Request::json("/oauth/clients", &body)
     }
 
-    /// Reads the answer to a registration.
+    /// Reads the response to a registration.
     pub fn client(registered: &Response) -> Client {
         Client::of(&registered.json())
     }
@@ -227,13 +227,13 @@ impl Site {
         Browser::new(self)
     }
 
-    /// Somebody new signs in for the client; the answer is the code.
+    /// A new user signs in for the client; returns the code.
     #[track_caller]
     pub fn sign_in(&self, client: &Client) -> String {
         self.browser().sign_in(client, &Wallet::fresh())
     }
 
-    /// Somebody new signs in, and the client exchanges the code.
+    /// A new user signs in, and the client exchanges the code.
     #[track_caller]
     pub fn tokens(&self, client: &Client) -> Tokens {
         Tokens::of(self.exchange(client, &self.sign_in(client)))
@@ -245,25 +245,25 @@ impl Site {
         self.token(&client.exchange_form(code))
     }
 
-    /// The client refreshes.
+    /// The client refreshes its tokens.
     #[track_caller]
     pub fn refresh(&self, client: &Client, refresh_token: &str) -> Response {
         self.token(&client.refresh_form(refresh_token))
     }
 
-    /// Any form to the token endpoint.
+    /// Sends any form to the token endpoint.
     #[track_caller]
     pub fn token(&self, form: &Parameters) -> Response {
         self.send(&Request::form("/oauth/token", form))
     }
 
-    /// Asks who signed in.
+    /// Calls userinfo.
     #[track_caller]
     pub fn userinfo(&self, access_token: &str) -> Response {
         self.send(&Request::get("/oauth/userinfo").bearer(access_token))
     }
 
-    /// The client revokes a token, in the specification's way.
+    /// The client revokes a token, with a JSON body.
     #[track_caller]
     pub fn revoke(&self, client: &Client, token: &str) -> Response {
         self.send(&Request::json("/oauth/revoke", &client.revocation(token).json()))

@@ -1,4 +1,5 @@
-//! Clients that mean no good: they hold connections in every way that costs them little. One thread moves thousands of them.
+//! Hostile clients that hold connections open in every way that costs them little. One thread drives
+//! thousands of them.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -9,32 +10,32 @@ use std::time::{Duration, Instant};
 
 use socket2::{Domain, Socket, Type};
 
-/// How a connection is held.
+/// How a connection is held open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
-    /// It says nothing.
+    /// It sends nothing.
     Silent,
-    /// It asks once, takes the answer and says nothing more.
+    /// It sends one request, reads the response and sends nothing more.
     Idle,
-    /// A head that arrives byte by byte.
+    /// It sends the head byte by byte.
     SlowHead,
-    /// The same behind a first request that was answered.
+    /// The same, after a first request that got its response.
     SlowSecondHead,
-    /// A body that arrives byte by byte.
+    /// It sends the body byte by byte.
     SlowBody,
-    /// A body in chunks that nobody asked for, byte by byte.
+    /// It sends an unrequested chunked body byte by byte.
     SlowChunks,
-    /// It asks for a long answer again and again and reads nothing.
+    /// It requests a long response again and again, and reads nothing.
     NoReader,
-    /// It asks for that and takes a few bytes a second.
+    /// It requests a long response and reads a few bytes a second.
     SlowReader,
-    /// As many small requests as go out, without reading.
+    /// It sends as many small requests as it can, without reading.
     Pipeline,
-    /// It asks, and closes at once.
+    /// It sends a request and closes at once.
     Flood,
 }
 
-/// All of them.
+/// All ways to hold a connection.
 pub const HOLDS: [Hold; 10] = [
     Hold::Silent,
     Hold::Idle,
@@ -48,32 +49,32 @@ pub const HOLDS: [Hold; 10] = [
     Hold::Flood,
 ];
 
-/// What came of a storm.
+/// The results of a storm.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// Connections that were opened.
     pub opened: AtomicUsize,
-    /// Connections that the server ended.
+    /// Connections that the server closed.
     pub ended: AtomicUsize,
     /// Connections that could not be opened.
     pub refused: AtomicUsize,
-    /// Milliseconds that the connection lived that lived longest.
+    /// How long the longest connection lived, in milliseconds.
     pub longest: AtomicUsize,
-    /// Connections that are held now.
+    /// Connections that are open now.
     pub held: AtomicUsize,
 }
 
-/// Connections that are held, and opened again when they end, until this is dropped.
+/// Holds connections open, and reopens them when they end, until this is dropped.
 #[derive(Debug)]
 pub struct Storm {
-    /// What came of it.
+    /// The results so far.
     pub outcome: Arc<Outcome>,
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Storm {
-    /// Holds so many connections in each of these ways, from many addresses of this machine.
+    /// Holds this many connections in each of these ways, from many addresses of this machine.
     pub fn begin(address: SocketAddr, holds: &[(Hold, usize)]) -> Self {
         let (outcome, over) = (Arc::<Outcome>::default(), Arc::<AtomicBool>::default());
         let thread = {
@@ -83,7 +84,7 @@ impl Storm {
         Self { outcome, over, thread: Some(thread) }
     }
 
-    /// Waits until so many are held at the same time, or for half a minute.
+    /// Waits until this many are open at the same time, or for half a minute.
     pub fn wait_for(&self, count: usize) {
         let deadline = Instant::now() + Duration::from_secs(30);
         while self.outcome.held.load(Ordering::Relaxed) < count && Instant::now() < deadline {
@@ -147,7 +148,8 @@ fn blow(address: SocketAddr, holds: &[(Hold, usize)], outcome: &Outcome, over: &
     }
 }
 
-/// Opens a connection from an address of this machine that follows from a number, so that no address runs out of ports.
+/// Opens a connection from an address of this machine. The number selects the address, so that no address
+/// runs out of ports.
 pub fn open(address: SocketAddr, number: u32, hold: Hold) -> std::io::Result<TcpStream> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
     let [.., second, third] = (number % 60_000).to_be_bytes();
@@ -172,7 +174,7 @@ pub fn open(address: SocketAddr, number: u32, hold: Hold) -> std::io::Result<Tcp
 }
 
 impl Held {
-    /// Does what it does once a second. False when the connection has ended.
+    /// Does what this kind of connection does once a second. Returns false when the connection has ended.
     fn goes_on(&mut self) -> bool {
         let Some(stream) = &mut self.stream else { return false };
         let said = match self.hold {
@@ -192,7 +194,7 @@ impl Held {
         }
         let mut taken = [0; 64];
         match self.hold {
-            // Whoever reads nothing learns of the end when it cannot send.
+            // These connections read nothing, so they notice the end when they cannot send.
             Hold::NoReader | Hold::Pipeline => {
                 stream.take_error().is_ok_and(|error| error.is_none()) && !is_closed(stream)
             }
@@ -208,7 +210,7 @@ impl Held {
     }
 }
 
-/// Sends as much as goes out.
+/// Sends as much as the socket accepts.
 fn ask(stream: &mut TcpStream, bytes: &[u8]) -> std::io::Result<()> {
     let mut sent = 0;
     while sent < bytes.len() {
@@ -221,7 +223,7 @@ fn ask(stream: &mut TcpStream, bytes: &[u8]) -> std::io::Result<()> {
     Ok(())
 }
 
-/// False at the end.
+/// Returns false at the end.
 fn read(stream: &mut TcpStream, into: &mut [u8]) -> bool {
     match stream.read(into) {
         Ok(0) => false,
@@ -241,12 +243,12 @@ fn read_all(stream: &mut TcpStream) -> bool {
     }
 }
 
-/// Is everything that came before the end still unread, there is no telling by reading: the kernel says whether the other side is gone.
+/// If unread data came before the end, reading cannot tell that the peer is gone. The kernel can.
 fn is_closed(stream: &TcpStream) -> bool {
     stream.peer_addr().is_err()
 }
 
-/// The memory of a process in kilobytes: now, and at the most.
+/// The memory of a process in kilobytes: now, and at its peak.
 pub fn memory(process: u32) -> (u64, u64) {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let of = |name: &str| {

@@ -1,4 +1,4 @@
-//! The tables in `tests/vectors`: rows in, a count of rows out.
+//! The tables in `tests/vectors`, row by row.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,8 @@ impl Table {
         Self { name, rows: table["cases"].as_array().unwrap().clone() }
     }
 
-    /// Judges every row. A row is done when the judge says so; a row that it does not know fails the test.
+    /// Gives every row to the judge. A row passes if the judge returns `Ok`. A row that the judge does not
+    /// know fails the test.
     pub fn each(&self, mut judge: impl FnMut(&Value) -> Result<(), String>) {
         let mut wrong = Vec::new();
         for row in &self.rows {
@@ -45,7 +46,7 @@ impl Table {
     }
 }
 
-/// A judge's verdict: what came must be one of what is allowed.
+/// A judge's verdict: the result must be one of the allowed ones.
 pub fn one_of(what: &str, came: &str, allowed: &[&str]) -> Result<(), String> {
     if allowed.contains(&came) {
         Ok(())

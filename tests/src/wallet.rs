@@ -1,4 +1,4 @@
-//! Who signs: a new wallet for everybody.
+//! Wallets that sign: a new one for each user.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,7 +10,7 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 pub struct Wallet(TestWallet);
 
 impl Wallet {
-    /// A wallet that nobody had before in this run.
+    /// A wallet that is new in this run.
     pub fn fresh() -> Self {
         Self(TestWallet::from_seed(NEXT.fetch_add(1, Ordering::Relaxed)))
     }
@@ -20,7 +20,7 @@ impl Wallet {
         self.0.address()
     }
 
-    /// Signs a text by `personal_sign`.
+    /// Signs a text with `personal_sign`.
     pub fn sign(&self, text: &str) -> String {
         self.0.sign(text)
     }

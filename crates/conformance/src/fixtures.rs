@@ -21,7 +21,7 @@ use countersign_domain::id_token::SignedText;
 use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::particulars::Particulars;
-use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::pending::ClientRequest;
 use countersign_domain::pkce::CodeChallenge;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::pushed_request::{self, PushedRequest};
@@ -169,7 +169,7 @@ pub fn complete_login_of(account: WalletAccount) -> CompleteLogin {
         client: client_id(),
         account,
         new_user: user_id(),
-        redirect_uri: redirect_uri(REDIRECT_URI),
+        redirect_uri: Some(redirect_uri(REDIRECT_URI)),
         scope: all_scopes(),
         terms: terms(),
         nonce: Some("n-0S6_WzA2Mj".to_owned()),
@@ -190,8 +190,8 @@ pub fn terms() -> ConsentTerms {
 
 /// The terms for these resources, as a user signs them for these scopes.
 pub fn terms_at(destination: &ConsentDestination, resources: &[String], scope: ScopeSet) -> ConsentTerms {
-    let request = PendingAuthorization::bare(client_id(), redirect_uri(REDIRECT_URI), scope, NOW);
-    let request = PendingAuthorization { resources: resources.to_vec(), ..request };
+    let mut request = ClientRequest::bare(client_id(), redirect_uri(REDIRECT_URI), scope);
+    request.access.resources = resources.to_vec();
     ConsentTerms { destination: destination.clone(), ..request.terms() }
 }
 

@@ -291,8 +291,7 @@ impl Tables {
             grant_revoked: grant.revoked,
             grant: grant.id,
             client: grant.client,
-            user: grant.user,
-            account: grant.account.clone(),
+            holder: grant.holder.clone(),
         })
     }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use crate::challenge::ProgramText;
 use crate::client::Client;
 use crate::error::OAuthError;
-use crate::grant::Grant;
+use crate::grant::{Grant, Holder};
 use crate::resource::{MAX_RESOURCES, ResourceRules, invalid_target, too_many};
 use crate::scope::{Scope, ScopeSet};
 
@@ -27,11 +27,13 @@ impl Audience {
         scope: ScopeSet,
         requested: &[String],
     ) -> Result<Self, OAuthError> {
-        if grant.is_of_client() {
-            return Self::of_client(rules, client, requested);
+        match &grant.holder {
+            Holder::Client => Self::of_client(rules, client, requested),
+            Holder::Person { .. } => {
+                let signed = Signed { resources: &grant.particulars.resources, scope: grant.scope };
+                Self::choose(rules, client, signed, scope, requested)
+            }
         }
-        let signed = Signed { resources: &grant.particulars.resources, scope: grant.scope };
-        Self::choose(rules, client, signed, scope, requested)
     }
 
     /// The same for a text that a wallet signed, before the grant is stored.

@@ -13,7 +13,7 @@ use crate::id::UserId;
 use crate::key_thumbprint::KeyThumbprint;
 use crate::lifetimes::Lifetimes;
 use crate::parameters::Parameters;
-use crate::pending::PendingAuthorization;
+use crate::pending::{AccessRequest, ClientRequest, PendingAuthorization, Requester};
 use crate::pkce::CodeChallenge;
 use crate::redirect_uri::RedirectUri;
 use crate::resource::{ResourceRules, invalid_target};
@@ -173,24 +173,28 @@ pub fn judge(
         KeyThumbprint::parse(text)
             .ok_or_else(|| invalid_request("dpop_jkt must be the SHA-256 thumbprint of a key in base64url"))
     });
-    let pending = PendingAuthorization {
-        client: client.id,
+    let request = ClientRequest {
+        access: AccessRequest {
+            client: client.id,
+            document: client.document.clone(),
+            scope,
+            resources: rules.resources.judge(client, parameters.all("resource"))?,
+        },
         redirect_uri,
-        scope,
         state,
         nonce,
         code_challenge,
         login_hint,
-        ui_locales,
-        oldest_sign_in,
         response_mode,
-        resources: rules.resources.judge(client, parameters.all("resource"))?,
         key: key.transpose()?,
         required_user: hints.user,
-        device: None,
-        document: client.document.clone(),
-        expires_at: now + rules.lifetimes.session,
-        challenges: Vec::new(),
+    };
+    let requester = Requester::Client(request);
+    let expires_at = now + rules.lifetimes.session;
+    let pending = PendingAuthorization {
+        ui_locales,
+        oldest_sign_in,
+        ..PendingAuthorization::of(requester, expires_at)
     };
     judge_text(&pending, rules.resources)?;
     Ok(Judged { pending, silent: prompt == Prompt::Never })
@@ -203,7 +207,7 @@ pub fn judge_text(pending: &PendingAuthorization, rules: &ResourceRules) -> Resu
     if challenge::fits(rules.issuer(), purpose) {
         return Ok(());
     }
-    Err(if pending.resources.is_empty() {
+    Err(if pending.access().is_none_or(|access| access.resources.is_empty()) {
         invalid_request("the host or scheme of redirect_uri is too long to stand in a text that people sign")
     } else {
         invalid_target("the resources are too long to stand together in a text that people sign")

@@ -19,6 +19,7 @@ use time::format_description::well_known::Rfc3339;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
+use crate::device::UserCode;
 use crate::id::{ClientId, GrantId};
 use crate::public_url::PublicUrl;
 use crate::redirect_uri::RedirectUri;
@@ -90,7 +91,7 @@ pub enum Purpose<'a> {
     /// The signer signs in on a device that waits for it.
     Device {
         /// The code that the device shows.
-        code: &'a str,
+        code: UserCode,
         /// Which client asks.
         client: ClientId,
         /// What it asks for.

@@ -7,6 +7,7 @@ use time::OffsetDateTime;
 
 use crate::grant::Grant;
 use crate::id::ClientId;
+use crate::redirect_uri::RedirectUri;
 use crate::secret::Secret;
 
 /// A code at the token endpoint, from a client that has authenticated.
@@ -16,8 +17,8 @@ pub struct PresentedCode<'a> {
     pub code: &'a Secret,
     /// The client that presents it.
     pub client: ClientId,
-    /// The redirect URI that the client says the code was sent to.
-    pub redirect_uri: &'a str,
+    /// The redirect URI that the client says the code was sent to; `None` if no browser was redirected.
+    pub redirect_uri: Option<&'a str>,
     /// Its PKCE verifier.
     pub verifier: Option<&'a str>,
 }
@@ -71,7 +72,7 @@ impl Grant {
         if self.revoked {
             return Err(CodeRejected::Revoked);
         }
-        if self.redirect_uri.as_str() != presented.redirect_uri {
+        if self.redirect_uri.as_ref().map(RedirectUri::as_str) != presented.redirect_uri {
             return Err(CodeRejected::RedirectMismatch);
         }
         if now >= self.code_expires_at {

@@ -193,7 +193,7 @@ mod tests {
         };
         assert_eq!(request.admit(&code, client), Ok(()));
         assert_eq!(request.admit(&Secret::new("another"), client), Err(DeviceRejected::Unknown));
-        assert_eq!(request.admit(&code, ClientId::ACCOUNT), Err(DeviceRejected::OtherClient));
+        assert_eq!(request.admit(&code, ClientId::at(now, [9; 10])), Err(DeviceRejected::OtherClient));
         assert_eq!(request.unanswered(now), DeviceRejected::Pending);
         assert_eq!(request.unanswered(request.expires_at), DeviceRejected::Expired);
         let denied = DeviceRequest { denied: true, ..request };

@@ -1,5 +1,7 @@
 //! Grants: what one signature allowed.
 
+use std::fmt;
+
 use time::OffsetDateTime;
 
 use crate::id::{ClientId, GrantId, SessionId, UserId};
@@ -18,12 +20,10 @@ pub struct Grant {
     pub id: GrantId,
     /// The client that it was given to.
     pub client: ClientId,
-    /// The user who gave it.
-    pub user: UserId,
-    /// The wallet that signed.
-    pub account: WalletAccount,
-    /// The URI that the code was sent to.
-    pub redirect_uri: RedirectUri,
+    /// Who holds the grant.
+    pub holder: Holder,
+    /// The URI that the code was sent to; `None` if no browser was redirected.
+    pub redirect_uri: Option<RedirectUri>,
     /// The scopes that were granted.
     pub scope: ScopeSet,
     /// The `nonce` parameter of OpenID Connect.
@@ -47,8 +47,8 @@ pub struct Grant {
 }
 
 impl Grant {
-    /// A grant that a client gets for itself. No one signed, and no code leads to it. The client's own id
-    /// takes the place of the user's. `code_hash` is the hash of a secret that no one has.
+    /// A grant that a client gets for itself. No one signed, and no code leads to it. `code_hash` is the hash of
+    /// a secret that no one has.
     pub fn of_client(
         now: OffsetDateTime,
         id: GrantId,
@@ -59,9 +59,8 @@ impl Grant {
         Self {
             id,
             client,
-            user: UserId::from_uuid(client.as_uuid()),
-            account: WalletAccount::of_client(client),
-            redirect_uri: RedirectUri::from_trusted(String::new()),
+            holder: Holder::Client,
+            redirect_uri: None,
             scope: ScopeSet::default(),
             nonce: None,
             code_challenge: None,
@@ -77,12 +76,70 @@ impl Grant {
 
     /// Does the grant answer a device? Its redirect URI is then a page of ours, which no client can register.
     pub fn is_of_device(&self, public_url: &PublicUrl) -> bool {
-        self.redirect_uri == RedirectUri::of_device(public_url)
+        self.redirect_uri == Some(RedirectUri::of_device(public_url))
     }
 
-    /// Did the client get the grant for itself?
-    pub fn is_of_client(&self) -> bool {
-        self.user.as_uuid() == self.client.as_uuid()
+    /// The subject of the grant's tokens.
+    pub const fn subject(&self) -> Subject {
+        self.holder.subject(self.client)
+    }
+}
+
+/// The holder of a grant and its tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// A person who signed.
+    Person {
+        /// The user.
+        user: UserId,
+        /// The wallet that signed.
+        account: WalletAccount,
+    },
+    /// The grant's client, which got it for itself (RFC 6749 section 4.4).
+    Client,
+}
+
+impl Holder {
+    /// The subject of the tokens that this client has from this holder.
+    pub const fn subject(&self, client: ClientId) -> Subject {
+        match self {
+            Self::Person { user, .. } => Subject::Person(*user),
+            Self::Client => Subject::Client(client),
+        }
+    }
+
+    /// The person who signed; `None` if nobody did.
+    pub const fn user(&self) -> Option<UserId> {
+        match self {
+            Self::Person { user, .. } => Some(*user),
+            Self::Client => None,
+        }
+    }
+
+    /// The wallet that signed; `None` if none did.
+    pub const fn account(&self) -> Option<&WalletAccount> {
+        match self {
+            Self::Person { account, .. } => Some(account),
+            Self::Client => None,
+        }
+    }
+}
+
+/// The subject of a token (`sub`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A person.
+    Person(UserId),
+    /// A client, by its own id.
+    Client(ClientId),
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Person(user) => user.fmt(f),
+            Self::Client(client) => client.fmt(f),
+        }
     }
 }
 

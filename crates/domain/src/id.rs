@@ -80,9 +80,6 @@ id_type! {
 }
 
 impl ClientId {
-    /// Our own account page, the one client that nobody registers.
-    pub const ACCOUNT: Self = Self(Uuid::nil());
-
     /// The id of the client described by the document at this URL. It is derived from the URL (UUID version
     /// 8), so no one can register it and no other client gets it.
     pub fn of_document(address: &str) -> Self {

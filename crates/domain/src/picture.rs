@@ -4,14 +4,15 @@
 
 use std::fmt;
 
-use sha2::{Digest, Sha256};
+use aes::Aes256;
+use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use uuid::Uuid;
 
 use crate::id::UserId;
 
 /// The key from which the names of pictures are derived.
-#[derive(Clone, PartialEq, Eq)]
-pub struct PictureKey([u8; 32]);
+#[derive(Clone)]
+pub struct PictureKey(Aes256);
 
 /// The name of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,20 +20,17 @@ pub struct PictureName([u8; 16]);
 
 impl PictureKey {
     /// Makes a key from bytes that were derived for this purpose only.
-    pub const fn new(bytes: [u8; 32]) -> Self {
-        Self(bytes)
+    pub fn new(bytes: [u8; 32]) -> Self {
+        Self(Aes256::new(&bytes.into()))
     }
 
-    /// The name of a user's picture, which is always the same. Userinfo returns it every time, so it costs
-    /// only one block of SHA-256. Key and id have fixed lengths, so nothing can be appended to the hashed
-    /// bytes, and the hash is as good as a MAC.
+    /// The name of a user's picture, which is always the same: the id, encrypted as the one block that it is. Without the key
+    /// nothing leads from one to the other, and no two users share a name. Userinfo returns it every time, and processors have
+    /// instructions for AES.
     pub fn name_of(&self, user: UserId) -> PictureName {
-        let mut hash = Sha256::new();
-        hash.update(self.0);
-        hash.update(user.as_uuid().as_bytes());
-        let mut name = [0; 16];
-        name.copy_from_slice(&hash.finalize()[..16]);
-        PictureName(name)
+        let mut block = user.as_uuid().into_bytes().into();
+        self.0.encrypt_block(&mut block);
+        PictureName(block.into())
     }
 }
 

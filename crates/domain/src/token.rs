@@ -3,11 +3,11 @@
 use time::OffsetDateTime;
 
 use crate::audience::Audience;
-use crate::id::{ClientId, GrantId, TokenId, UserId};
+use crate::grant::{Holder, Subject};
+use crate::id::{ClientId, GrantId, TokenId};
 use crate::key_thumbprint::KeyThumbprint;
 use crate::scope::ScopeSet;
 use crate::secret::SecretHash;
-use crate::wallet::WalletAccount;
 
 /// One answer of the token endpoint. Nothing about it changes, except that its access token can be revoked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,10 +71,8 @@ pub struct AccessSnapshot {
     pub grant: GrantId,
     /// The client that it was issued to.
     pub client: ClientId,
-    /// The user who signed in.
-    pub user: UserId,
-    /// The wallet that signed.
-    pub account: WalletAccount,
+    /// Who holds the grant.
+    pub holder: Holder,
 }
 
 impl AccessSnapshot {
@@ -96,8 +94,8 @@ pub struct AccessClaims {
     pub issuer: String,
     /// `aud`: the servers that the token is for
     pub audience: Audience,
-    /// `sub`: the user
-    pub subject: UserId,
+    /// `sub`
+    pub subject: Subject,
     /// `client_id`, as the client writes it
     pub client: String,
     /// `cnf.jkt`: the key that the token is bound to

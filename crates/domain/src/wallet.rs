@@ -9,8 +9,6 @@ use base64::alphabet;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use base64::engine::{DecodePaddingMode, Engine};
 
-use crate::id::ClientId;
-
 /// An account in the spelling of its family.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WalletAccount {
@@ -62,12 +60,6 @@ impl WalletAccount {
             Some(b':') => Some(AccountKind::Contract),
             Some(_) => None,
         }
-    }
-
-    /// The account in a grant that a client got for itself. No family is called `client`, so it is never
-    /// taken for a wallet.
-    pub fn of_client(client: ClientId) -> Self {
-        Self { family: "client".to_owned(), chain: String::new(), address: client.to_string() }
     }
 
     /// The account by CAIP-10.

@@ -1,4 +1,5 @@
-//! Reading requests: bodies with limits, forms and JSON whose errors name the field, credentials, texts of headers and queries.
+//! Reading requests: bodies with limits, forms and JSON whose errors name the field, tokens, texts of headers and queries, and which site
+//! a request comes from.
 
 pub(crate) mod accept;
 pub(crate) mod bearer;

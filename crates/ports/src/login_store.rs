@@ -27,8 +27,8 @@ pub struct CompleteLogin {
     pub account: WalletAccount,
     /// The user to create if the wallet belongs to no one yet.
     pub new_user: UserId,
-    /// Where the code is sent.
-    pub redirect_uri: RedirectUri,
+    /// The URI that the code is sent to; `None` if no browser is redirected.
+    pub redirect_uri: Option<RedirectUri>,
     /// The scopes that are granted.
     pub scope: ScopeSet,
     /// Where the sign-in leads and which audiences its tokens are for, as stated in the signed text.

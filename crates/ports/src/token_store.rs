@@ -40,7 +40,7 @@ pub enum Redeemed {
 /// Stores a grant that no code leads to, together with its first token.
 #[derive(Clone, Debug)]
 pub struct IssueTokens {
-    /// The grant, already redeemed.
+    /// The grant, already redeemed; its client holds it.
     pub grant: Grant,
     /// The first token. Its `grant` is this grant, and it has no `parent`.
     pub token: Token,

@@ -4,6 +4,8 @@
 //! as a real one does, because durability is among the things under test. On a machine without PostgreSQL the
 //! tests fail; they are never skipped.
 //!
+//! Most tests need only a database. They share one cluster, [`SharedCluster`], and each has a database of its own.
+//!
 //! A cluster can have a replica that follows it, and poolers in front of it.
 //!
 //! A shell runs between us and the server (see `supervisor.sh`), for two reasons. PostgreSQL refuses to run
@@ -14,25 +16,28 @@
     reason = "a test cluster that does not do as told fails the test by panicking"
 )]
 
+mod address;
 mod binaries;
+mod shared;
 mod supervisor;
 
 use std::net::{TcpListener, TcpStream};
-use std::process::Command;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use address::Address;
 use binaries::Binaries;
-use supervisor::Supervisor;
+pub use shared::SharedCluster;
+use supervisor::{Settings, Supervisor};
 
 /// A running PostgreSQL cluster. It is stopped and removed when this value is dropped, or when the process
 /// ends.
 #[derive(Debug)]
 pub struct Cluster {
-    binaries: Binaries,
-    port: u16,
+    address: Address,
     supervisor: Mutex<Supervisor>,
     databases: AtomicU32,
 }
@@ -44,56 +49,50 @@ impl Cluster {
     ///
     /// If PostgreSQL is not installed or does not start.
     pub fn start() -> Self {
-        Self::start_from(None)
+        Self::start_with(&Settings::Durable)
     }
 
-    fn start_from(primary: Option<u16>) -> Self {
-        let binaries = Binaries::find();
-        let mut supervisor = Supervisor::start(&binaries, primary);
+    fn start_with(settings: &Settings) -> Self {
+        let mut supervisor = Supervisor::start(&Binaries::find(), settings);
         // Between finding a free port and PostgreSQL's start, another program can take the port.
         for _ in 0..5 {
             let port = free_port();
             if supervisor.tell(&format!("port {port}")).is_ok() && supervisor.tell("start").is_ok() {
-                let supervisor = Mutex::new(supervisor);
-                return Self { binaries, port, supervisor, databases: AtomicU32::new(0) };
+                let (address, supervisor) = (Address::new(port), Mutex::new(supervisor));
+                return Self { address, supervisor, databases: AtomicU32::new(0) };
             }
         }
         panic!("PostgreSQL does not start; its log says:\n{}", supervisor.log());
     }
 
-    /// The cluster that all tests of one program share. The first test that asks creates it.
-    pub fn shared() -> &'static Self {
-        static SHARED: OnceLock<Cluster> = OnceLock::new();
-        SHARED.get_or_init(Self::start)
+    /// The cluster that all tests share, also those of other programs. Use it for databases, and do nothing to it
+    /// that other tests would notice.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such cluster yet, and PostgreSQL is not installed or does not start.
+    pub fn shared() -> &'static SharedCluster {
+        SharedCluster::of_all_tests()
     }
 
     /// The URL of a database, whether it exists or not.
     pub fn url(&self, database: &str) -> String {
-        format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
+        self.address.url(database)
     }
 
     /// The TCP port on 127.0.0.1.
     pub const fn port(&self) -> u16 {
-        self.port
+        self.address.port()
     }
 
     /// Creates an empty database and returns its URL.
     pub fn create_database(&self) -> String {
-        let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
-        self.execute("postgres", &format!("CREATE DATABASE {name} TEMPLATE template0"));
-        self.url(&name)
+        self.address.create_database(&format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed)))
     }
 
     /// Runs statements in a database and returns their output: one line per row, with `|` between columns.
     pub fn execute(&self, database: &str, statements: &str) -> String {
-        let output = Command::new(self.binaries.path("psql"))
-            .args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1"])
-            .args(["--dbname", &self.url(database), "--command", statements])
-            .output()
-            .expect("psql runs");
-        let answer = String::from_utf8_lossy(&output.stdout).trim_end().to_owned();
-        assert!(output.status.success(), "{statements}: {}", String::from_utf8_lossy(&output.stderr));
-        answer
+        self.address.execute(database, statements)
     }
 
     /// Stops the server as a crash would: nothing is flushed and no client is told. What was committed must
@@ -115,7 +114,7 @@ impl Cluster {
     /// Starts a second server that follows this one and can be read. From then on, this server answers a
     /// commit only when the second one also has it on disk.
     pub fn replicate(&self) -> Self {
-        let replica = Self::start_from(Some(self.port));
+        let replica = Self::start_with(&Settings::CopyOf(self.port()));
         // Set only now: before there is a replica, every commit would wait for it.
         self.execute("postgres", "ALTER SYSTEM SET synchronous_standby_names = '*'");
         self.execute("postgres", "SELECT pg_reload_conf()");
@@ -156,6 +155,17 @@ impl Cluster {
     /// Lets a frozen server continue.
     pub fn resume(&self) {
         self.tell("resume");
+    }
+
+    /// The server's data folder.
+    fn data(&self) -> PathBuf {
+        self.supervisor().folder().join("data")
+    }
+
+    /// Lets a shared cluster run on when this is dropped.
+    fn leave(self) -> Address {
+        self.supervisor.into_inner().unwrap_or_else(PoisonError::into_inner).leave();
+        self.address
     }
 
     fn tell(&self, command: &str) {

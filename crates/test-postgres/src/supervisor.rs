@@ -1,7 +1,8 @@
 //! The shell that owns the cluster, and the way to talk to it.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
+use std::mem;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -10,6 +11,20 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use crate::binaries::Binaries;
 
 const SCRIPT: &str = include_str!("supervisor.sh");
+
+/// What kind of cluster it is.
+#[derive(Debug)]
+pub(crate) enum Settings {
+    /// An empty one that keeps what was committed, and ends with us.
+    Durable,
+    /// A copy of the cluster at this port, which follows it.
+    CopyOf(u16),
+    /// An empty one that is fast, and ends when no process has a lock on this file any more.
+    Shared {
+        /// The file, opened once more: locks belong to the opening, not to the process.
+        users: File,
+    },
+}
 
 /// A shell that runs `supervisor.sh`.
 #[derive(Debug)]
@@ -21,13 +36,20 @@ pub(crate) struct Supervisor {
 }
 
 impl Supervisor {
-    /// Starts the shell, which creates the cluster's files: empty ones, or a copy of the cluster on a port.
-    pub(crate) fn start(binaries: &Binaries, primary: Option<u16>) -> Self {
+    /// Starts the shell, which creates the cluster's files.
+    pub(crate) fn start(binaries: &Binaries, settings: &Settings) -> Self {
         let mut command = unprivileged_shell();
         // Its own process group, so that Ctrl-C at the terminal reaches only us. The shell cleans up when it
         // sees that we are gone.
         command.args(["-c", SCRIPT, "supervisor"]).arg(binaries.folder());
-        command.args(primary.map(|port| port.to_string())).process_group(0);
+        match settings {
+            Settings::Durable => command.arg("durable"),
+            Settings::CopyOf(port) => command.args(["copy", &port.to_string()]),
+            Settings::Shared { users } => {
+                command.arg("shared").stderr(users.try_clone().expect("there are descriptors left"))
+            }
+        };
+        command.process_group(0);
         command.current_dir("/").stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut shell = command.spawn().expect("sh runs, as the user `postgres` if we are root");
         let commands = shell.stdin.take();
@@ -47,13 +69,19 @@ impl Supervisor {
         }
     }
 
-    /// The server's log, to explain a failure.
+    /// Leaves a shared cluster to those who use it.
+    pub(crate) fn leave(mut self) {
+        self.commands = None;
+        // Otherwise we would wait here until nobody uses it.
+        mem::forget(self);
+    }
+
+    /// The server's log, for a message that explains a failure.
     pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.folder.join("server.log")).unwrap_or_else(|error| error.to_string())
     }
 
     /// The cluster's folder.
-    #[cfg(test)]
     pub(crate) fn folder(&self) -> PathBuf {
         self.folder.clone()
     }

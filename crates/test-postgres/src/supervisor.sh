@@ -1,12 +1,15 @@
 # Owns one PostgreSQL cluster for the test process at the other end of the pipe. Every input line is a command, and every
 # command gets one line as its answer: `ok`, or what went wrong. When the pipe closes, for any reason, the cluster is
-# stopped and removed.
+# stopped and removed. A shared cluster is removed when no other process uses it either.
 #
 # $1: the folder of PostgreSQL's programs
-# $2: the port of another cluster to copy and then follow; without it the cluster starts empty
+# $2: `durable`, `copy`, or `shared`: then standard error is a file on which every user of the cluster holds a lock
+# $3: the port of the cluster to copy and then follow
 PATH=$PATH:/usr/sbin
 bin=$1
-primary=$2
+kind=$2
+primary=$3
+[ "$kind" = shared ] && exec 9>&2 2>/dev/null
 dir=$(mktemp -d "${TMPDIR:-/tmp}/countersign-postgres.XXXXXX") || exit 1
 cd "$dir" || exit 1
 
@@ -19,7 +22,7 @@ served() {
 }
 
 answer() {
-  if "$@" >>commands.log 2>&1 </dev/null; then echo ok; else echo "failed: $(tail -n 1 commands.log)"; fi
+  if "$@" >>commands.log 2>&1 </dev/null 9>&-; then echo ok; else echo "failed: $(tail -n 1 commands.log)"; fi
 }
 
 clean_up() {
@@ -38,7 +41,7 @@ trap 'exit 1' TERM HUP
 trap '' PIPE
 
 make_files() {
-  if [ -z "$primary" ]; then
+  if [ "$kind" != copy ]; then
     "$bin/initdb" -D data -U postgres -A trust -E UTF8 --locale=C --no-sync
   else
     "$bin/pg_basebackup" -D data -h 127.0.0.1 -p "$primary" -U postgres -R -X stream -c fast --no-sync
@@ -51,13 +54,25 @@ make_files >commands.log 2>&1 </dev/null || {
 cat >>data/postgresql.conf <<SETTINGS
 listen_addresses = '127.0.0.1'
 unix_socket_directories = '$dir'
+timezone = 'UTC'
+synchronous_commit = on
+SETTINGS
+# Nobody makes claims about crashes of a cluster that is shared: a commit need not wait for the disk.
+if [ "$kind" = shared ]; then
+  cat >>data/postgresql.conf <<SETTINGS
+max_connections = 1000
+shared_buffers = 128MB
+fsync = off
+full_page_writes = off
+SETTINGS
+else
+  cat >>data/postgresql.conf <<SETTINGS
 max_connections = 300
 shared_buffers = 32MB
 fsync = on
-synchronous_commit = on
 full_page_writes = on
-timezone = 'UTC'
 SETTINGS
+fi
 echo "$dir"
 
 while read -r command argument; do
@@ -91,3 +106,11 @@ POOLER
     *) echo "no such command" ;;
   esac
 done
+
+# Until nobody uses it, and nobody came in the seconds after. The lock is kept to the end, so that whoever comes now waits
+# until this cluster is gone, and starts another one.
+if [ "$kind" = shared ]; then
+  while flock 9 && flock -u 9 && sleep 5; do
+    flock -n 9 && break
+  done
+fi

@@ -1,5 +1,8 @@
 //! The cluster obeys its commands, and leaves nothing behind.
 
+use std::path::Path;
+use std::{env, fs, process};
+
 use super::*;
 
 fn is_there(port: u16) -> bool {
@@ -8,7 +11,7 @@ fn is_there(port: u16) -> bool {
 
 #[test]
 fn what_was_committed_outlives_a_crash() {
-    let cluster = Cluster::shared();
+    let cluster = Cluster::start();
     let database = cluster.create_database();
     let name = database.rsplit('/').next().unwrap();
     cluster.execute(name, "CREATE TABLE words (word TEXT); INSERT INTO words VALUES ('kept')");
@@ -49,4 +52,31 @@ fn a_pooler_goes_with_its_cluster() {
     assert!(is_there(pooler));
     drop(cluster);
     assert!(!is_there(pooler));
+}
+
+#[test]
+fn a_shared_cluster_is_one_for_all_who_come_and_is_gone_when_they_are() {
+    let folder = env::temp_dir().join(format!("countersign-shared-{}", process::id()));
+    let first = SharedCluster::join(&folder);
+    let database = first.create_database();
+    let name = database.rsplit('/').next().unwrap();
+    first.execute(name, "CREATE TABLE words (word TEXT)");
+    let second = SharedCluster::join(&folder);
+    let data = second.execute("postgres", "SHOW data_directory");
+    assert_eq!(first.execute("postgres", "SHOW data_directory"), data);
+    assert!(
+        !second.execute("postgres", "SELECT datname FROM pg_database").contains(name),
+        "it was left over"
+    );
+
+    drop(first);
+    let third = SharedCluster::join(&folder);
+    assert_eq!(third.execute("postgres", "SHOW data_directory"), data, "somebody still uses it");
+    drop((second, third));
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while Path::new(&data).parent().is_some_and(Path::exists) {
+        assert!(Instant::now() < deadline, "nobody uses it");
+        thread::sleep(Duration::from_millis(50));
+    }
+    fs::remove_dir_all(folder).unwrap();
 }

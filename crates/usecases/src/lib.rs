@@ -3,6 +3,8 @@
 //! Every use-case has the same shape: `now` is read once, the client proves who it is, a snapshot is loaded, the
 //! domain judges it, values are minted, one guarded operation is carried out, the answer is made. No use-case calls
 //! another; what they share is a function.
+//!
+//! They stand in rooms by subject, which the errors, the tests and the endpoints go by too. What they lend each other is in `steps`.
 
 pub mod account;
 pub mod clients;

@@ -1,5 +1,5 @@
-"""A person's browser with a wallet: it follows redirects, keeps cookies, signs what Countersign's page asks to be signed, and
-presses the button of a page that asks whether to log out."""
+"""A user's browser with a wallet. It follows redirects, keeps cookies, signs what Countersign's page asks
+for, and presses the button of a page that asks whether to log out."""
 
 import re
 from html import unescape
@@ -30,7 +30,7 @@ class Forms(HTMLParser):
 
 
 def onward(page):
-    """Where a page sends the browser by itself: by a redirect, or because it is the page between the issuer and an application."""
+    """Where a page sends the browser by itself: with a redirect, or as the page between the issuer and an application."""
     if page.is_redirect:
         return urljoin(str(page.url), page.headers["location"])
     refresh = re.search(r'<meta http-equiv="refresh" content="\d+;\s*url=([^"]+)"', page.text, re.I)
@@ -38,7 +38,7 @@ def onward(page):
 
 
 class Browser:
-    """One person at one computer; the wallet is made for the occasion unless one is given."""
+    """One user at one computer, with a new wallet unless one is given."""
 
     def __init__(self, issuer, wallet=None):
         self.issuer = issuer.rstrip("/")
@@ -48,12 +48,12 @@ class Browser:
         self.visited = []
 
     def trust(self, _):
-        """Addresses of this computer count as safe, as in every browser: "Secure" cookies are sent there over http too."""
+        """URLs of this computer are secure, as in every browser: "Secure" cookies are sent there over http too."""
         for cookie in self.http.cookies.jar:
             cookie.secure = False
 
     def open(self, url, until=None):
-        """Goes to an address and wherever it leads; the answer is the last page, or the address that begins with `until`."""
+        """Opens a URL and follows it; returns the last page, or the URL that begins with `until`."""
         for _ in range(HOPS):
             self.visited.append(url)
             if until and url.startswith(until):
@@ -71,8 +71,8 @@ class Browser:
         raise AssertionError(f"more than {HOPS} redirects: {self.visited[-4:]}")
 
     def sign(self):
-        """At Countersign's page: asks for the text, signs it, hands it in, and has the browser remember it. The answer is where the
-        page leads."""
+        """On Countersign's page: requests the text, signs it, submits it, and lets the browser remember it.
+        Returns where the page redirects to."""
         request = {name: self.asked[-1][name] for name in ("client_id", "redirect_uri", "state") if name in self.asked[-1]}
         text = self.post("/oauth/challenge", {"wallet_address": self.wallet.address, **request})
         signature = self.wallet.sign_message(encode_defunct(text=text["challenge"])).signature.hex()
@@ -86,14 +86,14 @@ class Browser:
         return answer.json()
 
     def press(self, page, action):
-        """Sends the form of a page that leads to `action`, and goes where the answer leads."""
+        """Sends the form of a page whose target is `action`, and follows the response."""
         for method, target, fields in Forms(page.text).found:
             if method == "post" and urlsplit(urljoin(str(page.url), target)).path == urlsplit(action).path:
                 answer = self.http.post(urljoin(str(page.url), target), data=fields, headers={"origin": self.issuer})
                 return self.open(onward(answer)) if onward(answer) else answer
-        raise AssertionError(f"no form on this page leads to {action}: {page.text[:600]}")
+        raise AssertionError(f"no form on this page is sent to {action}: {page.text[:600]}")
 
     def log_out_at_issuer(self):
-        """Ends the session at the issuer itself, and says yes when asked."""
+        """Ends the session at the issuer itself, and confirms when asked."""
         page = self.open(f"{self.issuer}/oauth/logout")
         return self.press(page, f"{self.issuer}/oauth/logout")

@@ -1,4 +1,4 @@
-"""What is found out about one application: a line for each check, and at the end the row of the table as one line of JSON."""
+"""The results for one application: a line for each check, and at the end its row of the table as one line of JSON."""
 
 import json
 import traceback
@@ -15,7 +15,7 @@ class Row:
         self.failed = 0
 
     def check(self, claim, body, step=None):
-        """Runs one check; one that fails does not stop the others. With `step`, a column of the table depends on it."""
+        """Runs one check. If it fails, the others still run. With `step`, a column of the table depends on it."""
         try:
             result = body()
             print(f"ok      {claim}", flush=True)

@@ -1,4 +1,4 @@
-"""Whole applications as relying parties: a person with a wallet signs in, starting at the application's own address.
+"""Whole applications as relying parties: a user with a wallet signs in, starting at the application's own URL.
 
     .venv/bin/python run.py apache|jupyterhub|streamlit|synapse http://localhost:8080
 
@@ -17,7 +17,7 @@ APPS = ("apache", "jupyterhub", "streamlit", "synapse")
 
 
 def load(app):
-    """The driver in the application's folder; the folders have the names of packages, so it is found by its path."""
+    """The driver in the application's folder. The folders have the names of packages, so the driver is loaded by its path."""
     spec = importlib.util.spec_from_file_location(f"drive_{app}", HERE / app / "driver.py")
     driver = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(driver)
@@ -30,10 +30,10 @@ def main(app, url):
     try:
         driver.drive(row, Issuer(url))
     except Exception:
-        # Without the application, or without anybody signed in, nothing else can be looked at.
+        # If the application does not run or nobody is signed in, nothing else can be checked.
         row.failed += 1
         row.steps["login"] = "failed"
-        print("FAILED  the application runs and somebody signs in\n" + traceback.format_exc())
+        print("FAILED  the application runs and a user signs in\n" + traceback.format_exc())
     print(row.json())
     return 1 if row.failed else 0
 

@@ -1,4 +1,4 @@
-"""An application as a process of ours: started in a folder of its own on free ports, stopped by its process id whatever happens."""
+"""An application as a process of ours: started in its own folder on free ports, and always stopped by its process id."""
 
 import itertools
 import os
@@ -21,7 +21,7 @@ ports = itertools.count(os.getpid() % 180 * 100)
 
 
 def free_port():
-    """A port that nobody listens on, below those that the system gives to outgoing connections, which could take it in between."""
+    """A free port below the range for outgoing connections, so that none of those can take it."""
     while True:
         port = 12_000 + next(ports) % 18_000
         with socket.socket() as probe:
@@ -40,14 +40,14 @@ def configure(folder, app, names, **values):
 
 @contextmanager
 def folder():
-    """An empty folder that goes away."""
+    """An empty folder that is deleted afterwards."""
     with tempfile.TemporaryDirectory(prefix="countersign-app-") as path:
         yield Path(path)
 
 
 @contextmanager
 def running(command, cwd, ready, environment=None):
-    """Runs a program until the block ends. The block begins when the address `ready` answers, or at once when there is none."""
+    """Runs a program until the block ends. The block begins when the URL `ready` responds, or at once if there is none."""
     log = cwd / "log.txt"
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -73,13 +73,13 @@ def wait_until(ready, process, log):
                 return
         except httpx.TransportError:
             pass
-        assert process.poll() is None, f"it ended with {process.returncode}:\n{tail(log)}"
-        assert time.monotonic() < deadline, f"it does not answer at {ready} after {SECONDS_TO_START} seconds:\n{tail(log)}"
+        assert process.poll() is None, f"it exited with {process.returncode}:\n{tail(log)}"
+        assert time.monotonic() < deadline, f"it does not respond at {ready} after {SECONDS_TO_START} seconds:\n{tail(log)}"
         time.sleep(0.1)
 
 
 def stop(process):
-    """Asks the process to end, and ends what is left of its group."""
+    """Asks the process to stop, and kills what is left of its group."""
     if process.poll() is None:
         process.terminate()
         try:

@@ -1,4 +1,5 @@
-// Somebody's application as a process of its own: started with what its client was given, reached at its own address, and stopped.
+// An application as a separate process: started with its client's credentials, reached at its own URL, and
+// stopped.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -25,7 +26,7 @@ const listens = (port) =>
     socket.on("error", () => tell(false));
   });
 
-/** How a file is run: by its ending, and Rust as what it was built to. */
+/** How a file is run: by its extension. A Rust file runs as the program that was built from it. */
 export function command(file) {
   if (file.endsWith(".mjs")) return ["node", [`${here}${file}`]];
   if (file.endsWith(".py")) return [`${here}.venv/bin/python`, [`${here}${file}`]];
@@ -59,16 +60,16 @@ export class App {
     }
     const last = await isSo();
     if (!last) await this.stop();
-    assert.ok(last, `it said nothing more, ended with ${this.child.exitCode}: ${this.#printed.slice(-1500)}`);
+    assert.ok(last, `it printed nothing more, exited with ${this.child.exitCode}: ${this.#printed.slice(-1500)}`);
     return last;
   }
 
-  /** A web application answers at its port. */
+  /** Waits until a web application responds at its port. */
   listening(port) {
     return this.#until(() => listens(port));
   }
 
-  /** A program prints a line like this, after those that were read. */
+  /** Waits until a program prints a line like this, after those that were read. */
   line(pattern) {
     return this.#until(() => {
       const found = pattern.exec(this.#printed.slice(this.#read));
@@ -78,12 +79,12 @@ export class App {
     });
   }
 
-  /** A program reads this line. */
+  /** Sends a line to a program. */
   tell(line) {
     this.child.stdin.write(`${line}\n`);
   }
 
-  /** A shell ends what it started when its input ends; the rest is ended. */
+  /** A shell stops what it started when its input ends; the others are stopped here. */
   async stop() {
     if (this.child.exitCode === null) {
       if (this.child.spawnfile === "bash") this.child.kill("SIGTERM");

@@ -1,23 +1,24 @@
-// A person's browser without a screen: cookies for each origin, redirects, and a wallet that signs where the server asks for it.
+// A user's browser without a screen: cookies for each origin, redirects, and a wallet that signs when the
+// server asks for it.
 
 import assert from "node:assert/strict";
 import { Wallet } from "ethers";
 
-/** Nothing that is asked here takes longer. */
+/** No request here may take longer. */
 const PATIENCE = 30_000;
 const HOPS = 12;
 
 export class Browser {
   #cookies = new Map();
 
-  /** Every browser is another person. It comes back as if `alias` had sent it. */
+  /** Every browser is a new user. The redirect back looks as if `alias` had sent it. */
   constructor(issuer, alias = issuer) {
     this.issuer = issuer;
     this.alias = alias;
     this.wallet = Wallet.createRandom();
   }
 
-  /** One request with the cookies of its origin; a redirect is an answer. `form` makes it a POST. */
+  /** Sends one request with the cookies of its origin, and follows no redirect. `form` makes it a POST. */
   async request(url, { form, json, headers = {} } = {}) {
     const { origin } = new URL(url);
     const jar = this.#cookies.get(origin) ?? new Map();
@@ -41,12 +42,13 @@ export class Browser {
   }
 
   /**
-   * Goes somewhere and follows where it is sent; at the sign-in page it signs. `landing` may change the address that leads
-   * back, and what begins with `stop` is not opened: nobody listens there. */
+   * Opens a URL and follows redirects; on the sign-in page it signs. `landing` can change the URL of the
+   * redirect back. A URL that begins with `stop` is not opened, because nothing listens there.
+   */
   async visit(url, { landing = (back) => back, stop, ...first } = {}) {
     let answer = await this.request(url, first);
     for (let hop = 0; answer.location && answer.status >= 300 && answer.status < 400; hop += 1) {
-      assert.ok(hop < HOPS, `redirects without end: ${answer.location}`);
+      assert.ok(hop < HOPS, `too many redirects: ${answer.location}`);
       const target = new URL(answer.location);
       if (target.origin === stop) return answer;
       if (target.origin !== this.issuer || target.pathname !== "/oauth/authorize") answer = await this.request(target);
@@ -55,12 +57,12 @@ export class Browser {
     return answer;
   }
 
-  /** Opens an authorization request, signs the server's text, and says where the server sends the browser then. */
+  /** Opens an authorization request, signs the server's text, and returns where the server redirects to. */
   async signIn(target) {
     const arrived = await this.request(target);
     assert.equal(arrived.status, 302, `${target} answered ${arrived.status}: ${sentence(arrived.text)}`);
     const page = new URL(arrived.location);
-    if (page.pathname !== "/auth") return arrived.location; // An error, for the client to read.
+    if (page.pathname !== "/auth") return arrived.location; // An error for the client.
     const of = fieldsOf((await this.request(page)).text);
     const address = this.wallet.address;
     const given = await this.post("/oauth/challenge", { wallet_address: address, ...of });
@@ -70,7 +72,7 @@ export class Browser {
     return done.redirect_to.replace(encodeURIComponent(this.issuer), encodeURIComponent(this.alias));
   }
 
-  /** What the sign-in page's script sends. */
+  /** Sends what the sign-in page's script sends. */
   async post(path, json) {
     const answer = await this.request(new URL(path, this.issuer), { json, headers: { accept: "application/json" } });
     assert.equal(answer.status, 200, `${path} answered ${answer.status}: ${answer.text}`);
@@ -80,7 +82,7 @@ export class Browser {
 
 const ENTITIES = { amp: "&", lt: "<", gt: ">", quot: '"', "#x27": "'", "#39": "'", "#x2F": "/" };
 
-/** Which request a sign-in page is about: the first hidden fields of these names. */
+/** Which request a sign-in page is about: the first hidden fields with these names. */
 export function fieldsOf(page) {
   const hidden = (name) => new RegExp(`<input type="hidden" name="${name}" value="([^"]*)">`).exec(page)?.[1];
   const text = (value) => value.replace(/&([^;]+);/g, (all, name) => ENTITIES[name] ?? all);
@@ -96,5 +98,5 @@ function keep(jar, line) {
   else jar.set(name, value);
 }
 
-/** The words of a page, for messages. */
+/** The text of a page, for messages. */
 export const sentence = (text) => text.replace(/<(style|script)[\s\S]*?<\/\1>|<[^>]*>/g, " ").replace(/\s+/g, " ").trim().slice(0, 300);

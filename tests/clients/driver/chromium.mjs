@@ -1,5 +1,5 @@
-// A page in Chromium, from another origin than the server's, so that CORS counts. The sign-in page is passed by its requests, sent
-// with the browser's own cookies.
+// A page in Chromium, from a different origin than the server's, so that CORS applies. The sign-in page's
+// requests are sent directly, with the browser's own cookies.
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -14,7 +14,7 @@ let started;
 
 const browser = () => (started ??= chromium.launch({ executablePath: existsSync(system) ? system : undefined, args: ["--no-sandbox"] }));
 
-/** Ends the browser, when there is one. */
+/** Closes the browser, if there is one. */
 export const closeChromium = async () => (await started)?.close();
 
 export class Chromium extends Web {
@@ -43,7 +43,7 @@ export class Chromium extends Web {
     return user ? { claims: user.profile, tokens: user } : undefined;
   }
 
-  /** Presses the button of a step; signing out leads away and back. */
+  /** Presses the button of a step; signing out redirects away and back. */
   async act(step) {
     if (step === "userinfo") return (await this.held()).claims;
     await this.page.evaluate(() => (document.title = "..."));
@@ -56,7 +56,7 @@ export class Chromium extends Web {
     return knows(await (await this.context.request.get(question(this.issuer, this.client))).text());
   }
 
-  /** The script says in the title how a step ended. */
+  /** The script writes into the title how a step ended. */
   async #settled() {
     await this.page.waitForFunction(() => document.title !== "..." && document.getElementById("user"));
     this.title = await this.page.title();
@@ -64,7 +64,7 @@ export class Chromium extends Web {
 
   async #post(path, data) {
     const answer = await this.context.request.post(`${this.issuer}${path}`, { data, headers: { accept: "application/json" } });
-    assert.equal(answer.status(), 200, `${path} answered ${answer.status()}: ${await answer.text()}`);
+    assert.equal(answer.status(), 200, `${path} returned ${answer.status()}: ${await answer.text()}`);
     return answer.json();
   }
 

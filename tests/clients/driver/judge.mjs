@@ -1,18 +1,19 @@
-// What is asked of each library, and what counts as an answer. The server is asked too: a step counts when it says so.
+// What each library is asked to do, and what counts as success. The server is asked too: a step counts only
+// if the server agrees.
 
 import assert from "node:assert/strict";
 import { LIES, liar } from "./liar.mjs";
 
 /** The columns of the table. */
 export const STEPS = ["login", "id_token", "userinfo", "refresh", "revoke", "logout"];
-/** What an application must not believe. */
+/** What an application must refuse. */
 export const FALSE = ["state", ...Object.keys(LIES)];
 
-/** Whose access token this is, as the server says; undefined for one that works no more. */
+/** Whose access token this is, according to the server; undefined if it no longer works. */
 async function owner(issuer, tokens) {
   const answer = await fetch(`${issuer}/oauth/userinfo`, { headers: { authorization: `Bearer ${tokens.access_token}` } });
   if (answer.status === 401) return undefined;
-  assert.equal(answer.status, 200, `userinfo answered ${answer.status}`);
+  assert.equal(answer.status, 200, `userinfo returned ${answer.status}`);
   return answer.json();
 }
 
@@ -20,7 +21,7 @@ const part = (token, place) => JSON.parse(Buffer.from(token.split(".")[place], "
 const header = (token) => part(token, 0);
 const payload = (token) => part(token, 1);
 
-/** A text in the address that leads back, changed. */
+/** The redirect back, with a changed state. */
 const otherState = (back) => {
   const url = new URL(back);
   url.searchParams.set("state", `${url.searchParams.get("state")}x`);
@@ -66,12 +67,15 @@ const CHECKS = {
   },
 };
 
-/** Which of the lies the application refuses. Told the truth by the same liar it must let the person in. */
+/**
+ * Which of the lies the application refuses. If the liar tells the truth, the application must sign the user
+ * in.
+ */
 async function refused(row, seatOf, issuer) {
   const [found, source] = [[], await liar(issuer)];
   const seat = await seatOf.start(row, issuer, source.url);
   try {
-    assert.ok(await seat.login(), `it does not believe the truth: ${seat.why()}`);
+    assert.ok(await seat.login(), `it refuses a correct ID token: ${seat.why()}`);
     for (const lie of Object.keys(LIES)) {
       source.lie = lie;
       if (!(await seat.login())) found.push(lie);
@@ -83,7 +87,7 @@ async function refused(row, seatOf, issuer) {
   }
 }
 
-/** Judges one row: what each step came to, what was refused, and why something failed. */
+/** Judges one row: the result of each step, what was refused, and why something failed. */
 export async function judge(row, seatOf, issuer) {
   const [results, reasons] = [{}, {}];
   const attempt = async (name, body) => {

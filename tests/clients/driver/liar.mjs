@@ -1,5 +1,6 @@
-// An issuer that lies: it passes everything on to the real one, but signs the id_tokens anew with a key of its own, and changes
-// what it is told to change. Told to change nothing it is believed, so that a refusal is a refusal of the lie.
+// An issuer that lies: it forwards everything to the real one, but signs the ID tokens again with its own key
+// and makes the requested change. If no change is requested, applications accept it, so a refusal is really a
+// refusal of the lie.
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID, sign } from "node:crypto";
 import { createServer } from "node:http";
@@ -10,7 +11,7 @@ const KEYS = {
   EdDSA: () => generateKeyPairSync("ed25519"),
 };
 
-/** What each lie does to the claims, or to the key that signs. */
+/** What each lie changes in the claims, or in the key that signs. */
 export const LIES = {
   nonce: { claims: (claims) => ({ ...claims, nonce: "another" }) },
   audience: { claims: (claims) => ({ ...claims, aud: randomUUID() }) },
@@ -40,7 +41,7 @@ class Signer {
   }
 }
 
-/** Starts one; `lie` is the name of what it changes next, or nothing. */
+/** Starts a liar; `lie` is the name of what it changes next, or undefined. */
 export async function liar(issuer) {
   const signers = Object.fromEntries(Object.keys(KEYS).map((algorithm) => [algorithm, new Signer(algorithm)]));
   const state = { lie: undefined, url: "" };
@@ -60,7 +61,7 @@ export async function liar(issuer) {
   };
 
   const server = createServer(async (request, response) => {
-    // Browsers are sent on: what they see there is the issuer's.
+    // Browsers are redirected, because what they see there is the issuer's own.
     if (/^\/oauth\/(authorize|logout)\b/.test(request.url)) return response.writeHead(302, { location: `${issuer}${request.url}` }).end();
     const parts = [];
     for await (const part of request) parts.push(part);

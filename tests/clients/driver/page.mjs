@@ -1,4 +1,4 @@
-// docs/clients.md: the table of what happened, and the code that it happened with.
+// docs/clients.md: the table of results, and the code that produced them.
 
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -17,7 +17,7 @@ const INSTALLED = {
   deb: (name) => execFileSync("dpkg-query", ["-W", "-f", "${Version}", name]).toString(),
 };
 
-/** What version of its library a row runs. */
+/** The version of the library that a row runs. */
 export const version = (row) => row.version ?? INSTALLED[row.from](row.package ?? row.library);
 
 const title = (row) => row.title ?? row.library;
@@ -84,7 +84,7 @@ ${judged.map(([row, verdict]) => section(row, verdict)).join("\n\n")}
 `;
 }
 
-/** Two pages are the same if they differ only in versions that the distribution chooses. */
+/** Two pages are the same if they only differ in versions that the distribution chooses. */
 export function sameBut(rows, one, other) {
   const own = rows.filter((row) => row.from === "deb" || row.from === "application").map((row) => `| [${title(row)}]`);
   const masked = (text) => text.split("\n").map((each) => (own.some((start) => each.startsWith(start)) ? each.split(" | ").toSpliced(1, 1).join(" | ") : each));

@@ -1,12 +1,13 @@
-// The ways to sit in front of an application: a web application by a browser without a screen, a program by what it prints and
-// reads. Each has `login` (undefined when the application did not let the person in), `held` and `act`.
+// The ways to use an application: a web application through a browser without a screen, a program through its
+// output and input. Each has `login` (undefined if the application did not sign the user in), `held` and
+// `act`.
 
 import assert from "node:assert/strict";
 import { App, freePort } from "./app.mjs";
 import { Browser, sentence } from "./browser.mjs";
 import { environment } from "../registrations.mjs";
 
-/** A client registers by itself, as RFC 7591 says. */
+/** Registers a client as in RFC 7591. */
 export async function register(issuer, metadata) {
   const answer = await fetch(`${issuer}/oauth/clients`, {
     method: "POST",
@@ -14,11 +15,11 @@ export async function register(issuer, metadata) {
     body: JSON.stringify(metadata),
   });
   const text = await answer.text();
-  assert.equal(answer.status, 201, `registration answered ${answer.status}: ${text}`);
+  assert.equal(answer.status, 201, `registration returned ${answer.status}: ${text}`);
   return JSON.parse(text);
 }
 
-/** What a row says about its client, as its metadata. */
+/** The client metadata that a row describes. */
 export function metadata(row, appUrl) {
   return {
     client_name: row.library,
@@ -31,7 +32,7 @@ export function metadata(row, appUrl) {
   };
 }
 
-/** The address of an authorization request that asks what the server knows of a browser. */
+/** The URL of an authorization request that shows whether the server remembers a browser. */
 export function question(issuer, client) {
   const url = new URL(`${issuer}/oauth/authorize`);
   const [redirect_uri, state] = [client.redirect_uris[0], "who-is-it"];
@@ -40,10 +41,10 @@ export function question(issuer, client) {
   return url.href;
 }
 
-/** Whether a sign-in page offers to go on as somebody, or to be another one. */
+/** Whether a sign-in page offers to continue as a remembered user. */
 export const knows = (page) => page.includes('id="another"');
 
-/** A web application: `/login`, `/`, and a path for each step unless the row names others. */
+/** A web application: `/login`, `/`, and a path for each step unless the row has other paths. */
 export class Web {
   static async start(row, issuer, alias = issuer) {
     const web = new this();
@@ -59,7 +60,7 @@ export class Web {
     return web;
   }
 
-  /** Another person comes, and signs in unless told not to. */
+  /** A new user arrives, and signs in unless told not to. */
   async login({ landing } = {}) {
     this.browser = new Browser(this.issuer, this.alias);
     this.address = this.browser.wallet.address;
@@ -67,7 +68,7 @@ export class Web {
     return this.held();
   }
 
-  /** What the application keeps of the person. */
+  /** What the application stores about the user. */
   async held() {
     const answer = await this.browser.request(`${this.url}/`);
     return answer.status === 200 && answer.text.startsWith("{") && answer.text !== "{}" ? JSON.parse(answer.text) : undefined;
@@ -76,19 +77,19 @@ export class Web {
   async act(step) {
     const leave = this.row[step] ?? ((browser, url) => browser.visit(`${url}/${step}`));
     const answer = await leave(this.browser, this.url);
-    if (answer.status === undefined) return answer; // A row that reads the answer itself.
+    if (answer.status === undefined) return answer; // A row that reads the response itself.
     this.last = answer;
     if (step !== "logout") assert.ok(answer.status < 400, `/${step} answered ${answer.status}: ${sentence(answer.text)} ${this.why()}`);
     return answer.text.startsWith("{") ? JSON.parse(answer.text) : answer;
   }
 
-  /** Whether the server would let the browser go on without a signature. */
+  /** Whether the server would let the browser continue without a signature. */
   async known() {
     const asked = await this.browser.request(question(this.issuer, this.client));
     return knows((await this.browser.request(asked.location)).text);
   }
 
-  /** What may explain a failure. */
+  /** Details that may explain a failure. */
   why() {
     return `${this.last ? `${this.last.status} ${sentence(this.last.text)}` : ""} ${this.app.printed.slice(-1200)}`;
   }
@@ -98,13 +99,16 @@ export class Web {
   }
 }
 
-/** A program: prints the address to open, reads the one where the browser landed, and then a step in each line. */
+/**
+ * A program: prints the URL to open, reads the URL that the browser was redirected to, and then one step per
+ * line.
+ */
 export class Program {
   known = Web.prototype.known;
 
   static async start(row, issuer, alias = issuer) {
     const program = new this();
-    // Nothing listens there: the person copies the address out of the browser.
+    // Nothing listens there: the user copies the URL from the browser.
     const [port, besidePort] = [await freePort(), await freePort()];
     Object.assign(program, { row, issuer, alias, url: `http://127.0.0.1:${port}` });
     program.environment = { ISSUER: alias, APP_URL: program.url, RESOURCE_URL: `http://127.0.0.1:${besidePort}`, ...row.environment };

@@ -1,4 +1,4 @@
-// JSON Web Tokens that clients make: assertions, DPoP proofs, and bad ones.
+// JSON Web Tokens that clients make: assertions, DPoP proofs, and invalid ones.
 
 import { createHash, generateKeyPairSync, randomUUID, sign } from "node:crypto";
 
@@ -15,7 +15,7 @@ export class Key {
     this.bare = pair.publicKey.export({ format: "jwk" });
   }
 
-  /** The private half, for showing that it is refused. */
+  /** The private half, to show that it is refused. */
   get secret() {
     return this.private.export({ format: "jwk" });
   }
@@ -29,16 +29,16 @@ export class Key {
 /** A token without a signature. */
 export const unsigned = (claims) => `${encode({ alg: "none" })}.${encode(claims)}.`;
 
-/** What a client says of itself at the token endpoint (RFC 7523). */
+/** A client's assertion for the token endpoint (RFC 7523). */
 export function assertion(site, client, key, claims = {}, header = {}) {
   const own = { iss: client.client_id, sub: client.client_id, aud: site.issuer, jti: randomUUID(), iat: now(), exp: now() + 60 };
   return key.sign({ ...own, ...claims }, header);
 }
 
-/** A proof of possession (RFC 9449). */
+/** A DPoP proof (RFC 9449). */
 export function proof(key, method, url, claims = {}, header = {}) {
   return key.sign({ htm: method, htu: url, jti: randomUUID(), iat: now(), ...claims }, { typ: "dpop+jwt", jwk: key.bare, ...header });
 }
 
-/** The hash of an access token in a proof. */
+/** The hash of an access token for a proof. */
 export const hashOf = (token) => createHash("sha256").update(token).digest("base64url");

@@ -1,4 +1,4 @@
-// What of an answer is compared, as one line.
+// The parts of a response that are compared, as one line.
 
 import { CALLBACK } from "./site.mjs";
 
@@ -6,7 +6,7 @@ const unescaped = (text) => text.replace(/&#x2F;/gi, "/").replace(/&amp;/g, "&")
 
 const error = (json) => (typeof json?.error === "string" ? json.error : undefined);
 
-/** Status, the error's code, how the caller is told to authenticate, and what caches may do. */
+/** Status, error code, authentication schemes, and whether the response may be cached. */
 export function answer({ status, headers, json }, { fields = false } = {}) {
   const scheme = [...(headers.get("www-authenticate") ?? "").matchAll(/(?:^|, )(Basic|Bearer|DPoP)\b/g)].map(([, each]) => each);
   return [
@@ -14,11 +14,11 @@ export function answer({ status, headers, json }, { fields = false } = {}) {
     error(json),
     scheme.length > 0 && `(${scheme.join(", ")})`,
     status < 400 && fields && json && `{${Object.keys(json).sort().join(" ")}}`,
-    /no-store/.test(headers.get("cache-control") ?? "") ? "no-store" : "no rule for caches",
+    /no-store/.test(headers.get("cache-control") ?? "") ? "no-store" : "no cache rule",
   ].filter(Boolean).join(" ");
 }
 
-/** Where an authorization request leads: to the person, back to the client, or to a page with an error. */
+/** Where an authorization request leads: to the user, back to the client, or to an error page. */
 export function way(site, { status, headers, location, json, text }) {
   const posted = unescaped(/<form[^>]+action="([^"]+)"/i.exec(text)?.[1] ?? "");
   if (posted && !site.has(posted)) {
@@ -26,18 +26,21 @@ export function way(site, { status, headers, location, json, text }) {
     return `a form to ${target(new URL(posted))} with ${told(fields)}`;
   }
   if (!location) return answer({ status, headers, json });
-  if (site.has(location)) return "the person is asked";
+  if (site.has(location)) return "the user is asked";
   const url = new URL(location);
   const parameters = new URLSearchParams(url.hash ? url.hash.slice(1) : url.search);
   return `${target(url)} with ${told([...parameters])}${url.hash ? " in the fragment" : ""}`;
 }
 
-/** The names of what the client is told, the error with its code; which sentence stands beside it is nobody's standard. */
+/**
+ * The names of the parameters that the client gets, and the error code. The description is not compared,
+ * because no standard defines it.
+ */
 function told(fields) {
   return fields.filter(([name]) => name !== "error_description").map(([name, value]) => (name === "error" ? `error=${value}` : name)).sort().join(" ");
 }
 
-/** The client, briefly where it is the usual one. */
+/** The client's redirect URI, or "the client" if it is the usual one. */
 function target(url) {
   const place = url.protocol === "https:" ? `${url.origin}${url.pathname}` : `${url.protocol}//${url.host}${url.pathname}`;
   return place === CALLBACK ? "the client" : place;

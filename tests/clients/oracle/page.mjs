@@ -9,7 +9,7 @@ compare the status, the error code, where the response redirects, the scheme of 
 
 const cell = (text) => text.replaceAll("|", "\\|").replaceAll("<", "&lt;");
 
-/** The page for what was found. */
+/** The page for the differences that were found. */
 export function page({ requests, alike }, groups) {
   const sections = groups.map(({ reason, requests: rows }) => {
     const lines = Object.entries(rows).map(([title, [ours, theirs]]) => `| ${cell(title)} | ${cell(ours)} | ${cell(theirs)} |`);

@@ -1,5 +1,6 @@
-// The other authorization server: npm oidc-provider, set up as nearly like Countersign as its settings allow: the same paths, the same
-// kinds of clients, the same features, and a person who is signed in by merely coming.   node peer.mjs [port] runs it alone.
+// The other authorization server: npm oidc-provider, configured to be as similar to Countersign as its
+// settings allow: the same paths, the same kinds of clients, the same features, and a user who is signed in
+// just by arriving. `node peer.mjs [port]` runs only this server.
 
 import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { createServer } from "node:http";
@@ -22,7 +23,7 @@ const ROUTES = {
 
 const SCOPES = ["openid", "offline_access", "profile", "email"];
 
-/** Whoever may ask for an account to be chosen gets the sign-in again. */
+/** A client that asks the user to choose an account gets the sign-in page again. */
 function policy() {
   const policy = interactionPolicy.base();
   policy.add(new interactionPolicy.Prompt({ name: "select_account", requestable: true }), 0);
@@ -42,7 +43,7 @@ function settings() {
     scopes: SCOPES,
     renderError: (context, told) => Object.assign(context, { type: "json", body: told }),
     claims: { openid: ["sub"], profile: ["preferred_username", "name"], email: ["email", "email_verified"] },
-    conformIdTokenClaims: false, // The claims of the scopes are in the ID token too, as applications want it.
+    conformIdTokenClaims: false, // The claims of the scopes are in the ID token too, as applications expect.
     clientAuthMethods: ["client_secret_post", "client_secret_basic", "private_key_jwt", "none"],
     clientDefaults: {
       grant_types: ["authorization_code", "refresh_token"],
@@ -89,7 +90,7 @@ function settings() {
   };
 }
 
-/** Signs the person in and agrees to everything that is asked for. */
+/** Signs the user in and grants everything that is requested. */
 async function agree(provider, request, response) {
   const { prompt, params, session, grantId } = await provider.interactionDetails(request, response);
   const accountId = session?.accountId ?? randomUUID();
@@ -101,7 +102,7 @@ async function agree(provider, request, response) {
   await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: true });
 }
 
-/** Starts it on a port of this computer; the answer closes it. */
+/** Starts the server on a port of this computer; the returned function closes it. */
 export async function startPeer(port = 0) {
   const listener = createServer();
   await new Promise((done) => listener.listen(port, "127.0.0.1", done));

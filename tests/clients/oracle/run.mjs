@@ -1,7 +1,9 @@
-// The same requests to two authorization servers: Countersign, and npm oidc-provider as the oracle.   node run.mjs http://localhost:8080
+// Sends the same requests to two authorization servers: Countersign, and npm oidc-provider as the oracle.
+// node run.mjs http://localhost:8080
 //
-// Every difference is in differences.json with its reason; one that is not, or one that is no more, fails. With UPDATE_DOCS=1 the
-// list is rewritten (new differences get an empty reason, which fails until somebody writes one), and docs/compared-with-oidc-provider.md with it.
+// Every difference is in differences.json with its reason. The run fails if one is missing there or no longer
+// exists. UPDATE_DOCS=1 rewrites the list and docs/compared-with-oidc-provider.md. New differences get an
+// empty reason, which fails until someone writes one.
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { page } from "./page.mjs";
@@ -14,7 +16,7 @@ import { Site } from "./site.mjs";
 
 const [base] = process.argv.slice(2);
 if (!/^https?:\/\//.test(base ?? "")) {
-  console.error("say where the server runs: node run.mjs http://localhost:8080");
+  console.error("usage: node run.mjs http://localhost:8080");
   process.exit(2);
 }
 
@@ -23,12 +25,12 @@ const LIST = new URL("differences.json", import.meta.url);
 const PAGE = new URL("../../../docs/compared-with-oidc-provider.md", import.meta.url);
 const TABLES = { authorization: authorize, token, others, registration };
 
-/** What a server does with a request; what cannot be asked there is an answer too. */
+/** What a server does with a request. If the request cannot be sent, that is a result too. */
 async function observe(run, site) {
   try {
     return await run(site);
   } catch (error) {
-    return `cannot be asked: ${String(error.message).split("\n")[0].replaceAll(site.issuer, "").slice(0, 160)}`;
+    return `cannot be sent: ${String(error.message).split("\n")[0].replaceAll(site.issuer, "").slice(0, 160)}`;
   }
 }
 
@@ -53,12 +55,12 @@ try {
       const asListed = differ ? listed?.[0] === pair[0] && listed[1] === pair[1] && reason : !listed;
       if (asListed) continue;
       failed += 1;
-      console.log(`FAILED  ${title}\n        Countersign:   ${pair[0]}\n        oidc-provider: ${pair[1]}\n        listed:        ${listed?.join(" | ") ?? "as alike"}`);
+      console.log(`FAILED  ${title}\n        Countersign:   ${pair[0]}\n        oidc-provider: ${pair[1]}\n        listed:        ${listed?.join(" | ") ?? "the same"}`);
     }
   }
   for (const title of known.keys()) {
     failed += 1;
-    console.log(`FAILED  ${title}\n        is in the list, and no request has this name`);
+    console.log(`FAILED  ${title}\n        is in the list, but no request has this name`);
   }
 
   const groups = Object.entries(grouped(found)).sort(([a], [b]) => a.localeCompare(b));
@@ -69,9 +71,9 @@ try {
     writeFileSync(PAGE, text);
   } else if (!existsSync(PAGE) || readFileSync(PAGE, "utf8") !== text) {
     failed += 1;
-    console.log("FAILED  docs/compared-with-oidc-provider.md is not what this run found; UPDATE_DOCS=1 writes it");
+    console.log("FAILED  docs/compared-with-oidc-provider.md differs from what this run found; UPDATE_DOCS=1 writes it");
   }
-  console.log(`${counts.requests} requests, ${counts.alike} answered alike, ${found.length} differently, ${failed} not as listed`);
+  console.log(`${counts.requests} requests, ${counts.alike} with the same response, ${found.length} different, ${failed} not as listed`);
 } finally {
   await peer.close();
 }

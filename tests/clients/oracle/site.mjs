@@ -1,11 +1,11 @@
-// One of the two servers: its clients, people who sign in there, and single requests.
+// One of the two servers: its clients, users who sign in there, and single requests.
 
 import assert from "node:assert/strict";
 import { setDefaultResultOrder } from "node:dns";
 import { Wallet } from "ethers";
 import { Key, assertion } from "./jwt.mjs";
 
-setDefaultResultOrder("ipv4first"); // The server may listen on 127.0.0.1 alone while its name is localhost.
+setDefaultResultOrder("ipv4first"); // The server may listen only on 127.0.0.1 while its name is localhost.
 
 export const CALLBACK = "https://client.example/cb";
 export const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
@@ -15,10 +15,10 @@ export const ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer
 const ALL = "openid profile email offline_access";
 const HOPS = 12;
 
-/** The keys of the clients that authenticate with one, the same at both servers. */
+/** The keys of the clients that authenticate with one. They are the same at both servers. */
 export const keys = { RS256: new Key("RS256"), ES256: new Key("ES256"), other: new Key("ES256") };
 
-/** The clients that are registered at both servers. */
+/** The clients that are registered with both servers. */
 const CLIENTS = {
   post: { token_endpoint_auth_method: "client_secret_post" },
   basic: { token_endpoint_auth_method: "client_secret_basic" },
@@ -34,7 +34,7 @@ const CLIENTS = {
   other: {},
 };
 
-/** Parameters as they are sent: undefined ones are left out, lists are sent several times. */
+/** Encodes parameters: undefined ones are left out, lists are sent several times. */
 export function form(parameters) {
   const sent = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) for (const each of [value].flat()) if (each !== undefined) sent.append(name, each);
@@ -43,7 +43,7 @@ export function form(parameters) {
 
 export const basic = (id, secret) => `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}`;
 
-/** A person's browser at one server. */
+/** A user's browser at one server. */
 export class Person {
   #cookies = new Map();
   #wallet = Wallet.createRandom();
@@ -63,7 +63,10 @@ export class Person {
     return answer;
   }
 
-  /** Makes an authorization request and agrees to it: the answer is what the client gets, or where the way ends before. */
+  /**
+   * Sends an authorization request and grants it; returns what the client gets, or where the flow ends
+   * earlier.
+   */
   async authorize(parameters) {
     let answer = await this.fetch(`/oauth/authorize?${form(parameters)}`);
     for (let hop = 0; hop < HOPS && answer.location && this.site.has(answer.location); hop += 1) {
@@ -93,7 +96,7 @@ export class Site {
     this.issuer = issuer.replace(/\/$/, "");
   }
 
-  /** Registers the clients; those that the server does not take are told with their names. */
+  /** Registers the clients. If the server refuses one, the error names it. */
   async prepare() {
     for (const [name, metadata] of Object.entries(CLIENTS)) {
       const { status, json, text } = await this.post("/oauth/clients", { client_name: name, redirect_uris: [CALLBACK], scope: ALL, ...metadata });
@@ -103,12 +106,12 @@ export class Site {
     return this;
   }
 
-  /** Does the address belong to this server? */
+  /** Does the URL belong to this server? */
   has(url) {
     return new URL(url, this.issuer).origin === this.issuer;
   }
 
-  /** One request; a redirect is an answer. */
+  /** Sends one request and follows no redirect. */
   async send(path, { method = "GET", headers = {}, body } = {}) {
     const response = await fetch(new URL(path, this.issuer), { method, redirect: "manual", headers: { accept: "application/json", ...headers }, body });
     const text = await response.text();
@@ -131,7 +134,7 @@ export class Site {
     return this.send(path, { method: "POST", headers: { "content-type": "application/x-www-form-urlencoded", ...headers }, body: String(form(parameters)) });
   }
 
-  /** What a client adds to a form so that it is believed, in the way that it registered. */
+  /** What a client adds to a form to authenticate, with the method that it registered. */
   identify(name) {
     const client = this.clients[name];
     const { client_id, client_secret } = client;
@@ -142,18 +145,18 @@ export class Site {
     return (ways[client.token_endpoint_auth_method] ?? (() => ({ client_id, client_secret })))();
   }
 
-  /** A good authorization request of a client. */
+  /** A client's valid authorization request. */
   request(name = "post") {
     const client = this.clients[name];
     const pkce = client.token_endpoint_auth_method === "none" ? S256 : {};
     return { client_id: client.client_id, redirect_uri: client.redirect_uris[0], response_type: "code", scope: "openid profile", state: "s-1", nonce: "n-1", ...pkce };
   }
 
-  /** A code that a new person gave a client. */
+  /** A code that a client got from a new user. */
   async code(name = "post", parameters = {}) {
     const answer = await new Person(this).authorize({ ...this.request(name), ...parameters });
     const code = answer.location && new URL(answer.location).searchParams.get("code");
-    assert.ok(code, `a code for ${name}: ${answer.status} ${answer.location} ${answer.text.slice(0, 300)}`);
+    assert.ok(code, `no code for ${name}: ${answer.status} ${answer.location} ${answer.text.slice(0, 300)}`);
     return code;
   }
 
@@ -163,7 +166,7 @@ export class Site {
     return { grant_type: "authorization_code", code, redirect_uri: this.clients[name].redirect_uris[0], ...verifier, ...this.identify(name) };
   }
 
-  /** Tokens that a client got from a new person. */
+  /** Tokens that a client got from a new user. */
   async tokens(name = "post", parameters = {}) {
     const { status, json, text } = await this.form("/oauth/token", this.exchange(await this.code(name, parameters), name));
     assert.equal(status, 200, text);

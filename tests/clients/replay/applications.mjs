@@ -1,6 +1,7 @@
-// Applications that do not run here, as the requests that they send. Each was read in the source that it names, at the commit that it
-// names; nothing of that source is here. `given` is what such an application knows at a step: its client, what it made up for this
-// sign-in, and what it was told so far. Parameters are in the order in which they are sent.
+// Applications that cannot run here, as the requests that they send. Each entry names the source and commit
+// that it was derived from; it contains none of that source. `given` is what such an application knows at a
+// step: its client, the values that it generated for this sign-in, and what it has received so far.
+// Parameters are in the order in which they are sent.
 
 import { createHash } from "node:crypto";
 
@@ -13,7 +14,7 @@ const sorted = (parameters) => Object.fromEntries(Object.entries(parameters).sor
 const pkce = ({ verifier }) => ({ code_challenge: challengeOf(verifier), code_challenge_method: "S256" });
 const bearer = ({ tokens }) => ({ authorization: `Bearer ${tokens.access_token}` });
 
-// --- golang.org/x/oauth2, which Grafana, Gitea and oauth2-proxy use: parameters sorted by name, the way to authenticate found by trying ----
+// --- golang.org/x/oauth2 (Grafana, Gitea, oauth2-proxy): sorted parameters, authentication by trial -----
 
 const go = (parameters) => ({ headers: { "content-type": FORM, "user-agent": "Go-http-client/1.1", accept: "*/*" }, body: sorted(parameters) });
 
@@ -22,7 +23,10 @@ const inHeader = ({ client }, parameters) => {
   return { headers: { ...headers, authorization: `Basic ${base64(`${escaped(client.client_id)}:${escaped(client.client_secret)}`)}` }, body };
 };
 const inBody = ({ client: { client_id, client_secret } }, parameters) => go({ ...parameters, client_id, client_secret });
-/** The first attempt behind a proxy that keeps the header for itself: it fails, and the second must find the code as it was. */
+/**
+ * The first attempt, behind a proxy that removes the header: it fails, and the second must still be able to
+ * use the code.
+ */
 const withoutHeader = (_, parameters) => go(parameters);
 
 const goCode = ({ code, redirect_uri, verifier }, withVerifier) => ({ grant_type: "authorization_code", code, redirect_uri, ...(withVerifier && { code_verifier: verifier }) });
@@ -42,7 +46,7 @@ const SOURCES = {
     "spring-projects/spring-security@07b6c45 oauth2/oauth2-client/src/main/java/org/springframework/security/oauth2/client/web/DefaultOAuth2AuthorizationRequestResolver.java, endpoint/DefaultOAuth2TokenRequestHeadersConverter.java, oidc/authentication/OidcIdTokenValidator.java",
 };
 
-// --- nov/rack-oauth2, which GitLab uses ---------------------------------------------------------------------------------------------------
+// --- nov/rack-oauth2, which GitLab uses --------------------------------------------------------------------
 
 const ruby = { "content-type": FORM, "user-agent": "Rack::OAuth2 (2.3.0)", accept: "*/*" };
 const rubyCode = ({ code, redirect_uri, verifier }) => ({ grant_type: "authorization_code", code, redirect_uri, code_verifier: verifier });
@@ -63,7 +67,7 @@ export const applications = [
     needs: { userinfo: ["sub", "preferred_username"], id_token: ["sub", "preferred_username"] },
   },
   {
-    name: "Grafana, behind a proxy that keeps the Authorization header",
+    name: "Grafana, behind a proxy that removes the Authorization header",
     source: [SOURCES.grafana, SOURCES.go],
     auth: "client_secret_basic, then client_secret_post",
     pkce: "none",
@@ -136,7 +140,7 @@ export const applications = [
     authorize: (given) => nextcloud(given),
     token: [({ client: { client_id, client_secret }, ...given }) => ({ headers: { "content-type": FORM, accept: "*/*" }, body: { ...nextcloudCode(given), client_id, client_secret } })],
     userinfo: bearer,
-    // It joins the address as it is, without escapes.
+    // It appends the URL as it is, without escaping.
     logout: ({ client, post_logout_redirect_uri }) => `post_logout_redirect_uri=${post_logout_redirect_uri}&client_id=${client.client_id}`,
     strongKeys: true,
     needs: { metadata: ["token_endpoint_auth_methods_supported", "code_challenge_methods_supported", "end_session_endpoint"], id_token: ["sub", "nonce"] },
@@ -182,7 +186,7 @@ export const applications = [
   },
 ];
 
-/** Its request for claims is empty objects with the names that it maps, in both places. */
+/** Its claims parameter contains empty objects with the names that it maps, in both places. */
 function nextcloud(given) {
   const wanted = { email: null, name: null, quota: null, groups: null };
   return {

@@ -1,7 +1,8 @@
-// Sends the requests of applications.mjs and judges the answers as those applications do.   node run.mjs http://localhost:8080
+// Sends the requests of applications.mjs and checks the responses as those applications do.
+// node run.mjs http://localhost:8080
 //
-// Prints a line for each check, and for each application its row of docs/clients.md as a line of JSON. What it needs is installed in
-// ../oracle, whose clients and people it uses.
+// Prints a line for each check, and for each application its row of docs/clients.md as a line of JSON. The
+// packages that it needs are installed in ../oracle, whose clients and users it uses.
 
 import assert from "node:assert/strict";
 import { createHash, createPublicKey, randomBytes, verify } from "node:crypto";
@@ -10,7 +11,7 @@ import { applications } from "./applications.mjs";
 
 const [base] = process.argv.slice(2);
 if (!/^https?:\/\//.test(base ?? "")) {
-  console.error("say where the server runs: node run.mjs http://localhost:8080");
+  console.error("usage: node run.mjs http://localhost:8080");
   process.exit(2);
 }
 
@@ -18,24 +19,24 @@ const AFTERWARDS = "https://client.example/bye";
 const site = new Site(base);
 let failed = 0;
 
-/** Reads an ID token as go-oidc, omniauth and Spring do; the answer is its claims. */
+/** Validates an ID token as go-oidc, omniauth and Spring do; returns its claims. */
 async function believed(token, { metadata, client, nonce }) {
   const [header, claims] = token.split(".").slice(0, 2).map((part) => JSON.parse(Buffer.from(part, "base64url")));
   assert.ok(metadata.id_token_signing_alg_values_supported.includes(header.alg), `${header.alg} is announced`);
-  assert.equal(header.alg, "RS256", "the algorithm of those who registered none");
+  assert.equal(header.alg, "RS256", "the algorithm is the default");
   const jwk = (await site.send(metadata.jwks_uri)).json.keys.find(({ kid }) => kid === header.kid);
   assert.ok(jwk, "the key is published");
   const [input, signature] = [token.slice(0, token.lastIndexOf(".")), Buffer.from(token.split(".")[2], "base64url")];
-  assert.ok(verify("sha256", Buffer.from(input), createPublicKey({ key: jwk, format: "jwk" }), signature), "the signature is the key's");
+  assert.ok(verify("sha256", Buffer.from(input), createPublicKey({ key: jwk, format: "jwk" }), signature), "the signature is valid for the key");
   assert.equal(claims.iss, metadata.issuer);
   assert.ok([claims.aud].flat().includes(client.client_id), "the audience is the client");
-  assert.ok(claims.azp === undefined || claims.azp === client.client_id, "nobody else is the authorized party");
+  assert.ok(claims.azp === undefined || claims.azp === client.client_id, "the authorized party is the client");
   assert.ok(claims.exp > Date.now() / 1000 && claims.iat <= Date.now() / 1000 + 30, "it is valid now");
   assert.equal(claims.nonce, nonce, "the nonce is the one that was sent, or none");
   return claims;
 }
 
-const has = (object, names, what) => assert.deepEqual((names ?? []).filter((name) => object[name] === undefined), [], `${what} has all that is needed`);
+const has = (object, names, what) => assert.deepEqual((names ?? []).filter((name) => object[name] === undefined), [], `${what} has everything that is needed`);
 
 async function send(path, { headers, body }) {
   return site.send(path, { method: "POST", headers, body: String(form(body)) });
@@ -50,7 +51,7 @@ async function replay(application, check) {
   };
   const person = new Person(site);
 
-  await check("discovery tells what is needed", undefined, async () => {
+  await check("discovery returns what is needed", undefined, async () => {
     const { status, json, headers } = await site.send("/.well-known/openid-configuration", { headers: { accept: "*/*" } });
     assert.equal(status, 200);
     assert.match(headers.get("content-type"), /^application\/json/);
@@ -59,7 +60,7 @@ async function replay(application, check) {
     has(json, needs.metadata, "the metadata");
   });
 
-  await check("a person signs in", "login", async () => {
+  await check("a user signs in", "login", async () => {
     const asked = application.authorize(given);
     const { location } = await person.authorize(asked);
     const back = new URL(location);
@@ -70,11 +71,11 @@ async function replay(application, check) {
     given.asked = asked;
   });
 
-  await check("the code is redeemed by the last of its attempts", "login", async () => {
+  await check("the last attempt redeems the code", "login", async () => {
     const attempts = application.token.map((attempt) => () => send(given.metadata.token_endpoint, attempt(given)));
     for (const attempt of attempts.slice(0, -1)) {
       const { status, json } = await attempt();
-      assert.ok(status >= 400 && typeof json.error === "string", "the first attempt is told that it failed");
+      assert.ok(status >= 400 && typeof json.error === "string", "the first attempt gets an error");
     }
     const { status, json, text } = await attempts.at(-1)();
     assert.equal(status, 200, text);
@@ -83,16 +84,16 @@ async function replay(application, check) {
     given.tokens = json;
   });
 
-  await check("the ID token is believed", "id_token", async () => {
+  await check("the ID token is accepted", "id_token", async () => {
     const nonce = application.nonce ? application.nonce(given) : given.asked.nonce;
     given.claims = await believed(given.tokens.id_token, { ...given, nonce });
     has(given.claims, needs.id_token, "the ID token");
     for (const name of needs.noObjects ?? []) assert.equal(given.claims[name], undefined, `${name} means something else here`);
-    assert.notEqual(given.claims.email_verified, false, "oauth2-proxy refuses whoever is said not to be verified");
+    assert.notEqual(given.claims.email_verified, false, "oauth2-proxy refuses users with email_verified=false");
     if (application.atHash) assert.equal(given.claims.at_hash, createHash("sha256").update(given.tokens.access_token).digest().subarray(0, 16).toString("base64url"));
   });
 
-  await check("userinfo tells the same person", "userinfo", async () => {
+  await check("userinfo returns the same user", "userinfo", async () => {
     const { status, json, text } = await site.send(given.metadata.userinfo_endpoint, { headers: application.userinfo(given) });
     assert.equal(status, 200, text);
     assert.equal(json.sub, given.claims.sub);
@@ -119,12 +120,12 @@ async function replay(application, check) {
   }
 
   if (application.logout) {
-    await check("logging out leads back, or to a question", "logout", async () => {
+    await check("logging out redirects back, or asks the user", "logout", async () => {
       const sent = application.logout(given);
       const { status, location, text } = await person.fetch(`${new URL(given.metadata.end_session_endpoint).pathname}?${typeof sent === "string" ? sent : form(sent)}`, { headers: { accept: "text/html" } });
       const hinted = typeof sent !== "string" && sent.id_token_hint;
       if (hinted) assert.equal(location, AFTERWARDS, text.slice(0, 300));
-      else assert.equal(status, 200, "without a hint the person is asked");
+      else assert.equal(status, 200, "without a hint the user is asked");
     });
   }
 }

@@ -1,4 +1,4 @@
-//! The tables of vectors about registration and authorization. No database matters here: nothing is written.
+//! The test vectors for registration and authorization. Nothing is written, so one database is enough.
 
 use countersign_tests::site::CODE_CHALLENGE;
 use countersign_tests::vectors::{Table, one_of};
@@ -60,7 +60,7 @@ fn authorization_requests_are_decided_as_the_table_says() {
                 let mut browser = server.browser();
                 browser.authorize(&good).expect(302);
                 let page = browser.send(Request::get("/auth").header("Sec-Fetch-Dest", "iframe"));
-                // That a page refuses frames is checked on every page that passes by.
+                // That a page cannot be framed is checked on every page that the tests load.
                 return one_of(name, &page.status.to_string(), &["200", "400", "403"]);
             }
             other => return Err(format!("no judge for {other}")),
@@ -84,7 +84,7 @@ fn authorization_requests_are_decided_as_the_table_says() {
     });
 }
 
-/// Status, and where it leads or what it says.
+/// The status, and where the response redirects to or what it says.
 fn decision(response: &Response) -> String {
     match response.header("Location") {
         Some("/auth") => format!("{} /auth", response.status),
@@ -104,7 +104,7 @@ fn the_hint_is_shown_and_escaped(server: &Server, good: &Parameters) -> Result<(
     browser.authorize(&good.clone().with("login_hint", &hint)).expect(302);
     let page = browser.send(Request::get("/auth")).expect(200).text();
     if page.contains("<script>alert(1)") || !page.contains(&hint[..42]) {
-        return Err("B-068: the hint is not shown, or not escaped".to_owned());
+        return Err("B-068: the hint is missing or not escaped".to_owned());
     }
     Ok(())
 }
@@ -127,11 +127,11 @@ fn redirect_uris_match_as_the_table_says() {
                 other => return Err(other.to_owned()),
             }
         } else {
-            // What cannot be registered matches nothing.
+            // A redirect URI that cannot be registered matches nothing.
             assert_eq!(registered.verdict(), "400 invalid_redirect_uri");
             "no-match"
         };
-        // The contract lets the port differ on loopback IP literals only; `localhost` is a name.
+        // The port may differ only for loopback IP literals. `localhost` is a name.
         let expected = row["expect"].as_str().unwrap().replace("policy", "no-match");
         one_of(requested, came, &[&expected])
     });
@@ -169,13 +169,14 @@ fn hostile_metadata_is_refused_or_shown_escaped_as_the_table_says() {
     });
 }
 
-/// B-066, B-067: no script but ours, which are the page's and the language menu's, whatever the client calls itself.
+/// B-066, B-067: the only scripts are ours, the page's and the language menu's, whatever the client's name
+/// is.
 fn the_page_is_harmless(server: &Server, client: &Client) -> Result<(), String> {
     let mut browser = server.browser();
     browser.authorize(&client.authorization()).expect(302);
     let page = browser.send(Request::get("/auth")).expect(200).text();
     let scripts = page.matches("<script").count();
-    // Between tags and quotes there is text, which does nothing.
+    // Text between tags and quotes has no effect.
     let tags: Vec<&str> = page.split('<').filter_map(|part| part.split('>').next()).collect();
     let names: String = tags.iter().flat_map(|tag| tag.split('"').step_by(2)).collect();
     let handlers = [" onerror", " onload", " onmouseover"].iter().any(|handler| names.contains(handler));
@@ -184,7 +185,7 @@ fn the_page_is_harmless(server: &Server, client: &Client) -> Result<(), String> 
         || page.contains("javascript:")
         || page.contains("<img") && page.contains("src=\"http")
     {
-        return Err(format!("the page holds foreign markup: {scripts} scripts"));
+        return Err(format!("the page contains foreign markup: {scripts} scripts"));
     }
     Ok(())
 }
@@ -199,7 +200,7 @@ fn scopes_are_judged_as_the_table_says() {
         let expectation = row["expect"].as_str().unwrap();
         let allowed: &[&str] = match expectation {
             granted if granted.starts_with("granted: ") => &["302 /auth"],
-            // More than one space between scopes is forgiven.
+            // More than one space between scopes is accepted.
             pinned if pinned.contains("pin") => &["302 /auth"],
             _ => &["302 invalid_scope"],
         };
@@ -207,7 +208,7 @@ fn scopes_are_judged_as_the_table_says() {
     });
 }
 
-/// A-030: byte for byte, and nothing injected.
+/// A-030: the same bytes, and nothing injected.
 #[test]
 fn a_state_comes_back_as_the_table_says() {
     let server = Server::sqlite();
@@ -247,7 +248,7 @@ fn code_challenges_are_judged_as_the_table_says() {
     assert_eq!(CODE_CHALLENGE.len(), 43);
     Table::oauth("pkce").each(|row| {
         if row["where"] == "token" {
-            return Ok(()); // Judged at the token endpoint, in the table's other test.
+            return Ok(()); // Tested at the token endpoint, by the table's other test.
         }
         let mut parameters = client.authorization();
         let challenges =

@@ -1,4 +1,4 @@
-//! The table of vectors about access tokens at the user-information endpoint.
+//! The test vectors for access tokens at the userinfo endpoint.
 
 use std::thread;
 use std::time::Duration;
@@ -15,7 +15,7 @@ on_both! {
         let revoked = server.tokens(&client).access;
         server.revoke(&client, &revoked).expect(200);
         let code = server.sign_in(&client);
-        // Header and claims of a token, signed by nobody: whatever is no access token of ours.
+        // The header and the claims of a token with a wrong signature. It is not an access token of ours.
         let foreign = format!("{}AAAA", &valid[..valid.len() - 4]);
         let fill = |text: &str| {
             text.replace("<valid>", &valid)
@@ -47,7 +47,7 @@ on_both! {
             let response = server.send(&request);
             if response.status == 401 {
                 let challenge = response.header("WWW-Authenticate").unwrap_or_default();
-                // whoever sent no token hears of no error.
+                // a request without a token gets no error code.
                 let names_error = challenge.contains("error=\"invalid_token\"");
                 let sent = request.headers.iter().any(|(name, value)| name == "Authorization" && value.starts_with("Bearer "));
                 if !challenge.starts_with("Bearer") || (sent && !names_error) {

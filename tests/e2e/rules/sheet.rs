@@ -1,4 +1,5 @@
-//! One text with an entry for each request and its answer, where everything that changes from run to run is masked.
+//! One text with an entry for each request and its response. Everything that changes from run to run is
+//! masked.
 
 use std::fmt::Write;
 
@@ -26,10 +27,10 @@ const VOLATILE: [&str; 17] = [
     "expires_at",
 ];
 
-/// Headers that belong to the rule.
+/// Headers that the rule specifies.
 const HEADERS: [&str; 5] = ["Allow", "Cache-Control", "Location", "Retry-After", "WWW-Authenticate"];
 
-/// The text that grows.
+/// The text, while it is written.
 pub(super) struct Sheet<'a> {
     server: &'a Server,
     text: String,
@@ -40,12 +41,12 @@ impl<'a> Sheet<'a> {
         Self { server, text: String::new() }
     }
 
-    /// A chapter.
+    /// Starts a chapter.
     pub(super) fn chapter(&mut self, title: &str) {
         let _ = write!(self.text, "\n# {title}\n");
     }
 
-    /// Sends a request and writes its answer down.
+    /// Sends a request and writes down the response.
     #[track_caller]
     pub(super) fn ask(&mut self, rule: &str, request: Request) -> Response {
         let response = self.server.send(&request);
@@ -53,7 +54,7 @@ impl<'a> Sheet<'a> {
         response
     }
 
-    /// Writes an answer down.
+    /// Writes down a response.
     pub(super) fn enter(&mut self, rule: &str, response: &Response) {
         let kind = response.header("Content-Type").unwrap_or("no body");
         let _ = write!(self.text, "\n## {rule}\n{} {kind}\n", response.status);
@@ -78,7 +79,8 @@ impl<'a> Sheet<'a> {
             }
         } else if let Ok(mut json) = serde_json::from_slice::<Value>(&response.body) {
             mask_fields(&mut json);
-            // Whether the library keeps the order of the names depends on what else is built.
+            // Whether the library keeps the order of the names depends on the features that other crates
+            // enable.
             json.sort_all_objects();
             let _ = writeln!(self.text, "{}", self.masked(&json.to_string()));
         } else if !response.body.is_empty() {
@@ -90,7 +92,7 @@ impl<'a> Sheet<'a> {
         self.text.trim_start().to_owned()
     }
 
-    /// Our own address, places in bodies, codes, and the states that the harness numbers.
+    /// Masks our own URL, positions in bodies, codes, and the states that the test harness numbers.
     fn masked(&self, text: &str) -> String {
         let mut text = text.replace(&self.server.public_url, "{public_url}");
         let encoded: String =

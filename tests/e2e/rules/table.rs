@@ -1,5 +1,5 @@
-//! The table of answers: each row of the specification's section 7 and of the contract's tables. A rule that changes
-//! shows in the snapshot's difference.
+//! The table of responses: a row for each rule of the HTTP interface. A change of a rule is visible in the
+//! snapshot's diff.
 
 use countersign_tests::site::{CODE_CHALLENGE, REDIRECT_URI};
 use countersign_tests::{Browser, Parameters, Request, Server, Site, Tokens, Wallet, on_both};
@@ -26,7 +26,7 @@ on_both! {
 }
 
 fn general(sheet: &mut Sheet<'_>) {
-    sheet.chapter("Answers in general");
+    sheet.chapter("All responses");
     sheet.ask("an unknown path", Request::get("/no/such/path"));
     sheet.ask("an unknown path, for a browser", Request::get("/no/such/path").header("Accept", "text/html"));
     for (method, path) in [
@@ -80,12 +80,12 @@ fn registration(sheet: &mut Sheet<'_>) {
         ("no redirect URI", json!({"redirect_uris": []})),
         ("twenty-one redirect URIs", json!({"redirect_uris": vec![REDIRECT_URI; 21]})),
         ("a redirect URI with a fragment", json!({"redirect_uris": ["https://client.example/cb#x"]})),
-        ("a redirect URI by http to a public host", json!({"redirect_uris": ["http://client.example/cb"]})),
+        ("an http redirect URI to a public host", json!({"redirect_uris": ["http://client.example/cb"]})),
         ("a redirect URI with user information", json!({"redirect_uris": ["https://me@client.example/cb"]})),
         ("a redirect URI with a wildcard", json!({"redirect_uris": ["https://*.client.example/cb"]})),
         ("an empty name", json!({"client_name": "  "})),
         ("a name of 101 characters", json!({"client_name": "n".repeat(101)})),
-        ("a name that turns the reading direction", json!({"client_name": "Photo\u{202e}Album"})),
+        ("a name that changes the reading direction", json!({"client_name": "Photo\u{202e}Album"})),
         ("a client_uri that is a script", json!({"client_uri": "javascript:alert(1)"})),
         ("another response type", json!({"response_types": ["token"]})),
         ("an unknown scope", json!({"scopes": ["admin"]})),
@@ -129,21 +129,21 @@ fn authorization(server: &Server, sheet: &mut Sheet<'_>) {
     for (rule, parameters) in [
         ("client_id is missing", good.clone().without("client_id")),
         ("client_id is unknown", good.clone().with("client_id", "00000000-0000-7000-8000-000000000000")),
-        ("client_id is no UUID", good.clone().with("client_id", "photos")),
-        ("client_id comes twice", good.clone().and("client_id", &client.id)),
+        ("client_id is not a UUID", good.clone().with("client_id", "photos")),
+        ("client_id is sent twice", good.clone().and("client_id", &client.id)),
         ("redirect_uri is missing", good.clone().without("redirect_uri")),
         ("redirect_uri is not registered", good.clone().with("redirect_uri", "https://evil.example/cb")),
-        ("redirect_uri comes twice", good.clone().and("redirect_uri", &client.redirect_uri)),
+        ("redirect_uri is sent twice", good.clone().and("redirect_uri", &client.redirect_uri)),
         ("response_type is missing", good.clone().without("response_type")),
-        ("response_type is another", good.clone().with("response_type", "token")),
+        ("another response_type", good.clone().with("response_type", "token")),
         ("scope is missing", good.clone().without("scope")),
         ("scope is unknown", good.clone().with("scope", "admin")),
-        ("scope is not the client's", good.clone().with("scope", "openid")),
-        ("scope comes twice", good.clone().and("scope", "email")),
+        ("scope is not registered for the client", good.clone().with("scope", "openid")),
+        ("scope is sent twice", good.clone().and("scope", "email")),
         ("state is missing", good.clone().without("state")),
-        ("state comes twice", good.clone().and("state", "again")),
+        ("state is sent twice", good.clone().and("state", "again")),
         (
-            "PKCE by plain",
+            "PKCE with plain",
             good.clone().with("code_challenge", CODE_CHALLENGE).with("code_challenge_method", "plain"),
         ),
         (
@@ -163,11 +163,11 @@ fn authorization(server: &Server, sheet: &mut Sheet<'_>) {
             public.authorization().without("code_challenge").without("code_challenge_method"),
         ),
         ("prompt=none", good.clone().with("prompt", "none")),
-        ("prompt=none and another", good.clone().with("prompt", "none login")),
+        ("prompt=none and another value", good.clone().with("prompt", "none login")),
         ("max_age is negative", good.clone().with("max_age", "-1")),
         ("a request object", good.clone().with("request", "e30.e30.")),
         ("a request object by reference", good.clone().with("request_uri", "https://client.example/r")),
-        ("response_mode is another", good.clone().with("response_mode", "fragment")),
+        ("another response_mode", good.clone().with("response_mode", "fragment")),
         ("an unknown parameter", good.clone().with("display", "popup").with("anything", "1")),
     ] {
         sheet.ask(rule, ask(parameters));
@@ -204,7 +204,7 @@ fn page_and_challenge(server: &Server, sheet: &mut Sheet<'_>) {
         "a challenge for the newest request",
         Request::json("/oauth/challenge", &json!({"wallet_address": wallet.address()})),
     );
-    with_session("an address of no family", Browser::challenge_request(&good, "somebody.eth"));
+    with_session("an address of no wallet family", Browser::challenge_request(&good, "somebody.eth"));
     with_session("wallet_address is missing", Request::json("/oauth/challenge", &json!({})));
     with_session(
         "wallet_address is a number",
@@ -234,7 +234,7 @@ fn login(server: &Server, sheet: &mut Sheet<'_>) {
         ("another redirect_uri", body.clone().with("redirect_uri", "https://evil.example/cb")),
         ("another state", body.clone().with("state", "another")),
         (
-            "a text that is not ours",
+            "a text that the server did not issue",
             body.clone().with("challenge", &foreign_text).with("signature", &wallet.sign(&foreign_text)),
         ),
         ("another address", body.clone().with("wallet_address", &other.address())),
@@ -292,7 +292,7 @@ fn exchange(server: &Server, sheet: &mut Sheet<'_>) {
         ("another client's code", other.exchange_form(&code)),
         ("another redirect_uri", good.clone().with("redirect_uri", "https://client.example/other")),
         (
-            "a verifier where no challenge was",
+            "a verifier without a challenge",
             good.clone().with("code_verifier", countersign_tests::site::VERIFIER),
         ),
         ("a parameter twice", good.clone().and("code", &code)),
@@ -300,9 +300,9 @@ fn exchange(server: &Server, sheet: &mut Sheet<'_>) {
         sheet.ask(rule, ask(form));
     }
     let bare = good.clone().without("client_id").without("client_secret");
-    sheet.ask("a wrong secret by Basic", ask(bare.clone()).basic(&client.id, "wrong"));
+    sheet.ask("a wrong secret with Basic", ask(bare.clone()).basic(&client.id, "wrong"));
     sheet.ask(
-        "after all of that, the code is still good",
+        "after all of that, the code is still valid",
         ask(bare).basic(&client.id, client.secret.as_deref().unwrap()),
     );
     sheet.ask("a used code", ask(good));
@@ -310,7 +310,7 @@ fn exchange(server: &Server, sheet: &mut Sheet<'_>) {
     let public = server.register_public();
     let code = server.sign_in(&public);
     sheet.ask("a wrong verifier", ask(public.exchange_form(&code).with("code_verifier", &"a".repeat(43))));
-    sheet.ask("the right one afterwards: the code is burned", ask(public.exchange_form(&code)));
+    sheet.ask("the right one afterwards: the code is used up", ask(public.exchange_form(&code)));
     let refreshless = server.register_with(&json!({"grant_types": ["authorization_code"]}));
     let code = server.sign_in(&refreshless);
     sheet.ask("a client that may not refresh gets no refresh token", ask(refreshless.exchange_form(&code)));
@@ -349,7 +349,7 @@ fn userinfo(server: &Server, sheet: &mut Sheet<'_>) {
     sheet.ask("a good token", ask(&access));
     sheet.ask("by POST", Request::new("POST", "/oauth/userinfo").bearer(&access));
     sheet.ask("with scope openid: no address", ask(&scoped("openid profile")));
-    sheet.ask("with scope email only", ask(&scoped("email")));
+    sheet.ask("with only scope email", ask(&scoped("email")));
     sheet.ask("no token", Request::get("/oauth/userinfo"));
     sheet.ask("a bad token", ask("bad"));
     server.revoke(&client, &access).expect(200);
@@ -371,6 +371,6 @@ fn revocation(server: &Server, sheet: &mut Sheet<'_>) {
     sheet.ask("an unknown token", ask(&client.revocation("nobody knows me")));
     sheet.ask("a good revocation", ask(&good));
     sheet.ask("the same again, as a form", Request::form("/oauth/revoke", &good));
-    sheet.ask("JSON that is none", Request::new("POST", "/oauth/revoke").typed("application/json", "{"));
+    sheet.ask("invalid JSON", Request::new("POST", "/oauth/revoke").typed("application/json", "{"));
     sheet.ask("another content type", Request::new("POST", "/oauth/revoke").typed("text/plain", "token=1"));
 }

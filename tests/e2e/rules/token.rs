@@ -1,4 +1,4 @@
-//! The tables of vectors about the token endpoint and revocation.
+//! The test vectors for the token endpoint and revocation.
 
 use std::thread;
 use std::time::Duration;
@@ -26,7 +26,7 @@ on_both! {
         let client = server.register();
         Table::oauth("pkce").each(|row| {
             if row["where"] == "authorize" {
-                return Ok(()); // Judged at the authorization endpoint, in the table's other test.
+                return Ok(()); // Tested at the authorization endpoint, by the table's other test.
             }
             let authorization = client
                 .authorization()
@@ -101,7 +101,7 @@ fn token_decision(
             let code = server.sign_in(client);
             let refused = server.exchange(other, &code);
             one_of("another client", &refused.verdict(), BAD_GRANT)?;
-            // the code is kept for the right client.
+            // the client that the code was issued to can still use it.
             (form(&client.exchange_form(&code)), NORMAL)
         }
         "code expired" => {
@@ -145,7 +145,7 @@ fn token_decision(
             let narrow =
                 server.token(&client.refresh_form(&tokens.refresh).with("scope", "profile")).expect(200);
             one_of("scope", &narrow.field("scope"), &["profile"])?;
-            // the new refresh token reaches as far as the old one.
+            // the new refresh token has the same scope as the old one.
             let wide = server.refresh(client, &narrow.field("refresh_token")).expect(200);
             one_of("scope", &wide.field("scope"), &["profile email"])?;
             return Ok((wide, NORMAL));
@@ -237,7 +237,7 @@ fn revocation(name: &str, server: &Server, client: &Client, other: &Client) -> R
         "authorization code" => {
             let code = server.sign_in(client);
             let response = json(&client.revocation(&code).json());
-            // Only tokens are revoked here; a code has sixty seconds.
+            // Only tokens can be revoked here. A code expires after sixty seconds.
             one_of("the code", &server.exchange(client, &code).verdict(), &["200"])?;
             (response, "200", true)
         }
@@ -264,7 +264,8 @@ fn basic_credentials_are_read_as_the_table_says() {
         let request = Request::form("/oauth/token", &form)
             .header("Authorization", row["authorization"].as_str().unwrap());
         let response = server.send(&request);
-        // The clients of the table are not registered here: credentials that can be read are refused as a stranger's.
+        // The clients in the table are not registered here, so readable credentials are refused as an unknown
+        // client's.
         let allowed: &[&str] = match row["expect"].as_str().unwrap_or("401") {
             expect if expect.starts_with("400 invalid_request or") => {
                 &["400 invalid_request", "401 invalid_client"]
@@ -278,7 +279,7 @@ fn basic_credentials_are_read_as_the_table_says() {
     });
 }
 
-/// RFC 6749 2.3.1: both halves are form-encoded, whether they need it or not.
+/// RFC 6749 2.3.1: both halves are form-encoded, whether or not they need it.
 #[test]
 fn basic_credentials_are_form_decoded() {
     let server = Server::sqlite();
@@ -292,6 +293,10 @@ fn basic_credentials_are_form_decoded() {
     ] {
         let form = client.exchange_form("unknown").without("client_id").without("client_secret");
         let response = server.send(&Request::form("/oauth/token", &form).basic(&id, &secret));
-        assert_eq!(response.verdict(), "400 invalid_grant", "believed, and told about the code");
+        assert_eq!(
+            response.verdict(),
+            "400 invalid_grant",
+            "the client is authenticated, and the error is about the code"
+        );
     }
 }

@@ -1,10 +1,10 @@
-//! What answers say and do not say (A-001 to A-010). Most of it is checked on every answer, by
-//! `countersign_tests::invariants`; here is what needs a request of its own.
+//! What responses contain and what they do not (A-001 to A-010). Most of it is checked on every response, by
+//! `countersign_tests::invariants`. Here are the checks that need special requests.
 
 use countersign_tests::{Database, Parameters, Request, Server, Wallet, on_both};
 use serde_json::json;
 
-/// A-003: nothing of the inside, and nothing echoed.
+/// A-003: no internal details, and nothing from the request is echoed.
 #[test]
 fn a_003_errors_repeat_neither_what_was_sent_nor_what_is_inside() {
     let server = Server::sqlite();
@@ -38,7 +38,7 @@ fn a_003_errors_repeat_neither_what_was_sent_nor_what_is_inside() {
     }
 }
 
-/// A-004, by the words of the experience page.
+/// A-004: the page loads only our own files, and sends only to us.
 #[test]
 fn a_004_the_page_may_load_from_us_and_send_to_us_and_nothing_else() {
     let server = Server::sqlite();
@@ -58,7 +58,7 @@ fn a_004_the_page_may_load_from_us_and_send_to_us_and_nothing_else() {
         let text = page.text();
         assert!(
             !text.contains("src=\"http") && !text.contains("src=\"//"),
-            "B-069: nothing from another host"
+            "B-069: the page loads nothing from another host"
         );
         assert!(!text.contains(" style=\"") && !text.contains(" onclick="), "the policy would forbid it");
         let inline = text
@@ -120,7 +120,7 @@ on_both! {
     }
 }
 
-/// A-009, section 2 of the contract.
+/// A-009: CORS allows other origins to read the endpoints that browser clients call, and nothing else.
 #[test]
 fn a_009_other_origins_may_read_what_is_for_everybody_and_nothing_else() {
     let server = Server::sqlite();
@@ -190,11 +190,11 @@ fn a_010_a_good_request_id_is_kept_and_a_bad_one_replaced() {
     assert_ne!(
         server.get("/health/live").header("X-Request-Id"),
         Some(first.as_str()),
-        "each request has its own"
+        "each request has its own id"
     );
 }
 
-/// Section 2 of the contract: the same error as a page, with the same status.
+/// The same error as a page for browsers, with the same status.
 #[test]
 fn a_browser_gets_every_error_as_a_page_with_the_same_status() {
     let server = Server::sqlite();
@@ -220,7 +220,7 @@ fn a_browser_gets_every_error_as_a_page_with_the_same_status() {
             assert_eq!(
                 (request.target.as_str(), json.status),
                 ("/auth", 400),
-                "the page is a page for everybody"
+                "the page is the same for everyone"
             );
             continue;
         }
@@ -240,13 +240,13 @@ fn a_browser_gets_every_error_as_a_page_with_the_same_status() {
     }
 }
 
-/// A-010: the operator reads why, also where a person reads a page.
+/// A-010: the log has the reason for the operator, also if the user gets an error page.
 #[test]
 fn a_010_an_error_that_is_shown_as_a_page_stands_in_the_log_with_its_code() {
     let mut server = Server::sqlite();
     let sent = Request::get("/auth").header("Accept", "text/html").header("X-Request-Id", "shown-as-a-page");
     server.send(&sent).expect(400);
-    // The log is written behind the answers; it is whole when the server has ended.
+    // The log is written after the responses. It is complete when the server has exited.
     assert!(server.terminate().success());
     let log = String::from_utf8(server.log()).unwrap();
     let line = log.lines().find(|line| line.contains("shown-as-a-page")).unwrap_or_else(|| panic!("{log}"));

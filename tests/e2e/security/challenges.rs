@@ -3,7 +3,8 @@
 use countersign_tests::{Browser, Client, Parameters, Request, Server, Wallet, on_both};
 
 on_both! {
-    /// B-001, D-27: in the same session, in another, for another client, after a restart, on another replica.
+    /// B-001, D-27: in the same session, in another session, for another client, after a restart, on another
+    /// replica.
     fn b_001_a_used_challenge_is_refused_everywhere(database) {
         let mut server = database.start();
         let (client, other) = (server.register(), server.register());
@@ -35,7 +36,7 @@ on_both! {
         refused(before, &body, "after a restart");
     }
 
-    /// B-012, A-050: of several texts each may be signed; the oldest of six is forgotten.
+    /// B-012, A-050: each of several texts can be signed. When there is a sixth, the oldest is dropped.
     fn b_012_an_older_challenge_is_good_while_it_lives(database) {
         let server = database.start();
         let client = server.register();
@@ -45,7 +46,8 @@ on_both! {
         let texts: Vec<String> = (0..6).map(|_| browser.challenge(&authorization, &wallet)).collect();
         refused(browser.clone(), &Browser::login_body(&authorization, &wallet, &texts[0]), "the first of six");
         browser.clone().login(&Browser::login_body(&authorization, &wallet, &texts[1])).expect(303);
-        // Each is a sign-in of its own, so a second text may be used while the session's copy remembers it.
+        // Each is a separate sign-in, so a second text can be used as long as the copy of the session still
+        // contains it.
         browser.login(&Browser::login_body(&authorization, &wallet, &texts[5])).expect(303);
     }
 }
@@ -77,7 +79,7 @@ fn scene() -> Scene {
     Scene { server, client, browser, wallet, authorization, challenge }
 }
 
-/// B-002: the verifier looks the text up and does not believe it.
+/// B-002: the verifier looks up the text that it issued and does not trust the one in the request.
 #[test]
 fn b_002_a_text_that_we_did_not_issue_is_refused_however_well_it_is_signed() {
     let mut scene = scene();
@@ -95,7 +97,7 @@ fn b_002_a_text_that_we_did_not_issue_is_refused_however_well_it_is_signed() {
         format!("{ours}\n"),
         format!(" {ours}"),
         format!("{ours}\n- https://evil.example"),
-        // B-006: our nonce, somewhere else.
+        // B-006: our nonce, in another place.
         ours.replacen("Sign in to", &format!("Nonce: {nonce} Sign in to"), 1),
         format!(
             "evil.example wants you to sign in with your Ethereum account:\n{}\n\nNonce: {nonce}",
@@ -104,14 +106,14 @@ fn b_002_a_text_that_we_did_not_issue_is_refused_however_well_it_is_signed() {
         ours.replacen(&nonce, &nonce.chars().rev().collect::<String>(), 1),
     ];
     for text in forged {
-        assert_ne!(text, ours, "the forgery is one");
+        assert_ne!(text, ours, "the forgery differs from our text");
         let body = Browser::login_body(&scene.authorization, &scene.wallet, &text);
         refused(scene.browser.clone(), &body, &text);
     }
     scene.browser.login(&Browser::login_body(&scene.authorization, &scene.wallet, &ours)).expect(303);
 }
 
-/// B-003.
+/// B-003: a text only works in its own session.
 #[test]
 fn b_003_a_challenge_of_one_session_is_refused_in_another_and_stays_good_in_its_own() {
     let mut scene = scene();
@@ -122,7 +124,7 @@ fn b_003_a_challenge_of_one_session_is_refused_in_another_and_stays_good_in_its_
     scene.browser.login(&body).expect(303);
 }
 
-/// B-004: the text names the client and where it leads.
+/// B-004: the text contains the client and the redirect URI.
 #[test]
 fn b_004_a_challenge_for_one_client_is_refused_for_another() {
     let mut scene = scene();
@@ -136,7 +138,7 @@ fn b_004_a_challenge_for_one_client_is_refused_for_another() {
     }
 }
 
-/// B-005: both ways.
+/// B-005, in both directions.
 #[test]
 fn b_005_a_challenge_for_one_address_is_refused_from_another() {
     let scene = scene();
@@ -155,7 +157,7 @@ fn b_005_a_challenge_for_one_address_is_refused_from_another() {
     assert_eq!(as_the_owner.status, 401);
 }
 
-/// B-008: the issued time decides.
+/// B-008: the time of issue decides.
 #[test]
 fn b_008_an_expired_challenge_is_refused() {
     let server =
@@ -167,7 +169,7 @@ fn b_008_an_expired_challenge_is_refused() {
     refused(browser, &body, "after its time");
 }
 
-/// B-016: what every issued text says. No word of it is the client's.
+/// B-016: what every issued text contains. None of its words come from the client.
 #[test]
 fn a_049_the_text_says_who_asks_for_what_until_when() {
     let server = Server::sqlite();
@@ -201,7 +203,7 @@ fn a_049_the_text_says_who_asks_for_what_until_when() {
     assert!(!next.contains(nonce), "every text has its own nonce");
 }
 
-/// whether somebody knows an address is not told.
+/// the response does not reveal whether an address is known.
 #[test]
 fn a_048_known_and_unknown_addresses_get_the_same_answer() {
     let mut scene = scene();
@@ -217,7 +219,7 @@ fn a_048_known_and_unknown_addresses_get_the_same_answer() {
     assert_eq!(first, second);
 }
 
-/// B-031, A-048: before anything else happens.
+/// B-031, A-048: the address is checked first.
 #[test]
 fn b_031_what_is_no_address_gets_no_text() {
     let scene = scene();
@@ -252,7 +254,7 @@ fn b_031_what_is_no_address_gets_no_text() {
     }
 }
 
-/// A-050, P-09: five tries, and the right signature comes too late.
+/// A-050, P-09: after five wrong signatures, the right one is too late.
 #[test]
 fn a_050_a_challenge_takes_five_wrong_signatures_and_no_more() {
     let mut scene = scene();
@@ -268,7 +270,7 @@ fn a_050_a_challenge_takes_five_wrong_signatures_and_no_more() {
     refused(scene.browser, &good, "after five wrong signatures");
 }
 
-/// A-054, B-024: however malformed, one answer.
+/// A-054, B-024: all malformed signatures get the same response.
 #[test]
 fn a_054_every_bad_signature_gets_the_same_answer() {
     let scene = scene();
@@ -298,7 +300,7 @@ fn a_054_every_bad_signature_gets_the_same_answer() {
     }
 }
 
-/// Section 3 of the contract: hex with or without `0x`, base64, base64url.
+/// Accepted encodings of a signature: hex with or without `0x`, base64, base64url.
 #[test]
 fn a_signature_is_taken_in_every_spelling_that_wallets_use() {
     use base64::Engine;
@@ -317,7 +319,8 @@ fn a_signature_is_taken_in_every_spelling_that_wallets_use() {
         let mut browser = scene.server.browser();
         browser.authorize(&scene.authorization).expect(302);
         let answer = scene.browser.clone().login(&good.clone().with("signature", &signature));
-        // One challenge is spent once: only the first spelling may win it, the others are verified and then refused.
+        // A challenge works once. Only the first spelling can succeed; the others are verified and then
+        // refused.
         match answer.status {
             303 => {}
             _ => assert_eq!(
@@ -328,5 +331,9 @@ fn a_signature_is_taken_in_every_spelling_that_wallets_use() {
         }
     }
     let json = Request::json("/oauth/login", &good.json());
-    assert_eq!(scene.browser.clone().send(json).verdict(), "401 access_denied", "one of them was taken");
+    assert_eq!(
+        scene.browser.clone().send(json).verdict(),
+        "401 access_denied",
+        "one of them was already accepted"
+    );
 }

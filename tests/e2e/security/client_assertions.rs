@@ -1,4 +1,4 @@
-//! Clients that prove who they are by signatures: `private_key_jwt` (A-111, E-23, A-105, B-048).
+//! Clients that authenticate with signatures: `private_key_jwt` (A-111, E-23, A-105, B-048).
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -16,8 +16,8 @@ const AT_ONCE: usize = 64;
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
-/// Seconds since 1970, by the machine's clock, as clients have it.
-#[expect(clippy::disallowed_methods, reason = "a client outside asks its machine for the time")]
+/// Seconds since 1970 by the machine's clock, which clients use.
+#[expect(clippy::disallowed_methods, reason = "a client uses its own machine's clock")]
 fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()
 }
@@ -45,7 +45,8 @@ fn asserted(form: Parameters, assertion: &str) -> Parameters {
     form.without("client_id").with("client_assertion_type", TYPE).with("client_assertion", assertion)
 }
 
-/// Revokes a token that nobody has: the answer tells whether the client is believed, and nothing changes.
+/// Revokes a token that does not exist. The response shows whether the client is authenticated, and nothing
+/// changes.
 fn proof(assertion: &str) -> Request {
     Request::form("/oauth/revoke", &asserted(Parameters::of(&[("token", "nothing")]), assertion))
 }
@@ -54,7 +55,7 @@ fn prove(server: &Site, assertion: &str) -> Response {
     server.send(&proof(assertion))
 }
 
-/// A client's server for its keys, which counts who asks.
+/// A client's server with its keys, which counts the requests.
 struct KeyServer {
     url: String,
     answer: Arc<Mutex<String>>,
@@ -95,7 +96,7 @@ fn document(body: &Value) -> String {
 }
 
 on_both! {
-    /// at the token endpoint and at revocation, with every algorithm, and never twice, wherever.
+    /// at the token endpoint and at revocation, with every algorithm, and never twice at any endpoint.
     fn a_111_e_23_an_assertion_is_good_once_on_all_replicas(database) {
         let server = database.start();
         let replica = server.replica();
@@ -144,7 +145,7 @@ on_both! {
         }
     }
 
-    /// whatever is wrong, it is told in the same words, and nothing is used up.
+    /// every error has the same text, and nothing is used up.
     fn a_111_whatever_is_wrong_is_told_in_the_same_words(database) {
         let server = database.start();
         let (key, other) = (ClientKey::generate("ES256", "k"), ClientKey::generate("ES256", "k"));
@@ -204,7 +205,7 @@ on_both! {
     }
 }
 
-/// The client changes its keys: whoever signs with a new one makes us ask once.
+/// The client changes its keys: an assertion signed with a new key makes the server fetch them once.
 #[test]
 fn keys_are_fetched_and_once_more_when_they_changed() {
     let server = Server::sqlite();
@@ -216,7 +217,7 @@ fn keys_are_fetched_and_once_more_when_they_changed() {
     }
     assert_eq!(keys.asked(), 1);
     keys.say(document(&new.jwks()));
-    // It was asked seconds ago, and is left alone for a while whoever signs.
+    // The keys were fetched seconds ago, so they are not fetched again for a while, whoever signs.
     thread::sleep(std::time::Duration::from_secs(11));
     for _ in 0..3 {
         prove(&server, &new.sign(&claims(&server, &client))).expect(200);
@@ -225,7 +226,7 @@ fn keys_are_fetched_and_once_more_when_they_changed() {
     assert_eq!(keys.asked(), 2);
 }
 
-/// B-048, E-31: servers for keys that answer with something else.
+/// B-048, E-31: key servers that respond with something else.
 #[test]
 fn b_048_keys_are_not_fetched_by_detours() {
     let server = Server::sqlite();
@@ -251,7 +252,7 @@ fn b_048_keys_are_not_fetched_by_detours() {
     assert_eq!(inside.asked(), 0);
 }
 
-/// B-048: a server on the internet asks nobody at home.
+/// B-048: a server on the internet connects to no private addresses.
 #[test]
 fn b_048_a_public_server_asks_nobody_on_its_machine() {
     let server = countersign_tests::Database::sqlite()
@@ -272,7 +273,7 @@ fn b_048_a_public_server_asks_nobody_on_its_machine() {
     assert_eq!(keys.asked(), 0);
 }
 
-/// What a client that signs must register.
+/// What a client that authenticates with a key must register.
 #[test]
 fn a_client_that_signs_registers_its_public_keys() {
     let server = Server::sqlite();

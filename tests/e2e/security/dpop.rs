@@ -12,7 +12,7 @@ const AT_ONCE: usize = 64;
 
 fn unchanged(_: &mut Value, _: &mut Value) {}
 
-/// Sends a form with a proof by this key; once more if the server wants a nonce in it.
+/// Sends a form with a proof by this key. If the server requires a nonce, sends it again with one.
 fn post(site: &Site, path: &str, form: &Parameters, key: &SigningKey) -> Response {
     let url = format!("{}{path}", site.public_url);
     let send = |nonce: Option<&str>| {
@@ -35,7 +35,7 @@ fn bound(site: &Site, client: &Client, key: &SigningKey) -> Tokens {
     Tokens::of(answer)
 }
 
-/// A nonce of now, as whoever sends a proof without one gets it.
+/// A current nonce, from the response to a proof without one.
 fn nonce(site: &Site) -> String {
     let client = site.register_public();
     let form = client.exchange_form(&site.sign_in(&client));
@@ -45,7 +45,7 @@ fn nonce(site: &Site) -> String {
     refused.header("DPoP-Nonce").unwrap().to_owned()
 }
 
-/// Asks userinfo with a token and the proof of a key for it, some of it changed.
+/// Calls userinfo with a token and a proof by a key, parts of which are changed.
 fn asking(
     site: &Site,
     access: &str,
@@ -77,7 +77,7 @@ fn at_once(server: &Server, replica: &Server, request: &Request) -> (Vec<Respons
 }
 
 on_both! {
-    /// a proof is good once, wherever, and the nonce of one replica is good at the others.
+    /// a proof works once at any endpoint, and the nonce of one replica works on the others.
     fn a_110_e_35_a_proof_is_good_once_on_all_replicas(database) {
         let server = database.start();
         let replica = server.replica();
@@ -111,7 +111,7 @@ on_both! {
         }
     }
 
-    /// whoever steals a token cannot use it, and whoever steals a proof cannot use it for anything else.
+    /// a stolen token cannot be used, and a stolen proof cannot be used for anything else.
     fn a_110_stolen_tokens_and_proofs_are_worth_nothing(database) {
         let server = database.start();
         let (client, key, thief) = (server.register(), SigningKey::es256(), SigningKey::es256());
@@ -152,7 +152,7 @@ on_both! {
         server.send(&asking(&server, access, &key, &nonce, unchanged)).expect(200);
     }
 
-    /// a proof without a nonce of ours, or with an old one, is told the newest.
+    /// a proof without a nonce of ours, or with an old one, gets the newest nonce in the response.
     fn a_110_a_nonce_of_ours_is_always_wanted(database) {
         let server = database.start();
         let (client, key) = (server.register(), SigningKey::es256());
@@ -166,7 +166,8 @@ on_both! {
         }
     }
 
-    /// the refresh tokens of public clients, and codes that name a key, need that key; a refusal uses nothing up.
+    /// the refresh tokens of public clients, and codes that name a key, require that key. A refusal
+    /// uses nothing up.
     fn a_110_refresh_tokens_and_codes_are_bound(database) {
         let server = database.start();
         let replica = server.replica();
@@ -188,7 +189,7 @@ on_both! {
     }
 }
 
-/// Pages of other sites send proofs and read nonces.
+/// Pages of other origins can send proofs and read nonces.
 #[test]
 fn a_009_proofs_and_nonces_pass_between_sites() {
     let server = Server::sqlite();
@@ -199,7 +200,7 @@ fn a_009_proofs_and_nonces_pass_between_sites() {
     }
 }
 
-/// The metadata say how keys are proven.
+/// The metadata lists the algorithms for DPoP proofs.
 #[test]
 fn a_110_the_metadata_name_the_algorithms_of_proofs() {
     let server = Server::sqlite();

@@ -1,14 +1,15 @@
-//! Remembered sign-ins where they meet other tabs, other people and other sites (B-055 to B-070), over HTTP. What only a browser can
-//! show is in `tests/peers/tabs.mjs`.
+//! Remembered sign-ins together with other tabs, other users and other sites (B-055 to B-070), over HTTP.
+//! What only a browser can show is in `tests/peers/tabs.mjs`.
 
 use countersign_tests::{Browser, Database, Parameters, Request, Server, Wallet, on_both};
 
 use crate::account::{form, page, sign_in};
 use crate::remembering::{go_on, login_cookie, remember, remembered, state_of};
 
-/// Continues as a browser without scripts does: by every field of the form that the page shows.
+/// Continues as a browser without scripts does: with every field of the form on the page.
 fn press_continue(browser: &mut Browser, shown: &str) -> countersign_tests::Response {
-    let (_, rest) = shown.split_once("id=\"continue-form\"").unwrap_or_else(|| panic!("Continue in {shown}"));
+    let (_, rest) =
+        shown.split_once("id=\"continue-form\"").unwrap_or_else(|| panic!("there is no Continue in {shown}"));
     let attribute = |tag: &str, name: &str| {
         let (_, rest) = tag.split_once(&format!(" {name}=\""))?;
         Some(rest.split('"').next()?.replace("&#x2F;", "/").replace("&amp;", "&"))
@@ -20,7 +21,7 @@ fn press_continue(browser: &mut Browser, shown: &str) -> countersign_tests::Resp
 }
 
 on_both! {
-    /// B-061: what was signed adds up, and a press of a button never widens it.
+    /// B-061: signed scopes add up, and pressing a button never adds any.
     fn b_061_more_scopes_need_a_signature_and_fewer_need_none(database) {
         let server = database.start();
         let (client, wallet) = (server.register(), Wallet::fresh());
@@ -38,7 +39,8 @@ on_both! {
         }
     }
 
-    /// B-061: whatever a person takes back elsewhere is taken back in the tab that waits, on every replica, and the request waits on.
+    /// B-061: if a user revokes something elsewhere, it is also revoked in the tab that waits, on every
+    /// replica. The request stays pending.
     fn what_is_ended_elsewhere_leaves_no_code_behind_a_waiting_button(database) {
         let server = database.start();
         let replica = server.replica();
@@ -67,7 +69,7 @@ on_both! {
         }
     }
 
-    /// B-062: the browser has one session, and it is the last one's.
+    /// B-062: the browser has one session, which belongs to the user who signed in last.
     fn whoever_signs_in_last_is_who_the_browser_remembers(database) {
         let server = database.start();
         let (client, ann, bob) = (server.register(), Wallet::fresh(), Wallet::fresh());
@@ -76,7 +78,7 @@ on_both! {
         remember(&mut browser, &client.authorization(), &bob);
         let shown = page(&mut browser, "/account");
         assert!(shown.contains(&bob.address()) && !shown.contains(&ann.address()), "{shown}");
-        assert_eq!(of_ann.clone().send(Request::get("/account")).status, 302, "the cookie of before is worth nothing");
+        assert_eq!(of_ann.clone().send(Request::get("/account")).status, 302, "the earlier cookie no longer works");
         let authorization = client.authorization();
         browser.authorize(&authorization).expect(302);
         let offered = page(&mut browser, "/auth");
@@ -84,7 +86,8 @@ on_both! {
         assert_eq!(database.number("SELECT count(*) FROM login_sessions"), 1);
     }
 
-    /// B-062: in another tab somebody else signed in. A page that offers to continue as Ann does not continue as Bob.
+    /// B-062: another user signed in in another tab. A page that offers to continue as Ann does not continue
+    /// as Bob.
     fn a_button_that_names_one_account_never_continues_as_another(database) {
         let server = database.start();
         let (client, ann, bob) = (server.register(), Wallet::fresh(), Wallet::fresh());
@@ -98,7 +101,8 @@ on_both! {
         assert!(!pressed.text().contains("code="), "the page said {}, and the code is {}'s", ann.address(), bob.address());
     }
 
-    /// B-065: reload, back, a copied cookie, another replica: one request, one code, and none after a Deny.
+    /// B-065: after a reload, Back, a copied cookie or on another replica, one request gets one code. After a
+    /// Deny it gets none.
     fn b_065_a_request_is_answered_once_and_the_page_says_so(database) {
         let server = database.start();
         let replica = server.replica();
@@ -123,7 +127,7 @@ on_both! {
         assert_eq!(go_on(&mut browser, &denied).verdict(), "400 invalid_request");
     }
 
-    /// B-065: with another request waiting in another tab, a tab whose request was answered does not turn into that other one.
+    /// B-065: if another tab has a pending request, a tab whose request was answered does not show that one.
     fn b_065_a_page_whose_request_is_answered_shows_no_other_request(database) {
         let server = database.start();
         let (one, two) = (server.register(), server.register_at("https://two.example/cb"));
@@ -136,10 +140,10 @@ on_both! {
         browser.press(Request::json("/oauth/deny", &first.json())).expect(303);
         let back = browser.send(Request::get(&address).header("Accept", "text/html"));
         assert_eq!(back.status, 400, "{address} now shows what two.example asks");
-        assert!(page(&mut browser, "/auth").contains("two.example"), "the other request waits on");
+        assert!(page(&mut browser, "/auth").contains("two.example"), "the other request is still pending");
     }
 
-    /// B-057, B-064: the address of the page is no key to it.
+    /// B-057, B-064: knowing the page's URL is not enough to open it.
     fn b_064_a_copied_address_of_the_page_opens_nothing(database) {
         let server = database.start();
         let (client, other) = (server.register(), server.register_at("https://two.example/cb"));
@@ -148,7 +152,7 @@ on_both! {
         let authorization = client.authorization();
         browser.authorize(&other.authorization()).expect(302);
         let address = browser.authorize(&authorization).expect(302).location().to_owned();
-        // A stranger, and somebody who is remembered here as well.
+        // A user who is not signed in, and another one who is remembered here as well.
         for mut stranger in [server.browser(), remembered(&server, &client, &bob)] {
             let nothing = stranger.send(Request::get(&address).header("Accept", "text/html")).expect(400).text();
             assert!(!nothing.contains("Photo Album") && !nothing.contains(&ann.address()), "{nothing}");
@@ -156,7 +160,7 @@ on_both! {
         }
     }
 
-    /// A language chosen in the middle changes the words, and neither the request nor the text to sign.
+    /// Changing the language in the middle changes the words, but neither the request nor the text to sign.
     fn a_language_chosen_in_the_middle_loses_nothing(database) {
         let server = database.start();
         let (client, wallet) = (server.register(), Wallet::fresh());
@@ -183,7 +187,8 @@ on_both! {
         go_on(&mut browser, &authorization).expect(303);
     }
 
-    /// B-071: the secret of the cookie goes into the cookie, and nowhere else. (The logs are searched when the server goes.)
+    /// B-071: the cookie's secret is in the cookie and nowhere else. (The logs are searched when the server
+    /// stops.)
     fn the_secret_of_a_session_stands_in_no_page_no_address_and_no_row(database) {
         let server = database.start();
         let (client, wallet) = (server.register(), Wallet::fresh());
@@ -211,7 +216,7 @@ on_both! {
     }
 }
 
-/// B-062: of two cookies with one name one is forged, and nobody knows which.
+/// B-062: if there are two cookies with one name, one is forged, and it is not known which.
 #[test]
 fn b_062_two_session_cookies_are_none() {
     let server = Server::sqlite();
@@ -230,8 +235,8 @@ fn b_062_two_session_cookies_are_none() {
     }
 }
 
-/// ADR 0012, B-020: every page that wallets are on keeps the windows it opens, every other is alone. That no page is framed or
-/// kept is checked on each one that passes by.
+/// ADR 0012, B-020: every page with wallets keeps its handle to the windows that it opens; all other pages
+/// are isolated. That no page can be framed or cached is checked on each page that the tests load.
 #[test]
 fn only_pages_with_wallets_keep_the_windows_that_they_open() {
     let server = Server::sqlite();
@@ -279,7 +284,7 @@ fn only_pages_with_wallets_keep_the_windows_that_they_open() {
     }
 }
 
-/// B-067, B-068: whatever stands in an address, none of it becomes markup.
+/// B-067, B-068: nothing in a URL becomes markup.
 #[test]
 fn b_068_no_page_makes_markup_of_its_address() {
     let server = Server::sqlite();
@@ -324,7 +329,7 @@ fn b_068_no_page_makes_markup_of_its_address() {
     }
 }
 
-/// B-070: no value of a request reaches a header of the answer as more than a value.
+/// B-070: a value from a request never becomes more than a value in a response header.
 #[test]
 fn b_070_line_breaks_and_other_controls_reach_no_header() {
     let server = Server::sqlite();
@@ -366,7 +371,8 @@ fn b_070_line_breaks_and_other_controls_reach_no_header() {
     }
 }
 
-/// B-062, B-064: behind https both cookies have names that no sibling domain can set, and a plain name counts for nothing.
+/// B-062, B-064: over https, both cookies have names that no sibling domain can set, and cookies with plain
+/// names are ignored.
 #[test]
 fn b_062_a_cookie_of_a_sibling_domain_is_nobodys_session() {
     let database = Database::sqlite();

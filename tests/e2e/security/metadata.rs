@@ -1,4 +1,4 @@
-//! What clients discover, and that nobody can change it by a header.
+//! What clients discover. No request header can change it.
 
 use countersign_tests::{Database, Request, Server};
 use serde_json::{Value, json};
@@ -14,7 +14,11 @@ fn a_096_discovery_names_what_works_and_only_that() {
         let response = server.get(path).expect(200);
         assert_eq!(response.header("Content-Type"), Some("application/json"));
         let metadata = response.json();
-        assert_eq!(metadata["issuer"], json!(server.public_url), "byte for byte");
+        assert_eq!(
+            metadata["issuer"],
+            json!(server.public_url),
+            "the issuer is the public URL, byte for byte"
+        );
         for (name, endpoint) in [
             ("authorization_endpoint", "/oauth/authorize"),
             ("token_endpoint", "/oauth/token"),
@@ -34,7 +38,7 @@ fn a_096_discovery_names_what_works_and_only_that() {
             methods.contains(&"client_secret_post") && methods.contains(&"client_secret_basic"),
             "{methods:?}"
         );
-        // Whatever is named as an endpoint is one.
+        // Every URL that is listed as an endpoint exists.
         for (name, value) in metadata.as_object().unwrap() {
             let Some(path) = value.as_str().and_then(|url| url.strip_prefix(&server.public_url)) else {
                 continue;
@@ -64,7 +68,7 @@ fn a_097_the_keys_are_public_and_verify_our_tokens_by_their_kid() {
     }
     kids.sort();
     kids.dedup();
-    assert_eq!(kids.len(), keys.len(), "every kid once");
+    assert_eq!(kids.len(), keys.len(), "every kid is unique");
     let access = server.tokens(&server.register()).access;
     let decode = |place: usize| -> Value {
         let part = access.split('.').nth(place).unwrap();
@@ -81,7 +85,7 @@ fn a_097_the_keys_are_public_and_verify_our_tokens_by_their_kid() {
     assert!(!claims.to_string().contains("0x"), "A-106: no address: {claims}");
 }
 
-///
+/// headers do not change the metadata.
 #[test]
 fn a_098_no_header_of_a_request_changes_what_we_say_about_ourselves() {
     let server = Server::sqlite();
@@ -113,7 +117,7 @@ fn a_098_no_header_of_a_request_changes_what_we_say_about_ourselves() {
     }
 }
 
-/// RFC 8414 puts the well-known part before the issuer's path; OpenID Connect behind it.
+/// RFC 8414 puts the well-known part before the issuer's path; OpenID Connect puts it after.
 #[test]
 fn a_096_an_issuer_with_a_path_is_found_in_both_ways() {
     let server = Database::sqlite()
@@ -128,7 +132,7 @@ fn a_096_an_issuer_with_a_path_is_found_in_both_ways() {
     }
 }
 
-/// A-099, section 3 of the contract: nothing from another host.
+/// our pages load nothing from another host.
 #[test]
 fn a_099_the_interactive_description_is_served_by_us_alone() {
     let server = Server::sqlite();
@@ -142,7 +146,7 @@ fn a_099_the_interactive_description_is_served_by_us_alone() {
                 continue;
             }
             assert!(target.starts_with('/') && !target.starts_with("//"), "{target}");
-            // The account page sends whoever is not signed in to the sign-in.
+            // The account page redirects users who are not signed in to the sign-in page.
             let wanted = if target == "/account" { 302 } else { 200 };
             assert_eq!(server.get(target).status, wanted, "{target}");
             assets += 1;

@@ -1,4 +1,4 @@
-//! The session cookie, tabs, swaps and other sites.
+//! The session cookie, tabs, swapped texts and other sites.
 
 use countersign_tests::{Browser, Database, Request, Server, Tokens, Wallet, on_both};
 use serde_json::json;
@@ -18,7 +18,7 @@ fn a_022_the_cookie_is_ours_alone() {
         .nth(1)
         .and_then(|rest| rest.split(';').next())
         .and_then(|age| age.parse::<u32>().ok());
-    assert!(age.is_none_or(|age| age <= 1800), "half an hour: {cookie}");
+    assert!(age.is_none_or(|age| age <= 1800), "it lasts half an hour at most: {cookie}");
 
     let secure = Database::sqlite()
         .server()
@@ -30,10 +30,10 @@ fn a_022_the_cookie_is_ours_alone() {
     let begun = browser.authorize(&client.authorization()).expect(302);
     let cookie = begun.header("Set-Cookie").unwrap();
     assert!(cookie.starts_with("__Host-oauth_session=") && cookie.contains("; Secure"), "{cookie}");
-    assert_eq!(secure.tokens(&client).access.split('.').count(), 3, "and signing in works behind https");
+    assert_eq!(secure.tokens(&client).access.split('.').count(), 3, "signing in works behind https");
 }
 
-///
+/// tabs do not affect each other.
 #[test]
 fn a_038_two_tabs_finish_each_with_its_own_state_and_code() {
     let server = Server::sqlite();
@@ -45,7 +45,7 @@ fn a_038_two_tabs_finish_each_with_its_own_state_and_code() {
     let first_text = browser.challenge(&first, &wallet);
     let second_text = browser.challenge(&second, &wallet);
     assert!(first_text.contains("https://client.example") && second_text.contains("https://two.example"));
-    // Texts of one tab are nothing in the other.
+    // The text for one tab is not valid in the other.
     let crossed = Browser::login_body(&second, &wallet, &first_text);
     assert_eq!(browser.login(&crossed).verdict(), "401 access_denied");
     for (client, authorization, text) in [(&two, &second, second_text), (&one, &first, first_text)] {
@@ -56,7 +56,7 @@ fn a_038_two_tabs_finish_each_with_its_own_state_and_code() {
     }
 }
 
-/// Section 3 of the contract: four at least; the oldest gives way.
+/// At least four requests can be pending in a session. When there are too many, the oldest is dropped.
 #[test]
 fn four_tabs_may_wait_at_once_and_the_oldest_gives_way() {
     let server = Server::sqlite();
@@ -75,12 +75,12 @@ fn four_tabs_may_wait_at_once_and_the_oldest_gives_way() {
         browser.authorize(tab).expect(302);
     }
     let oldest = browser.send(Browser::challenge_request(&many[0], &wallet.address()));
-    assert_eq!(oldest.verdict(), "400 invalid_request", "the first of forty gave way");
+    assert_eq!(oldest.verdict(), "400 invalid_request", "the first of forty was dropped");
     let text = browser.challenge(&many[39], &wallet);
     browser.login(&Browser::login_body(&many[39], &wallet, &text)).expect(303);
 }
 
-/// A-039, B-068: what the page's address says changes nothing.
+/// A-039, B-068: parameters in the page's URL change nothing.
 #[test]
 fn a_039_only_the_session_says_who_asks() {
     let server = Server::sqlite();
@@ -127,7 +127,7 @@ fn a_046_without_a_live_request_there_is_no_page_and_no_loop() {
     assert_eq!(refused.field("error_description"), "Missing or expired OAuth session");
 }
 
-/// A cookie that was changed, or sealed by another server, is no cookie.
+/// A cookie that was changed, or encrypted by another server, is ignored.
 #[test]
 fn a_cookie_that_is_not_sealed_by_this_server_is_none() {
     let (server, other) = (Server::sqlite(), Server::sqlite());
@@ -146,7 +146,7 @@ fn a_cookie_that_is_not_sealed_by_this_server_is_none() {
     assert_eq!(browser.send(Request::get("/auth")).status, 400);
 }
 
-///
+/// other sites cannot call these endpoints.
 #[test]
 fn a_056_pages_of_other_sites_cannot_drive_a_sign_in() {
     let server = Server::sqlite();
@@ -174,7 +174,7 @@ fn a_056_pages_of_other_sites_cannot_drive_a_sign_in() {
             assert_eq!(refused.verdict(), "403 invalid_request", "{name}: {value} at {target}");
         }
     }
-    // Text that a form of another site can send without asking first is no JSON.
+    // A form on another site can send text without a CORS preflight. It is not accepted as JSON.
     let plain = Request::new("POST", "/oauth/login").typed("text/plain", body.json().to_string());
     assert_eq!(browser.clone().send(plain).status, 400);
     let ours = Request::json("/oauth/login", &body.json())
@@ -183,7 +183,7 @@ fn a_056_pages_of_other_sites_cannot_drive_a_sign_in() {
     assert_eq!(browser.send(ours).status, 303);
 }
 
-/// the browser goes where the session says, never where the body says.
+/// the browser is redirected to the URI in the session, never to one in the body.
 #[test]
 fn a_052_a_login_cannot_choose_its_destination() {
     let server = Server::sqlite();
@@ -201,7 +201,7 @@ fn a_052_a_login_cannot_choose_its_destination() {
 }
 
 on_both! {
-    /// A-057, B-064: who knows everything but the cookie knows nothing.
+    /// A-057, B-064: knowing everything except the cookie is not enough.
     fn a_057_a_request_that_somebody_else_began_is_useless_here(database) {
         let server = database.start();
         let client = server.register();
@@ -211,7 +211,8 @@ on_both! {
         attacker.authorize(&authorization).expect(302);
         let asked = victim.send(Browser::challenge_request(&authorization, &wallet.address()));
         assert_eq!(asked.verdict(), "400 invalid_request");
-        // A victim who signs the attacker's text, and hands it in at home, is not signed in anywhere.
+        // A victim who signs the attacker's text and submits it from their own browser is not signed in
+        // anywhere.
         let text = attacker.challenge(&authorization, &wallet);
         let body = Browser::login_body(&authorization, &wallet, &text);
         assert_eq!(victim.login(&body).field("error_description"), "Missing or expired OAuth session");
@@ -219,7 +220,7 @@ on_both! {
         assert_eq!(victim.login(&body).verdict(), "401 access_denied", "B-003");
     }
 
-    /// B-065: back and forth after the success.
+    /// B-065: going back and forth after the sign-in.
     fn a_finished_sign_in_cannot_be_repeated(database) {
         let server = database.start();
         let client = server.register();

@@ -1,10 +1,10 @@
-//! Clients, codes, tokens and revocation, where no table has the row already.
+//! Clients, codes, tokens and revocation: the cases that are not in a table.
 
 use countersign_tests::{Database, Request, Server, Site, Tokens, Wallet, on_both};
 use serde_json::json;
 
 on_both! {
-    /// section 3 of the contract.
+    /// the response to a registration contains all metadata of the client.
     fn a_011_a_registration_is_answered_with_everything(database) {
         let server = database.start();
         let registered = server.send(&Site::registration(&json!({"scope": "profile email"}))).expect(201);
@@ -38,7 +38,7 @@ on_both! {
         }
     }
 
-    /// with the client everything that people allowed it is gone.
+    /// deleting a client deletes everything that users granted it.
     fn a_018_a_removed_client_is_dead_with_all_its_tokens_and_codes(database) {
         let server = database.start();
         let client = server.register();
@@ -66,7 +66,7 @@ on_both! {
         assert_eq!(answer.header("Content-Type"), Some("application/json"));
     }
 
-    /// one body for whoever the client is not.
+    /// an unknown client and a wrong secret get the same body.
     fn a_062_an_unknown_client_and_a_wrong_secret_are_told_the_same(database) {
         let server = database.start();
         let client = server.register();
@@ -80,7 +80,7 @@ on_both! {
         assert_eq!((nobody.status, nobody.text()), (somebody.status, somebody.text()), "A-062");
     }
 
-    /// one body for all.
+    /// all invalid codes get the same body.
     fn a_064_every_bad_code_gets_the_same_answer(database) {
         let server = database.start();
         let (client, other) = (server.register(), server.register());
@@ -98,7 +98,7 @@ on_both! {
         .map(|answer| format!("{} {}", answer.status, answer.text()))
         .into();
         assert!(bodies.iter().all(|body| *body == bodies[0]), "{bodies:?}");
-        assert_eq!(server.exchange(&client, &good).status, 200, "A-066: nobody of them burned it");
+        assert_eq!(server.exchange(&client, &good).status, 200, "A-066: none of them used it up");
     }
 
     ///
@@ -114,7 +114,7 @@ on_both! {
         assert_eq!(server.refresh(&client, whole).status, 200);
     }
 
-    /// nothing of a token may be changed, and a signature of nobody is none.
+    /// a token with any change is refused, and so is one without our signature.
     fn a_084_a_changed_access_token_is_none(database) {
         let server = database.start();
         let client = server.register();
@@ -149,7 +149,7 @@ on_both! {
         assert!(header.contains("error=\"insufficient_scope\"") && header.contains("scope=\"profile\""), "{header}");
     }
 
-    /// revoking an access token ends that one.
+    /// revoking an access token revokes only that token.
     fn a_090_a_revoked_access_token_leaves_the_family_alive(database) {
         let server = database.start();
         let client = server.register();
@@ -159,7 +159,7 @@ on_both! {
         assert_eq!(server.refresh(&client, &tokens.refresh).status, 200);
     }
 
-    /// nobody learns about tokens before proving who they are.
+    /// clients learn nothing about tokens before they authenticate.
     fn a_093_wrong_credentials_learn_nothing_about_a_token(database) {
         let server = database.start();
         let client = server.register();
@@ -172,7 +172,7 @@ on_both! {
         assert_eq!(server.userinfo(&tokens.access).status, 200);
     }
 
-    /// a refresh keeps who signed in.
+    /// the refreshed tokens belong to the same user and the same sign-in.
     fn a_refreshed_token_tells_of_the_same_person(database) {
         let server = database.start();
         let client = server.register();
@@ -180,11 +180,11 @@ on_both! {
         let before = server.userinfo(&tokens.access).expect(200).json();
         let refreshed = Tokens::of(server.refresh(&client, &tokens.refresh));
         assert_eq!(server.userinfo(&refreshed.access).expect(200).json(), before);
-        assert_eq!(server.userinfo(&tokens.access).status, 200, "the old access token lives out its hour");
+        assert_eq!(server.userinfo(&tokens.access).status, 200, "the old access token stays valid for its hour");
     }
 }
 
-/// the same name twice, also where one of the values is empty.
+/// the same name twice, even if one of the values is empty.
 #[test]
 fn a_070_a_parameter_that_comes_twice_is_refused_whatever_its_values() {
     let server = Server::sqlite();
@@ -199,7 +199,7 @@ fn a_070_a_parameter_that_comes_twice_is_refused_whatever_its_values() {
     assert_eq!(server.token(&form.and("unknown", "1").and("unknown", "2")).verdict(), "400 invalid_grant");
 }
 
-/// Section 3 of the contract: JSON fields have names. A list is not read by position.
+/// JSON fields are read by name. A list is not read by position.
 #[test]
 fn a_json_list_is_no_object_with_fields() {
     let server = Server::sqlite();
@@ -213,7 +213,7 @@ fn a_json_list_is_no_object_with_fields() {
     assert_eq!(server.userinfo(&tokens.access).status, 200);
 }
 
-/// on every replica, on the next request.
+/// on every replica, from the next request on.
 #[test]
 fn a_088_a_revocation_is_known_on_every_replica_at_once() {
     let first = Database::postgres().start();
@@ -245,10 +245,14 @@ fn a_sign_in_may_change_the_replica_at_every_step() {
     let tokens = Tokens::of(second.exchange(&client, &code));
     let refreshed = Tokens::of(first.refresh(&client, &tokens.refresh));
     assert_eq!(second.userinfo(&refreshed.access).status, 200);
-    assert_eq!(first.get("/oauth/jwks").json(), second.get("/oauth/jwks").json(), "one set of keys");
+    assert_eq!(
+        first.get("/oauth/jwks").json(),
+        second.get("/oauth/jwks").json(),
+        "both publish the same keys"
+    );
 }
 
-/// Section 1 of the contract: who may register.
+/// Who can register clients: anyone, holders of the token, or no one.
 #[test]
 fn registration_can_be_closed_or_need_a_token() {
     let closed = Database::sqlite().server().with_env("COUNTERSIGN_REGISTRATION", "closed").start();

@@ -1,4 +1,4 @@
-//! What comes over the wire before anybody reads it as OAuth (A-020, A-087, B-079, B-081, B-084).
+//! What happens on the wire before a request is read as OAuth (A-020, A-087, B-079, B-081, B-084).
 
 use std::io;
 use std::thread;
@@ -32,7 +32,7 @@ fn a_020_a_body_over_64_kib_is_413() {
     ] {
         assert_eq!(server.send(&request).status, 413, "{}", request.target);
     }
-    // The same without saying how much will come.
+    // The same without announcing the length.
     let chunk = format!("{:x}\r\n{}\r\n0\r\n\r\n", 70_000, "x".repeat(70_000));
     let head = format!(
         "POST /oauth/token HTTP/1.1\r\nHost: x\r\nContent-Type: {FORM}\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -41,7 +41,7 @@ fn a_020_a_body_over_64_kib_is_413() {
     assert_eq!(server.get("/health/live").status, 200);
 }
 
-/// A-020, B-079: whoever says at once that too much will come is told at once.
+/// A-020, B-079: a request that announces too much is refused at once.
 #[test]
 fn a_020_a_body_that_is_announced_as_too_long_is_413_before_it_comes() {
     let server = Server::sqlite();
@@ -94,12 +94,12 @@ fn b_079_headers_and_addresses_have_an_end() {
     };
     assert!(matches!(path(17_000), 414 | 431));
     assert!(matches!(path(60_000), 414 | 431));
-    // Beyond 65,534 bytes the parser of HTTP itself gives up, and knows no better status.
+    // Beyond 65,534 bytes, the HTTP parser itself gives up and has no better status.
     assert!(matches!(path(70_000), 400 | 414 | 431));
     assert_eq!(server.get("/health/live").status, 200);
 }
 
-/// B-079, D-21: whoever sends a header byte by byte does not hold the connection for ever.
+/// B-079, D-21: sending a header byte by byte does not keep the connection open forever.
 #[test]
 fn b_079_a_request_that_does_not_end_is_ended() {
     let server = Server::sqlite();
@@ -129,7 +129,7 @@ fn b_079_a_body_that_does_not_come_is_not_waited_for() {
     );
 }
 
-/// B-084: nobody unpacks bombs here.
+/// B-084: compressed bodies are not unpacked.
 #[test]
 fn b_084_a_compressed_body_is_415() {
     let server = Server::sqlite();
@@ -152,7 +152,7 @@ fn b_084_a_compressed_body_is_415() {
     assert_eq!(server.send(&identity).verdict(), "400 invalid_grant");
 }
 
-/// B-081: whatever two readers could read in two ways is refused, and the connection ends.
+/// B-081: a request that can be read in two ways is refused, and the connection is closed.
 #[test]
 fn b_081_an_ambiguous_request_is_400_and_ends_the_connection() {
     let server = Server::sqlite();
@@ -202,7 +202,8 @@ fn d_13_a_client_that_goes_away_leaves_nothing_half_done() {
         connection.write(format!("{head}{body}").as_bytes()).unwrap();
         thread::sleep(Duration::from_millis(pause));
         drop(connection);
-        // Whatever was under way is over when the next exchange of the same code is answered.
+        // The interrupted request is finished by the time the next exchange of the same code gets its
+        // response.
         let again = server.exchange(&client, &code).verdict();
         let after = server.database().rows()["tokens"];
         let expected = if again == "200" || again == "400 invalid_grant" { 1 } else { 0 };

@@ -1,11 +1,11 @@
-//! What becomes of codes and refresh tokens, and where they are not sent.
+//! What happens to codes and refresh tokens, and where they are never sent.
 
 use countersign_tests::openid::{Answer, Party, Person};
 use countersign_tests::{Parameters, Response};
 
 use crate::suite::Suite;
 
-/// A code that comes a second time is refused with `invalid_grant`.
+/// A code that is used a second time is refused with `invalid_grant`.
 #[test]
 fn oidcc_codereuse() {
     let suite = Suite::start();
@@ -13,7 +13,8 @@ fn oidcc_codereuse() {
     assert_eq!(suite.exchange(&party, &request, &code).verdict(), "400 invalid_grant");
 }
 
-/// A code that comes a second time half a minute later is refused, and the access token that it gave is revoked.
+/// A code that is used again half a minute later is refused, and the access token that it returned is
+/// revoked.
 #[test]
 fn oidcc_codereuse_30seconds() {
     let suite = Suite::start();
@@ -23,7 +24,7 @@ fn oidcc_codereuse_30seconds() {
     assert_eq!(suite.userinfo(&party, &answer.access).verdict(), "401 invalid_token");
 }
 
-/// A redirect URI that the client did not register is answered by a page, never by a redirect.
+/// A redirect URI that the client did not register gets an error page, never a redirect.
 #[test]
 fn oidcc_ensure_registered_redirect_uri() {
     let suite = Suite::start();
@@ -32,14 +33,14 @@ fn oidcc_ensure_registered_redirect_uri() {
     assert_shown(Person::new(&suite).visit(&suite, &request));
 }
 
-/// Refresh tokens work, give a fitting ID token, and are bound to the client that got them.
+/// Refresh tokens work, return a matching ID token, and are bound to the client that got them.
 #[test]
 fn oidcc_refresh_token() {
     let suite = Suite::start();
     refresh_tokens_are_bound_to(&suite, &suite.client(), &suite.client());
 }
 
-/// The suite's checks of refresh tokens, on two clients.
+/// The suite's checks of refresh tokens, for two clients.
 #[track_caller]
 pub(crate) fn refresh_tokens_are_bound_to(suite: &Suite, first: &Party, second: &Party) {
     assert!(suite.list("grant_types_supported").contains("refresh_token"));
@@ -58,7 +59,7 @@ pub(crate) fn refresh_tokens_are_bound_to(suite: &Suite, first: &Party, second: 
     }
 }
 
-/// What an ID token may change at a refresh (OpenID Connect Core section 12.2).
+/// What may change in an ID token after a refresh (OpenID Connect Core section 12.2).
 #[track_caller]
 pub(crate) fn assert_refreshed(first: &Answer, again: &Answer) {
     for name in ["iss", "sub", "aud", "auth_time"] {
@@ -67,7 +68,7 @@ pub(crate) fn assert_refreshed(first: &Answer, again: &Answer) {
     assert_eq!(again.claims.get("nonce"), None, "{}", again.claims);
 }
 
-/// The client or its redirect URI is not known to be good: a page says so, and nobody is sent anywhere.
+/// If the client or its redirect URI is not valid, there is an error page and no redirect.
 #[track_caller]
 pub(crate) fn assert_shown(answered: Response) {
     assert_eq!(answered.expect(400).header("Location"), None);
@@ -82,7 +83,7 @@ fn redeemed(suite: &Suite) -> (Party, Parameters, String, Answer) {
     (party, request, code, answer)
 }
 
-/// Everything of the client's becomes half a minute older.
+/// Makes everything that belongs to the client half a minute older.
 fn half_a_minute_passes(suite: &Suite, party: &Party) {
     let id = party.id.replace('-', "");
     let grants = format!("SELECT id FROM grants WHERE client_id = x'{id}'");

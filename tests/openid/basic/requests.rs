@@ -1,4 +1,4 @@
-//! What an authorization request may say besides: how the page looks, who shall sign in, and how long ago.
+//! Optional parameters of an authorization request: how the page looks, who should sign in, and how long ago.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -9,25 +9,25 @@ use serde_json::json;
 
 use crate::suite::Suite;
 
-/// `display=page` does not disturb: the page comes, and the flow ends well.
+/// `display=page` causes no problem: the page is shown, and the flow succeeds.
 #[test]
 fn oidcc_display_page() {
     succeeds_with("display", "page");
 }
 
-/// `display=popup` does not disturb.
+/// `display=popup` causes no problem.
 #[test]
 fn oidcc_display_popup() {
     succeeds_with("display", "popup");
 }
 
-/// With `prompt=login` somebody who is signed in signs again, and `auth_time` tells the later time.
+/// With `prompt=login`, a user who is already signed in signs again, and `auth_time` is the later time.
 #[test]
 fn oidcc_prompt_login() {
     signs_again("prompt", "login");
 }
 
-/// With `prompt=none` and nobody signed in, the client hears an error that says that a page is needed.
+/// With `prompt=none` and nobody signed in, the client gets an error that says that a page is needed.
 #[test]
 fn oidcc_prompt_none_not_logged_in() {
     let suite = Suite::start();
@@ -36,7 +36,8 @@ fn oidcc_prompt_none_not_logged_in() {
     assert_eq!((sent_back.how, sent_back.error()), (How::Silently, "login_required"));
 }
 
-/// With `prompt=none` somebody who is signed in is sent back without a page, with the same `sub` and `auth_time`.
+/// With `prompt=none`, a user who is signed in is redirected back without a page, with the same `sub` and
+/// `auth_time`.
 #[test]
 fn oidcc_prompt_none_logged_in() {
     let suite = Suite::start();
@@ -48,13 +49,14 @@ fn oidcc_prompt_none_logged_in() {
     assert_same_sign_in(&first, &second);
 }
 
-/// With `max_age=1` a second after signing in the person signs again, and `auth_time` tells the later time.
+/// With `max_age=1`, one second after the sign-in, the user signs again, and `auth_time` is the later time.
 #[test]
 fn oidcc_max_age_1() {
     signs_again("max_age", "1");
 }
 
-/// With `max_age=10000` somebody who signed in a moment ago does not sign again, and `auth_time` stays.
+/// With `max_age=10000`, a user who signed in a moment ago does not sign again, and `auth_time` stays the
+/// same.
 #[test]
 fn oidcc_max_age_10000() {
     let suite = Suite::start();
@@ -67,13 +69,13 @@ fn oidcc_max_age_10000() {
     assert_same_sign_in(&first, &second);
 }
 
-/// A parameter that nobody knows is ignored.
+/// An unknown parameter is ignored.
 #[test]
 fn oidcc_ensure_request_with_unknown_parameter_succeeds() {
     succeeds_with("extra", "foobar");
 }
 
-/// With `id_token_hint` and `prompt=none` the person of the hint is sent back without a page.
+/// With `id_token_hint` and `prompt=none`, the user of the hint is redirected back without a page.
 #[test]
 fn oidcc_id_token_hint() {
     let suite = Suite::start();
@@ -86,25 +88,25 @@ fn oidcc_id_token_hint() {
     assert_same_sign_in(&first, &second);
 }
 
-/// A `login_hint`, of whatever kind, does not disturb.
+/// A `login_hint` of any kind causes no problem.
 #[test]
 fn oidcc_login_hint() {
     succeeds_with("login_hint", "buffy@client.example");
 }
 
-/// A language that no page speaks (`ui_locales=se`) does not disturb.
+/// A language that no page is translated into (`ui_locales=se`) causes no problem.
 #[test]
 fn oidcc_ui_locales() {
     succeeds_with("ui_locales", "se");
 }
 
-/// A language for claims (`claims_locales=se`) does not disturb.
+/// A language for claims (`claims_locales=se`) causes no problem.
 #[test]
 fn oidcc_claims_locales() {
     succeeds_with("claims_locales", "se");
 }
 
-/// With the `acr_values` that the metadata offer, the ID token names one of them.
+/// With the `acr_values` that the metadata lists, the ID token contains one of them.
 #[test]
 fn oidcc_ensure_request_with_acr_values_succeeds() {
     let suite = Suite::start();
@@ -114,7 +116,7 @@ fn oidcc_ensure_request_with_acr_values_succeeds() {
     assert!(offered.contains(&answer.claims["acr"].as_str().unwrap()), "{}", answer.claims);
 }
 
-/// The authorization endpoint takes the request as a form as well.
+/// The authorization endpoint also accepts the request as a form.
 #[test]
 fn oidcc_ensure_post_request_succeeds() {
     let suite = Suite::start();
@@ -126,7 +128,7 @@ fn oidcc_ensure_post_request_succeeds() {
     suite.redeem(&party, &request, &code);
 }
 
-/// The claim `name`, asked for as essential, is told at userinfo.
+/// The claim `name`, requested as essential, is returned by userinfo.
 #[test]
 fn oidcc_claims_essential() {
     let suite = Suite::start();
@@ -137,7 +139,7 @@ fn oidcc_claims_essential() {
     assert!(told["name"].is_string(), "{told}");
 }
 
-/// A request with PKCE succeeds though the client has a secret.
+/// A request with PKCE succeeds, even though the client has a secret.
 #[test]
 fn oidcc_ensure_request_with_valid_pkce_succeeds() {
     let suite = Suite::start();
@@ -145,7 +147,7 @@ fn oidcc_ensure_request_with_valid_pkce_succeeds() {
     suite.log_in(&party, &party.request_with_pkce());
 }
 
-/// Walks the whole flow with a parameter more.
+/// Runs the whole flow with one more parameter.
 #[track_caller]
 fn succeeds_with(name: &str, value: &str) {
     let suite = Suite::start();
@@ -153,7 +155,7 @@ fn succeeds_with(name: &str, value: &str) {
     suite.log_in(&party, &party.request().with(name, value));
 }
 
-/// Signs in with parameters more, and judges what the client gets.
+/// Signs in with more parameters, and validates what the client gets.
 #[track_caller]
 fn sign_in(suite: &Suite, party: &Party, person: &mut Person, more: &[(&str, &str)]) -> (How, Answer) {
     let request = more.iter().fold(party.request(), |request, (name, value)| request.with(name, value));
@@ -161,7 +163,7 @@ fn sign_in(suite: &Suite, party: &Party, person: &mut Person, more: &[(&str, &st
     (sent_back.how, suite.redeem(party, &request, &sent_back.code()))
 }
 
-/// Somebody signs in twice, the second time with a parameter that says that the first does not count.
+/// The same user signs in twice, the second time with a parameter that makes the first sign-in too old.
 #[track_caller]
 fn signs_again(name: &str, value: &str) {
     let suite = Suite::start();

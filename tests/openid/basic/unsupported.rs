@@ -1,4 +1,5 @@
-//! Request objects, which the suite lets a provider take or refuse by name. This one refuses, and fetches nothing.
+//! Request objects. The suite lets a provider support them or refuse them by name. This one refuses, and
+//! fetches nothing.
 
 use countersign_tests::jose::unsigned;
 use countersign_tests::openid::Person;
@@ -7,7 +8,7 @@ use serde_json::json;
 use super::codes::assert_shown;
 use crate::suite::Suite;
 
-/// A reference to a request object is refused by name, with `request_uri_not_supported`.
+/// A request object by reference is refused with the error `request_uri_not_supported`.
 #[test]
 fn oidcc_request_uri_unsigned_supported_correctly_or_rejected_as_unsupported() {
     let suite = Suite::start();
@@ -17,7 +18,7 @@ fn oidcc_request_uri_unsigned_supported_correctly_or_rejected_as_unsupported() {
     assert_eq!(Person::new(&suite).answer(&suite, &request).error(), "request_uri_not_supported");
 }
 
-/// An unsigned request object is refused by name, with `request_not_supported`.
+/// An unsigned request object is refused with the error `request_not_supported`.
 #[test]
 fn oidcc_unsigned_request_object_supported_correctly_or_rejected_as_unsupported() {
     let suite = Suite::start();
@@ -31,7 +32,8 @@ fn oidcc_unsigned_request_object_supported_correctly_or_rejected_as_unsupported(
     );
 }
 
-/// A good redirect URI inside a request object makes no bad one outside it good: a page says so.
+/// A valid redirect URI inside a request object does not make up for an invalid one outside it: there is an
+/// error page.
 #[test]
 fn oidcc_ensure_request_object_with_redirect_uri() {
     let suite = Suite::start();

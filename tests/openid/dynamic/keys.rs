@@ -1,4 +1,4 @@
-//! Keys of the provider and of its clients, and what becomes of them.
+//! Keys of the provider and of its clients, and how they change.
 
 use std::process::Command;
 use std::thread::sleep;
@@ -15,7 +15,7 @@ use crate::basic::codes::assert_refreshed;
 use crate::config::verify_keys;
 use crate::suite::Suite;
 
-/// A client whose keys are at an address of its own (`jwks_uri`) registers, and walks the whole flow.
+/// A client whose keys are at a URL of its own (`jwks_uri`) registers and completes the whole flow.
 #[test]
 fn oidcc_registration_jwks_uri() {
     let suite = Suite::start();
@@ -25,7 +25,7 @@ fn oidcc_registration_jwks_uri() {
     suite.log_in(&party, &party.request());
 }
 
-/// A client that changes its keys at its `jwks_uri` refreshes with an assertion by the new one.
+/// A client that changes its keys at its `jwks_uri` can refresh with an assertion signed by the new one.
 #[test]
 fn oidcc_refresh_token_rp_key_rotation() {
     let suite = Suite::start();
@@ -42,7 +42,7 @@ fn oidcc_refresh_token_rp_key_rotation() {
     suite.userinfo(&party, &again.access).expect(200);
 }
 
-/// After the operator rotates the keys, the JWKS hold new ones beside the old ones.
+/// After the operator rotates the keys, the JWKS contains the new ones and the old ones.
 #[test]
 fn oidcc_server_rotate_keys() {
     let server = Server::sqlite();
@@ -57,7 +57,7 @@ fn oidcc_server_rotate_keys() {
         let keys = jwks["keys"].as_array().unwrap().iter();
         keys.map(|key| key["kid"].as_str().unwrap().to_owned()).collect()
     };
-    // A running server reads its keys anew every few seconds.
+    // A running server reloads its keys every few seconds.
     let deadline = Instant::now() + Duration::from_secs(30);
     let mut after = provider.jwks();
     while ids(&after).len() == ids(&before).len() && Instant::now() < deadline {
@@ -69,7 +69,7 @@ fn oidcc_server_rotate_keys() {
     assert!(ids(&before).iter().all(|old| ids(&after).contains(old)), "{after}");
 }
 
-/// An assertion whose `aud` is the issuer, instead of the token endpoint, is taken.
+/// An assertion whose `aud` is the issuer instead of the token endpoint is accepted.
 #[test]
 fn oidcc_ensure_client_assertion_with_iss_aud_succeeds() {
     let suite = Suite::start();

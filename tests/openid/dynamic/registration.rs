@@ -1,4 +1,4 @@
-//! What a client tells of itself, and who sees it.
+//! What a client registers about itself, and who sees it.
 
 use countersign_tests::openid::{Party, Person};
 use serde_json::{Value, json};
@@ -6,26 +6,29 @@ use serde_json::{Value, json};
 use super::client;
 use crate::suite::Suite;
 
-/// A client may register a logo. The page shows none of it, because people would be tracked by it and taken in (B-069).
+/// A client can register a logo. The page never shows it, because a logo could track users or mislead them
+/// (B-069).
 #[test]
 fn oidcc_registration_logo_uri() {
     let page = page_of_a_client_with("logo_uri", "https://client.example/logo.png", client);
     assert!(!page.contains("logo.png"), "{page}");
 }
 
-/// A client may register where its privacy policy is, and the page leads there once the operator let the client in.
+/// A client can register the URL of its privacy policy. The page links to it only if the operator
+/// registered the client.
 #[test]
 fn oidcc_registration_policy_uri() {
     the_page_leads_to("policy_uri", "https://client.example/policy");
 }
 
-/// A client may register where its terms of service are, and the page leads there once the operator let the client in.
+/// A client can register the URL of its terms of service. The page links to it only if the operator
+/// registered the client.
 #[test]
 fn oidcc_registration_tos_uri() {
     the_page_leads_to("tos_uri", "https://client.example/tos");
 }
 
-/// Nobody looked at the addresses of a client that registered itself: its page leads nowhere.
+/// Nobody has checked the URLs of a client that registered itself, so its page links to none of them.
 #[track_caller]
 fn the_page_leads_to(name: &str, uri: &str) {
     let link = format!(r#"href="{uri}""#);
@@ -34,7 +37,7 @@ fn the_page_leads_to(name: &str, uri: &str) {
     assert!(page.contains(&link), "{link} in {page}");
 }
 
-/// Registers a client with an address more, signs somebody in, and gives the page that they saw.
+/// Registers a client with one more URL, signs a user in, and returns the page that they saw.
 #[track_caller]
 fn page_of_a_client_with(name: &str, uri: &str, register: impl Fn(&Suite, &Value) -> Party) -> String {
     let suite = Suite::start();

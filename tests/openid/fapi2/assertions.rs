@@ -1,4 +1,4 @@
-//! Proofs of the client at the token endpoint (RFC 7523) that are none. Each leaves the code as it was.
+//! Client assertions at the token endpoint (RFC 7523) that are not valid. None of them uses up the code.
 
 use countersign_tests::jose::{SigningKey, now};
 use countersign_tests::openid::{Provider, with_assertion};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Fapi, client};
 use crate::suite::Suite;
 
-/// An assertion by RS256 is refused of a client that registered PS256, though the key is the same.
+/// An assertion signed with RS256 is refused if the client registered PS256, even though the key is the same.
 #[test]
 fn fapi2_security_profile_final_ensure_signed_client_assertion_with_rs256_fails() {
     let suite = Suite::start();
@@ -17,13 +17,13 @@ fn fapi2_security_profile_final_ensure_signed_client_assertion_with_rs256_fails(
     refused(&fapi, |claims| Some(fapi.party.key().sign_with(&header, &claims)));
 }
 
-/// A token request without a proof of the client is refused.
+/// A token request without a client assertion is refused.
 #[test]
 fn fapi2_security_profile_final_ensure_client_assertion_in_token_endpoint() {
     refused(&Fapi::start(), |_| None);
 }
 
-/// An assertion that ended five minutes ago is refused.
+/// An assertion that expired five minutes ago is refused.
 #[test]
 fn fapi2_security_profile_final_ensure_client_assertion_with_exp_is_5_minutes_in_past_fails() {
     refused_with("exp", &json!(now() - 300));
@@ -41,7 +41,7 @@ fn fapi2_security_profile_final_ensure_client_assertion_with_no_sub_fails() {
     refused_with("sub", &Value::Null);
 }
 
-/// The id of one client beside an assertion about it that another one signed is refused.
+/// The id of one client with an assertion about it that another client signed is refused.
 #[test]
 fn fapi2_security_profile_final_ensure_client_id_in_token_endpoint() {
     let fapi = Fapi::start();
@@ -52,7 +52,7 @@ fn fapi2_security_profile_final_ensure_client_id_in_token_endpoint() {
     });
 }
 
-/// Changes one claim of the assertion; `null` takes it away.
+/// Changes one claim of the assertion; `null` removes it.
 #[track_caller]
 fn refused_with(name: &str, value: &Value) {
     let fapi = Fapi::start();
@@ -66,7 +66,7 @@ fn refused_with(name: &str, value: &Value) {
     });
 }
 
-/// Redeems a code with what is made of the claims of a good assertion, and then well.
+/// Tries to redeem a code with a changed assertion, which fails, and then with a valid one, which succeeds.
 #[track_caller]
 fn refused(fapi: &Fapi, assertion: impl Fn(Value) -> Option<String>) {
     let (request, code) = fapi.code();

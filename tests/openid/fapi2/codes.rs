@@ -1,4 +1,4 @@
-//! Codes, their PKCE verifiers and refresh tokens: whose they are, and how long.
+//! Codes, their PKCE verifiers and refresh tokens: who can use them, and how long.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use countersign_tests::{Database, Parameters, Request};
 use super::{Fapi, client};
 use crate::suite::Suite;
 
-/// A code is good for the client alone that it was made for.
+/// Only the client that a code was issued to can use it.
 #[test]
 fn fapi2_security_profile_final_ensure_authorization_code_is_bound_to_client() {
     let fapi = Fapi::start();
@@ -19,7 +19,7 @@ fn fapi2_security_profile_final_ensure_authorization_code_is_bound_to_client() {
     assert_eq!(fapi.exchange(&second, &request, &code).verdict(), "400 invalid_grant");
 }
 
-/// A code that comes again a second later is refused, and the access token that it gave is revoked.
+/// A code that is used again one second later is refused, and the access token that it returned is revoked.
 #[test]
 fn fapi2_security_profile_final_attempt_reuse_authorization_code_after_one_second() {
     let fapi = Fapi::start();
@@ -30,7 +30,7 @@ fn fapi2_security_profile_final_attempt_reuse_authorization_code_after_one_secon
     assert_eq!(fapi.userinfo(&fapi.party, &answer.access).verdict(), "401 invalid_token");
 }
 
-/// A code that comes after its minute is refused.
+/// A code that is used after its lifetime of one minute is refused.
 #[test]
 fn fapi2_security_profile_final_ensure_token_endpoint_fails_with_expired_auth_code() {
     let fapi = Fapi::start();
@@ -48,7 +48,7 @@ fn fapi2_security_profile_final_ensure_pkce_code_verifier_required() {
     assert_eq!(fapi.token(&fapi.party, &form).verdict(), "400 invalid_grant");
 }
 
-/// A code does not work with another PKCE verifier.
+/// A code does not work with the wrong PKCE verifier.
 #[test]
 fn fapi2_security_profile_final_incorrect_pkce_code_verifier_rejected() {
     let fapi = Fapi::start();
@@ -57,8 +57,8 @@ fn fapi2_security_profile_final_incorrect_pkce_code_verifier_rejected() {
     assert_eq!(fapi.token(&fapi.party, &form).verdict(), "400 invalid_grant");
 }
 
-/// Refresh tokens work; one whose successor got lost works again (a setting); none works for another client, without a proof of the
-/// client or without one of the key.
+/// Refresh tokens work. One whose successor was lost works again (a setting). None works for another client,
+/// without a client assertion, or without a DPoP proof.
 #[test]
 fn fapi2_security_profile_final_refresh_token() {
     let suite = Suite::of(Database::sqlite().server().with_env("COUNTERSIGN_REFRESH_GRACE", "60").start());
@@ -91,7 +91,7 @@ fn refresh_form(token: &str) -> Parameters {
     Parameters::of(&[("grant_type", "refresh_token"), ("refresh_token", token)])
 }
 
-/// Moves a time of the client's rows into the past.
+/// Moves a time in the client's rows into the past.
 #[track_caller]
 pub(super) fn passes(fapi: &Fapi, table: &str, column: &str, seconds: i64) {
     let (id, database) = (fapi.party.id.replace('-', ""), fapi.suite.server.database());

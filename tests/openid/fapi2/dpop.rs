@@ -1,4 +1,4 @@
-//! Tokens bound to a key (RFC 9449): good proofs of all kinds, bad ones of all kinds, and codes that are bound already.
+//! Tokens bound to a key (RFC 9449): all kinds of valid and invalid proofs, and codes that are already bound.
 
 use countersign_tests::jose::{SigningKey, now, random_text, unsigned};
 use countersign_tests::openid::{Answer, Person, Provider, proof};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Fapi, PUSHED, by_reference};
 
-/// The scheme of the Authorization header may be written in any letters.
+/// The scheme in the Authorization header is case-insensitive.
 #[test]
 fn fapi2_security_profile_final_access_token_type_header_case_sensitivity() {
     let fapi = Fapi::start();
@@ -25,19 +25,20 @@ fn fapi2_security_profile_final_check_dpop_proof_nbf_exp() {
     walks_with(|claims| (claims["nbf"], claims["exp"]) = (json!(now()), json!(now() + 300)));
 }
 
-/// Proofs from ten seconds ago are taken.
+/// Proofs from ten seconds ago are accepted.
 #[test]
 fn fapi2_security_profile_final_ensure_dpopproof_with_iat_10seconds_before_succeeds() {
     walks_with(|claims| claims["iat"] = json!(now() - 10));
 }
 
-/// Proofs from ten seconds ahead are taken: clocks differ.
+/// Proofs from ten seconds in the future are accepted, because clocks differ.
 #[test]
 fn fapi2_security_profile_final_ensure_dpopproof_with_iat_10seconds_after_succeeds() {
     walks_with(|claims| claims["iat"] = json!(now() + 10));
 }
 
-/// A `dpop_jkt` that is not the key of the proof beside it is refused where it is pushed.
+/// A `dpop_jkt` that does not match the key of the proof sent with it is refused at the pushed authorization
+/// request endpoint.
 #[test]
 fn fapi2_security_profile_final_ensure_mismatched_dpop_jkt_fails() {
     let fapi = Fapi::start();
@@ -49,7 +50,7 @@ fn fapi2_security_profile_final_ensure_mismatched_dpop_jkt_fails() {
     );
 }
 
-/// A code whose request came with a proof is not redeemed with another key.
+/// A code whose request came with a proof cannot be redeemed with another key.
 #[test]
 fn fapi2_security_profile_final_ensure_token_endpoint_fails_with_mismatched_dpop_proof_jkt() {
     let mut fapi = Fapi::start();
@@ -60,7 +61,7 @@ fn fapi2_security_profile_final_ensure_token_endpoint_fails_with_mismatched_dpop
     assert_other_key(&fapi.exchange(&fapi.party, &request, &code));
 }
 
-/// A code whose request named a key by `dpop_jkt` is not redeemed with another one.
+/// A code whose request named a key in `dpop_jkt` cannot be redeemed with another key.
 #[test]
 fn fapi2_security_profile_final_ensure_token_endpoint_fails_with_mismatched_dpop_jkt() {
     let fapi = Fapi::start();
@@ -69,7 +70,7 @@ fn fapi2_security_profile_final_ensure_token_endpoint_fails_with_mismatched_dpop
     assert_other_key(&fapi.exchange(&fapi.party, &request, &code));
 }
 
-/// A code whose request came with a proof is redeemed with the same key.
+/// A code whose request came with a proof can be redeemed with the same key.
 #[test]
 fn fapi2_security_profile_final_ensure_dpopproof_at_par_endpoint_binding_success() {
     let fapi = Fapi::start();
@@ -79,7 +80,7 @@ fn fapi2_security_profile_final_ensure_dpopproof_at_par_endpoint_binding_success
     fapi.redeem(&fapi.party, &request, &code);
 }
 
-/// A code whose request came with a proof and named the same key by `dpop_jkt` is redeemed with it.
+/// A code whose request came with a proof and named the same key in `dpop_jkt` can be redeemed with that key.
 #[test]
 fn fapi2_security_profile_final_ensure_dpop_auth_code_binding_success() {
     let fapi = Fapi::start();
@@ -89,7 +90,7 @@ fn fapi2_security_profile_final_ensure_dpop_auth_code_binding_success() {
     fapi.redeem(&fapi.party, &request, &code);
 }
 
-/// A client of the profile gets no token without a proof of its key.
+/// A client of the profile gets no token without a DPoP proof.
 #[test]
 fn fapi2_security_profile_final_ensure_holder_of_key_required() {
     let fapi = Fapi::start();
@@ -102,8 +103,8 @@ fn fapi2_security_profile_final_ensure_holder_of_key_required() {
     );
 }
 
-/// Userinfo refuses a token whose proof is malformed, for another request, for another token, by another key, old, or used; and takes
-/// it again with a good one.
+/// Userinfo refuses a token whose proof is malformed, old, already used, by another key, for another request
+/// or for another token. It accepts the same token again with a valid proof.
 #[test]
 fn fapi2_security_profile_final_dpop_negative_tests() {
     let fapi = Fapi::start();
@@ -165,7 +166,7 @@ fn fapi2_security_profile_final_dpop_negative_tests() {
     asking.takes(|nonce| vec![asking.proof(nonce, |_, _| {})]);
 }
 
-/// Somebody who asks userinfo with a token and proofs of their making.
+/// A client that calls userinfo with a token and proofs that it makes itself.
 struct Asking<'a> {
     fapi: &'a Fapi,
     answer: &'a Answer,
@@ -201,7 +202,7 @@ impl Asking<'_> {
     fn refuses(&self, what: &str, proofs: impl Fn(Option<&str>) -> Vec<String>) {
         let refused = self.ask(proofs);
         assert!(matches!(refused.status, 400 | 401), "{what}: {refused:?}");
-        assert_ne!(refused.error(), "use_dpop_nonce", "{what} is what is wrong: {refused:?}");
+        assert_ne!(refused.error(), "use_dpop_nonce", "the error is about {what}: {refused:?}");
     }
 }
 
@@ -233,7 +234,7 @@ fn push_proven(fapi: &Fapi, request: &Parameters) -> Response {
     fapi.send_proven(fapi.dpop(), PUSHED, None, |_, _| {}, prove)
 }
 
-/// Somebody new answers a pushed request.
+/// A new user answers a pushed request.
 #[track_caller]
 fn answer(fapi: &Fapi, request: &Parameters, reference: &Parameters) -> String {
     let mut person = Person::new(fapi);

@@ -1,4 +1,5 @@
-//! What becomes of a pushed request: it is its client's, once, for a minute, and what stands beside it counts for nothing.
+//! Rules for a pushed request: it belongs to its client, works once, lasts a minute, and parameters sent
+//! beside it are ignored.
 
 use countersign_tests::openid::{How, Person};
 use countersign_tests::{Parameters, jose::SigningKey};
@@ -6,19 +7,19 @@ use countersign_tests::{Parameters, jose::SigningKey};
 use super::codes::passes;
 use super::{Fapi, client};
 
-/// Another `nonce` in the address than in the pushed request counts for nothing.
+/// A `nonce` in the query that differs from the pushed one is ignored.
 #[test]
 fn fapi2_security_profile_final_ensure_different_nonce_inside_and_outside_request_object() {
     counts_for_nothing("nonce");
 }
 
-/// Another `state` in the address than in the pushed request counts for nothing.
+/// A `state` in the query that differs from the pushed one is ignored.
 #[test]
 fn fapi2_security_profile_final_ensure_different_state_inside_and_outside_request_object() {
     counts_for_nothing("state");
 }
 
-/// A `state` in the address alone counts for nothing: the answer has none.
+/// A `state` that is only in the query is ignored: the response has none.
 #[test]
 fn fapi2_security_profile_final_state_only_outside_request_object_not_used() {
     let fapi = Fapi::start();
@@ -26,7 +27,7 @@ fn fapi2_security_profile_final_state_only_outside_request_object_not_used() {
     signs_in_beside(&fapi, &request, "state");
 }
 
-/// `client_id` and `request_uri` are all that the browser needs to bring.
+/// The browser only needs to send `client_id` and `request_uri`.
 #[test]
 fn fapi2_security_profile_final_par_without_duplicate_parameters() {
     let fapi = Fapi::start();
@@ -38,7 +39,7 @@ fn fapi2_security_profile_final_par_without_duplicate_parameters() {
     assert_eq!(person.finish(&fapi, &request, begun).how, How::BySignature);
 }
 
-/// A request that was answered is used up: its reference leads nowhere.
+/// A request that was answered is used up: its `request_uri` no longer works.
 #[test]
 fn fapi2_security_profile_final_par_attempt_reuse_request_uri() {
     let fapi = Fapi::start();
@@ -51,7 +52,7 @@ fn fapi2_security_profile_final_par_attempt_reuse_request_uri() {
     leads_nowhere(&fapi, &mut person, &reference);
 }
 
-/// A request is forgotten after a minute.
+/// A request expires after a minute.
 #[test]
 fn fapi2_security_profile_final_par_attempt_to_use_expired_request_uri() {
     let fapi = Fapi::start();
@@ -60,7 +61,7 @@ fn fapi2_security_profile_final_par_attempt_to_use_expired_request_uri() {
     leads_nowhere(&fapi, &mut Person::new(&fapi), &reference);
 }
 
-/// A request is its client's: another client's id beside its reference leads nowhere.
+/// A request belongs to its client: its `request_uri` does not work with another client's id.
 #[test]
 fn fapi2_security_profile_final_par_attempt_to_use_request_uri_for_different_client() {
     let fapi = Fapi::start();
@@ -69,7 +70,7 @@ fn fapi2_security_profile_final_par_attempt_to_use_request_uri_for_different_cli
     leads_nowhere(&fapi, &mut Person::new(&fapi), &reference);
 }
 
-/// Signs in with another value of a parameter beside the reference.
+/// Signs in with a different value of a parameter beside the `request_uri`.
 #[track_caller]
 fn counts_for_nothing(name: &str) {
     let fapi = Fapi::start();
@@ -77,7 +78,7 @@ fn counts_for_nothing(name: &str) {
     signs_in_beside(&fapi, &request, name);
 }
 
-/// What comes back is compared with the pushed request, so that anything else fails.
+/// The response is compared with the pushed request, so that anything else fails.
 #[track_caller]
 fn signs_in_beside(fapi: &Fapi, request: &Parameters, name: &str) {
     let mut person = Person::new(fapi);

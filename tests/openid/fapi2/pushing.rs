@@ -1,4 +1,4 @@
-//! What may be pushed, and by whom (RFC 9126).
+//! What can be pushed, and who can push it (RFC 9126).
 
 use countersign_tests::jose::{now, random_text};
 use countersign_tests::openid::{Person, with_assertion};
@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use super::{Fapi, PUSHED};
 
-/// An unregistered redirect URI is refused where it is pushed. (The profile would tolerate one; this provider does not.)
+/// An unregistered redirect URI is refused when it is pushed. (The profile would allow one; this provider
+/// does not.)
 #[test]
 fn fapi2_security_profile_final_plain_fapi_tolerate_unregistered_redirect_uri() {
     let fapi = Fapi::start();
@@ -22,14 +23,14 @@ fn fapi2_security_profile_final_ensure_unsigned_authorization_request_without_us
     assert_eq!(Person::new(&fapi).answer(&fapi, &request).error(), "invalid_request");
 }
 
-/// A request without `redirect_uri` is refused where it is pushed.
+/// A request without `redirect_uri` is refused when it is pushed.
 #[test]
 fn fapi2_security_profile_final_ensure_redirect_uri_in_authorization_request() {
     let fapi = Fapi::start();
     assert_invalid(&fapi.push(&fapi.request().without("redirect_uri")));
 }
 
-/// The same, when the parameter stands in the address that the browser is sent to instead.
+/// The same, even if the browser sends the parameter in its query instead.
 #[test]
 fn fapi2_security_profile_final_ensure_request_object_without_redirect_uri_fails() {
     let fapi = Fapi::start();
@@ -38,7 +39,7 @@ fn fapi2_security_profile_final_ensure_request_object_without_redirect_uri_fails
     assert_invalid(&fapi.site.send(&fapi.party.prove(&fapi, request)));
 }
 
-/// `response_type=code id_token` is refused: ID tokens do not travel by the browser.
+/// `response_type=code id_token` is refused: ID tokens are not sent through the browser.
 #[test]
 fn fapi2_security_profile_final_ensure_response_type_code_idtoken_fails() {
     let fapi = Fapi::start();
@@ -46,7 +47,7 @@ fn fapi2_security_profile_final_ensure_response_type_code_idtoken_fails() {
     assert_eq!(refused.verdict(), "400 unsupported_response_type");
 }
 
-/// `response_type=token` is refused: access tokens do not travel by the browser.
+/// `response_type=token` is refused: access tokens are not sent through the browser.
 #[test]
 fn fapi2_security_profile_final_ensure_response_type_token_fails() {
     let fapi = Fapi::start();
@@ -54,7 +55,7 @@ fn fapi2_security_profile_final_ensure_response_type_token_fails() {
     assert_eq!(refused.verdict(), "400 unsupported_response_type");
 }
 
-/// A request that is pushed may not refer to another one.
+/// A pushed request that refers to another one is refused.
 #[test]
 fn fapi2_security_profile_final_par_authorization_request_containing_request_uri_form_param() {
     let fapi = Fapi::start();
@@ -62,7 +63,7 @@ fn fapi2_security_profile_final_par_authorization_request_containing_request_uri
     assert_invalid(&fapi.push(&fapi.request().with("request_uri", &reference)));
 }
 
-/// The endpoint takes POST alone.
+/// The endpoint accepts only POST.
 #[test]
 fn fapi2_security_profile_final_par_attempt_invalid_http_method() {
     let fapi = Fapi::start();
@@ -78,21 +79,21 @@ fn fapi2_security_profile_final_par_ensure_pkce_required() {
     assert_invalid(&fapi.push(&fapi.party.request()));
 }
 
-/// A request with PKCE by `plain` is refused.
+/// A request whose PKCE method is `plain` is refused.
 #[test]
 fn fapi2_security_profile_final_par_plain_pkce_rejected() {
     let fapi = Fapi::start();
     assert_invalid(&fapi.push(&fapi.request().with("code_challenge_method", "plain")));
 }
 
-/// An assertion from eight seconds ahead is taken: clocks differ.
+/// An assertion from eight seconds in the future is accepted, because clocks differ.
 #[test]
 fn fapi2_security_profile_final_par_ensure_jwt_client_assertions_nbf_8_seconds_in_the_future_is_accepted() {
     let ahead = now() + 8;
     push_with(|claims, _| (claims["nbf"], claims["iat"]) = (json!(ahead), json!(ahead))).expect(201);
 }
 
-/// An assertion from more than a minute ahead is refused.
+/// An assertion from more than a minute in the future is refused.
 #[test]
 fn fapi2_security_profile_final_par_ensure_jwt_client_assertions_nbf_over_60_seconds_in_the_future_fails() {
     let ahead = now() + 70;
@@ -103,7 +104,7 @@ fn fapi2_security_profile_final_par_ensure_jwt_client_assertions_nbf_over_60_sec
     }));
 }
 
-/// An assertion whose `aud` is a list is refused, even if the issuer is in it.
+/// An assertion whose `aud` is a list is refused, even if it contains the issuer.
 #[test]
 fn fapi2_security_profile_final_par_test_array_as_audience_fails() {
     assert_not_believed(&push_with(|claims, fapi| {
@@ -111,19 +112,19 @@ fn fapi2_security_profile_final_par_test_array_as_audience_fails() {
     }));
 }
 
-/// An assertion whose `aud` is the endpoint for pushing is refused.
+/// An assertion whose `aud` is the pushed authorization request endpoint is refused.
 #[test]
 fn fapi2_security_profile_final_par_test_par_endpoint_url_as_audience_fails() {
     assert_not_believed(&push_with(|claims, fapi| claims["aud"] = json!(fapi.url(PUSHED))));
 }
 
-/// An assertion whose `aud` is the token endpoint is refused of clients that keep the profile.
+/// An assertion whose `aud` is the token endpoint is refused for clients that follow the profile.
 #[test]
 fn fapi2_security_profile_final_par_test_token_endpoint_url_as_audience_fails() {
     assert_not_believed(&push_with(|claims, fapi| claims["aud"] = json!(fapi.url("token_endpoint"))));
 }
 
-/// Pushes a good request with an assertion that was changed.
+/// Pushes a valid request with an assertion that was changed.
 #[track_caller]
 fn push_with(change: impl Fn(&mut Value, &Fapi)) -> Response {
     let fapi = Fapi::start();

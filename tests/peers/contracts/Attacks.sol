@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Accounts whose owner can change within one call, and what an attacker would send along to change it: evm.mjs tries to sign in
-// with them. The accounts are honest ones.
+// Accounts whose owner can change within one call, and what an attacker would send to change it: evm.mjs
+// tries to sign in with them. The accounts themselves are honest.
 pragma solidity 0.8.37;
 
 import {NO, YES, signerOf} from "Wallets.sol";
 
-/// A token that anybody may buy from its holder: ownership as ERC-721 tells it, and a price.
+/// A token that anyone can buy from its holder: ownership as in ERC-721, and a price.
 contract Tokens {
     mapping(uint256 => address) public ownerOf;
     mapping(uint256 => uint256) public price;
@@ -22,7 +22,7 @@ contract Tokens {
     }
 }
 
-/// An account that belongs to whoever holds a token, as ERC-6551 has it: the owner is looked up with every question.
+/// An account that belongs to the holder of a token, as in ERC-6551: each call looks up the owner.
 contract TokenAccount {
     Tokens immutable tokens;
     uint256 immutable id;
@@ -42,7 +42,7 @@ contract TokenAccount {
     }
 }
 
-/// A wallet that was put on the chain and not yet given to anybody: the first caller says whose it is.
+/// A wallet that is deployed but has no owner yet: the first caller sets the owner.
 contract UninitializedWallet {
     address public owner;
 
@@ -57,7 +57,7 @@ contract UninitializedWallet {
     }
 }
 
-/// A proxy with a wallet behind it, whose own storage nobody has initialized.
+/// A proxy with a wallet behind it, whose own storage is not initialized.
 contract Proxy {
     address immutable code;
 
@@ -77,7 +77,8 @@ contract Proxy {
     }
 }
 
-/// A "factory" with money of its own that prepares what it is told: it makes a call, and another one, and keeps nothing back.
+/// A "factory" with its own money that makes the calls it is told to make, one and then another, and keeps
+/// nothing back.
 contract Preparation {
     constructor() payable {}
 
@@ -86,7 +87,8 @@ contract Preparation {
         require(done, "not prepared");
     }
 
-    /// Prepares and has the account asked again from inside, as a wrapper's factory could try to answer in its place.
+    /// Makes a call and then asks the account itself, like a wrapper's factory that tries to answer in the
+    /// account's place.
     function prepareAndAnswer(address to, bytes calldata data) external returns (bytes4) {
         (bool done, ) = to.call(data);
         require(done, "not prepared");
@@ -107,14 +109,16 @@ contract Preparation {
     receive() external payable {}
 }
 
-/// A wallet that lets everybody in who seems to be a simulation: the zero address, or whoever has no code and no money.
+/// A wallet that accepts everyone who seems to be a simulation: the zero address, or a caller without code
+/// and money.
 contract TrustsSimulations {
     function isValidSignature(bytes32, bytes calldata) external view returns (bytes4) {
         return tx.origin == address(0) || msg.sender == address(0) ? YES : NO;
     }
 }
 
-/// An account that a key delegates to (EIP-7702), and that takes the key's plain signatures as well as those of a second key.
+/// An account that a key delegates to (EIP-7702), which accepts the key's plain signatures and those of a
+/// second key.
 contract SharedDelegate {
     address public immutable second;
 

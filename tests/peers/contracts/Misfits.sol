@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Contracts that say yes to all, or something that is no yes at all: evm.mjs tries to sign in with them.
+// Contracts that accept everything, or whose response is not valid: evm.mjs tries to sign in with them.
 pragma solidity 0.8.37;
 
 contract YesToAll {
@@ -81,7 +81,7 @@ contract HasNoSuchFunction {
     function other() external pure {}
 }
 
-/// Writes while it judges.
+/// Writes to storage while it checks a signature.
 contract Writes {
     uint256 public count;
 

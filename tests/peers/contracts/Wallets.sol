@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Contract wallets that do what they should: evm.mjs signs in with them.
+// Well-behaved contract wallets: evm.mjs signs in with them.
 pragma solidity 0.8.37;
 
-/// Whose key made a signature of 65 bytes.
+/// The address of the key that made a signature of 65 bytes.
 function signerOf(bytes32 hash, bytes calldata signature) pure returns (address) {
     if (signature.length != 65) return address(0);
     return ecrecover(hash, uint8(signature[64]), bytes32(signature[:32]), bytes32(signature[32:64]));
@@ -11,7 +11,7 @@ function signerOf(bytes32 hash, bytes calldata signature) pure returns (address)
 bytes4 constant YES = 0x1626ba7e;
 bytes4 constant NO = 0xffffffff;
 
-/// A wallet with one owner, who may be replaced.
+/// A wallet with one owner, who can be replaced.
 contract OwnedWallet {
     address public owner;
 
@@ -29,7 +29,7 @@ contract OwnedWallet {
     }
 }
 
-/// Makes such wallets at addresses that can be told before.
+/// Creates such wallets at predictable addresses.
 contract WalletFactory {
     uint256 public made;
 
@@ -44,7 +44,7 @@ contract WalletFactory {
     }
 }
 
-/// A wallet that judges only after anybody has called `makeReady`.
+/// A wallet that checks signatures only after someone has called `makeReady`.
 contract UnreadyWallet {
     address immutable owner;
     bool public ready;
@@ -63,7 +63,8 @@ contract UnreadyWallet {
     }
 }
 
-/// What an account delegates to by EIP-7702: it takes the signatures of its own key with a byte in front of them.
+/// The contract that an account delegates to with EIP-7702. It accepts signatures by the account's own key
+/// with a byte in front.
 contract Delegate {
     function isValidSignature(bytes32 hash, bytes calldata signature) external view returns (bytes4) {
         if (signature.length != 66 || signature[0] != 0x01) return NO;

@@ -1,4 +1,4 @@
-//! A client of the provider, and how it proves who it is.
+//! A client of the provider, and how it authenticates.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::site::CODE_CHALLENGE;
 
 const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-/// How a client proves itself.
+/// How a client authenticates.
 #[derive(Debug)]
 pub enum Method {
     /// `client_secret_basic`
@@ -25,20 +25,20 @@ pub enum Method {
 /// A registered client.
 #[derive(Debug)]
 pub struct Party {
-    /// What the provider answered to its registration.
+    /// The provider's response to the registration.
     pub registration: Value,
     /// `client_id`
     pub id: String,
-    /// The first of its redirect URIs.
+    /// The first of the client's redirect URIs.
     pub redirect_uri: String,
-    /// How it proves itself.
+    /// How the client authenticates.
     pub method: Method,
-    /// The key that its tokens are bound to, if it uses one.
+    /// The key that the client's tokens are bound to, if there is one.
     pub dpop: Option<SigningKey>,
 }
 
 impl Party {
-    /// Reads a registration; the key is the client's own, if it has one.
+    /// Reads a registration. `key` is the client's own key, if it has one.
     #[track_caller]
     pub fn of(registration: Value, key: Option<SigningKey>) -> Self {
         let text = |value: &Value| value.as_str().map(ToOwned::to_owned);
@@ -59,12 +59,12 @@ impl Party {
         }
     }
 
-    /// What its ID tokens must be signed with.
+    /// The algorithm that the client's ID tokens must be signed with.
     pub fn id_token_algorithm(&self) -> &str {
         self.registration["id_token_signed_response_alg"].as_str().unwrap_or("RS256")
     }
 
-    /// Its own key; the test is wrong if it has none.
+    /// The client's own key. Panics if it has none.
     pub fn key(&self) -> &SigningKey {
         match &self.method {
             Method::Key(key) => key,
@@ -72,7 +72,7 @@ impl Party {
         }
     }
 
-    /// A good authorization request: scope `openid`, a state and a nonce.
+    /// A valid authorization request with scope `openid`, a state and a nonce.
     pub fn request(&self) -> Parameters {
         let (state, nonce) = (random_text(), random_text());
         Parameters::of(&[
@@ -90,7 +90,7 @@ impl Party {
         self.request().with("code_challenge", CODE_CHALLENGE).with("code_challenge_method", "S256")
     }
 
-    /// Adds the client's proof to a form.
+    /// Adds client authentication to a form.
     pub fn prove(&self, provider: &Provider, request: Request) -> Request {
         match &self.method {
             Method::Basic(secret) => request.basic(&self.id, secret),
@@ -102,7 +102,7 @@ impl Party {
         }
     }
 
-    /// The claims of its assertion (RFC 7523 section 3), good for a minute.
+    /// The claims of the client's assertion (RFC 7523 section 3), valid for a minute.
     pub fn assertion(&self, provider: &Provider) -> Value {
         json!({
             "iss": self.id, "sub": self.id, "aud": provider.issuer(),

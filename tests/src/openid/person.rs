@@ -1,4 +1,4 @@
-//! A person with a browser and a wallet, who does what the page asks for, and has the browser remember it.
+//! A user with a browser and a wallet, who does what the page asks and lets the browser remember the sign-in.
 
 use url::Url;
 use url::form_urlencoded::parse;
@@ -8,45 +8,45 @@ use crate::browser::Browser;
 use crate::http::{Parameters, Request, Response};
 use crate::wallet::Wallet;
 
-/// Somebody who signs in.
+/// A user who signs in.
 #[derive(Debug)]
 pub struct Person {
-    /// Their browser.
+    /// The user's browser.
     pub browser: Browser,
-    /// Their wallet.
+    /// The user's wallet.
     pub wallet: Wallet,
-    /// The e-mail address that they give when they sign.
+    /// The e-mail address that the user enters when signing.
     pub email: Option<String>,
 }
 
-/// What a person had to do before they were sent back.
+/// What a user had to do before the redirect back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// Nothing: no page came.
+    /// Nothing: no page was shown.
     Silently,
-    /// A press on Continue.
+    /// Press Continue.
     ByContinue,
-    /// A signature of the wallet.
+    /// Sign with the wallet.
     BySignature,
 }
 
-/// What the client was sent back, by its redirect URI.
+/// What the client got at its redirect URI.
 #[derive(Clone, Debug)]
 pub struct Callback {
-    /// What the person had to do for it.
+    /// What the user had to do for it.
     pub how: How,
-    /// The query behind the redirect URI's own.
+    /// The parameters that were added to the redirect URI's own query.
     pub parameters: Parameters,
 }
 
 impl Callback {
-    /// The code; the test fails if there is none.
+    /// The code. Panics if there is none.
     #[track_caller]
     pub fn code(&self) -> String {
         self.parameters.get("code").to_owned()
     }
 
-    /// The error; the test fails if there is none.
+    /// The error. Panics if there is none.
     #[track_caller]
     pub fn error(&self) -> &str {
         assert!(optional(&self.parameters, "code").is_none(), "{self:?}");
@@ -55,32 +55,33 @@ impl Callback {
 }
 
 impl Person {
-    /// Somebody who was never here.
+    /// A user who was never here before.
     pub fn new(provider: &Provider) -> Self {
         Self { browser: provider.site.browser(), wallet: Wallet::fresh(), email: None }
     }
 
-    /// The client sends them to the provider; whatever comes of it.
+    /// The client sends the user to the provider. Returns the response, whatever it is.
     #[track_caller]
     pub fn visit(&mut self, provider: &Provider, request: &Parameters) -> Response {
         self.browser.send(Request::query(&provider.path("authorization_endpoint"), request))
     }
 
-    /// They do what is asked until they are sent back.
+    /// The user does what the pages ask, until the redirect back to the client.
     #[track_caller]
     pub fn answer(&mut self, provider: &Provider, request: &Parameters) -> Callback {
         let begun = self.visit(provider, request).expect(302);
         self.finish(provider, request, begun)
     }
 
-    /// The same from where the authorization endpoint sent them.
+    /// The same, from where the authorization endpoint redirected to.
     #[track_caller]
     pub fn finish(&mut self, provider: &Provider, request: &Parameters, begun: Response) -> Callback {
         let redirect_uri = request.get("redirect_uri");
         let sent_back = |answered: &Response, how| {
             let location = answered.location();
             let query = location.strip_prefix(redirect_uri).filter(|rest| rest.starts_with(['?', '&']));
-            let query = query.unwrap_or_else(|| panic!("back to {redirect_uri}: {answered:?}"));
+            let query =
+                query.unwrap_or_else(|| panic!("not a redirect back to {redirect_uri}: {answered:?}"));
             let pairs = parse(&query.as_bytes()[1..]).into_owned().collect();
             let parameters = Parameters(pairs);
             assert_eq!(optional(&parameters, "state"), optional(request, "state"), "{answered:?}");
@@ -105,7 +106,7 @@ impl Person {
         sent_back(&done, How::BySignature)
     }
 
-    /// Looks at the page that they were sent to, if it is one of the provider's; the answer is its state.
+    /// Loads the page that the user was redirected to, if it is one of the provider's, and returns its state.
     #[track_caller]
     pub fn page(&mut self, begun: &Response) -> Option<String> {
         let page = self.page_text(begun)?;
@@ -113,7 +114,7 @@ impl Person {
         Some(after.split('"').next().unwrap_or_default().to_owned())
     }
 
-    /// Its text.
+    /// The text of the page.
     #[track_caller]
     pub fn page_text(&mut self, begun: &Response) -> Option<String> {
         let ours = Url::parse(&self.browser.site.public_url).unwrap();

@@ -16,8 +16,8 @@ pub(crate) fn forget_documents(
     command: ForgetDocuments,
 ) -> OpResult<DocumentsForgotten> {
     let ForgetDocuments { before, after, limit } = command;
-    // Our own account page has the lowest id and no document.
-    let after = after.unwrap_or(ClientId::ACCOUNT).as_uuid();
+    // The nil UUID is the lowest, and no client has it.
+    let after = after.map_or(Uuid::nil(), |after| after.as_uuid());
     all_or_nothing(connection, |connection| {
         let clients: Vec<Uuid> = LockClients { before, after, limit: limit.into() }.load(connection)?;
         let is_full = u32::try_from(clients.len()).is_ok_and(|count| count == limit);

@@ -8,17 +8,18 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::error::OpResult;
-use crate::rows::grant::NewGrant;
+use crate::rows::grant::{NewGrant, user_and_wallet};
 use crate::rows::token::NewToken;
 use crate::schema::{grants, tokens};
 use crate::statement::statement;
 
 pub(crate) fn issue_tokens(connection: &mut PgConnection, command: &IssueTokens) -> OpResult<TokensIssued> {
     let IssueTokens { grant, token, .. } = command;
+    let (user, account) = user_and_wallet(grant);
     let statement = IssueFirstToken {
-        grant: NewGrant::of_tokens(command),
+        grant: NewGrant::of_tokens(command, &account),
         token: token.into(),
-        user: grant.user.as_uuid(),
+        user,
         now: command.now,
     };
     if statement.execute(connection)? == 1 {

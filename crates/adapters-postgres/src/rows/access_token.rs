@@ -1,6 +1,6 @@
 //! Rows that say what an access token means.
 
-use countersign_domain::id::{ClientId, GrantId, TokenId, UserId};
+use countersign_domain::id::{ClientId, GrantId, TokenId};
 use countersign_domain::token::AccessSnapshot;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::StoreError;
@@ -9,6 +9,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::field::Row;
+use super::grant::holder;
 use crate::schema::{grants, tokens};
 
 /// What a token's row says about its access token.
@@ -37,7 +38,8 @@ pub(crate) struct HolderRow {
 }
 
 /// Puts together what the two rows say about an access token.
-pub(crate) fn access_snapshot((token, holder): (AccessRow, HolderRow)) -> Result<AccessSnapshot, StoreError> {
+pub(crate) fn access_snapshot((token, row): (AccessRow, HolderRow)) -> Result<AccessSnapshot, StoreError> {
+    let account = WalletAccount { family: row.family, chain: row.chain, address: row.address };
     let at = Row { table: "tokens", key: token.id };
     Ok(AccessSnapshot {
         id: TokenId::from_uuid(token.id),
@@ -46,10 +48,9 @@ pub(crate) fn access_snapshot((token, holder): (AccessRow, HolderRow)) -> Result
         issued_at: token.issued_at,
         expires_at: token.access_expires_at,
         token_revoked: token.access_revoked_at.is_some(),
-        grant_revoked: holder.revoked_at.is_some(),
+        grant_revoked: row.revoked_at.is_some(),
         grant: GrantId::from_uuid(token.grant_id),
-        client: ClientId::from_uuid(holder.client_id),
-        user: UserId::from_uuid(holder.user_id),
-        account: WalletAccount { family: holder.family, chain: holder.chain, address: holder.address },
+        client: ClientId::from_uuid(row.client_id),
+        holder: holder(row.client_id, row.user_id, account),
     })
 }

@@ -1,6 +1,6 @@
 //! Rows of `grants`.
 
-use countersign_domain::grant::Grant;
+use countersign_domain::grant::{Grant, Holder};
 use countersign_domain::id::{ClientId, GrantId, SessionId, UserId};
 use countersign_domain::particulars::Particulars;
 use countersign_domain::pkce::CodeChallenge;
@@ -46,12 +46,12 @@ impl TryFrom<GrantRow> for Grant {
         let at = Row { table: "grants", key: row.id };
         let code_challenge = row.code_challenge.map(|stored| at.bytes("code_challenge", &stored));
         let particulars = Particulars::parse(row.particulars.as_deref());
+        let account = WalletAccount { family: row.family, chain: row.chain, address: row.address };
         Ok(Self {
             id: GrantId::from_uuid(row.id),
             client: ClientId::from_uuid(row.client_id),
-            user: UserId::from_uuid(row.user_id),
-            account: WalletAccount { family: row.family, chain: row.chain, address: row.address },
-            redirect_uri: RedirectUri::from_trusted(row.redirect_uri),
+            holder: holder(row.client_id, row.user_id, account),
+            redirect_uri: (!row.redirect_uri.is_empty()).then(|| RedirectUri::from_trusted(row.redirect_uri)),
             scope: at.scope("scope", &row.scope)?,
             nonce: row.nonce,
             code_challenge: code_challenge.transpose()?.map(CodeChallenge::from_bytes),
@@ -100,7 +100,7 @@ impl<'a> NewGrant<'a> {
             family: &login.account.family,
             chain: &login.account.chain,
             address: &login.account.address,
-            redirect_uri: login.redirect_uri.as_str(),
+            redirect_uri: redirect_uri(login.redirect_uri.as_ref()),
             scope: login.scope.to_string(),
             nonce: login.nonce.as_deref(),
             code_challenge: login.code_challenge.as_ref().map(|challenge| challenge.as_bytes().as_slice()),
@@ -114,15 +114,15 @@ impl<'a> NewGrant<'a> {
     }
 
     /// The grant of an operation that issues tokens at once, without a code.
-    pub(crate) fn of_tokens(command: &'a IssueTokens) -> Self {
+    pub(crate) fn of_tokens(command: &'a IssueTokens, account: &'a WalletAccount) -> Self {
         let grant = &command.grant;
         Self {
             id: grant.id.as_uuid(),
             client_id: grant.client.as_uuid(),
-            family: &grant.account.family,
-            chain: &grant.account.chain,
-            address: &grant.account.address,
-            redirect_uri: grant.redirect_uri.as_str(),
+            family: &account.family,
+            chain: &account.chain,
+            address: &account.address,
+            redirect_uri: redirect_uri(grant.redirect_uri.as_ref()),
             scope: grant.scope.to_string(),
             nonce: grant.nonce.as_deref(),
             code_challenge: grant.code_challenge.as_ref().map(|challenge| challenge.as_bytes().as_slice()),
@@ -134,4 +134,28 @@ impl<'a> NewGrant<'a> {
             session_id: grant.session.map(|session| session.as_uuid()),
         }
     }
+}
+
+/// What stands for a wallet's family in a grant that a client got for itself. No family has this name.
+const OF_CLIENT: &str = "client";
+
+/// Who holds the grant of this row. If a client got it for itself, the user is the client's own id.
+pub(super) fn holder(client: Uuid, user: Uuid, account: WalletAccount) -> Holder {
+    if user == client { Holder::Client } else { Holder::Person { user: UserId::from_uuid(user), account } }
+}
+
+/// The user and the wallet in the row of a grant. If its client holds it, both are the client.
+pub(crate) fn user_and_wallet(grant: &Grant) -> (Uuid, WalletAccount) {
+    match &grant.holder {
+        Holder::Person { user, account } => (user.as_uuid(), account.clone()),
+        Holder::Client => {
+            let (family, address) = (OF_CLIENT.to_owned(), grant.client.to_string());
+            (grant.client.as_uuid(), WalletAccount { family, chain: String::new(), address })
+        }
+    }
+}
+
+/// The redirect URI as the row has it: empty if no browser was sent anywhere.
+fn redirect_uri(redirect_uri: Option<&RedirectUri>) -> &str {
+    redirect_uri.map_or("", RedirectUri::as_str)
 }

@@ -8,7 +8,7 @@ use diesel::sql_types::{BigInt, Binary};
 use super::tokens;
 use crate::error::SqliteError;
 use crate::rows::field::micros;
-use crate::rows::grant::NewGrant;
+use crate::rows::grant::{NewGrant, user_and_wallet};
 use crate::schema::grants;
 use crate::statement::statement;
 
@@ -18,9 +18,10 @@ pub(crate) fn issue_tokens(
     command: &IssueTokens,
 ) -> Result<TokensIssued, SqliteError> {
     let IssueTokens { grant, token, .. } = command;
-    let (id, user, newest) = (grant.id.as_uuid(), grant.user.as_uuid(), token.id.as_uuid());
+    let (id, newest) = (grant.id.as_uuid(), token.id.as_uuid());
+    let (user, account) = user_and_wallet(grant);
     let insert = InsertRedeemedGrant {
-        grant: NewGrant::of_tokens(command),
+        grant: NewGrant::of_tokens(command, &account),
         user_id: user.as_bytes(),
         redeemed_at: micros(command.now),
         newest_token: newest.as_bytes(),

@@ -7,6 +7,7 @@ use diesel::prelude::*;
 use uuid::Uuid;
 
 use super::field::Row;
+use super::grant::holder;
 use crate::error::SqliteError;
 use crate::schema::{grants, tokens};
 
@@ -41,11 +42,13 @@ pub(crate) type RevokedRow = (Option<i64>, Option<i64>);
 pub(crate) fn access_snapshot(
     id: TokenId,
     access: AccessRow,
-    holder: HolderRow,
+    row: HolderRow,
     (token_revoked_at, grant_revoked_at): RevokedRow,
 ) -> Result<AccessSnapshot, SqliteError> {
     let uuid = id.as_uuid();
     let at = Row { table: "tokens", key: uuid.as_bytes() };
+    let client = at.id("client_id", &row.client_id)?;
+    let account = WalletAccount { family: row.family, chain: row.chain, address: row.address };
     Ok(AccessSnapshot {
         id,
         access_hash: at.hash("access_hash", &access.access_hash)?,
@@ -55,9 +58,8 @@ pub(crate) fn access_snapshot(
         token_revoked: token_revoked_at.is_some(),
         grant_revoked: grant_revoked_at.is_some(),
         grant: at.id("grant_id", &access.grant_id)?,
-        client: at.id("client_id", &holder.client_id)?,
-        user: at.id("user_id", &holder.user_id)?,
-        account: WalletAccount { family: holder.family, chain: holder.chain, address: holder.address },
+        client,
+        holder: holder(client, at.id("user_id", &row.user_id)?, account),
     })
 }
 

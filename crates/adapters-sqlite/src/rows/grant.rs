@@ -1,7 +1,7 @@
 //! Rows of `grants`.
 
-use countersign_domain::grant::Grant;
-use countersign_domain::id::SessionId;
+use countersign_domain::grant::{Grant, Holder};
+use countersign_domain::id::{ClientId, SessionId, UserId};
 use countersign_domain::particulars::Particulars;
 use countersign_domain::pkce::CodeChallenge;
 use countersign_domain::redirect_uri::RedirectUri;
@@ -10,6 +10,7 @@ use countersign_ports::{CompleteLogin, IssueTokens};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use time::OffsetDateTime;
+use uuid::Uuid;
 
 use super::field::{Row, micros};
 use crate::error::SqliteError;
@@ -49,14 +50,14 @@ impl TryFrom<GrantRow> for Grant {
             Some(bytes) => Some(CodeChallenge::from_bytes(at.bytes("code_challenge", bytes)?)),
             None => None,
         };
+        let account = WalletAccount { family: row.family, chain: row.chain, address: row.address };
         let particulars =
             Particulars::parse(row.particulars.as_deref()).ok_or_else(|| at.impossible("particulars"))?;
         Ok(Self {
             id: at.id("id", &row.id)?,
             client: at.id("client_id", &row.client_id)?,
-            user: at.id("user_id", &row.user_id)?,
-            account: WalletAccount { family: row.family, chain: row.chain, address: row.address },
-            redirect_uri: RedirectUri::from_trusted(row.redirect_uri),
+            holder: holder(at.id("client_id", &row.client_id)?, at.id("user_id", &row.user_id)?, account),
+            redirect_uri: (!row.redirect_uri.is_empty()).then(|| RedirectUri::from_trusted(row.redirect_uri)),
             scope: at.scope("scope", &row.scope)?,
             nonce: row.nonce,
             code_challenge,
@@ -105,7 +106,7 @@ impl<'a> NewGrant<'a> {
             family: &login.account.family,
             chain: &login.account.chain,
             address: &login.account.address,
-            redirect_uri: login.redirect_uri.as_str(),
+            redirect_uri: redirect_uri(login.redirect_uri.as_ref()),
             scope: login.scope.to_string(),
             nonce: login.nonce.as_deref(),
             code_challenge: login.code_challenge.as_ref().map(|challenge| challenge.as_bytes().as_slice()),
@@ -119,15 +120,15 @@ impl<'a> NewGrant<'a> {
     }
 
     /// The grant of an operation that issues tokens at once, without a code.
-    pub(crate) fn of_tokens(command: &'a IssueTokens) -> Self {
+    pub(crate) fn of_tokens(command: &'a IssueTokens, account: &'a WalletAccount) -> Self {
         let grant = &command.grant;
         Self {
             id: grant.id.as_uuid().into_bytes(),
             client_id: grant.client.as_uuid().into_bytes(),
-            family: &grant.account.family,
-            chain: &grant.account.chain,
-            address: &grant.account.address,
-            redirect_uri: grant.redirect_uri.as_str(),
+            family: &account.family,
+            chain: &account.chain,
+            address: &account.address,
+            redirect_uri: redirect_uri(grant.redirect_uri.as_ref()),
             scope: grant.scope.to_string(),
             nonce: grant.nonce.as_deref(),
             code_challenge: grant.code_challenge.as_ref().map(|challenge| challenge.as_bytes().as_slice()),
@@ -139,4 +140,28 @@ impl<'a> NewGrant<'a> {
             session_id: grant.session.map(|session| session.as_uuid().into_bytes()),
         }
     }
+}
+
+/// What stands for a wallet's family in a grant that a client got for itself. No family has this name.
+const OF_CLIENT: &str = "client";
+
+/// Who holds the grant of this row. If a client got it for itself, the user is the client's own id.
+pub(super) fn holder(client: ClientId, user: UserId, account: WalletAccount) -> Holder {
+    if user.as_uuid() == client.as_uuid() { Holder::Client } else { Holder::Person { user, account } }
+}
+
+/// The user and the wallet in the row of a grant. If its client holds it, both are the client.
+pub(crate) fn user_and_wallet(grant: &Grant) -> (Uuid, WalletAccount) {
+    match &grant.holder {
+        Holder::Person { user, account } => (user.as_uuid(), account.clone()),
+        Holder::Client => {
+            let (family, address) = (OF_CLIENT.to_owned(), grant.client.to_string());
+            (grant.client.as_uuid(), WalletAccount { family, chain: String::new(), address })
+        }
+    }
+}
+
+/// The redirect URI as the row has it: empty if no browser was sent anywhere.
+fn redirect_uri(redirect_uri: Option<&RedirectUri>) -> &str {
+    redirect_uri.map_or("", RedirectUri::as_str)
 }

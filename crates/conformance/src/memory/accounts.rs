@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use async_trait::async_trait;
 use countersign_domain::consent::Consent;
 use countersign_domain::email::UserEmail;
-use countersign_domain::grant::RevocationReason;
+use countersign_domain::grant::{Holder, RevocationReason};
 use countersign_domain::id::{ClientId, UserId};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
@@ -40,7 +40,7 @@ impl AccountStore for MemoryStorage {
         let mut tables = self.tables();
         let revocation = Revocation { at: command.now, reason: RevocationReason::ConsentRevoked };
         for row in tables.grants.values_mut() {
-            if row.grant.user == command.user && row.grant.client == command.client {
+            if row.grant.holder.user() == Some(command.user) && row.grant.client == command.client {
                 row.revoke(revocation);
             }
         }
@@ -113,10 +113,10 @@ impl AccountStore for MemoryStorage {
         let Tables { users, untold, wallets, grants, consents, sessions, emails, .. } = &mut *tables;
         wallets.retain(|_, wallet| wallet.user != user);
         let revocation = Revocation { at: now, reason: RevocationReason::AccountDeleted };
-        for row in grants.values_mut().filter(|row| row.grant.user == user) {
+        for row in grants.values_mut().filter(|row| row.grant.holder.user() == Some(user)) {
             if row.revoke(revocation) {
-                let WalletAccount { family, chain, address } = &mut row.grant.account;
-                [family, chain, address].into_iter().for_each(String::clear);
+                let [family, chain, address] = [String::new(), String::new(), String::new()];
+                row.grant.holder = Holder::Person { user, account: WalletAccount { family, chain, address } };
                 row.grant.nonce = None;
             }
         }

@@ -11,8 +11,8 @@ use super::{GrantRow, Tables, count, count_of};
 /// Records that a client was told about the user of a deleted grant, if its code was redeemed. Always returns
 /// false, for use in `retain`.
 pub(super) fn is_told(untold: &mut BTreeMap<UserId, OffsetDateTime>, row: &GrantRow) -> bool {
-    if row.grant.redeemed {
-        untold.remove(&row.grant.user);
+    if let Some(user) = row.grant.holder.user().filter(|_| row.grant.redeemed) {
+        untold.remove(&user);
     }
     false
 }
@@ -26,7 +26,7 @@ impl Tables {
         asked.truncate(count(command.limit));
         let mut rows = 0;
         for (_, user) in asked {
-            let is_kept = self.grants.values().any(|row| row.grant.user == user)
+            let is_kept = self.grants.values().any(|row| row.grant.holder.user() == Some(user))
                 || self.sessions.values().any(|session| session.user == user)
                 || self.emails.contains_key(&user)
                 || self.wallets.values().filter(|wallet| wallet.user == user).count() > 1;

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use countersign_domain::consent::Consent;
-use countersign_domain::grant::Grant;
+use countersign_domain::grant::{Grant, Holder};
 use countersign_domain::id::{SessionId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::wallet::WalletAccount;
@@ -17,11 +17,10 @@ impl LoginStore for MemoryStorage {
     async fn complete_login(&self, command: CompleteLogin) -> Result<LoginCompleted, StoreError> {
         let mut tables = self.tables();
         if let Some(row) = tables.grants.get(&command.id) {
-            return Ok(if row.is_of(&command) {
-                LoginCompleted::CodeIssued { user: row.grant.user }
-            } else {
-                LoginCompleted::ChallengeSpent
-            });
+            let user = row.grant.holder.user().filter(|_| row.is_of(&command));
+            return Ok(
+                user.map_or(LoginCompleted::ChallengeSpent, |user| LoginCompleted::CodeIssued { user })
+            );
         }
         let user = tables.user_of_wallet(&command.account, command.new_user, command.now);
         if let Some(session) = command.session.clone() {
@@ -38,7 +37,7 @@ impl GrantRow {
     /// True if this same command stored the grant. All grants that answer one device have the same id and
     /// code.
     pub(super) fn is_of(&self, command: &CompleteLogin) -> bool {
-        self.grant.code_hash == command.code_hash && self.grant.account == command.account
+        self.grant.code_hash == command.code_hash && self.grant.holder.account() == Some(&command.account)
     }
 }
 
@@ -84,8 +83,7 @@ impl Tables {
         let grant = Grant {
             id: command.id,
             client: command.client,
-            user,
-            account: command.account,
+            holder: Holder::Person { user, account: command.account },
             redirect_uri: command.redirect_uri,
             scope: command.scope,
             nonce: command.nonce,

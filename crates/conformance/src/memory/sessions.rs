@@ -65,7 +65,7 @@ impl SessionStore for MemoryStorage {
     async fn sign_out(&self, command: SignOut) -> Result<bool, StoreError> {
         let SignOut { user, session, keeps, now } = command;
         let mut tables = self.tables();
-        let of_session = |grant: &Grant| grant.user == user && grant.session == Some(session);
+        let of_session = |grant: &Grant| grant.holder.user() == Some(user) && grant.session == Some(session);
         let revocation = Revocation { at: now, reason: RevocationReason::SignedOut };
         for row in tables.grants.values_mut().filter(|row| of_session(&row.grant)) {
             if !row.grant.scope.contains(keeps) {
@@ -79,7 +79,7 @@ impl SessionStore for MemoryStorage {
         let tables = self.tables();
         let live = tables.grants.values().map(|row| &row.grant).filter(|grant| !grant.revoked);
         let clients: BTreeSet<SessionClient> = live
-            .filter(|grant| grant.user == user)
+            .filter(|grant| grant.holder.user() == Some(user))
             .filter_map(|grant| Some(SessionClient { session: grant.session?, client: grant.client }))
             .filter(|client| tables.sessions.contains_key(&client.session))
             .collect();

@@ -97,7 +97,8 @@ impl WalletStore for MemoryStorage {
         tables.sessions.retain(|_, session| session.user != user || key_of(&session.account) != key);
         let revocation = Revocation { at: command.now, reason: RevocationReason::WalletUnlinked };
         for row in tables.grants.values_mut() {
-            if row.grant.user == user && key_of(&row.grant.account) == key {
+            let is_theirs = row.grant.holder.user() == Some(user);
+            if is_theirs && row.grant.holder.account().map(key_of).as_ref() == Some(&key) {
                 row.revoke(revocation);
             }
         }

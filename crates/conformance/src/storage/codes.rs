@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use countersign_domain::grant::Holder;
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::token::{RefreshToken, Token};
 use countersign_ports::{RedeemCode, Redeemed, Storage};
@@ -95,7 +96,8 @@ pub async fn a_token_is_found_as_it_was_stored(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
     let command = fixtures::redeem_code(login.id);
     store.redeem_code(command.clone()).await.unwrap();
-    let expected = steps::meaning(&command.token, login.client, login.new_user, login.account);
+    let holder = Holder::Person { user: login.new_user, account: login.account };
+    let expected = steps::meaning(&command.token, login.client, holder);
     assert_eq!(store.find_access(command.token.id).await.unwrap(), Some(expected));
     let snapshot = store.find_refresh(command.token.id).await.unwrap().unwrap();
     assert_eq!(snapshot.token, command.token);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use countersign_domain::consent::Consent;
-use countersign_domain::grant::Grant;
+use countersign_domain::grant::{Grant, Holder};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::wallet::WalletAccount;
@@ -21,8 +21,7 @@ fn grant_of(command: &ContinueSession) -> Grant {
     Grant {
         id: login.id,
         client: login.client,
-        user: login.new_user,
-        account: login.account,
+        holder: Holder::Person { user: login.new_user, account: login.account },
         redirect_uri: login.redirect_uri,
         scope: login.scope,
         nonce: login.nonce,
@@ -66,8 +65,8 @@ pub async fn a_session_continues_where_its_user_agreed(store: Arc<dyn Storage>) 
     let redemption = fixtures::redeem_code(command.login.id);
     assert_eq!(store.redeem_code(redemption.clone()).await.unwrap(), Redeemed::Stored);
     let access = steps::access(&*store, &redemption.token).await;
-    assert_eq!((access.user, access.client), (login.new_user, login.client));
-    assert_eq!(access.account, login.account);
+    assert_eq!(steps::person(&access.holder), (login.new_user, &login.account));
+    assert_eq!(access.client, login.client);
     let grant = store.find_grant(command.login.id).await.unwrap().unwrap();
     assert_eq!(grant.authenticated_at, login.now);
     steps::rotate(&*store, &redemption.token).await;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_domain::grant::Grant;
+use countersign_domain::grant::{Grant, Holder};
 use countersign_domain::pkce::CodeChallenge;
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::wallet::WalletAccount;
@@ -18,8 +18,7 @@ fn grant_of(login: &CompleteLogin) -> Grant {
     Grant {
         id: login.id,
         client: login.client,
-        user: login.new_user,
-        account: login.account,
+        holder: Holder::Person { user: login.new_user, account: login.account },
         redirect_uri: login.redirect_uri,
         scope: login.scope,
         nonce: login.nonce,
@@ -48,18 +47,19 @@ pub async fn an_unknown_grant_is_not_found(store: Arc<dyn Storage>) {
     assert_eq!(store.find_grant(fixtures::grant_id()).await.unwrap(), None);
 }
 
-/// Nonce and PKCE challenge, present or not; unusual values of everything else.
+/// Redirect URI, nonce and PKCE challenge, present or not; unusual values of everything else.
 pub async fn every_optional_part_of_a_grant_survives(store: Arc<dyn Storage>) {
     let nonces = [None, Some("n".to_owned()), Some("' 🦀\n\"\\".repeat(40))];
     let challenges =
         [None, Some(CodeChallenge::from_bytes([0; 32])), Some(CodeChallenge::from_bytes([255; 32]))];
+    let app = fixtures::redirect_uri("com.example.app:/cb?a=%00&b='");
     for nonce in nonces {
         for code_challenge in challenges {
             let login = CompleteLogin {
+                redirect_uri: nonce.is_some().then(|| app.clone()),
                 nonce: nonce.clone(),
                 code_challenge,
                 scope: ScopeSet::of(&[Scope::Profile]),
-                redirect_uri: fixtures::redirect_uri("com.example.app:/cb?a=%00&b='"),
                 now: fixtures::NOW + Duration::days(40_000),
                 ..fixtures::complete_login()
             };
@@ -142,7 +142,8 @@ pub async fn a_wallet_that_comes_back_is_the_same_user(store: Arc<dyn Storage>) 
     let user = steps::user_of(&*store, &first).await;
     let again = fixtures::complete_login_of(first.account);
     assert_eq!(steps::user_of(&*store, &again).await, user);
-    assert_eq!(store.find_grant(again.id).await.unwrap().unwrap().user, user);
+    let grant = store.find_grant(again.id).await.unwrap().unwrap();
+    assert_eq!(grant.holder.user(), Some(user));
 }
 
 /// The family says which keys are the same; the chain is only where the key was used. The grant keeps the
@@ -154,7 +155,8 @@ pub async fn one_wallet_on_two_chains_is_one_user(store: Arc<dyn Storage>) {
     let second = fixtures::complete_login_of(other.clone());
     let user = steps::user_of(&*store, &first).await;
     assert_eq!(steps::user_of(&*store, &second).await, user);
-    assert_eq!(store.find_grant(second.id).await.unwrap().unwrap().account, other);
+    let grant = store.find_grant(second.id).await.unwrap().unwrap();
+    assert_eq!(grant.holder.account(), Some(&other));
 }
 
 /// The same letters in another family are another key.

@@ -32,7 +32,7 @@ pub async fn a_rotated_token_is_the_familys_newest(store: Arc<dyn Storage>) {
     assert_eq!(snapshot.token, token);
     assert_eq!(snapshot.newest, newest);
     let access = steps::access(&*store, &token).await;
-    assert_eq!(access, steps::meaning(&token, access.client, access.user, access.account.clone()));
+    assert_eq!(access, steps::meaning(&token, access.client, access.holder.clone()));
 
     let third = steps::rotate(&*store, &token).await;
     assert_eq!(steps::newest(&*store, &token).await, third.id, "a family may be refreshed again and again");

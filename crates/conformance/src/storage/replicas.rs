@@ -378,7 +378,7 @@ pub async fn nothing_outlives_an_account_that_is_deleted_on_the_other_replica(
         assert_eq!(replicas[1].find_account(user).await.unwrap(), None);
         for login in logins.into_iter().flatten() {
             let grant = replicas[1].find_grant(login.id).await.unwrap();
-            let is_live = grant.is_some_and(|grant| !grant.revoked && grant.user == owner);
+            let is_live = grant.is_some_and(|grant| !grant.revoked && grant.holder.user() == Some(owner));
             let session = replicas[1].find_session(login.session.unwrap().id).await.unwrap();
             assert_eq!(session.map(|session| session.user), is_live.then_some(owner));
             let consent = steps::consent(&*replicas[1], owner, login.client).await;

@@ -90,7 +90,8 @@ pub async fn many_continuations_at_once_do_not_disturb_each_other(store: Arc<dyn
     }))
     .await;
     for (grant, user) in grants {
-        assert_eq!(store.find_grant(grant).await.unwrap().unwrap().user, user);
+        let grant = store.find_grant(grant).await.unwrap().unwrap();
+        assert_eq!(grant.holder.user(), Some(user));
     }
 }
 
@@ -313,7 +314,7 @@ pub async fn no_session_outlives_the_link_of_its_wallet(store: Arc<dyn Storage>)
         let grants = at_once(tasks.collect::<Vec<_>>()).await;
         for grant in grants.into_iter().flatten() {
             let grant = store.find_grant(grant).await.unwrap().unwrap();
-            let is_old = users.iter().any(|(user, ..)| *user == grant.user);
+            let is_old = users.iter().any(|(user, ..)| Some(*user) == grant.holder.user());
             assert_eq!(grant.revoked, is_old);
         }
         for (user, [_, goes], session, _) in users {

@@ -2,6 +2,7 @@
 
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
+use countersign_domain::grant::Holder;
 use countersign_domain::id::{ClientId, GrantId, SessionId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::token::{AccessSnapshot, Token};
@@ -63,14 +64,9 @@ pub(crate) async fn stored(store: &dyn Storage, token: &Token) -> Token {
     store.find_refresh(token.id).await.unwrap().unwrap().token
 }
 
-/// The expected meaning of an access token that was issued to this client for this user and wallet, and to
-/// which nothing has happened.
-pub(crate) fn meaning(
-    token: &Token,
-    client: ClientId,
-    user: UserId,
-    account: WalletAccount,
-) -> AccessSnapshot {
+/// The expected meaning of an access token that was issued to this client for this holder, and to which nothing
+/// has happened.
+pub(crate) fn meaning(token: &Token, client: ClientId, holder: Holder) -> AccessSnapshot {
     AccessSnapshot {
         id: token.id,
         access_hash: token.access_hash,
@@ -81,9 +77,14 @@ pub(crate) fn meaning(
         grant_revoked: false,
         grant: token.grant,
         client,
-        user,
-        account,
+        holder,
     }
+}
+
+/// The person who holds a grant or a token, and the wallet that signed.
+pub(crate) fn person(holder: &Holder) -> (UserId, &WalletAccount) {
+    let Holder::Person { user, account } = holder else { panic!("nobody signed for it") };
+    (*user, account)
 }
 
 /// Reads what the access token means; it must exist. Also checks that the short question, whether a known

@@ -91,8 +91,9 @@ pub async fn a_first_login_and_a_link_agree_on_the_user(store: Arc<dyn Storage>)
         });
         for (grant, answered) in at_once(tasks).await.into_iter().flatten() {
             let grant = store.find_grant(grant).await.unwrap().unwrap();
-            assert_eq!(grant.user, answered);
-            assert_eq!(owner_of(&*store, &grant.account).await, answered);
+            let (user, account) = steps::person(&grant.holder);
+            assert_eq!(user, answered);
+            assert_eq!(owner_of(&*store, account).await, answered);
         }
         for (login, wallet) in pairs {
             let theirs = steps::accounts_of(&*store, login.new_user).await;
@@ -172,9 +173,10 @@ pub async fn no_grant_outlives_the_link_of_its_wallet(store: Arc<dyn Storage>) {
         let grants = at_once(tasks).await;
         for grant in grants.into_iter().flatten() {
             let grant = store.find_grant(grant).await.unwrap().unwrap();
-            let is_old = users.iter().any(|(old_user, _)| *old_user == grant.user);
+            let (user, account) = steps::person(&grant.holder);
+            let is_old = users.iter().any(|(old_user, _)| *old_user == user);
             assert_eq!(grant.revoked, is_old);
-            assert!(is_old || owner_of(&*store, &grant.account).await == grant.user);
+            assert!(is_old || owner_of(&*store, account).await == user);
         }
         for (old_user, [stays, _]) in users {
             assert_eq!(steps::accounts_of(&*store, old_user).await, [stays]);
@@ -225,7 +227,10 @@ pub async fn links_unlinks_and_logins_at_once_leave_one_owner(store: Arc<dyn Sto
         assert_eq!(owners, usize::from(is_ones_or_others));
         for grant in grants.into_iter().flatten() {
             let grant = store.find_grant(grant).await.unwrap().unwrap();
-            assert!(grant.revoked || grant.user == owner, "a live grant of a user who lost the wallet");
+            assert!(
+                grant.revoked || grant.holder.user() == Some(owner),
+                "a live grant of a user who lost the wallet"
+            );
         }
     }
 }

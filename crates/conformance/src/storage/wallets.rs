@@ -49,10 +49,10 @@ pub async fn a_linked_wallet_signs_in_as_its_user(store: Arc<dyn Storage>) {
         let again = fixtures::complete_login_of(account.clone());
         assert_eq!(steps::user_of(&*store, &again).await, user);
         let grant = store.find_grant(again.id).await.unwrap().unwrap();
-        assert_eq!((grant.user, &grant.account), (user, account));
+        assert_eq!(steps::person(&grant.holder), (user, account));
     }
     let token = steps::redeem_by(&*store, &wallet).await;
-    assert_eq!(steps::access(&*store, &token).await.user, user);
+    assert_eq!(steps::access(&*store, &token).await.holder.user(), Some(user));
     // A linked wallet may link the next one.
     assert_eq!(steps::link(&*store, &wallet, &fixtures::wallet_account()).await, user);
 }
@@ -415,7 +415,7 @@ pub async fn a_wallet_is_linked_and_unlinked_many_times(store: Arc<dyn Storage>)
     for home in homes.iter().cycle().take(6) {
         assert_eq!(steps::link(&*store, &home.account, &wanderer).await, home.new_user);
         let token = steps::redeem_by(&*store, &wanderer).await;
-        assert_eq!(steps::access(&*store, &token).await.user, home.new_user);
+        assert_eq!(steps::access(&*store, &token).await.holder.user(), Some(home.new_user));
         assert!(steps::is_live(&*store, &token).await);
         assert_eq!(steps::unlink(&*store, &home.account, &wanderer).await, home.new_user);
         dead.push(token);

@@ -4,11 +4,13 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::*;
-use crate::id::{ClientId, GrantId};
+use crate::grant::Holder;
+use crate::id::{ClientId, GrantId, UserId};
 use crate::particulars::Particulars;
 use crate::resource::{DeclaredResource, OpenTo};
 use crate::secret::{Secret, SecretHash};
 use crate::testing::client;
+use crate::wallet::WalletAccount;
 
 const ISSUER: &str = "https://auth.example";
 
@@ -28,7 +30,14 @@ fn grant(resources: &[&str], scope: &[Scope]) -> Grant {
     let hash = SecretHash::of(&Secret::new("x"));
     let id = GrantId::from_uuid(Uuid::from_u128(3));
     let of_client = Grant::of_client(now, id, ClientId::from_uuid(Uuid::from_u128(1)), particulars, hash);
-    Grant { user: crate::id::UserId::from_uuid(Uuid::from_u128(2)), scope: ScopeSet::of(scope), ..of_client }
+    let user = UserId::from_uuid(Uuid::from_u128(2));
+    let account = WalletAccount {
+        family: "eip155".to_owned(),
+        chain: "eip155:1".to_owned(),
+        address: "0xA".to_owned(),
+    };
+    let holder = Holder::Person { user, account };
+    Grant { holder, scope: ScopeSet::of(scope), ..of_client }
 }
 
 fn chosen(resources: &[&str], scope: &[Scope], requested: &[&str]) -> Option<Vec<String>> {

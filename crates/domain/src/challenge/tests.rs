@@ -110,12 +110,13 @@ mod lengths {
             let site = RedirectUri::parse(&format!("https://{}:65535/cb", host(redirect_host))).unwrap();
             let app = RedirectUri::parse(&format!("a.{}:/cb", letters(scheme))).unwrap();
             let resources = resources.as_slice();
+            let code = UserCode::parse("WDJB-MJHT").unwrap();
             let judged = [
                 Purpose::SignIn { redirect_uri: &site, client, scope, resources },
                 Purpose::SignIn { redirect_uri: &site, client, scope, resources: &[] },
                 Purpose::SignIn { redirect_uri: &app, client, scope, resources },
                 Purpose::SignIn { redirect_uri: &app, client, scope, resources: &[] },
-                Purpose::Device { code: "WDJB-MJHT", client, scope, resources },
+                Purpose::Device { code, client, scope, resources },
                 Purpose::Program { client, scope, resources },
             ];
             for purpose in judged {
@@ -129,7 +130,7 @@ mod lengths {
                 Purpose::Link { wallet: &longest },
                 Purpose::Join { wallet: &longest },
                 Purpose::Unlink { wallet: &longest },
-                Purpose::Device { code: "WDJB-MJHT", client, scope, resources: &[] },
+                Purpose::Device { code, client, scope, resources: &[] },
                 Purpose::Program { client, scope, resources: &[] },
             ];
             for purpose in always {

@@ -2,7 +2,9 @@ use time::Duration;
 
 use super::*;
 use crate::challenge::{ChallengeRejected, MAX_FAILURES};
-use crate::scope::Scope;
+use crate::id::{ClientId, SessionId, UserId};
+use crate::key_thumbprint::KeyThumbprint;
+use crate::pkce::CodeChallenge;
 use crate::secret::{Secret, SecretHash};
 
 const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
@@ -11,18 +13,23 @@ fn account(address: &str) -> WalletAccount {
     WalletAccount { family: "eip155".to_owned(), chain: "eip155:1".to_owned(), address: address.to_owned() }
 }
 
-fn pending() -> PendingAuthorization {
+const EXPIRES_AT: OffsetDateTime = NOW.saturating_add(Duration::minutes(30));
+
+fn request() -> ClientRequest {
     let redirect_uri = RedirectUri::parse("https://a.example/cb").unwrap();
     let scope = ScopeSet::of(&[Scope::Profile]);
-    PendingAuthorization {
+    ClientRequest {
         state: Some("s".to_owned()),
-        ..PendingAuthorization::bare(
-            ClientId::at(NOW, [1; 10]),
-            redirect_uri,
-            scope,
-            NOW + Duration::minutes(30),
-        )
+        ..ClientRequest::bare(ClientId::at(NOW, [1; 10]), redirect_uri, scope)
     }
+}
+
+fn pending_of(request: ClientRequest) -> PendingAuthorization {
+    PendingAuthorization::of(Requester::Client(request), EXPIRES_AT)
+}
+
+fn pending() -> PendingAuthorization {
+    pending_of(request())
 }
 
 fn challenge(number: u8, account: &WalletAccount, text: &str) -> IssuedChallenge {
@@ -108,20 +115,25 @@ fn a_challenge_for_a_named_chain_is_found_without_naming_it_again() {
 #[test]
 fn b_065_one_request_has_one_grant_for_a_session_and_another_for_another() {
     let (mine, yours) = (SessionId::at(NOW, [1; 10]), SessionId::at(NOW, [2; 10]));
-    let request = pending();
-    assert_eq!(request.grant_id(mine), pending().grant_id(mine));
-    assert_ne!(request.grant_id(mine), request.grant_id(yours));
+    let mine_of = |request: &ClientRequest| request.grant_id(EXPIRES_AT, mine);
+    assert_eq!(mine_of(&request()), mine_of(&request()));
+    assert_ne!(mine_of(&request()), request().grant_id(EXPIRES_AT, yours));
+    let later = EXPIRES_AT + Duration::minutes(1);
+    assert_ne!(mine_of(&request()), request().grant_id(later, mine), "a later request");
+    let scope = ScopeSet::of(&[Scope::Email]);
     let others = [
-        PendingAuthorization { state: Some("t".to_owned()), ..pending() },
-        PendingAuthorization { nonce: Some("n".to_owned()), ..pending() },
-        PendingAuthorization { scope: ScopeSet::of(&[Scope::Email]), ..pending() },
-        PendingAuthorization { code_challenge: Some(CodeChallenge::from_bytes([7; 32])), ..pending() },
-        PendingAuthorization { expires_at: NOW + Duration::minutes(31), ..pending() },
-        PendingAuthorization { resources: vec!["urn:a".to_owned()], ..pending() },
-        PendingAuthorization { key: Some(KeyThumbprint::from_bytes([7; 32])), ..pending() },
+        ClientRequest { state: Some("t".to_owned()), ..request() },
+        ClientRequest { nonce: Some("n".to_owned()), ..request() },
+        ClientRequest { access: AccessRequest { scope, ..request().access }, ..request() },
+        ClientRequest { code_challenge: Some(CodeChallenge::from_bytes([7; 32])), ..request() },
+        ClientRequest {
+            access: AccessRequest { resources: vec!["urn:a".to_owned()], ..request().access },
+            ..request()
+        },
+        ClientRequest { key: Some(KeyThumbprint::from_bytes([7; 32])), ..request() },
     ];
     for other in others {
-        assert_ne!(request.grant_id(mine), other.grant_id(mine), "{other:?}");
+        assert_ne!(mine_of(&request()), mine_of(&other), "{other:?}");
     }
 }
 
@@ -150,13 +162,14 @@ fn a_034_a_sign_in_from_before_the_oldest_time_does_not_answer() {
 
 #[test]
 fn the_session_of_another_user_than_the_one_who_is_asked_for_does_not_answer() {
-    let of = |user| PendingAuthorization { required_user: Some(user), ..pending() };
+    let of = |user| pending_of(ClientRequest { required_user: Some(user), ..request() });
     assert!(of(session(NOW).user).takes_session(&session(NOW)));
     assert!(!of(UserId::random([4; 16])).takes_session(&session(NOW)));
 }
 
 #[test]
 fn whoever_wants_to_see_a_signature_gets_one_of_its_own() {
-    let wants = PendingAuthorization { scope: ScopeSet::of(&[Scope::WalletProof]), ..pending() };
+    let access = AccessRequest { scope: ScopeSet::of(&[Scope::WalletProof]), ..request().access };
+    let wants = pending_of(ClientRequest { access, ..request() });
     assert!(!wants.takes_session(&session(NOW)));
 }

@@ -168,6 +168,7 @@ impl Forms<'_> {
 #[cfg(test)]
 mod tests {
     use countersign_domain::id::ClientId;
+    use countersign_domain::pending::{ClientRequest, Requester};
     use countersign_domain::redirect_uri::RedirectUri;
     use countersign_domain::scope::{Scope, ScopeSet};
     use time::OffsetDateTime;
@@ -177,7 +178,8 @@ mod tests {
     fn request(scopes: &[Scope]) -> PendingAuthorization {
         let redirect_uri = RedirectUri::from_trusted("https://photos.example/cb".to_owned());
         let now = OffsetDateTime::UNIX_EPOCH;
-        PendingAuthorization::bare(ClientId::at(now, [1; 10]), redirect_uri, ScopeSet::of(scopes), now)
+        let request = ClientRequest::bare(ClientId::at(now, [1; 10]), redirect_uri, ScopeSet::of(scopes));
+        PendingAuthorization::of(Requester::Client(request), now)
     }
 
     fn forms<'a>(key: &'a FormKey, mark: &str) -> Forms<'a> {

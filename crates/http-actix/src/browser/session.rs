@@ -145,7 +145,8 @@ impl Pendings {
     fn fit(&mut self, room: usize) -> Result<Vec<SealedPending>, TooLarge> {
         loop {
             let sealed: Vec<SealedPending> = self.0.iter().map(SealedPending::seal).collect();
-            let by_form = self.0.iter().any(|pending| pending.response_mode == ResponseMode::FormPost);
+            let mut requests = self.0.iter().filter_map(PendingAuthorization::client_request);
+            let by_form = requests.any(|request| request.response_mode == ResponseMode::FormPost);
             let reserved = if by_form { MAX_ANSWER } else { 0 };
             if plain_size(&sealed) + reserved <= room {
                 return Ok(sealed);

@@ -11,7 +11,7 @@ use countersign_domain::client::{
 use countersign_domain::client_document::{DocumentUrl, host_of};
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::id::ClientId;
-use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::pending::{AccessRequest, PendingAuthorization, Requester};
 use countersign_domain::registration::{RegistrationRejected, RequestedMetadata};
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::secret::{Secret, SecretHash};
@@ -101,11 +101,11 @@ pub(crate) async fn find_stored(context: &Context, name: &str) -> Result<Option<
 /// Finds the client of a request that waits.
 pub(crate) async fn find_pending(
     context: &Context,
-    pending: &PendingAuthorization,
+    access: &AccessRequest,
 ) -> Result<Arc<Client>, FindClientError> {
-    match &pending.document {
+    match &access.document {
         Some(address) => find_client(context, address).await,
-        None => context.find_client(pending.client).await?.ok_or(FindClientError::Unknown),
+        None => context.find_client(access.client).await?.ok_or(FindClientError::Unknown),
     }
 }
 
@@ -116,15 +116,20 @@ pub(crate) async fn store_pending(
     pending: &PendingAuthorization,
     is_signed: bool,
 ) -> Result<(), FindClientError> {
-    let client = find_pending(context, pending).await?;
-    let redirect_uri = pending.redirect_uri.as_str();
-    // The page to which a device's request leads is ours.
-    let is_taken_back = pending.device.is_none()
-        && (client.redirect_uri(redirect_uri).is_none() || context.policy.own_origin().forbids(redirect_uri));
+    let Some(access) = pending.access() else { return Ok(()) };
+    let client = find_pending(context, access).await?;
+    let is_taken_back = match &pending.requester {
+        Requester::Client(request) => {
+            let redirect_uri = request.redirect_uri.as_str();
+            client.redirect_uri(redirect_uri).is_none() || context.policy.own_origin().forbids(redirect_uri)
+        }
+        // The page to which such a request leads is ours.
+        Requester::AccountPage { .. } | Requester::Device(_) => false,
+    };
     if is_taken_back {
         return Err(FindClientError::Unknown);
     }
-    if pending.document.is_none() {
+    if access.document.is_none() {
         return Ok(());
     }
     match context.storage.find_client(client.id).await? {
@@ -145,11 +150,8 @@ pub(crate) async fn store_pending(
 
 /// Stores the client of a request that was just granted once more: upkeep, which forgets clients that nobody uses, may have come
 /// between the two. Where a removal is under way, this waits for its end; a later one sees the grant.
-pub(crate) async fn keep_pending(
-    context: &Context,
-    pending: &PendingAuthorization,
-) -> Result<(), FindClientError> {
-    let Some(address) = &pending.document else { return Ok(()) };
+pub(crate) async fn keep_pending(context: &Context, access: &AccessRequest) -> Result<(), FindClientError> {
+    let Some(address) = &access.document else { return Ok(()) };
     let mut client = Arc::unwrap_or_clone(find_client(context, address).await?);
     // What the operator opened to it is as it is stored: what is remembered may be older, and no document says anything about that.
     if let Some(stored) = context.storage.find_client(client.id).await? {

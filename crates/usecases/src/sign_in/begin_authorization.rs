@@ -6,7 +6,7 @@ use countersign_domain::client::{Client, ClientOrigin};
 use countersign_domain::error::{OAuthError, OAuthErrorCode, Reason};
 use countersign_domain::id::PushedRequestId;
 use countersign_domain::parameters::Parameters;
-use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::pending::{PendingAuthorization, Requester};
 use countersign_domain::pushed_request;
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::response_mode::ResponseMode;
@@ -168,7 +168,8 @@ pub(crate) async fn judge(
         Ok(judged) => judged,
         Err(error) => return Ok(Err(error)),
     };
-    match refuse_clients(context, &judged.pending.resources).await {
+    let resources = judged.pending.access().map_or(&[][..], |access| &access.resources);
+    match refuse_clients(context, resources).await {
         Ok(()) => Ok(Ok(judged)),
         Err(ResourcesRejected::Refused(error)) => Ok(Err(error)),
         Err(ResourcesRejected::Store(error)) => Err(error),
@@ -198,13 +199,18 @@ async fn take_pushed(
     }
 }
 
-/// Refuses a request that passed the judgement but cannot be kept, by telling the client.
+/// Refuses a request that passed the judgement but cannot be kept, by telling the client; where no client asks, the person is told.
 pub fn refuse(
     context: &Context,
     pending: &PendingAuthorization,
     error: OAuthError,
 ) -> BeginAuthorizationError {
-    let to = Box::new(answer::with_error(&context.policy, pending, &error));
-    let way = if pending.document.is_some() { Way::ByLink } else { Way::AtOnce };
-    BeginAuthorizationError::Redirect { to, way, error }
+    match &pending.requester {
+        Requester::Client(request) => {
+            let to = Box::new(answer::with_error(&context.policy, request, &error));
+            let way = if request.access.document.is_some() { Way::ByLink } else { Way::AtOnce };
+            BeginAuthorizationError::Redirect { to, way, error }
+        }
+        Requester::AccountPage { .. } | Requester::Device(_) => BeginAuthorizationError::ShowPage(error),
+    }
 }

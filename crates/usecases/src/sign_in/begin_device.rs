@@ -88,7 +88,7 @@ pub async fn begin_device(context: &Context, asks: DeviceAsks) -> Result<DeviceW
             denied: false,
         };
         let waits =
-            PendingAuthorization::for_device(&request, &user_code, &client, &context.policy.public_url);
+            PendingAuthorization::for_device(&request, user_code, &client, &context.policy.public_url);
         authorization::judge_text(&waits, &context.policy.resources)?;
         let command = BeginDevice { request, forget_after: expires_at + device::REMEMBERED };
         if context.storage.begin_device(command).await? == DeviceBegun::Stored {

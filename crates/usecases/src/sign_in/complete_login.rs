@@ -23,7 +23,7 @@ use crate::steps::answer;
 use crate::steps::answer::ClientAnswer;
 use crate::steps::file_email::{ConfirmationLink, file_first_email};
 use crate::steps::login::{Browser, Remembered, new_session};
-use crate::steps::new_grant::{Grantee, NewGrant, new_grant};
+use crate::steps::new_grant::{NewGrant, Recipient, Signer, new_grant};
 
 /// What the page sends.
 #[derive(Clone)]
@@ -106,14 +106,10 @@ pub async fn complete_login(
         find_issued(context, pending, name, &signed.challenge).ok_or(ChallengeRejected::Unknown)?;
     issued.admit(now)?;
     let (id, forget_after, kind) = (issued.id, issued.expires_at, issued.kind);
-    if !pending.is_for_account() {
-        find_pending(context, pending).await?;
+    if let Some(access) = pending.access() {
+        find_pending(context, access).await?;
     }
-    let device = match answered_for(context, now, pending).await? {
-        Answered::Browser => None,
-        Answered::Device(device) => Some(device),
-        Answered::Nobody => return Err(ChallengeRejected::Expired.into()),
-    };
+    let answered = answered_for(context, now, pending).await?.ok_or(ChallengeRejected::Expired)?;
     let proof = WalletProof { account, kind, text: signed.challenge, signature: signed.signature };
     let account = match context.wallets.verify(&proof).await? {
         Verdict::Valid(account) => account,
@@ -125,20 +121,23 @@ pub async fn complete_login(
     let family = account.family.clone();
     let new_user = UserId::random(context.entropy.bytes());
     let lifetimes = &context.policy.lifetimes;
-    if pending.is_for_account() {
-        // Without a session there is no account page, even where no other sign-in is remembered.
-        let lifetime = lifetimes.login_session.max(Lifetimes::RECENT);
-        let (session, remembered) = new_session(context, now, wishes.browser, lifetime).await?;
-        let command = OpenSession { id, account, new_user, session, now, forget_after };
-        return match context.storage.open_session(command).await? {
-            SessionOpened::Opened { user } => {
-                tracing::info!(user.id = %user, "signed in to the account page");
-                let to = ClientAnswer::page(pending.redirect_uri.clone());
-                Ok(SignedIn { to, family, remembered: Some(remembered), link: None })
-            }
-            SessionOpened::ChallengeSpent => Err(CompleteLoginError::ChallengeSpent),
-        };
-    }
+    let recipient = match answered {
+        Answered::Grant(recipient) => recipient,
+        Answered::Session { page } => {
+            // Without a session there is no account page, even where no other sign-in is remembered.
+            let lifetime = lifetimes.login_session.max(Lifetimes::RECENT);
+            let (session, remembered) = new_session(context, now, wishes.browser, lifetime).await?;
+            let command = OpenSession { id, account, new_user, session, now, forget_after };
+            return match context.storage.open_session(command).await? {
+                SessionOpened::Opened { user } => {
+                    tracing::info!(user.id = %user, "signed in to the account page");
+                    let to = ClientAnswer::page(page.clone());
+                    Ok(SignedIn { to, family, remembered: Some(remembered), link: None })
+                }
+                SessionOpened::ChallengeSpent => Err(CompleteLoginError::ChallengeSpent),
+            };
+        }
+    };
     let (session, remembered) = if wishes.remember && lifetimes.login_session.is_positive() {
         let made = new_session(context, now, wishes.browser, lifetimes.login_session).await?;
         (Some(made.0), Some(made.1))
@@ -146,26 +145,25 @@ pub async fn complete_login(
         (None, None)
     };
     let signed = SignedText { text: proof.text, signature: proof.signature };
-    let grantee = Grantee { id, account, new_user, signed: Some(signed), device };
+    let signer = Signer { id, account, new_user, signed: Some(signed) };
     store_pending(context, pending, true).await?;
-    let NewGrant { login, to } = new_grant(context, now, pending, grantee, now + lifetimes.challenge);
+    let NewGrant { login, to } = new_grant(context, now, &recipient, signer, now + lifetimes.challenge);
     let login = CompleteLogin { session, ..login };
-    match context.storage.complete_login(login).await? {
-        LoginCompleted::CodeIssued { user }
-            if pending.required_user.is_some_and(|required| required != user) =>
-        {
-            let reason = RevocationReason::OtherUser;
-            context.storage.revoke_grant(RevokeGrant { id, reason, now }).await?;
-            tracing::info!(user.id = %user, client.id = %pending.client, reason = reason.name(), "grant revoked");
-            let error = authorization::other_user();
-            let to = answer::with_error(&context.policy, &*pending, &error);
-            Ok(SignedIn { to, family, remembered, link: None })
-        }
-        LoginCompleted::CodeIssued { user } => {
-            keep_pending(context, pending).await?;
-            tracing::info!(user.id = %user, client.id = %pending.client, grant.id = %id, "signed in");
-            Ok(SignedIn { to, family, remembered, link: file_first_email(context, user, email).await })
-        }
-        LoginCompleted::ChallengeSpent => Err(CompleteLoginError::ChallengeSpent),
+    let user = match context.storage.complete_login(login).await? {
+        LoginCompleted::CodeIssued { user } => user,
+        LoginCompleted::ChallengeSpent => return Err(CompleteLoginError::ChallengeSpent),
+    };
+    let client = recipient.access().client;
+    if let Recipient::Client(request) = recipient
+        && request.required_user.is_some_and(|required| required != user)
+    {
+        let reason = RevocationReason::OtherUser;
+        context.storage.revoke_grant(RevokeGrant { id, reason, now }).await?;
+        tracing::info!(user.id = %user, client.id = %client, reason = reason.name(), "grant revoked");
+        let to = answer::with_error(&context.policy, request, &authorization::other_user());
+        return Ok(SignedIn { to, family, remembered, link: None });
     }
+    keep_pending(context, recipient.access()).await?;
+    tracing::info!(user.id = %user, client.id = %client, grant.id = %id, "signed in");
+    Ok(SignedIn { to, family, remembered, link: file_first_email(context, user, email).await })
 }

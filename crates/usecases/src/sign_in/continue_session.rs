@@ -11,7 +11,7 @@ use crate::sign_in::find_device::{Answered, answered_for};
 use crate::steps::answer::ClientAnswer;
 use crate::steps::file_email::{ConfirmationLink, file_first_email};
 use crate::steps::login::{Browser, find_login, is_recent};
-use crate::steps::new_grant::{Grantee, NewGrant, new_grant};
+use crate::steps::new_grant::{NewGrant, Recipient, Signer, new_grant};
 
 /// Why a signature is needed after all.
 #[derive(Debug, thiserror::Error)]
@@ -82,29 +82,29 @@ pub(crate) async fn grant(
     if !pending.takes_session(&session) {
         return Err(ContinueSessionError::SessionEnded);
     }
-    // The account page has no scopes that anybody could have agreed to, and gets no code.
-    if pending.is_for_account() {
-        return Err(ContinueSessionError::ConsentMissing);
-    }
     store_pending(context, pending, false).await?;
     let now = context.clock.now();
-    let device = match answered_for(context, now, pending).await? {
-        Answered::Browser => None,
-        Answered::Device(device) => Some(device),
-        Answered::Nobody => return Err(ContinueSessionError::RequestSpent),
+    let recipient = match answered_for(context, now, pending).await? {
+        Some(Answered::Grant(recipient)) => recipient,
+        // The account page has no scopes that anybody could have agreed to, and gets no code.
+        Some(Answered::Session { .. }) => return Err(ContinueSessionError::ConsentMissing),
+        None => return Err(ContinueSessionError::RequestSpent),
     };
-    let asked = pending.terms();
-    let consents = context.storage.consents_at(session.user, pending.client).await?;
-    let agreed = consents.into_iter().find(|consent| consent.covers(&asked, pending.scope));
+    let (access, asked) = (recipient.access(), recipient.terms());
+    let consents = context.storage.consents_at(session.user, access.client).await?;
+    let agreed = consents.into_iter().find(|consent| consent.covers(&asked, access.scope));
     let agreed = agreed.ok_or(ContinueSessionError::ConsentMissing)?.terms.audiences;
-    let id = pending.grant_id(session.id);
-    let grantee = Grantee { id, account: session.account, new_user: session.user, signed: None, device };
-    let NewGrant { login, to } = new_grant(context, now, pending, grantee, pending.expires_at);
+    let id = match &recipient {
+        Recipient::Client(request) => request.grant_id(pending.expires_at, session.id),
+        Recipient::Device { waiting, .. } => waiting.id,
+    };
+    let signer = Signer { id, account: session.account, new_user: session.user, signed: None };
+    let NewGrant { login, to } = new_grant(context, now, &recipient, signer, pending.expires_at);
     let (id_of_session, authenticated_at) = (session.id, session.authenticated_at);
     let command = ContinueSession { session: id_of_session, authenticated_at, login, agreed };
     match context.storage.continue_session(command).await? {
         SessionContinued::CodeIssued => {
-            tracing::info!(user.id = %session.user, client.id = %pending.client, grant.id = %id, "continued");
+            tracing::info!(user.id = %session.user, client.id = %access.client, grant.id = %id, "continued");
             Ok(to)
         }
         SessionContinued::RequestSpent => Err(ContinueSessionError::RequestSpent),

@@ -1,18 +1,28 @@
-//! A person presses Deny: the client is told.
+//! A person presses Deny: whoever asked is told.
 
 use countersign_domain::error::{OAuthError, OAuthErrorCode};
-use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::pending::{PendingAuthorization, Requester};
 use countersign_domain::redirect_uri::RedirectUri;
+use countersign_ports::StoreError;
 
 use crate::Context;
+use crate::sign_in::deny_device::deny_device;
 use crate::steps::answer;
 use crate::steps::answer::ClientAnswer;
 
-/// Makes the answer that says no. Whoever does not want to see their account goes to the home page.
-pub fn deny_authorization(context: &Context, pending: &PendingAuthorization) -> ClientAnswer {
-    if pending.is_for_account() {
-        return ClientAnswer::page(RedirectUri::from_trusted(context.policy.public_url.join("/")));
+/// Makes the answer that says no, and tells a device. Whoever does not want to see their account goes to the home page.
+pub async fn deny_authorization(
+    context: &Context,
+    pending: &PendingAuthorization,
+) -> Result<ClientAnswer, StoreError> {
+    match &pending.requester {
+        Requester::Client(request) => {
+            let error = OAuthError::new(OAuthErrorCode::AccessDenied, "the person denied the request");
+            Ok(answer::with_error(&context.policy, request, &error))
+        }
+        Requester::AccountPage { .. } => {
+            Ok(ClientAnswer::page(RedirectUri::from_trusted(context.policy.public_url.join("/"))))
+        }
+        Requester::Device(device) => deny_device(context, device.id).await,
     }
-    let error = OAuthError::new(OAuthErrorCode::AccessDenied, "the person denied the request");
-    answer::with_error(&context.policy, pending, &error)
 }

@@ -2,7 +2,7 @@
 
 use countersign_domain::client::{Client, ClientOrigin};
 use countersign_domain::client_document::host_of;
-use countersign_domain::consent::Consent;
+use countersign_domain::consent::{Consent, ConsentTerms};
 use countersign_domain::email::UserEmail;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::redirect_uri::Destination;
@@ -99,19 +99,23 @@ pub async fn describe_sign_in(
     pending: &PendingAuthorization,
     browser: &Browser,
 ) -> Result<SignIn, DescribeSignInError> {
-    let client = if pending.is_for_account() {
-        None
-    } else {
-        Some(ClientShown::from(&*find_pending(context, pending).await?))
+    let client = match pending.access() {
+        Some(access) => Some(ClientShown::from(&*find_pending(context, access).await?)),
+        None => None,
     };
-    let mut lacks_email = pending.scope.contains(Scope::Email);
+    let mut lacks_email = pending.scope().contains(Scope::Email);
     let standing = match find_login(context, browser.login.as_ref()).await? {
         None => Standing::Stranger,
         Some(session) => {
             lacks_email = lacks_email
                 && context.storage.find_email(session.user).await?.and_then(UserEmail::if_usable).is_none();
-            let consents = context.storage.consents_at(session.user, pending.client).await?;
-            let new = what_is_new(pending, &consents);
+            let new = match pending.access().zip(pending.terms()) {
+                Some((access, asked)) => {
+                    let consents = context.storage.consents_at(session.user, access.client).await?;
+                    what_is_new(access.scope, &asked, &consents)
+                }
+                None => None,
+            };
             let may_continue = pending.takes_session(&session);
             let account = session.account;
             match new {
@@ -125,8 +129,7 @@ pub async fn describe_sign_in(
 
 /// The scopes that somebody has not signed for who agreed to the rest of the request, with the consent that lacks the fewest; none
 /// where nobody agreed to this destination and these audiences.
-fn what_is_new(pending: &PendingAuthorization, consents: &[Consent]) -> Option<ScopeSet> {
-    let asked = pending.terms();
-    let at_these_terms = consents.iter().filter(|consent| consent.terms.hold(&asked));
-    at_these_terms.map(|consent| pending.scope.without(consent.scope)).min_by_key(|new| new.iter().count())
+fn what_is_new(scope: ScopeSet, asked: &ConsentTerms, consents: &[Consent]) -> Option<ScopeSet> {
+    let at_these_terms = consents.iter().filter(|consent| consent.terms.hold(asked));
+    at_these_terms.map(|consent| scope.without(consent.scope)).min_by_key(|new| new.iter().count())
 }

@@ -1,11 +1,13 @@
 //! A person types the code that a device shows: what waits for their answer.
 
-use countersign_domain::device::{DeviceRequest, UserCode};
-use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::device::UserCode;
+use countersign_domain::pending::{PendingAuthorization, Requester};
+use countersign_domain::redirect_uri::RedirectUri;
 use countersign_ports::StoreError;
 use time::OffsetDateTime;
 
 use crate::Context;
+use crate::steps::new_grant::Recipient;
 
 /// Finds what waits under a code, as a request that a page can ask about. Unknown, expired, answered and denied are one
 /// answer: nothing waits.
@@ -19,26 +21,32 @@ pub async fn find_device(context: &Context, typed: &str) -> Result<Option<Pendin
     }
     let client = context.find_client(device.client).await?;
     let public_url = &context.policy.public_url;
-    Ok(client.map(|client| PendingAuthorization::for_device(&device, &code, &client, public_url)))
+    Ok(client.map(|client| PendingAuthorization::for_device(&device, code, &client, public_url)))
 }
 
-/// For whom a request is answered.
-pub(crate) enum Answered {
-    /// The browser that asks; it takes a code to the client.
-    Browser,
-    /// A device, which has its code already.
-    Device(DeviceRequest),
-    /// A device that waits no more.
-    Nobody,
+/// What an answer to a request leads to.
+pub(crate) enum Answered<'a> {
+    /// A session for our account page.
+    Session {
+        /// Where the browser goes.
+        page: &'a RedirectUri,
+    },
+    /// A grant.
+    Grant(Recipient<'a>),
 }
 
-/// Finds for whom a request would be answered now.
-pub(crate) async fn answered_for(
+/// Finds what an answer to a request would lead to now; `None` if the device has stopped waiting.
+pub(crate) async fn answered_for<'a>(
     context: &Context,
     now: OffsetDateTime,
-    pending: &PendingAuthorization,
-) -> Result<Answered, StoreError> {
-    let Some(id) = pending.device else { return Ok(Answered::Browser) };
-    let found = context.storage.find_device(id).await?;
-    Ok(found.filter(|device| device.waits(now)).map_or(Answered::Nobody, Answered::Device))
+    pending: &'a PendingAuthorization,
+) -> Result<Option<Answered<'a>>, StoreError> {
+    let waiting = match &pending.requester {
+        Requester::AccountPage { page } => return Ok(Some(Answered::Session { page })),
+        Requester::Client(request) => return Ok(Some(Answered::Grant(Recipient::Client(request)))),
+        Requester::Device(waiting) => waiting,
+    };
+    let found = context.storage.find_device(waiting.id).await?;
+    let stored = found.filter(|device| device.waits(now));
+    Ok(stored.map(|stored| Answered::Grant(Recipient::Device { waiting, stored })))
 }

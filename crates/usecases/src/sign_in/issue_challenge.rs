@@ -2,7 +2,7 @@
 
 use countersign_domain::challenge::{ChallengeDigest, ChallengeText, IssuedChallenge};
 use countersign_domain::id::GrantId;
-use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::pending::{PendingAuthorization, Requester};
 use countersign_domain::wallet::{AccountName, WalletAccount};
 use countersign_ports::{EntropyExt, RecognizedAccount, SigningHint};
 use time::OffsetDateTime;
@@ -33,7 +33,10 @@ pub fn issue_challenge(
 ) -> Result<Challenge, RecognizeError> {
     let now = context.clock.now();
     let RecognizedAccount { account, kind, chain_id } = recognize_account(&*context.wallets, name)?;
-    let id = pending.device.unwrap_or_else(|| GrantId::at(now, context.entropy.bytes()));
+    let id = match &pending.requester {
+        Requester::Device(device) => device.id,
+        Requester::Client(_) | Requester::AccountPage { .. } => GrantId::at(now, context.entropy.bytes()),
+    };
     let expires_at = now + context.policy.lifetimes.challenge;
     let text = ChallengeText {
         public_url: &context.policy.public_url,

@@ -57,7 +57,7 @@ pub async fn push_authorization(
     let judged: Judged = judge(context, now, parameters, &client, redirect_uri).await?.map_err(refused)?;
     let mut kept = parameters.clone();
     if let Some(proof) = proof {
-        let named = judged.pending.key;
+        let named = judged.pending.client_request().and_then(|request| request.key);
         let wanted = Wanted { method: "POST", path: "/oauth/par", access_token: None, key: named };
         let key = prove_key(context, now, proof, wanted).await?;
         if named.is_none() {

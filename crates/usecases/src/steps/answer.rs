@@ -3,7 +3,7 @@
 use std::fmt;
 
 use countersign_domain::error::OAuthError;
-use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::pending::ClientRequest;
 use countersign_domain::redirect_uri::{Destination, RedirectUri};
 use countersign_domain::response_mode::ResponseMode;
 
@@ -52,12 +52,12 @@ pub(crate) struct Addressee<'a> {
     pub(crate) mode: ResponseMode,
 }
 
-impl<'a> From<&'a PendingAuthorization> for Addressee<'a> {
-    fn from(pending: &'a PendingAuthorization) -> Self {
+impl<'a> From<&'a ClientRequest> for Addressee<'a> {
+    fn from(request: &'a ClientRequest) -> Self {
         Self {
-            redirect_uri: &pending.redirect_uri,
-            state: pending.state.as_deref(),
-            mode: pending.response_mode,
+            redirect_uri: &request.redirect_uri,
+            state: request.state.as_deref(),
+            mode: request.response_mode,
         }
     }
 }

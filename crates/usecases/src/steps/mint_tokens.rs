@@ -2,15 +2,16 @@
 
 use countersign_domain::audience::Audience;
 use countersign_domain::client::Client;
-use countersign_domain::grant::Grant;
+use countersign_domain::grant::{Grant, Holder};
 use countersign_domain::grant_type::GrantType;
-use countersign_domain::id::TokenId;
+use countersign_domain::id::{TokenId, UserId};
 use countersign_domain::id_token::IdTokenClaims;
 use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_domain::token::{AccessClaims, RefreshToken, Token};
+use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{EntropyExt, SignerError, StoreError};
 use time::OffsetDateTime;
 
@@ -79,7 +80,7 @@ pub(crate) async fn mint_tokens(
     let claims = AccessClaims {
         issuer: issuer.to_owned(),
         audience,
-        subject: grant.user,
+        subject: grant.subject(),
         client: client.wire_id(),
         key,
         scope,
@@ -90,7 +91,12 @@ pub(crate) async fn mint_tokens(
     };
     let access_token = Secret::new(context.signer.sign_access_token(&claims).await?);
     let refresh_ends = (now + lifetimes.refresh_token).min(grant.authenticated_at + Lifetimes::FAMILY);
-    let may_refresh = client.may_use(GrantType::RefreshToken) && !grant.is_of_client() && now < refresh_ends;
+    let is_refreshed = match grant.holder {
+        Holder::Person { .. } => client.may_use(GrantType::RefreshToken),
+        // What needs no person needs no refresh token either.
+        Holder::Client => false,
+    };
+    let may_refresh = is_refreshed && now < refresh_ends;
     let refresh_token = may_refresh.then(|| Secret::with_id(id.as_uuid(), context.entropy.bytes()));
     let token = Token {
         id,
@@ -105,29 +111,40 @@ pub(crate) async fn mint_tokens(
             .map(|secret| RefreshToken { hash: SecretHash::of(secret), expires_at: refresh_ends }),
         key: key.filter(|_| client.is_public()),
     };
-    let id_token = if scope.contains(Scope::OpenId) {
-        Some(id_token(context, now, client, grant, (scope, nonce), &access_token).await?)
-    } else {
-        None
+    let id_token = match &grant.holder {
+        Holder::Person { user, account } if scope.contains(Scope::OpenId) => {
+            let told = Told { client, grant, user: *user, account, scope, nonce };
+            Some(id_token(context, now, told, &access_token).await?)
+        }
+        Holder::Person { .. } | Holder::Client => None,
     };
     let expires_in = lifetimes.access_token.whole_seconds();
     let answer = TokenAnswer { access_token, expires_in, refresh_token, scope, id_token, key };
     Ok(Minted { token, answer })
 }
 
+/// What an ID token tells: which client, about whom.
+struct Told<'a> {
+    client: &'a Client,
+    grant: &'a Grant,
+    user: UserId,
+    account: &'a WalletAccount,
+    scope: ScopeSet,
+    nonce: Option<&'a str>,
+}
+
 /// Signs what a client is told about the sign-in (OpenID Connect Core section 2).
 async fn id_token(
     context: &Context,
     now: OffsetDateTime,
-    client: &Client,
-    grant: &Grant,
-    (scope, nonce): (ScopeSet, Option<&str>),
+    told: Told<'_>,
     access_token: &Secret,
 ) -> Result<Secret, MintError> {
+    let Told { client, grant, user, account, scope, nonce } = told;
     let algorithm = client.id_token_algorithm();
     let claims = IdTokenClaims {
         issuer: context.policy.public_url.as_str().to_owned(),
-        subject: grant.user,
+        subject: user,
         audience: client.wire_id(),
         issued_at: now,
         expires_at: now + context.policy.lifetimes.access_token,
@@ -135,7 +152,7 @@ async fn id_token(
         nonce: nonce.map(ToOwned::to_owned),
         access_token_hash: Some(algorithm.half_hash(access_token.expose())),
         session: grant.session,
-        user: released_claims(context, grant.user, &grant.account, scope).await?,
+        user: released_claims(context, user, account, scope).await?,
         wallet_proof: grant.particulars.wallet_proof.clone().filter(|_| scope.contains(Scope::WalletProof)),
     };
     Ok(Secret::new(context.signer.sign_id_token(algorithm, &claims).await?))

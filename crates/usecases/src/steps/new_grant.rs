@@ -1,10 +1,14 @@
 //! What signing and continuing share: the grant that a pending request asks for, and the code that redeems it.
 
+use countersign_domain::consent::ConsentTerms;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::id::{GrantId, UserId};
 use countersign_domain::id_token::SignedText;
+use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::particulars::Particulars;
-use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::pending::{AccessRequest, ClientRequest, WaitingDevice};
+use countersign_domain::pkce::CodeChallenge;
+use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::scope::Scope;
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_domain::wallet::WalletAccount;
@@ -15,6 +19,37 @@ use crate::Context;
 use crate::steps::answer;
 use crate::steps::answer::ClientAnswer;
 
+/// Who gets a grant.
+pub(crate) enum Recipient<'a> {
+    /// A client; the browser takes a code to it.
+    Client(&'a ClientRequest),
+    /// A device, which has its code already.
+    Device {
+        /// What the page asked about.
+        waiting: &'a WaitingDevice,
+        /// The device's request as it is stored.
+        stored: DeviceRequest,
+    },
+}
+
+impl Recipient<'_> {
+    /// What it gets.
+    pub(crate) const fn access(&self) -> &AccessRequest {
+        match self {
+            Self::Client(request) => &request.access,
+            Self::Device { waiting, .. } => &waiting.access,
+        }
+    }
+
+    /// What somebody agrees to who signs, besides client and scopes.
+    pub(crate) fn terms(&self) -> ConsentTerms {
+        match self {
+            Self::Client(request) => request.terms(),
+            Self::Device { waiting, .. } => waiting.terms(),
+        }
+    }
+}
+
 /// A grant that is about to be stored.
 pub(crate) struct NewGrant {
     pub(crate) login: CompleteLogin,
@@ -22,15 +57,13 @@ pub(crate) struct NewGrant {
     pub(crate) to: ClientAnswer,
 }
 
-/// Who gets a grant, and under which id.
-pub(crate) struct Grantee {
+/// Who signed for a grant, and the id that it gets.
+pub(crate) struct Signer {
     pub(crate) id: GrantId,
     pub(crate) account: WalletAccount,
     pub(crate) new_user: UserId,
     /// What the wallet signed for this grant.
     pub(crate) signed: Option<SignedText>,
-    /// The device that waits for it, if it is no browser.
-    pub(crate) device: Option<DeviceRequest>,
 }
 
 /// Makes the grant of a request and its code. The row must stay while what led to it, a challenge or a request, is good:
@@ -38,43 +71,67 @@ pub(crate) struct Grantee {
 pub(crate) fn new_grant(
     context: &Context,
     now: OffsetDateTime,
-    pending: &PendingAuthorization,
-    grantee: Grantee,
+    recipient: &Recipient<'_>,
+    signer: Signer,
     good_until: OffsetDateTime,
 ) -> NewGrant {
-    let Grantee { id, account, new_user, signed, device } = grantee;
-    let particulars = Particulars {
-        resources: pending.resources.clone(),
-        key: pending.key,
-        wallet_proof: signed.filter(|_| pending.scope.contains(Scope::WalletProof)),
-    };
-    let (code_hash, code_expires_at, to) = match device {
-        // It has its code already, and no browser gets to see it.
-        Some(device) => {
-            (device.code_hash, device.expires_at, ClientAnswer::page(pending.redirect_uri.clone()))
-        }
-        None => {
+    let Signer { id, account, new_user, signed } = signer;
+    let access = recipient.access();
+    let code = match recipient {
+        Recipient::Client(request) => {
             let code = Secret::with_id(id.as_uuid(), context.entropy.bytes());
-            let to = answer::with_code(&context.policy, pending, code.expose());
-            (SecretHash::of(&code), now + context.policy.lifetimes.code, to)
+            Code {
+                to: answer::with_code(&context.policy, *request, code.expose()),
+                redirect_uri: request.redirect_uri.clone(),
+                hash: SecretHash::of(&code),
+                expires_at: now + context.policy.lifetimes.code,
+                nonce: request.nonce.clone(),
+                challenge: request.code_challenge,
+                key: request.key,
+            }
         }
+        // It has its code already, and no browser gets to see it.
+        Recipient::Device { waiting, stored } => Code {
+            to: ClientAnswer::page(waiting.done.clone()),
+            redirect_uri: waiting.done.clone(),
+            hash: stored.code_hash,
+            expires_at: stored.expires_at,
+            nonce: None,
+            challenge: None,
+            key: None,
+        },
     };
     let login = CompleteLogin {
         id,
-        client: pending.client,
+        client: access.client,
         account,
         new_user,
-        redirect_uri: pending.redirect_uri.clone(),
-        scope: pending.scope,
-        terms: pending.terms(),
-        nonce: pending.nonce.clone(),
-        code_challenge: pending.code_challenge,
-        particulars,
-        code_hash,
+        redirect_uri: Some(code.redirect_uri),
+        scope: access.scope,
+        terms: recipient.terms(),
+        nonce: code.nonce,
+        code_challenge: code.challenge,
+        particulars: Particulars {
+            resources: access.resources.clone(),
+            key: code.key,
+            wallet_proof: signed.filter(|_| access.scope.contains(Scope::WalletProof)),
+        },
+        code_hash: code.hash,
         now,
-        code_expires_at,
-        forget_after: code_expires_at.max(good_until),
+        code_expires_at: code.expires_at,
+        forget_after: code.expires_at.max(good_until),
         session: None,
     };
-    NewGrant { login, to }
+    NewGrant { login, to: code.to }
+}
+
+/// The code of a grant, and what it is bound to.
+struct Code {
+    to: ClientAnswer,
+    redirect_uri: RedirectUri,
+    hash: SecretHash,
+    expires_at: OffsetDateTime,
+    nonce: Option<String>,
+    challenge: Option<CodeChallenge>,
+    key: Option<KeyThumbprint>,
 }

@@ -80,7 +80,7 @@ pub async fn exchange_code(
     let presented = PresentedCode {
         code: &exchange.code,
         client: client.id,
-        redirect_uri: &exchange.redirect_uri,
+        redirect_uri: Some(&exchange.redirect_uri),
         verifier: exchange.verifier.as_ref().map(Secret::expose),
     };
     let wishes = Wishes { resources: exchange.resources, proof: exchange.proof };

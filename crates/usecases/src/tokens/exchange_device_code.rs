@@ -5,6 +5,7 @@ use countersign_domain::code::PresentedCode;
 use countersign_domain::device::DeviceRejected;
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::id::GrantId;
+use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::secret::Secret;
 use countersign_ports::StoreError;
 
@@ -64,7 +65,7 @@ pub async fn exchange_device_code(
     let presented = PresentedCode {
         code: &exchange.device_code,
         client: client.id,
-        redirect_uri: grant.redirect_uri.as_str(),
+        redirect_uri: grant.redirect_uri.as_ref().map(RedirectUri::as_str),
         verifier: None,
     };
     let wishes = Wishes { resources: exchange.resources, proof: exchange.proof };

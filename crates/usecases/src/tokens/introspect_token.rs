@@ -2,7 +2,8 @@
 
 use countersign_domain::client::{Client, ClientOrigin};
 use countersign_domain::client_auth::ClientCredentials;
-use countersign_domain::id::{TokenId, UserId};
+use countersign_domain::grant::Subject;
+use countersign_domain::id::TokenId;
 use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::scope::ScopeSet;
 use countersign_domain::secret::Secret;
@@ -19,8 +20,8 @@ pub struct TokenFacts {
     pub scope: ScopeSet,
     /// Whose token it is, as that client writes its id.
     pub client: String,
-    /// Who signed in.
-    pub user: UserId,
+    /// Whom it is about.
+    pub subject: Subject,
     /// When it was issued.
     pub issued_at: OffsetDateTime,
     /// When it stops being good.
@@ -72,7 +73,7 @@ pub async fn introspect_token(
     Ok(Some(TokenFacts {
         scope: found.scope,
         client: read.client,
-        user: found.user,
+        subject: found.holder.subject(found.client),
         issued_at: found.issued_at,
         expires_at: found.expires_at,
         audience: Some(read.audience),
@@ -108,7 +109,7 @@ async fn refresh_facts(
     Ok(is_good.then(|| TokenFacts {
         scope: found.grant.scope,
         client: client.wire_id(),
-        user: found.grant.user,
+        subject: found.grant.subject(),
         issued_at: found.token.issued_at,
         expires_at: refresh.expires_at,
         audience: None,

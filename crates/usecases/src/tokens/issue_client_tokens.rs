@@ -61,8 +61,7 @@ pub enum IssueClientTokensError {
     Store(#[from] StoreError),
 }
 
-/// Gives a client an access token whose subject is the client, and nothing else: what needs no person needs no refresh token
-/// either.
+/// Gives a client an access token whose subject is the client, and nothing else.
 pub async fn issue_client_tokens(
     context: &Context,
     asked: IssueClientTokens,

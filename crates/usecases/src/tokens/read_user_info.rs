@@ -1,6 +1,7 @@
 //! A client asks who signed in: one read, of what the token means or whether it lives on, and one more each where the wallets or
 //! the e-mail address of the user are released.
 
+use countersign_domain::grant::Holder;
 use countersign_domain::secret::Secret;
 use countersign_domain::user_info::UserInfo;
 use countersign_ports::StoreError;
@@ -74,8 +75,10 @@ pub async fn read_user_info(
             prove_key(context, now, proof, wanted).await?;
         }
     }
-    if !UserInfo::is_reached_by(found.scope) {
-        return Err(ReadUserInfoError::ScopeInsufficient);
+    match &found.holder {
+        Holder::Person { user, account } if UserInfo::is_reached_by(found.scope) => {
+            Ok(released_claims(context, *user, account, found.scope).await?)
+        }
+        Holder::Person { .. } | Holder::Client => Err(ReadUserInfoError::ScopeInsufficient),
     }
-    Ok(released_claims(context, found.user, &found.account, found.scope).await?)
 }

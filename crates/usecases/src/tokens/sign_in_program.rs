@@ -12,7 +12,6 @@ use countersign_domain::grant_type::GrantType;
 use countersign_domain::id::{ClientId, GrantId, UserId};
 use countersign_domain::id_token::SignedText;
 use countersign_domain::particulars::Particulars;
-use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::scope::{Scope, ScopeRejected, ScopeSet};
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_domain::wallet::{AccountName, WalletAccount, WalletProof};
@@ -247,7 +246,7 @@ fn login(
         client: says.client,
         account,
         new_user: UserId::random(context.entropy.bytes()),
-        redirect_uri: RedirectUri::from_trusted(String::new()),
+        redirect_uri: None,
         scope: says.scope,
         terms: says.terms(),
         nonce: None,

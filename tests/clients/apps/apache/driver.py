@@ -1,4 +1,4 @@
-"""mod_auth_openidc under Apache, as Debian packages it."""
+"""mod_auth_openidc in Apache, from Debian's packages."""
 
 import secrets
 import subprocess
@@ -68,7 +68,7 @@ def judge(row, issuer, app, person):
     def userinfo():
         told = info()["userinfo"]
         assert told["wallet_address"].lower() == person.wallet.address.lower(), told
-        assert "address" not in told, "with openid, that name is for postal addresses"
+        assert "address" not in told, "with scope openid, the claim of that name is for postal addresses"
 
     def refresh():
         before = info()
@@ -82,18 +82,18 @@ def judge(row, issuer, app, person):
     def logout():
         last = person.open(f"{callback}?" + urlencode({"logout": f"{app}/goodbye.html"}))
         assert last.text == "goodbye", f"{last.url}: {last.text[:600]}"
-        assert any(url.startswith(issuer.metadata["end_session_endpoint"]) for url in person.visited), "it went by the issuer"
+        assert any(url.startswith(issuer.metadata["end_session_endpoint"]) for url in person.visited), "the logout goes through the issuer"
         again = person.http.get(f"{app}/protected/page")
-        assert again.is_redirect, "the page is closed again"
+        assert again.is_redirect, "the page requires a sign-in again"
 
     row.check("a wallet opens the page behind the sign-in", signed_in, "login")
-    row.check("the page is told the wallet and the name", says_who, "login")
+    row.check("the page gets the wallet and the name", says_who, "login")
     row.check("PKCE is used", lambda: check_pkce(person))
-    row.check("the ID token is believed: issuer, nonce, subject", id_token, "id_token")
-    row.check("userinfo tells the wallet", userinfo, "userinfo")
+    row.check("the ID token is accepted: issuer, nonce, subject", id_token, "id_token")
+    row.check("userinfo returns the wallet", userinfo, "userinfo")
     row.check("the tokens are refreshed", refresh, "refresh")
     token = info()["access_token"]
-    row.check("logging out passes the issuer and comes back", logout, "logout")
+    row.check("logging out goes through the issuer and comes back", logout, "logout")
     row.check("logging out revoked the access token", lambda: check_status(issuer.userinfo(token), 401), "revoke")
 
 

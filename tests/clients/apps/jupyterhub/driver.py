@@ -1,4 +1,4 @@
-"""JupyterHub with GenericOAuthenticator. Its proxy is started here beside it, so that it ends with it."""
+"""JupyterHub with GenericOAuthenticator. Its proxy is started here, so that both stop together."""
 
 import re
 import secrets
@@ -66,8 +66,8 @@ def judge(row, issuer, client, app, token):
         time.sleep(1.1)
         assert name_on(person.open(f"{app}/hub/home")) == name
         after = known()["access_token"]
-        assert after != before and issuer.userinfo(after) == 200, "the hub got itself a new access token"
-        assert len(person.asked) == 1, "nobody was asked to sign in again"
+        assert after != before and issuer.userinfo(after) == 200, "the hub got a new access token"
+        assert len(person.asked) == 1, "the user was not asked to sign in again"
 
     def logout():
         asks = person.open(f"{app}/hub/logout")
@@ -85,6 +85,6 @@ def judge(row, issuer, client, app, token):
     name = row.check("a wallet opens the hub", lambda: name_on(page), "login")
     row.check("PKCE is used", pkce)
     row.check("the hub knows the wallet from userinfo", userinfo, "userinfo")
-    row.check("a revoked access token is replaced by a refresh, and nobody is asked", refresh, "refresh")
+    row.check("a revoked access token is replaced by a refresh, without a new sign-in", refresh, "refresh")
     row.check("logging out ends the session at the issuer too and comes back", logout, "logout")
-    row.check("the same wallet is the same person in another browser, and another wallet is not", same_wallet, "login")
+    row.check("the same wallet is the same user in another browser, and another wallet is not", same_wallet, "login")

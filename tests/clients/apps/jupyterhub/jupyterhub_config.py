@@ -1,4 +1,4 @@
-# A hub in a folder of its own. What belongs to the sign-in is in openid.py.
+# A hub in its own folder. The configuration of the sign-in is in openid.py.
 c = get_config()  # noqa: F821
 load_subconfig("$FOLDER/openid.py")  # noqa: F821
 
@@ -13,9 +13,10 @@ c.JupyterHub.spawner_class = "simple"
 c.JupyterHub.default_url = "/hub/home"
 c.CryptKeeper.keys = ["$PASSPHRASE"]
 
-# Looks after the tokens at every visit that is a second later than the last, so that the judge need not wait.
+# Checks the tokens on every visit that is more than a second after the last one, so that the judge need not
+# wait.
 c.Authenticator.auth_refresh_age = 1
 
-# The judge asks as an administrator what the hub knows of the person.
+# The judge asks, as an administrator, what the hub knows about the user.
 c.JupyterHub.services = [{"name": "judge", "api_token": "$API_TOKEN"}]
 c.JupyterHub.load_roles = [{"name": "judge", "services": ["judge"], "scopes": ["admin:users", "admin:auth_state"]}]

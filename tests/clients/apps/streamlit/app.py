@@ -1,4 +1,4 @@
-# Whoever comes is sent to sign in; then the page shows the claims. With ?leave in the address it logs out.
+# Users are sent to sign in, and then the page shows their claims. With ?leave in the URL it logs out.
 import json
 
 import streamlit as st

@@ -1,4 +1,4 @@
-"""Streamlit's own sign-in (`st.login`, over Authlib). Its pages live in a WebSocket, which the judge speaks too."""
+"""Streamlit's own sign-in (`st.login`, with Authlib). Its pages come through a WebSocket, which the judge uses too."""
 
 import json
 import secrets
@@ -40,7 +40,7 @@ def drive(row, issuer):
 
 
 def show(person, app, query=""):
-    """Opens the page as the browser's script does: the answer is the text on it, or where it sends the browser."""
+    """Opens the page as the browser's script does; returns the text on it, or where it redirects to."""
     person.http.get(f"{app}/_stcore/health")
     cookies = {cookie.name: cookie.value for cookie in person.http.cookies.jar if cookie.domain.startswith("127.0.0.1")}
     header = "; ".join(f"{name}={value}" for name, value in cookies.items())
@@ -82,15 +82,15 @@ def judge(row, issuer, app, person):
 
     def request():
         assert person.asked[0].get("code_challenge_method") == "S256", person.asked[0]
-        assert person.asked[0].get("prompt") == "select_account", "what Streamlit sends by default"
+        assert person.asked[0].get("prompt") == "select_account", "Streamlit sends this by default"
 
     def logout():
         last = person.open(show(person, app, "leave=1"))
         assert str(last.url).rstrip("/") == app, f"{last.url}: {last.text[:400]}"
-        assert any(url.startswith(issuer.metadata["end_session_endpoint"]) for url in person.visited), "it went by the issuer"
+        assert any(url.startswith(issuer.metadata["end_session_endpoint"]) for url in person.visited), "the logout goes through the issuer"
         assert show(person, app).startswith(f"{app}/auth/login"), "the page asks to sign in again"
 
     row.check("a wallet opens the page", signed_in, "login")
     row.check("PKCE is used, and prompt=select_account is accepted", request, "login")
-    row.check("the ID token is believed and tells the wallet", id_token, "id_token")
-    row.check("logging out passes the issuer and comes back", logout, "logout")
+    row.check("the ID token is accepted and contains the wallet", id_token, "id_token")
+    row.check("logging out goes through the issuer and comes back", logout, "logout")

@@ -1,4 +1,4 @@
-"""matrix-synapse, with a chat program of the judge's own that signs in by way of the homeserver."""
+"""matrix-synapse, with the judge's own chat client, which signs in through the homeserver."""
 
 import secrets
 import subprocess
@@ -39,7 +39,7 @@ def drive(row, issuer):
 
 
 def sign_in(person, app):
-    """Signs in by way of the homeserver, and redeems its token."""
+    """Signs in through the homeserver, and redeems its token."""
     ways = httpx.get(f"{app}/_matrix/client/v3/login").json()["flows"]
     way = next(flow for flow in ways if flow["type"] == "m.login.sso")["identity_providers"][0]["id"]
     back = person.open(f"{app}/_matrix/client/v3/login/sso/redirect/{way}?redirectUrl={quote(CHAT, safe='')}", until=CHAT)
@@ -81,6 +81,6 @@ def judge(row, issuer, app):
 
     row.check("a wallet signs in, and the homeserver knows who it is", signed_in, "login")
     row.check("PKCE and a nonce are used", request)
-    row.check("the ID token was believed and tells the wallet", wallet, "id_token")
-    row.check("the same wallet is the same person in another browser, and another wallet is not", same_wallet, "login")
+    row.check("the ID token was accepted and contains the wallet", wallet, "id_token")
+    row.check("the same wallet is the same user in another browser, and another wallet is not", same_wallet, "login")
     row.check("logging out at the issuer ends the session at the homeserver", back_channel, "logout")

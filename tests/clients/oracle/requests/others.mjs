@@ -1,4 +1,5 @@
-// The other endpoints: userinfo, revocation, introspection, pushed requests, device authorization, logout, discovery and keys.
+// The other endpoints: userinfo, revocation, introspection, pushed requests, device authorization, logout,
+// discovery and keys.
 
 import { answer, way } from "../observe.mjs";
 import { CALLBACK, Person, basic, form } from "../site.mjs";
@@ -8,16 +9,16 @@ const FORM = { "content-type": "application/x-www-form-urlencoded" };
 const seen = (response) => answer(response, { fields: true });
 const bearer = (token) => ({ authorization: `Bearer ${token}` });
 
-/** Userinfo with a good access token for openid and profile. */
+/** Userinfo with a valid access token for openid and profile. */
 const USERINFO = {
   "by GET": (site, token) => site.send("/oauth/userinfo", { headers: bearer(token) }),
   "by POST": (site, token) => site.send("/oauth/userinfo", { method: "POST", headers: bearer(token) }),
   "by POST, token in the form": (site, token) => site.form("/oauth/userinfo", { access_token: token }),
   "by POST, token in the form and in the header": (site, token) => site.form("/oauth/userinfo", { access_token: token }, bearer(token)),
-  "token in the address": (site, token) => site.send(`/oauth/userinfo?access_token=${token}`),
+  "token in the query": (site, token) => site.send(`/oauth/userinfo?access_token=${token}`),
   "without a token": (site) => site.send("/oauth/userinfo"),
   "token wrong": (site) => site.send("/oauth/userinfo", { headers: bearer("wrong") }),
-  "token with a letter changed": (site, token) => site.send("/oauth/userinfo", { headers: bearer(`${token.slice(0, -2)}${token.endsWith("AA") ? "BB" : "AA"}`) }),
+  "token with one letter changed": (site, token) => site.send("/oauth/userinfo", { headers: bearer(`${token.slice(0, -2)}${token.endsWith("AA") ? "BB" : "AA"}`) }),
   "token empty": (site) => site.send("/oauth/userinfo", { headers: { authorization: "Bearer " } }),
   "small letters": (site, token) => site.send("/oauth/userinfo", { headers: { authorization: `bearer ${token}` } }),
   "Basic": (site) => site.send("/oauth/userinfo", { headers: { authorization: basic("a", "b") } }),
@@ -27,10 +28,10 @@ const USERINFO = {
   "by PUT": (site, token) => site.send("/oauth/userinfo", { method: "PUT", headers: bearer(token) }),
 };
 
-/** What tokens of other scopes tell. */
-const SCOPES = { "scope openid": "openid", "scopes openid and email": "openid email", "scope profile alone": "profile" };
+/** What tokens of other scopes return. */
+const SCOPES = { "scope openid": "openid", "scopes openid and email": "openid email", "only scope profile": "profile" };
 
-/** Revocation of a client's good access token. */
+/** Revocation of a client's valid access token. */
 const REVOCATION = {
   "of an access token": {},
   "token missing": { token: GONE },
@@ -46,7 +47,7 @@ const REVOCATION = {
   "by another client": (_, site) => site.identify("other"),
 };
 
-/** Introspection of the same. */
+/** Introspection of the same token. */
 const INTROSPECTION = {
   ...REVOCATION,
   "by a public client": (_, site) => ({ client_secret: GONE, ...site.identify("public") }),
@@ -54,14 +55,14 @@ const INTROSPECTION = {
 
 /** A pushed request, changed. */
 const PUSHED = {
-  "as it should be": {},
+  "unchanged": {},
   "redirect_uri wrong": { redirect_uri: "https://evil.example/cb" },
   "redirect_uri missing": { redirect_uri: GONE },
   "response_type missing": { response_type: GONE },
   "response_type token": { response_type: "token" },
   "scope unknown": { scope: "wizardry" },
-  "request_uri in it": { request_uri: "urn:ietf:params:oauth:request_uri:x" },
-  "request of nonsense": { request: "nonsense" },
+  "with a request_uri": { request_uri: "urn:ietf:params:oauth:request_uri:x" },
+  "request is nonsense": { request: "nonsense" },
   "secret wrong": { client_secret: "wrong" },
   "secret missing": { client_secret: GONE },
   "state twice": { state: ["a", "b"] },
@@ -76,7 +77,7 @@ async function changed(site, path, good, change) {
 const target = async (site) => ({ token: (await site.tokens()).access_token, ...site.identify("post") });
 const push = async (site, name = "post", change = {}) => site.form("/oauth/par", { ...site.request(name), ...site.identify(name), ...change });
 
-/** An authorization request that names a pushed one. */
+/** An authorization request that refers to a pushed one. */
 async function pushed(site, { client = "post", by = client, twice = false, besides = {} } = {}) {
   const { request_uri } = (await push(site, client)).json;
   const parameters = form({ client_id: site.clients[by].client_id, request_uri, ...besides });
@@ -85,7 +86,7 @@ async function pushed(site, { client = "post", by = client, twice = false, besid
   return way(site, await ask());
 }
 
-/** What a token is worth after a revocation. */
+/** Whether a token works after a revocation. */
 async function after(site, revoked, tried) {
   const tokens = await site.tokens();
   await site.form("/oauth/revoke", { token: tokens[revoked], ...site.identify("post") });
@@ -99,7 +100,7 @@ async function introspected(site, token) {
 }
 
 const device = (site, change = {}, name = "device") => site.form("/oauth/device_authorization", { scope: "openid", ...site.identify(name), ...change }).then(seen);
-/** Its errors are pages for people, so only the status is compared, or the way. */
+/** Its errors are pages for users, so only the status or the redirect is compared. */
 const logout = async (site, parameters = {}) => {
   const seen = way(site, await site.send(`/oauth/logout?${form(parameters)}`, { headers: { accept: "text/html" } }));
   return /^\d+/.exec(seen)?.[0] ?? seen;
@@ -112,7 +113,7 @@ const keysOf = async (site) => {
 
 const names = (list) => [...(list ?? [])].sort().join(" ");
 
-/** Members of the metadata that say what works. */
+/** Members of the metadata that list what is supported. */
 const METADATA = [
   "response_types_supported", "response_modes_supported", "grant_types_supported", "subject_types_supported", "code_challenge_methods_supported",
   "token_endpoint_auth_methods_supported", "token_endpoint_auth_signing_alg_values_supported", "id_token_signing_alg_values_supported",
@@ -144,15 +145,15 @@ export const requests = [
   }],
   ["revocation, as JSON", async (site) => seen(await site.post("/oauth/revoke", await target(site)))],
   ["revocation, by GET", async (site) => seen(await site.send(`/oauth/revoke?${form(await target(site))}`))],
-  ["revocation of the access token: the access token after it", (site) => after(site, "access_token", "access_token")],
-  ["revocation of the access token: the refresh token after it", (site) => after(site, "access_token", "refresh_token")],
-  ["revocation of the refresh token: the access token after it", (site) => after(site, "refresh_token", "access_token")],
-  ["revocation of the refresh token: the refresh token after it", (site) => after(site, "refresh_token", "refresh_token")],
+  ["revocation of the access token: the access token afterwards", (site) => after(site, "access_token", "access_token")],
+  ["revocation of the access token: the refresh token afterwards", (site) => after(site, "access_token", "refresh_token")],
+  ["revocation of the refresh token: the access token afterwards", (site) => after(site, "refresh_token", "access_token")],
+  ["revocation of the refresh token: the refresh token afterwards", (site) => after(site, "refresh_token", "refresh_token")],
   ...group("introspection", INTROSPECTION, async (site, change) => changed(site, "/oauth/introspect", await target(site), change)),
-  ["introspection, what it tells of an access token", async (site) => introspected(site, (await site.tokens()).access_token)],
-  ["introspection, what it tells of a refresh token", async (site) => introspected(site, (await site.tokens()).refresh_token)],
-  ["introspection, what it tells of nonsense", (site) => introspected(site, "nonsense")],
-  ["introspection, what it tells of an ID token", async (site) => introspected(site, (await site.tokens()).id_token ?? "")],
+  ["introspection, response for an access token", async (site) => introspected(site, (await site.tokens()).access_token)],
+  ["introspection, response for a refresh token", async (site) => introspected(site, (await site.tokens()).refresh_token)],
+  ["introspection, response for nonsense", (site) => introspected(site, "nonsense")],
+  ["introspection, response for an ID token", async (site) => introspected(site, (await site.tokens()).id_token ?? "")],
   ["introspection, as JSON", async (site) => seen(await site.post("/oauth/introspect", await target(site)))],
   ["introspection, by GET", async (site) => seen(await site.send(`/oauth/introspect?${form(await target(site))}`))],
   ...group("pushed request", PUSHED, async (site, change) => seen(await push(site, "post", change))),
@@ -163,7 +164,7 @@ export const requests = [
   ["pushed request, used twice", (site) => pushed(site, { twice: true })],
   ["pushed request, used by another client", (site) => pushed(site, { by: "other" })],
   ["pushed request, used with more parameters", (site) => pushed(site, { besides: { scope: "wizardry" } })],
-  ["pushed request, used by the client that must", (site) => pushed(site, { client: "pushed" })],
+  ["pushed request, used by a client that must push", (site) => pushed(site, { client: "pushed" })],
   ["device authorization", (site) => device(site)],
   ["device authorization, client missing", (site) => device(site, { client_id: GONE })],
   ["device authorization, client unknown", (site) => device(site, { client_id: "00000000-0000-4000-8000-000000000000" })],
@@ -171,13 +172,13 @@ export const requests = [
   ["device authorization, scope missing", (site) => device(site, { scope: GONE })],
   ["device authorization, client without the grant type", (site) => device(site, {}, "post")],
   ["logout without anything", (site) => logout(site)],
-  ["logout, hint of nonsense", (site) => logout(site, { id_token_hint: "nonsense" })],
+  ["logout, hint is nonsense", (site) => logout(site, { id_token_hint: "nonsense" })],
   ["logout, client unknown", (site) => logout(site, { client_id: "00000000-0000-4000-8000-000000000000" })],
-  ["logout, to an address that is not registered", (site) => logout(site, { client_id: site.clients.post.client_id, post_logout_redirect_uri: "https://evil.example/" })],
-  ["logout, to an address without saying who", (site) => logout(site, { post_logout_redirect_uri: "https://evil.example/" })],
+  ["logout, redirect URI not registered", (site) => logout(site, { client_id: site.clients.post.client_id, post_logout_redirect_uri: "https://evil.example/" })],
+  ["logout, redirect URI without a client", (site) => logout(site, { post_logout_redirect_uri: "https://evil.example/" })],
   ["keys", keysOf],
   ["keys, by POST", async (site) => answer(await site.form("/oauth/jwks", {}))],
-  ...PATHS.map((path) => [`${path}`, async (site) => `${(await site.send(path)).status} issuer is the address: ${(await site.send(path)).json?.issuer === site.issuer}`]),
+  ...PATHS.map((path) => [`${path}`, async (site) => `${(await site.send(path)).status} issuer matches: ${(await site.send(path)).json?.issuer === site.issuer}`]),
   ...PATHS.map((path) => [`${path}, by POST`, async (site) => `${(await site.form(path, {})).status}`]),
   ...METADATA.map((member) => [`metadata, ${member}`, async (site) => names((await site.send(PATHS[0])).json[member])]),
   ...FLAGS.map((member) => [`metadata, ${member}`, async (site) => String((await site.send(PATHS[0])).json[member])]),

@@ -1,39 +1,39 @@
-// Registration (RFC 7591) and what belongs to it (RFC 7592).
+// Registration (RFC 7591) and its management (RFC 7592).
 
 import { answer } from "../observe.mjs";
 import { CALLBACK, keys } from "../site.mjs";
 
 const GONE = undefined;
 
-/** A good registration, changed. */
+/** A valid registration, changed. */
 const METADATA = {
-  "as it should be": {},
+  "unchanged": {},
   "redirect_uris missing": { redirect_uris: GONE },
   "redirect_uris empty": { redirect_uris: [] },
   "redirect_uris a string": { redirect_uris: CALLBACK },
-  "redirect_uris of numbers": { redirect_uris: [5] },
+  "redirect_uris with numbers": { redirect_uris: [5] },
   "redirect URI with a fragment": { redirect_uris: [`${CALLBACK}#f`] },
-  "redirect URI with a user": { redirect_uris: ["https://user@client.example/cb"] },
-  "redirect URI with a star": { redirect_uris: ["https://*.client.example/cb"] },
+  "redirect URI with user information": { redirect_uris: ["https://user@client.example/cb"] },
+  "redirect URI with a wildcard": { redirect_uris: ["https://*.client.example/cb"] },
   "redirect URI with http": { redirect_uris: ["http://client.example/cb"] },
   "redirect URI with http on this computer": { redirect_uris: ["http://127.0.0.1/cb"] },
   "redirect URI with http on localhost": { redirect_uris: ["http://localhost:3000/cb"] },
-  "redirect URI of script": { redirect_uris: ["javascript:alert(1)"] },
-  "redirect URI of data": { redirect_uris: ["data:text/html,hi"] },
+  "redirect URI with a script": { redirect_uris: ["javascript:alert(1)"] },
+  "redirect URI with data": { redirect_uris: ["data:text/html,hi"] },
   "redirect URI relative": { redirect_uris: ["/cb"] },
-  "redirect URI of its own scheme, web": { redirect_uris: ["com.example.app:/cb"] },
-  "redirect URI of its own scheme, native": { redirect_uris: ["com.example.app:/cb"], application_type: "native" },
-  "redirect URI of a scheme without a dot, native": { redirect_uris: ["myapp:/cb"], application_type: "native" },
+  "redirect URI with a private-use scheme, web": { redirect_uris: ["com.example.app:/cb"] },
+  "redirect URI with a private-use scheme, native": { redirect_uris: ["com.example.app:/cb"], application_type: "native" },
+  "redirect URI with a scheme without a dot, native": { redirect_uris: ["myapp:/cb"], application_type: "native" },
   "redirect URI twice": { redirect_uris: [CALLBACK, CALLBACK] },
-  "one redirect URI of two bad": { redirect_uris: [CALLBACK, "nonsense"] },
+  "one of two redirect URIs invalid": { redirect_uris: [CALLBACK, "nonsense"] },
   "client_name missing": { client_name: GONE },
   "client_name a number": { client_name: 5 },
   "client_name empty": { client_name: "" },
-  "client_name of 5,000 characters": { client_name: "a".repeat(5000) },
+  "client_name with 5,000 characters": { client_name: "a".repeat(5000) },
   "client_name with a line break": { client_name: "Photo\nAlbum" },
-  "client_name that turns the writing round": { client_name: "Photo\u202eAlbum" },
+  "client_name that reverses the writing direction": { client_name: "Photo\u202eAlbum" },
   "logo_uri with http": { logo_uri: "http://client.example/logo.png" },
-  "logo_uri of script": { logo_uri: "javascript:alert(1)" },
+  "logo_uri with a script": { logo_uri: "javascript:alert(1)" },
   "client_uri relative": { client_uri: "/about" },
   "contacts a string": { contacts: "a@example.com" },
   "application_type unknown": { application_type: "toaster" },
@@ -44,8 +44,8 @@ const METADATA = {
   "private_key_jwt without keys": { token_endpoint_auth_method: "private_key_jwt" },
   "private_key_jwt with a private key": { token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [{ ...keys.ES256.secret, alg: "ES256" }] } },
   "private_key_jwt with a symmetric key": { token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [{ kty: "oct", k: "c2VjcmV0" }] } },
-  "private_key_jwt with no key in the list": { token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [] } },
-  "keys and their address": { jwks: { keys: [keys.ES256.jwk] }, jwks_uri: "https://client.example/jwks" },
+  "private_key_jwt with an empty key list": { token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [] } },
+  "jwks and jwks_uri": { jwks: { keys: [keys.ES256.jwk] }, jwks_uri: "https://client.example/jwks" },
   "jwks_uri with http": { jwks_uri: "http://client.example/jwks" },
   "jwks a string": { jwks: "nonsense" },
   "grant_types unknown": { grant_types: ["magic"] },
@@ -81,7 +81,7 @@ const BODIES = {
 
 const register = (site, change) => site.post("/oauth/clients", { client_name: "Registered", redirect_uris: [CALLBACK], ...change });
 
-/** What the holder of a registration token does with the configuration. */
+/** What the holder of a registration access token does with the configuration. */
 const CONFIGURATION = {
   "read": (ask) => ask("GET"),
   "read without a token": (ask) => ask("GET", { token: null }),
@@ -91,7 +91,7 @@ const CONFIGURATION = {
   "written with another client_id": (ask, { body, other }) => ask("PUT", { body: { ...body, client_id: other.client_id } }),
   "written without client_id": (ask, { body }) => ask("PUT", { body: { ...body, client_id: GONE } }),
   "written with another secret": (ask, { body }) => ask("PUT", { body: { ...body, client_secret: "chosen" } }),
-  "written with a bad redirect URI": (ask, { body }) => ask("PUT", { body: { ...body, redirect_uris: ["nonsense"] } }),
+  "written with an invalid redirect URI": (ask, { body }) => ask("PUT", { body: { ...body, redirect_uris: ["nonsense"] } }),
   "written with a wrong token": (ask, { body }) => ask("PUT", { body, token: "wrong" }),
   "deleted": (ask) => ask("DELETE"),
   "deleted with a wrong token": (ask) => ask("DELETE", { token: "wrong" }),

@@ -1,11 +1,16 @@
 //! How the session writes its values: as lists without names, because a cookie has 4 KiB. What cannot be read opens as nothing.
 
+use std::borrow::Cow;
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_domain::challenge::{ChallengeDigest, IssuedChallenge};
+use countersign_domain::device::UserCode;
 use countersign_domain::id::{ClientId, GrantId, UserId};
 use countersign_domain::key_thumbprint::KeyThumbprint;
-use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::pending::{
+    AccessRequest, ClientRequest, PendingAuthorization, Requester, WaitingDevice,
+};
 use countersign_domain::pkce::CodeChallenge;
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::response_mode::ResponseMode;
@@ -17,7 +22,15 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-/// A request as the cookie has it: a list without names, because there are 4 KiB.
+/// A request as the cookie has it: a list without names, because there are 4 KiB. One list serves for all who ask:
+///
+/// - a client: its id, its redirect URI, its state;
+/// - our account page: [`ACCOUNT_PAGE`], the page to come back to, no state and no scopes;
+/// - a device: the id of its client, the page where the browser goes afterwards, the code that it shows as the state, and its
+///   id among the [`SealedRarities`].
+///
+/// Earlier releases write and read the same lists, so that replicas of both may run side by side. Cookies live as long as a
+/// request (half an hour by default): the release after one that changes this may stop reading what the one before wrote.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SealedPending(
     String,
@@ -31,6 +44,9 @@ pub(super) struct SealedPending(
     Vec<SealedChallenge>,
     #[serde(default, skip_serializing_if = "Option::is_none")] Option<SealedExtras>,
 );
+
+/// What stands for our account page where other requests have their client's id.
+const ACCOUNT_PAGE: Uuid = Uuid::nil();
 
 /// What few requests have: the language that the client wants, how old a sign-in may be, and what fewer still have.
 #[derive(Default, Serialize, Deserialize)]
@@ -62,43 +78,32 @@ struct SealedRarities {
 impl SealedExtras {
     fn seal(pending: &PendingAuthorization) -> Option<Self> {
         let oldest_sign_in = pending.oldest_sign_in.map(|time| time.unix_timestamp());
-        let this = Self(pending.ui_locales.clone(), oldest_sign_in, SealedRarities::seal(pending));
+        let this = Self(pending.ui_locales.clone(), oldest_sign_in, SealedRarities::seal(&pending.requester));
         let Self(ui_locales, oldest_sign_in, rarities) = &this;
         (ui_locales.is_some() || oldest_sign_in.is_some() || rarities.is_some()).then_some(this)
     }
 }
 
 impl SealedRarities {
-    fn seal(pending: &PendingAuthorization) -> Option<Self> {
-        let this = Self {
-            form_post: pending.response_mode == ResponseMode::FormPost,
-            resources: pending.resources.clone(),
-            key: pending.key.map(|key| key.to_string()),
-            required_user: pending.required_user.map(|user| URL_SAFE_NO_PAD.encode(user.as_uuid())),
-            device: pending.device.map(|device| URL_SAFE_NO_PAD.encode(device.as_uuid())),
-            document: pending.document.clone(),
+    fn seal(requester: &Requester) -> Option<Self> {
+        let of = |access: &AccessRequest| Self {
+            resources: access.resources.clone(),
+            document: access.document.clone(),
+            ..Self::default()
+        };
+        let this = match requester {
+            Requester::Client(request) => Self {
+                form_post: request.response_mode == ResponseMode::FormPost,
+                key: request.key.map(|key| key.to_string()),
+                required_user: request.required_user.map(|user| encode(user.as_uuid())),
+                ..of(&request.access)
+            },
+            Requester::AccountPage { .. } => Self::default(),
+            Requester::Device(waiting) => {
+                Self { device: Some(encode(waiting.id.as_uuid())), ..of(&waiting.access) }
+            }
         };
         (this != Self::default()).then_some(this)
-    }
-
-    fn open(self, pending: PendingAuthorization) -> Option<PendingAuthorization> {
-        let uuid = |text: Option<String>| match text {
-            Some(text) => Some(Some(Uuid::from_bytes(decode(&text)?))),
-            None => Some(None),
-        };
-        let key = match &self.key {
-            Some(text) => Some(KeyThumbprint::parse(text)?),
-            None => None,
-        };
-        Some(PendingAuthorization {
-            response_mode: if self.form_post { ResponseMode::FormPost } else { ResponseMode::Query },
-            resources: self.resources,
-            key,
-            required_user: uuid(self.required_user)?.map(UserId::from_uuid),
-            device: uuid(self.device)?.map(GrantId::from_uuid),
-            document: self.document,
-            ..pending
-        })
     }
 }
 
@@ -115,14 +120,17 @@ struct SealedChallenge(
 
 impl SealedPending {
     pub(super) fn seal(pending: &PendingAuthorization) -> Self {
+        let request = pending.client_request();
+        let name = pending.requester.name();
+        let challenge = request.and_then(|request| request.code_challenge);
         Self(
-            URL_SAFE_NO_PAD.encode(pending.client.as_uuid()),
-            pending.redirect_uri.as_str().to_owned(),
-            pending.scope.to_string(),
-            pending.state.clone(),
-            pending.nonce.clone(),
-            pending.code_challenge.map(|challenge| URL_SAFE_NO_PAD.encode(challenge.as_bytes())),
-            pending.login_hint.clone(),
+            encode(pending.access().map_or(ACCOUNT_PAGE, |access| access.client.as_uuid())),
+            name.redirect_uri.to_owned(),
+            pending.scope().to_string(),
+            name.state.map(Cow::into_owned),
+            request.and_then(|request| request.nonce.clone()),
+            challenge.map(|challenge| URL_SAFE_NO_PAD.encode(challenge.as_bytes())),
+            request.and_then(|request| request.login_hint.clone()),
             pending.expires_at.unix_timestamp(),
             pending.challenges.iter().map(SealedChallenge::seal).collect(),
             SealedExtras::seal(pending),
@@ -143,36 +151,61 @@ impl SealedPending {
             extras,
         ) = self;
         let SealedExtras(ui_locales, oldest_sign_in, rarities) = extras.unwrap_or_default();
+        let SealedRarities { form_post, resources, key, required_user, device, document } =
+            rarities.unwrap_or_default();
+        let client = uuid(&client)?;
+        let redirect_uri = RedirectUri::from_trusted(redirect_uri);
+        let access = || {
+            let client = ClientId::from_uuid(client);
+            let scope = if scope.is_empty() { ScopeSet::default() } else { ScopeSet::parse(&scope).ok()? };
+            Some(AccessRequest { client, document, scope, resources })
+        };
+        let requester = match device {
+            None if client == ACCOUNT_PAGE => Requester::AccountPage { page: redirect_uri },
+            None => Requester::Client(ClientRequest {
+                access: access()?,
+                redirect_uri,
+                state,
+                nonce,
+                code_challenge: opened(code_challenge, |text| decode(text).map(CodeChallenge::from_bytes))?,
+                login_hint,
+                response_mode: if form_post { ResponseMode::FormPost } else { ResponseMode::Query },
+                key: opened(key, KeyThumbprint::parse)?,
+                required_user: opened(required_user, |text| uuid(text).map(UserId::from_uuid))?,
+            }),
+            Some(id) => Requester::Device(WaitingDevice {
+                id: GrantId::from_uuid(uuid(&id)?),
+                code: UserCode::parse(&state?)?,
+                access: access()?,
+                done: redirect_uri,
+            }),
+        };
         let oldest_sign_in = match oldest_sign_in {
             Some(time) => Some(OffsetDateTime::from_unix_timestamp(time).ok()?),
             None => None,
         };
-        // The account page has no scopes.
-        let scope = if scope.is_empty() { ScopeSet::default() } else { ScopeSet::parse(&scope).ok()? };
-        let code_challenge = match code_challenge {
-            Some(text) => Some(CodeChallenge::from_bytes(decode(&text)?)),
-            None => None,
-        };
-        let client = ClientId::from_uuid(Uuid::from_bytes(decode(&client)?));
-        let redirect_uri = RedirectUri::from_trusted(redirect_uri);
-        let expires_at = OffsetDateTime::from_unix_timestamp(expires_at).ok()?;
-        rarities.unwrap_or_default().open(PendingAuthorization {
-            state,
-            nonce,
-            code_challenge,
-            login_hint,
+        Some(PendingAuthorization {
+            requester,
             ui_locales,
             oldest_sign_in,
+            expires_at: OffsetDateTime::from_unix_timestamp(expires_at).ok()?,
             challenges: challenges.into_iter().map(SealedChallenge::open).collect::<Option<_>>()?,
-            ..PendingAuthorization::bare(client, redirect_uri, scope, expires_at)
         })
+    }
+}
+
+/// Reads a value that may be missing: `None` if it is there and cannot be read.
+fn opened<T>(sealed: Option<String>, read: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
+    match sealed {
+        Some(text) => Some(Some(read(&text)?)),
+        None => Some(None),
     }
 }
 
 impl SealedChallenge {
     fn seal(challenge: &IssuedChallenge) -> Self {
         Self(
-            URL_SAFE_NO_PAD.encode(challenge.id.as_uuid()),
+            encode(challenge.id.as_uuid()),
             URL_SAFE_NO_PAD.encode(challenge.digest.as_bytes()),
             challenge.expires_at.unix_timestamp(),
             challenge.failures,
@@ -183,7 +216,7 @@ impl SealedChallenge {
 
     fn open(self) -> Option<IssuedChallenge> {
         Some(IssuedChallenge {
-            id: GrantId::from_uuid(Uuid::from_bytes(decode(&self.0)?)),
+            id: GrantId::from_uuid(uuid(&self.0)?),
             digest: ChallengeDigest::from_bytes(decode(&self.1)?),
             expires_at: OffsetDateTime::from_unix_timestamp(self.2).ok()?,
             failures: self.3,
@@ -257,6 +290,14 @@ impl SealedAccount {
         let Self(family, chain, address) = self;
         WalletAccount { family, chain, address }
     }
+}
+
+fn encode(uuid: Uuid) -> String {
+    URL_SAFE_NO_PAD.encode(uuid)
+}
+
+fn uuid(text: &str) -> Option<Uuid> {
+    decode(text).map(Uuid::from_bytes)
 }
 
 fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {

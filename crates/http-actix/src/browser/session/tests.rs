@@ -1,14 +1,18 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_domain::challenge::{ChallengeDigest, IssuedChallenge};
-use countersign_domain::id::{ClientId, GrantId};
+use countersign_domain::device::UserCode;
+use countersign_domain::id::{ClientId, GrantId, UserId};
+use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::lifetimes::Lifetimes;
+use countersign_domain::pending::{AccessRequest, ClientRequest, Requester, WaitingDevice};
 use countersign_domain::pkce::CodeChallenge;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::wallet::{AccountKind, WalletAccount};
 use time::Duration;
+use uuid::Uuid;
 
 use super::*;
 
@@ -31,23 +35,29 @@ fn ordinary(number: u8) -> PendingAuthorization {
     };
     let redirect_uri = RedirectUri::parse("https://photos.example.com/oauth/callback/countersign").unwrap();
     let (scope, expires_at) = (ScopeSet::of(&Scope::ALL), NOW + Duration::minutes(30));
-    PendingAuthorization {
+    let request = ClientRequest {
         state: Some(URL_SAFE_NO_PAD.encode([number; 32])),
         nonce: Some(URL_SAFE_NO_PAD.encode([number; 32])),
         code_challenge: Some(CodeChallenge::from_bytes([number; 32])),
+        ..ClientRequest::bare(ClientId::at(NOW, [number; 10]), redirect_uri, scope)
+    };
+    PendingAuthorization {
         challenges: (0..5).map(challenge).collect(),
-        ..PendingAuthorization::bare(ClientId::at(NOW, [number; 10]), redirect_uri, scope, expires_at)
+        ..PendingAuthorization::of(Requester::Client(request), expires_at)
     }
 }
 
 fn with_state(state: String) -> PendingAuthorization {
-    PendingAuthorization {
-        state: Some(state),
-        nonce: None,
-        code_challenge: None,
-        challenges: Vec::new(),
-        ..ordinary(0)
-    }
+    let request = ClientRequest { state: Some(state), nonce: None, code_challenge: None, ..request(0) };
+    PendingAuthorization { challenges: Vec::new(), ..of(request) }
+}
+
+fn request(number: u8) -> ClientRequest {
+    ordinary(number).client_request().unwrap().clone()
+}
+
+fn of(request: ClientRequest) -> PendingAuthorization {
+    PendingAuthorization { requester: Requester::Client(request), ..ordinary(0) }
 }
 
 #[test]
@@ -55,7 +65,7 @@ fn what_was_sealed_opens_as_it_was() {
     let pending = ordinary(1);
     assert_eq!(SealedPending::seal(&pending).open(), Some(pending));
     let bare =
-        PendingAuthorization { state: None, login_hint: Some("0xA".to_owned()), ..with_state(String::new()) };
+        of(ClientRequest { state: None, nonce: None, login_hint: Some("0xA".to_owned()), ..request(0) });
     assert_eq!(SealedPending::seal(&bare).open(), Some(bare));
     let public_url = PublicUrl::parse("https://auth.example.com").unwrap();
     let account = PendingAuthorization {
@@ -63,6 +73,86 @@ fn what_was_sealed_opens_as_it_was() {
         ..PendingAuthorization::for_account(&public_url, NOW, &Lifetimes::default())
     };
     assert_eq!(SealedPending::seal(&account).open(), Some(account), "the account page has no scopes");
+}
+
+/// Reads what an earlier release sealed, and shows that this one seals the same.
+fn opened_as_before(sealed: &str) -> PendingAuthorization {
+    let opened = serde_json::from_str::<SealedPending>(sealed).unwrap().open().unwrap();
+    assert_eq!(serde_json::to_string(&SealedPending::seal(&opened)).unwrap(), sealed);
+    opened
+}
+
+#[test]
+fn a_cookie_of_the_release_before_opens_as_the_request_of_a_client() {
+    let opened = opened_as_before(
+        r#"["AQEBAQEBAQEBAQEBAQEBAQ","https://photos.example/cb","openid profile","s 1","n 1","BAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQ","0xA",1800,[["AgICAgICAgICAgICAgICAg","AwMDAwMDAwMDAwMDAwMDAw",300,1,"","key"]],["de",60,{"f":true,"r":["urn:a"],"k":"BQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQU","u":"BgYGBgYGBgYGBgYGBgYGBg","c":"https://photos.example/client.json"}]]"#,
+    );
+    let expected = PendingAuthorization {
+        requester: Requester::Client(ClientRequest {
+            access: AccessRequest {
+                client: ClientId::from_uuid(Uuid::from_bytes([1; 16])),
+                document: Some("https://photos.example/client.json".to_owned()),
+                scope: ScopeSet::of(&[Scope::OpenId, Scope::Profile]),
+                resources: vec!["urn:a".to_owned()],
+            },
+            redirect_uri: RedirectUri::from_trusted("https://photos.example/cb".to_owned()),
+            state: Some("s 1".to_owned()),
+            nonce: Some("n 1".to_owned()),
+            code_challenge: Some(CodeChallenge::from_bytes([4; 32])),
+            login_hint: Some("0xA".to_owned()),
+            response_mode: ResponseMode::FormPost,
+            key: Some(KeyThumbprint::from_bytes([5; 32])),
+            required_user: Some(UserId::from_uuid(Uuid::from_bytes([6; 16]))),
+        }),
+        ui_locales: Some("de".to_owned()),
+        oldest_sign_in: Some(NOW + Duration::minutes(1)),
+        expires_at: NOW + Duration::minutes(30),
+        challenges: vec![IssuedChallenge {
+            id: GrantId::from_uuid(Uuid::from_bytes([2; 16])),
+            digest: ChallengeDigest::from_bytes([3; 16]),
+            expires_at: NOW + Duration::minutes(5),
+            failures: 1,
+            chain: None,
+            kind: Some(AccountKind::Key),
+        }],
+    };
+    assert_eq!(opened, expected);
+    assert_eq!(opened.label(), "81fe811f");
+}
+
+#[test]
+fn a_cookie_of_the_release_before_opens_as_the_request_of_the_account_page() {
+    let opened = opened_as_before(
+        r#"["AAAAAAAAAAAAAAAAAAAAAA","https://auth.example.com/account","",null,null,null,null,1800,[],[null,60]]"#,
+    );
+    let public_url = PublicUrl::parse("https://auth.example.com").unwrap();
+    let expected = PendingAuthorization {
+        oldest_sign_in: Some(NOW + Duration::minutes(1)),
+        ..PendingAuthorization::for_account(&public_url, NOW, &Lifetimes::default())
+    };
+    assert_eq!(opened, expected);
+    assert_eq!(opened.label(), "600a0aa2");
+}
+
+#[test]
+fn a_cookie_of_the_release_before_opens_as_the_request_of_a_device() {
+    let opened = opened_as_before(
+        r#"["AQEBAQEBAQEBAQEBAQEBAQ","https://auth.example.com/device/done","profile","WDJB-MJHT",null,null,null,600,[],[null,null,{"r":["urn:a"],"d":"BwcHBwcHBwcHBwcHBwcHBw"}]]"#,
+    );
+    let device = WaitingDevice {
+        id: GrantId::from_uuid(Uuid::from_bytes([7; 16])),
+        code: UserCode::parse("WDJB-MJHT").unwrap(),
+        access: AccessRequest {
+            client: ClientId::from_uuid(Uuid::from_bytes([1; 16])),
+            document: None,
+            scope: ScopeSet::of(&[Scope::Profile]),
+            resources: vec!["urn:a".to_owned()],
+        },
+        done: RedirectUri::of_device(&PublicUrl::parse("https://auth.example.com").unwrap()),
+    };
+    let expires_at = NOW + Duration::minutes(10);
+    assert_eq!(opened, PendingAuthorization::of(Requester::Device(device), expires_at));
+    assert_eq!(opened.label(), "26a6c12e");
 }
 
 #[test]
@@ -118,7 +208,8 @@ fn a_sealed_cookie_stays_below_what_browsers_keep() {
 #[test]
 fn the_same_request_again_takes_the_place_of_its_elder() {
     let mut pendings = Pendings(vec![ordinary(1), ordinary(2)]);
-    pendings.add(PendingAuthorization { nonce: None, ..ordinary(1) });
+    let again = of(ClientRequest { nonce: None, ..request(1) });
+    pendings.add(again.clone());
     assert_eq!(pendings.len(), 2);
-    assert_eq!(pendings.newest().map(|pending| pending.nonce.clone()), Some(None));
+    assert_eq!(pendings.newest(), Some(&mut again.clone()));
 }

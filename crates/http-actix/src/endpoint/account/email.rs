@@ -6,7 +6,7 @@ use actix_web::http::{StatusCode, header};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::email::{EmailAddress, EmailRejected};
-use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::pending::{PendingAuthorization, Requester};
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::secret::Secret;
 use countersign_domain::wallet::WalletAccount;
@@ -152,9 +152,10 @@ pub(crate) async fn ask(
         && query_value(&request, SIGN_IN).map_err(ApiError::always_as_page)?.is_some()
     {
         let here = state.context.policy.public_url.join("/account/email/confirm");
-        let redirect_uri = RedirectUri::from_trusted(format!("{here}?token={}", token.expose()));
+        let page = RedirectUri::from_trusted(format!("{here}?token={}", token.expose()));
+        let requester = Requester::AccountPage { page };
         let oldest_sign_in = Some(state.context.clock.now());
-        let pending = PendingAuthorization { redirect_uri, oldest_sign_in, ..request_of_ours(&state) };
+        let pending = PendingAuthorization { requester, oldest_sign_in, ..request_of_ours(&state) };
         return sign_in_for(&state, &session, pending, StatusCode::FOUND);
     }
     show_link(&state, &request, &token, opened)

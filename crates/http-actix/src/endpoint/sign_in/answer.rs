@@ -7,7 +7,7 @@ use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::error::{OAuthError, OAuthErrorCode, Reason};
 use countersign_domain::own_origin::OwnOrigin;
-use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::pending::{PendingAuthorization, Requester};
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::response_mode::ResponseMode;
 use countersign_usecases::steps::answer::ClientAnswer;
@@ -140,7 +140,10 @@ pub(crate) fn leave(
     }
     let target = to.address();
     // The way to a page of our own is none that `form-action` forbids.
-    let stays_here = pending.is_for_account() || pending.device.is_some();
+    let stays_here = match pending.requester {
+        Requester::Client(_) => false,
+        Requester::AccountPage { .. } | Requester::Device(_) => true,
+    };
     if is_form && prefers_html(request) && !stays_here {
         let destination = &state.pages.templates.destination(language, &to.redirect_uri.destination());
         let page = ContinuePage { target: &target, destination, denied };

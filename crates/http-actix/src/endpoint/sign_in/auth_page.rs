@@ -7,7 +7,7 @@ use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::challenge::iso8601;
-use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::pending::{PendingAuthorization, RequestName, Requester};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{SigningHint, WalletVerifier};
 use countersign_usecases::sign_in::describe_sign_in::{Standing, describe_sign_in};
@@ -93,16 +93,23 @@ pub(crate) async fn render(
         Standing::MustSign { account, new } => (None, Some(values.place(account.address)), new),
     };
     let address = issued.as_ref().map(|issued| name_of(wallets, &issued.account)).or(step.address);
+    let (is_account, device, login_hint) = match &pending.requester {
+        Requester::Client(request) => (false, None, request.login_hint.clone()),
+        Requester::AccountPage { .. } => (true, None, None),
+        Requester::Device(device) => (false, Some(values.place(device.code.to_string())), None),
+    };
+    let resources = pending.access().map_or(&[][..], |access| &access.resources);
+    let RequestName { client_id, redirect_uri, state: client_state } = pending.requester.name();
     let page = SignInPage {
         client: ClientContext::of(sign_in.client, context.policy.public_url.authority(), &mut values),
-        is_account: pending.is_for_account(),
-        device: pending.device_code().map(|code| values.place(code)),
+        is_account,
+        device,
         destination: values.place(state.pages.templates.destination(language, &sign_in.destination)),
-        scopes: ScopeContext::list(pending.scope, new),
-        resources: pending.resources.iter().map(|uri| values.place(uri)).collect(),
-        client_id: values.place(pending.client.to_string()),
-        redirect_uri: values.place(pending.redirect_uri.as_str()),
-        state: pending.state.as_deref().map(|state| values.place(state)),
+        scopes: ScopeContext::list(pending.scope(), new),
+        resources: resources.iter().map(|uri| values.place(uri)).collect(),
+        client_id: values.place(client_id),
+        redirect_uri: values.place(redirect_uri),
+        state: client_state.map(|state| values.place(state)),
         request_label: values.place(pending.label()),
         remembered,
         form_deny: values.place(forms.secret(&Action::Deny { request: pending })),
@@ -110,11 +117,11 @@ pub(crate) async fn render(
         step_up: new.is_some(),
         another: step.another,
         offer_email: sign_in.lacks_email,
-        may_remember: context.policy.lifetimes.login_session.is_positive() && !pending.is_for_account(),
+        may_remember: context.policy.lifetimes.login_session.is_positive() && !is_account,
         remember_hours: context.policy.lifetimes.login_session.whole_hours().max(1),
         playground_wallet: state.playground
-            && pending.redirect_uri.as_str() == playground::redirect_uri(&context.policy.public_url),
-        address: address.or_else(|| pending.login_hint.clone()).map(|address| values.place(address)),
+            && redirect_uri == playground::redirect_uri(&context.policy.public_url),
+        address: address.or(login_hint).map(|address| values.place(address)),
         chains: step
             .chains
             .iter()

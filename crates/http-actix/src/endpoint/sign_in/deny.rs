@@ -4,7 +4,6 @@ use actix_session::Session;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_usecases::sign_in::deny_authorization::deny_authorization;
-use countersign_usecases::sign_in::deny_device::deny_device;
 use paperclip::actix::Apiv2Schema;
 use serde::Deserialize;
 
@@ -45,10 +44,7 @@ pub(crate) async fn deny(
     let pending = pendings.named(&client_id, &redirect_uri, sent.state.as_deref())?.clone();
     let action = Action::Deny { request: &pending };
     state.forms(&request).with(&session).require(&action, sent.form.as_deref())?;
-    let to = match pending.device {
-        Some(device) => deny_device(context, device).await?,
-        None => deny_authorization(context, &pending),
-    };
+    let to = deny_authorization(context, &pending).await?;
     let leaving = Leaving { pending: &pending, is_form: body.kind == Kind::Form, denied: true };
     leave(&state, &request, &session, pendings, &to, &leaving)
 }

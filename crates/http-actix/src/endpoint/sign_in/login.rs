@@ -8,6 +8,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::authorization::unknown_client;
 use countersign_domain::client_document::DocumentUrl;
 use countersign_domain::id::ClientId;
+use countersign_domain::pending::ACCOUNT_PAGE;
 use countersign_domain::wallet::AccountName;
 use countersign_metrics::{LoginResult, namespace};
 use countersign_usecases::sign_in::complete_login::{
@@ -165,9 +166,10 @@ fn count(state: &AppState, wallet_address: &str, done: &Result<SignedIn, Complet
 /// the session knows nothing of it.
 async fn no_such_request(state: &AppState, client_id: &str, client_state: Option<&str>) -> ApiError {
     let is_document = DocumentUrl::parse(client_id, state.context.policy.public_url.is_loopback()).is_some();
+    if client_id == ACCOUNT_PAGE || is_document {
+        return ApiError::missing_session();
+    }
     let registered = match ClientId::parse(client_id) {
-        Some(ClientId::ACCOUNT) => return ApiError::missing_session(),
-        None if is_document => return ApiError::missing_session(),
         Some(id) => state.context.find_client(id).await,
         None => Ok(None),
     };

@@ -3,6 +3,8 @@
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::error::OAuthErrorCode;
+use countersign_domain::grant::Subject;
+use countersign_domain::id::UserId;
 use countersign_domain::secret::Secret;
 use countersign_usecases::tokens::introspect_token::{TokenFacts, introspect_token};
 use paperclip::actix::Apiv2Schema;
@@ -103,6 +105,15 @@ async fn handle(
     Ok(introspect_token(&state.context, &credentials, &token).await?)
 }
 
+/// The name of whoever the token is about. Clients that got a token for themselves always had one of the same form.
+fn username_of(subject: Subject) -> String {
+    let id = match subject {
+        Subject::Person(user) => user.as_uuid(),
+        Subject::Client(client) => client.as_uuid(),
+    };
+    UserId::from_uuid(id).preferred_username()
+}
+
 fn facts_of(facts: TokenFacts, issuer: &str) -> IntrospectionBody {
     let is_access = facts.audience.is_some();
     let token_type = if facts.key.is_some() { "DPoP" } else { "Bearer" };
@@ -110,8 +121,8 @@ fn facts_of(facts: TokenFacts, issuer: &str) -> IntrospectionBody {
         active: true,
         scope: Some(facts.scope.to_string()),
         client_id: Some(facts.client),
-        username: Some(facts.user.preferred_username()),
-        sub: Some(facts.user.to_string()),
+        username: Some(username_of(facts.subject)),
+        sub: Some(facts.subject.to_string()),
         exp: Some(facts.expires_at.unix_timestamp()),
         iat: Some(facts.issued_at.unix_timestamp()),
         iss: Some(issuer.to_owned()),

@@ -75,7 +75,8 @@ async fn the_account_page_is_signed_in_to_with_a_text_that_says_so_and_gives_no_
     assert_eq!(account.signed_in_as.address, "toy-ann");
     assert_eq!((account.wallets.len(), account.sessions.len(), account.consents.len()), (1, 1, 0));
     assert_eq!(account.sessions[0].browser, "Firefox on Linux");
-    assert_eq!(deny_authorization(&world.context, &request).address(), "https://auth.example.com/");
+    let to = deny_authorization(&world.context, &request).await.unwrap();
+    assert_eq!(to.address(), "https://auth.example.com/");
 }
 
 #[tokio::test]

@@ -61,7 +61,8 @@ async fn a_client_that_a_document_describes_signs_people_in() {
     let world = world_with(&json!({}));
     let id = ClientId::of_document(ADDRESS);
     let mut pending = world.pending(&client(), &PKCE).await;
-    assert_eq!((pending.client, pending.document.as_deref()), (id, Some(ADDRESS)));
+    let access = pending.access().unwrap();
+    assert_eq!((access.client, access.document.as_deref()), (id, Some(ADDRESS)));
     assert_eq!(world.context.storage.find_client(id).await.unwrap(), None, "nobody signed yet");
     let code = code_of(&world.sign_in(&mut pending, "toy-ann").await.unwrap());
     let stored = world.context.storage.find_client(id).await.unwrap().unwrap();
@@ -82,7 +83,7 @@ async fn a_document_without_scopes_may_ask_for_the_usual_ones() {
     world.pending(&client(), &all).await;
     let world = world_with(&json!({"scope": "mcp:tools email other"}));
     assert_eq!(
-        world.pending(&client(), &[PKCE[0], PKCE[1], ("scope", "email")]).await.scope.to_string(),
+        world.pending(&client(), &[PKCE[0], PKCE[1], ("scope", "email")]).await.scope().to_string(),
         "email"
     );
 }

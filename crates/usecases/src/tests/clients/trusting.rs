@@ -129,7 +129,7 @@ async fn f_08_a_devices_code_is_no_code_of_a_browser_and_is_not_burnt() {
         let device = begin_device(&world.context, asks).await.unwrap();
         let mut pending = find_device(&world.context, &device.user_code.to_string()).await.unwrap().unwrap();
         world.sign_in(&mut pending, "toy-ann").await.unwrap();
-        let done = pending.redirect_uri.as_str().to_owned();
+        let done = pending.requester.name().redirect_uri.to_owned();
         let by_browser = |redirect_uri: &str, verifier: Option<&str>| {
             exchange_code(
                 &world.context,

@@ -4,8 +4,9 @@
 use countersign_domain::client::ClientOrigin;
 use countersign_domain::id::ClientId;
 use countersign_domain::parameters::Parameters;
-use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::pending::{ClientRequest, PendingAuthorization, Requester};
 use countersign_domain::public_url::PublicUrl;
+use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::resource::ResourceRules;
 use countersign_domain::secret::Secret;
@@ -271,6 +272,14 @@ async fn f_01_where_any_resource_is_taken_no_client_is_one() {
     }
 }
 
+/// The same request of a client, with another place to go.
+fn at(place: &str, pending: PendingAuthorization) -> PendingAuthorization {
+    let redirect_uri = RedirectUri::from_trusted(place.to_owned());
+    let request = pending.client_request().unwrap().clone();
+    let requester = Requester::Client(ClientRequest { redirect_uri, ..request });
+    PendingAuthorization { requester, ..pending }
+}
+
 /// Ann signed at one place for one API; everything else is asked for in all ways to go on without a signature.
 #[tokio::test]
 async fn f_03_a_remembered_sign_in_goes_where_it_was_signed_for_and_nowhere_else() {
@@ -295,12 +304,7 @@ async fn f_03_a_remembered_sign_in_goes_where_it_was_signed_for_and_nowhere_else
             (vec![("scope", "profile")], ELSEWHERE),
         ];
         for (more, place) in &mut attacks {
-            let pending = PendingAuthorization {
-                redirect_uri: countersign_domain::redirect_uri::RedirectUri::from_trusted(
-                    (*place).to_owned(),
-                ),
-                ..world.pending(&registered, more).await
-            };
+            let pending = at(place, world.pending(&registered, more).await);
             let standing = describe_sign_in(&world.context, &pending, &browser).await.unwrap().standing;
             assert!(matches!(standing, Standing::MustSign { .. }), "{more:?} {place}");
             let wishes = ContinueWishes::default();
@@ -319,10 +323,7 @@ async fn f_03_a_remembered_sign_in_goes_where_it_was_signed_for_and_nowhere_else
         let to = continue_session(&world.context, &again, &browser, wishes).await.unwrap().to.address();
         let tokens = world.exchange(&registered, &code_of(&to)).await.unwrap();
         assert_eq!(audience(&world, &tokens), [A]);
-        let mut there = PendingAuthorization {
-            redirect_uri: countersign_domain::redirect_uri::RedirectUri::from_trusted(ELSEWHERE.to_owned()),
-            ..world.pending(&registered, &[("scope", "email")]).await
-        };
+        let mut there = at(ELSEWHERE, world.pending(&registered, &[("scope", "email")]).await);
         world.remember(&mut browser, &mut there, "toy-ann").await;
         let mixed = world.pending(&registered, &[("scope", "email"), ("state", "mixed")]).await;
         let wishes = ContinueWishes::default();

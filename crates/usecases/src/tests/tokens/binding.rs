@@ -194,7 +194,7 @@ async fn a_110_a_proof_beside_a_pushed_request_binds_the_code_and_contradicts_no
     for named in [Vec::new(), vec![("dpop_jkt", String::new())]] {
         let pushed = push(named, "ann").await.unwrap();
         let pending = world.pending(&client, &[("request_uri", &pushed.request_uri)]).await;
-        assert!(pending.key.is_some());
+        assert!(pending.client_request().unwrap().key.is_some());
     }
 }
 

@@ -1,5 +1,6 @@
 //! A client asks for tokens of its own.
 
+use countersign_domain::grant::Holder;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::secret::Secret;
 
@@ -39,7 +40,8 @@ async fn a_client_gets_an_access_token_and_nothing_else() {
     let read = world.context.signer.read_access_token(answer.access_token.expose()).unwrap();
     assert_eq!((read.audience, read.client), (vec!["https://api.example".to_owned()], client.id.clone()));
     let found = world.context.storage.find_access(read.id).await.unwrap().unwrap();
-    assert_eq!(found.user.to_string(), client.id, "its subject is the client");
+    assert_eq!(found.holder, Holder::Client);
+    assert_eq!(found.holder.subject(found.client).to_string(), client.id, "its subject is the client");
 }
 
 #[tokio::test]

@@ -156,10 +156,10 @@ async fn a_103_claims_that_are_asked_for_one_by_one_come_with_their_scope_if_the
     let asked = r#"{"userinfo":{"email":{"essential":true},"nickname":null},"id_token":{"name":null,"acr":{"values":["x"]}}}"#;
     let more = [("scope", "openid"), ("claims", asked)];
     let client = openid_client(&world).await;
-    assert_eq!(world.pending(&client, &more).await.scope.to_string(), "openid profile email");
+    assert_eq!(world.pending(&client, &more).await.scope().to_string(), "openid profile email");
     let scopes = Some(vec!["openid".to_owned()]);
     let without = world.register(RequestedMetadata { scopes, ..RequestedMetadata::default() }).await;
-    assert_eq!(world.pending(&without, &more).await.scope.to_string(), "openid");
+    assert_eq!(world.pending(&without, &more).await.scope().to_string(), "openid");
 }
 
 /// The audience of the access token.
