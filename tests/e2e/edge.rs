@@ -168,7 +168,7 @@ fn f_05_honest_people_are_served_in_a_storm() {
 #[test]
 fn d_23_with_256_descriptors_a_thousand_clients_end_nothing_and_leave_no_trace() {
     let mut server = Database::sqlite().server().after("ulimit -n 256").start();
-    assert!(said(&server, "the process may have 256 open files") == 1, "{}", log(&server));
+    assert!(said(&server, "the process may only have 256 open files") == 1, "{}", log(&server));
     let storm = Storm::begin(server.address, &[(Hold::Silent, 400), (Hold::Idle, 300), (Hold::Flood, 300)]);
     thread::sleep(Duration::from_secs(12));
     assert!(!server.has_ended());

@@ -235,7 +235,13 @@ export async function severalAtOnce(judges) {
  * axe-core does. Either way all transitions have ended afterwards, so that no color is checked while it changes.
  */
 export function picturesIn(folder) {
-  if (process.env.PICTURES !== "1") return (page) => page.evaluate(endTransitions);
+  if (process.env.PICTURES !== "1") {
+    // A page that a form led to can be in its state before its stylesheet is there.
+    return async (page) => {
+      await page.waitForLoadState();
+      await page.evaluate(endTransitions);
+    };
+  }
   mkdirSync(`${project}${folder}`, { recursive: true });
   return (page, name) => page.screenshot({ path: `${project}${folder}/${name}.png`, fullPage: true, animations: "disabled" });
 }
