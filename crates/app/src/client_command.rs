@@ -49,7 +49,8 @@ pub(crate) async fn client(
         nonces: DpopNonceKey::new(wiring.entropy.bytes()),
         pictures: PictureKey::new(wiring.entropy.bytes()),
     };
-    let context = wiring.context(config, Arc::clone(&opened.storage), Arc::new(SignsNothing), keys);
+    let (storage, clock) = (Arc::clone(&opened.storage), Arc::clone(&wiring.clock));
+    let context = wiring.context(config, storage, clock, Arc::new(SignsNothing), keys);
     let done = carry_out(command, &context, out).await;
     opened.close().await;
     done
@@ -100,7 +101,7 @@ async fn carry_out(command: ClientCommand, context: &Context, out: &mut dyn Writ
             if !yes && !is_confirmed(&client)? {
                 return Err(Failure::Failed("nothing was deleted".to_owned()));
             }
-            let removed = context.delete_client(client.id).await.map_err(|error| store(&error))?;
+            let removed = context.clients.delete(client.id).await.map_err(|error| store(&error))?;
             if !removed {
                 return Err(unknown(&client_id));
             }
@@ -165,7 +166,7 @@ async fn all_clients(context: &Context) -> Result<Vec<Client>, Failure> {
     let mut clients: Vec<Client> = Vec::new();
     loop {
         let after = clients.last().map(|client| client.id);
-        let page = context.storage.list_clients(after, PAGE).await.map_err(|error| store(&error))?;
+        let page = context.clients.list(after, PAGE).await.map_err(|error| store(&error))?;
         if page.is_empty() {
             return Ok(clients);
         }
@@ -174,7 +175,7 @@ async fn all_clients(context: &Context) -> Result<Vec<Client>, Failure> {
 }
 
 async fn find(context: &Context, client_id: &str) -> Result<Client, Failure> {
-    let found = context.storage.find_client(client_id_of(client_id)?).await;
+    let found = context.clients.find_fresh(client_id_of(client_id)?).await;
     found.map_err(|error| store(&error))?.ok_or_else(|| unknown(client_id))
 }
 

@@ -158,7 +158,7 @@ async fn start(
         Known { signer: Arc::clone(&signer), clock: Arc::clone(&clock), writer: storage.writer.take() };
     let metrics = Arc::new(http::metrics(env!("CARGO_PKG_VERSION"), Box::new(known)));
     let stored = Arc::clone(&storage.storage);
-    let context = Context { clock, ..wiring.context(config, stored, signer, context_keys) };
+    let context = wiring.context(config, stored, clock, signer, context_keys);
     let wallets = Arc::new(MeasuredWallets::new(context.wallets, Arc::clone(&metrics)));
     let context = Context { wallets, ..context };
     let settings = HttpSettings {

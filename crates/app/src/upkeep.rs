@@ -120,6 +120,7 @@ mod tests {
     use countersign_domain::resource::ResourceRules;
     use countersign_ports::{LoginStore, Storage};
     use countersign_usecases::Policy;
+    use countersign_usecases::context::clients::Clients;
     use countersign_usecases::upkeep::purge_expired::BATCH;
 
     use super::*;
@@ -135,8 +136,8 @@ mod tests {
         }
         let shared: Arc<dyn Storage> = Arc::<MemoryStorage>::clone(&storage);
         let context = Context {
-            storage: shared,
-            clients: Arc::default(),
+            storage: Arc::<dyn Storage>::clone(&shared),
+            clients: Clients::new(shared, Arc::<ManualClock>::clone(&clock)),
             access: Arc::default(),
             wallets: (Wiring::standard().wallets)(WalletSettings::default()),
             signer: Arc::new(FakeSigner),

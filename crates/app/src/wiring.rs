@@ -20,6 +20,7 @@ use countersign_domain::picture::PictureKey;
 use countersign_metrics::WriterFigures;
 use countersign_ports::error::Source;
 use countersign_ports::{Clock, Entropy, Fetcher, JwsReader, Mailer, Storage, TokenSigner, WalletVerifier};
+use countersign_usecases::context::clients::Clients;
 use countersign_usecases::{Context, Policy};
 
 use crate::config::Config;
@@ -139,6 +140,7 @@ impl Wiring {
         &self,
         config: &Config,
         storage: Arc<dyn Storage>,
+        clock: Arc<dyn Clock>,
         signer: Arc<dyn TokenSigner>,
         keys: ContextKeys,
     ) -> Context {
@@ -147,15 +149,15 @@ impl Wiring {
             .clone()
             .map(|settings| (self.mailer)(settings, Arc::clone(&self.clock), Arc::clone(&self.entropy)));
         Context {
-            storage,
-            clients: Arc::default(),
+            storage: Arc::<dyn Storage>::clone(&storage),
+            clients: Clients::new(storage, Arc::clone(&clock)),
             access: Arc::default(),
             wallets: (self.wallets)(config.wallets.clone()),
             signer,
             jws: Arc::clone(&self.jws),
             // Someone who tries the server out has clients on this machine too.
             fetcher: (self.fetcher)(config.public_url.is_loopback()),
-            clock: Arc::clone(&self.clock),
+            clock,
             entropy: Arc::clone(&self.entropy),
             mailer,
             policy: Policy {

@@ -58,7 +58,7 @@ pub use session_store::{
     ContinueSession, NewSession, OpenSession, SessionClient, SessionContinued, SessionOpened, SessionStore,
     SignOut,
 };
-pub use storage::Storage;
+pub use storage::{DirectStorage, Storage};
 pub use token_signer::{PublicKeys, TokenSigner};
 pub use token_store::{
     IssueTokens, KnownAccess, RedeemCode, Redeemed, RevokeGrant, RevokeToken, Revoked, RotateRefresh,

@@ -1,7 +1,7 @@
 //! What every use-case works with: the ports and the operator's policy.
 
+pub mod clients;
 pub mod remembered_access;
-pub mod remembered_clients;
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,18 +14,53 @@ use countersign_domain::own_origin::{OwnOrigin, PLAYGROUND};
 use countersign_domain::picture::PictureKey;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::resource::ResourceRules;
-use countersign_ports::{Clock, Entropy, Fetcher, JwsReader, Mailer, Storage, TokenSigner, WalletVerifier};
+use countersign_ports::{
+    Clock, DirectStorage, Entropy, Fetcher, JwsReader, Mailer, TokenSigner, WalletVerifier,
+};
 
+use clients::Clients;
 use remembered_access::RememberedAccess;
-use remembered_clients::RememberedClients;
 
 /// The ports, and the policy. Made once at start.
+///
+/// Clients are read and changed through [`Clients`], which sees to it that no replica uses old values (ADR 0024):
+///
+/// ```
+/// # use countersign_domain::id::ClientId;
+/// # use countersign_ports::*;
+/// # use countersign_usecases::Context;
+/// async fn delete(context: &Context, id: ClientId) -> Result<bool, StoreError> {
+///     context.clients.delete(id).await
+/// }
+/// ```
+///
+/// The storage beside it does not offer that:
+///
+/// ```compile_fail,E0599
+/// # use countersign_domain::id::ClientId;
+/// # use countersign_ports::*;
+/// # use countersign_usecases::Context;
+/// async fn delete(context: &Context, id: ClientId) -> Result<bool, StoreError> {
+///     context.storage.delete_client(id).await
+/// }
+/// ```
+///
+/// Nor does [`Clients`] lend out the port that it changes:
+///
+/// ```compile_fail,E0616
+/// # use countersign_domain::id::ClientId;
+/// # use countersign_ports::*;
+/// # use countersign_usecases::Context;
+/// async fn delete(context: &Context, id: ClientId) -> Result<bool, StoreError> {
+///     context.clients.storage.delete_client(id).await
+/// }
+/// ```
 #[derive(Clone)]
 pub struct Context {
-    /// Where everything lasting lives.
-    pub storage: Arc<dyn Storage>,
-    /// The clients that were read just now, for [`Context::find_client`]. Whoever decides about a change of one asks the storage.
-    pub clients: Arc<RememberedClients>,
+    /// Where everything that lasts is kept, except the clients.
+    pub storage: Arc<dyn DirectStorage>,
+    /// The clients.
+    pub clients: Clients,
     /// The access tokens that were presented not long ago, for [`Context::find_access`].
     pub access: Arc<RememberedAccess>,
     /// Who checks wallets.

@@ -34,6 +34,7 @@ use countersign_metrics::{Source, WriterFigures};
 use countersign_ports::{Clock, RecognizedAccount, Storage, Verdict, VerifierError, WalletVerifier};
 use countersign_usecases::clients::open_resource::open_resources;
 use countersign_usecases::clients::register_client::register_client;
+use countersign_usecases::context::clients::Clients;
 use countersign_usecases::{Context, Policy};
 use serde_json::{Value, json};
 
@@ -188,8 +189,8 @@ impl Site {
             (Arc::<MemoryStorage>::default(), Arc::<ManualClock>::default(), Arc::<FakeFetcher>::default());
         let shared: Arc<dyn Storage> = Arc::<MemoryStorage>::clone(&storage);
         let context = Context {
-            storage: shared,
-            clients: Arc::default(),
+            storage: Arc::<dyn Storage>::clone(&shared),
+            clients: Clients::new(shared, Arc::<ManualClock>::clone(&clock)),
             access: Arc::default(),
             wallets: Arc::new(ToyWallets),
             signer: Arc::new(FakeSigner),

@@ -73,10 +73,10 @@ async fn change(
     id: ClientId,
     change: impl FnOnce(&mut Vec<String>),
 ) -> Result<Client, OpenResourceError> {
-    let found = context.storage.find_client(id).await?;
+    let found = context.clients.find_fresh(id).await?;
     let mut client = found.ok_or(OpenResourceError::ClientUnknown)?;
     change(&mut client.resources);
-    if !context.update_client(client.clone()).await? {
+    if !context.clients.update(client.clone()).await? {
         return Err(OpenResourceError::ClientUnknown);
     }
     tracing::info!(client.id = %id, resources = client.resources.len(), "resources of the client changed");

@@ -5,7 +5,7 @@ use countersign_domain::id::ClientId;
 use countersign_domain::redirect_uri::RedirectUriRejected;
 use countersign_domain::registration::{self, JudgedMetadata, RegistrationRejected, RequestedMetadata};
 use countersign_domain::secret::{Secret, SecretHash};
-use countersign_ports::{self as ports, EntropyExt, JwsRejected, Registered, StoreError};
+use countersign_ports::{EntropyExt, JwsRejected, Registered, StoreError};
 
 use crate::Context;
 
@@ -80,7 +80,7 @@ async fn register(
         registration_token: SecretHash::of(&registration_token),
         created_at: now.replace_nanosecond(0).unwrap_or(now),
     };
-    match context.storage.register_client(ports::RegisterClient { client: client.clone() }).await? {
+    match context.clients.register(client.clone()).await? {
         Registered::Stored => {
             tracing::info!(client.id = %client.id, origin = origin.name(), "client registered");
             Ok(RegisteredClient { client, secret, registration_token })

@@ -26,12 +26,12 @@ pub async fn rotate_client_secret(
     context: &Context,
     id: ClientId,
 ) -> Result<Secret, RotateClientSecretError> {
-    let client = context.storage.find_client(id).await?.ok_or(RotateClientSecretError::Unknown)?;
+    let client = context.clients.find_fresh(id).await?.ok_or(RotateClientSecretError::Unknown)?;
     let ClientAuthentication::Secret { method, .. } = client.authentication else {
         return Err(RotateClientSecretError::NoSecret);
     };
     let secret = Secret::from_random(context.entropy.bytes());
     let authentication = ClientAuthentication::Secret { method, hash: SecretHash::of(&secret) };
-    let is_there = context.update_client(Client { authentication, ..client }).await?;
+    let is_there = context.clients.update(Client { authentication, ..client }).await?;
     if is_there { Ok(secret) } else { Err(RotateClientSecretError::Unknown) }
 }

@@ -71,7 +71,7 @@ pub async fn update_client(
         }
     };
     let client = Client { authentication, metadata: judged.metadata, ..client };
-    let is_there = context.update_client(client.clone()).await?;
+    let is_there = context.clients.update(client.clone()).await?;
     if is_there { Ok(client) } else { Err(UpdateClientError::TokenInvalid) }
 }
 

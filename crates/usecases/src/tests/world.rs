@@ -27,6 +27,7 @@ use url::Url;
 
 use crate::clients::open_resource::open_resources;
 use crate::clients::register_client::register_client;
+use crate::context::clients::Clients;
 use crate::sign_in::begin_authorization::{Begun, begin_authorization};
 use crate::sign_in::complete_login::{
     CompleteLoginError, LoginWishes, SignedChallenge, SignedIn, complete_login,
@@ -79,6 +80,8 @@ pub(super) fn sign(address: &str, text: &str) -> String {
 
 pub(super) struct World {
     pub(super) context: Context,
+    /// The raw port, for what happens without the use-cases.
+    pub(super) storage: Arc<dyn Storage>,
     pub(super) clock: Arc<ManualClock>,
     pub(super) outside: Arc<FakeFetcher>,
 }
@@ -103,6 +106,11 @@ impl World {
     }
 
     pub(super) fn on(storage: Arc<dyn Storage>) -> Self {
+        Self::at(storage, Arc::default())
+    }
+
+    /// The worlds that share a clock are replicas for which the same time passes.
+    pub(super) fn at(storage: Arc<dyn Storage>, clock: Arc<ManualClock>) -> Self {
         let public_url = PublicUrl::parse("https://auth.example.com").unwrap();
         let open_to_all =
             ["https://a.example", "https://b.example", "https://c.example", "https://api.example"];
@@ -110,11 +118,10 @@ impl World {
         let declared = declared.chain([("https://named.example", OpenTo::Named)]);
         let declared = declared.map(|(uri, open_to)| DeclaredResource { uri: uri.to_owned(), open_to });
         let resources = ResourceRules::new(public_url.clone(), declared.collect()).unwrap();
-        let clock = Arc::new(ManualClock::default());
         let outside = Arc::new(FakeFetcher::default());
         let context = Context {
-            storage,
-            clients: Arc::default(),
+            storage: Arc::<dyn Storage>::clone(&storage),
+            clients: Clients::new(Arc::<dyn Storage>::clone(&storage), Arc::<ManualClock>::clone(&clock)),
             access: Arc::default(),
             wallets: Arc::new(ToyWallets),
             signer: Arc::new(FakeSigner),
@@ -136,7 +143,7 @@ impl World {
                 dpop_nonces: DpopNonceKey::new([8; 32]),
             },
         };
-        Self { context, clock, outside }
+        Self { context, storage, clock, outside }
     }
 
     pub(super) fn advance(&self, duration: Duration) {

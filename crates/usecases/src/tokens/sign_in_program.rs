@@ -79,7 +79,7 @@ pub async fn issue_program_challenge(
 ) -> Result<Challenge, ProgramChallengeError> {
     let now = context.clock.now();
     let id = ClientId::parse(asked.client_id).ok_or(ProgramChallengeError::ClientUnknown)?;
-    let client = context.find_client(id).await?.ok_or(ProgramChallengeError::ClientUnknown)?;
+    let client = context.clients.find(id).await?.ok_or(ProgramChallengeError::ClientUnknown)?;
     if !may_sign_in(&client) {
         return Err(ProgramChallengeError::GrantTypeNotAllowed);
     }

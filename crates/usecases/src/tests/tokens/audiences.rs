@@ -287,8 +287,8 @@ async fn f_03_a_remembered_sign_in_goes_where_it_was_signed_for_and_nowhere_else
         let world = World::new();
         let registered = client(&world).await;
         let id = ClientId::parse(&registered.id).unwrap();
-        let stored = world.context.storage.find_client(id).await.unwrap().unwrap();
-        world.context.update_client(countersign_domain::client::Client { origin, ..stored }).await.unwrap();
+        let stored = world.context.clients.find_fresh(id).await.unwrap().unwrap();
+        world.context.clients.update(countersign_domain::client::Client { origin, ..stored }).await.unwrap();
         let mut browser = Browser { name: "Firefox on Linux".to_owned(), login: None };
         let signed = [("scope", "profile"), ("resource", A)];
         let mut pending = world.pending(&registered, &signed).await;
