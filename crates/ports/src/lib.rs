@@ -41,7 +41,7 @@ pub use account_store::{
     Account, AccountStore, ConfirmEmail, DeleteAccount, EmailConfirmed, EmailPut, PutEmail, RevokeConsent,
     SharedAddress,
 };
-pub use client_store::{ClientStore, RegisterClient, Registered};
+pub use client_store::{ChangeResources, ClientStore, RegisterClient, Registered, ResourceChange};
 pub use clock::Clock;
 pub use entropy::{Entropy, EntropyExt};
 pub use error::{SignerError, StoreError, VerifierError};

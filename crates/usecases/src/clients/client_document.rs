@@ -139,10 +139,8 @@ pub(crate) async fn store_pending(
             context.clients.register(Arc::unwrap_or_clone(client)).await?;
         }
         Some(stored) if is_as_described(&stored, &client) => {}
-        Some(stored) => {
-            // What the operator opened to it stays open: no document says anything about that.
-            let described = Client { resources: stored.resources, ..Arc::unwrap_or_clone(client) };
-            context.clients.update(described).await?;
+        Some(_) => {
+            context.clients.update(Arc::unwrap_or_clone(client)).await?;
         }
     }
     Ok(())
@@ -152,12 +150,8 @@ pub(crate) async fn store_pending(
 /// between the two. Where a removal is under way, this waits for its end; a later one sees the grant.
 pub(crate) async fn keep_pending(context: &Context, access: &AccessRequest) -> Result<(), FindClientError> {
     let Some(address) = &access.document else { return Ok(()) };
-    let mut client = Arc::unwrap_or_clone(find_client(context, address).await?);
-    // What the operator opened to it is as it is stored: what is remembered may be older, and no document says anything about that.
-    if let Some(stored) = context.clients.find_fresh(client.id).await? {
-        client.resources = stored.resources;
-    }
-    Ok(context.clients.keep(client).await?)
+    let client = find_client(context, address).await?;
+    Ok(context.clients.keep(Arc::unwrap_or_clone(client)).await?)
 }
 
 fn is_as_described(stored: &Client, described: &Client) -> bool {

@@ -3,7 +3,7 @@
 use countersign_domain::client::Client;
 use countersign_domain::id::ClientId;
 use countersign_domain::resource::{ResourceRules, ResourceUnfit};
-use countersign_ports::StoreError;
+use countersign_ports::{ChangeResources, ResourceChange, StoreError};
 
 use crate::Context;
 
@@ -48,14 +48,7 @@ pub async fn open_resources(
     uris: &[String],
 ) -> Result<Client, OpenResourceError> {
     judge_opened(&context.policy.resources, uris)?;
-    change(context, id, |open| {
-        for uri in uris {
-            if !open.contains(uri) {
-                open.push(uri.clone());
-            }
-        }
-    })
-    .await
+    change(context, id, ResourceChange::Open(uris.to_vec())).await
 }
 
 /// Closes resources to a client; it may be one that is not declared any more. Tokens that were issued live on until they expire, and
@@ -65,20 +58,19 @@ pub async fn close_resources(
     id: ClientId,
     uris: &[String],
 ) -> Result<Client, OpenResourceError> {
-    change(context, id, |open| open.retain(|uri| !uris.contains(uri))).await
+    change(context, id, ResourceChange::Close(uris.to_vec())).await
 }
 
 async fn change(
     context: &Context,
     id: ClientId,
-    change: impl FnOnce(&mut Vec<String>),
+    change: ResourceChange,
 ) -> Result<Client, OpenResourceError> {
-    let found = context.clients.find_fresh(id).await?;
-    let mut client = found.ok_or(OpenResourceError::ClientUnknown)?;
-    change(&mut client.resources);
-    if !context.clients.update(client.clone()).await? {
+    if !context.clients.change_resources(ChangeResources { client: id, change }).await? {
         return Err(OpenResourceError::ClientUnknown);
     }
+    let changed = context.clients.find_fresh(id).await?;
+    let client = changed.ok_or(OpenResourceError::ClientUnknown)?;
     tracing::info!(client.id = %id, resources = client.resources.len(), "resources of the client changed");
     Ok(client)
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use countersign_domain::client::Client;
 use countersign_domain::id::ClientId;
-use countersign_ports::{ClientStore, Clock, RegisterClient, Registered, StoreError};
+use countersign_ports::{ChangeResources, ClientStore, Clock, RegisterClient, Registered, StoreError};
 
 /// How long a client is used, from the moment before it was read.
 const USED_FOR: Duration = Duration::from_millis(200);
@@ -71,13 +71,20 @@ impl Clients {
         self.storage.register_client(RegisterClient { client }).await
     }
 
-    /// Replaces everything about a client but its id and `created_at`. The answer says whether it was there; from then on no replica
-    /// uses the old values.
+    /// Replaces everything about a client but its id, `created_at` and what the operator opened to it. The answer says whether it was
+    /// there; from then on no replica uses the old values.
     pub async fn update(&self, client: Client) -> Result<bool, StoreError> {
         let updated = self.storage.update_client(client).await;
         // Also after an error: it may have happened.
         self.wait_until_forgotten().await;
         updated
+    }
+
+    /// Opens resources to a client, or closes them. The answer says whether it was there; from then on every replica knows it.
+    pub async fn change_resources(&self, command: ChangeResources) -> Result<bool, StoreError> {
+        let changed = self.storage.change_resources(command).await;
+        self.wait_until_forgotten().await;
+        changed
     }
 
     /// Stores a client again that storage knew a moment ago with the same values, if it has been deleted since then. Where a deletion
