@@ -77,8 +77,36 @@ pub struct Context {
     pub entropy: Arc<dyn Entropy>,
     /// Who sends mail, if anybody does.
     pub mailer: Option<Arc<dyn Mailer>>,
+    /// The keys of the server itself.
+    pub keys: ContextKeys,
     /// What the operator decided.
     pub policy: Policy,
+}
+
+/// What the operator's commands about clients work with: the part of a [`Context`] that needs no key, no network and no mail server.
+#[derive(Clone, Copy)]
+pub struct Management<'a> {
+    /// The clients.
+    pub clients: &'a Clients,
+    /// Who checks the keys that a client registers.
+    pub jws: &'a dyn JwsReader,
+    /// The time.
+    pub clock: &'a dyn Clock,
+    /// Chance.
+    pub entropy: &'a dyn Entropy,
+    /// What the operator decided.
+    pub policy: &'a Policy,
+}
+
+/// The keys by which the server recognizes what it issued: one for each purpose.
+#[derive(Clone, Debug)]
+pub struct ContextKeys {
+    /// Recognizes the texts that wallets sign.
+    pub texts: TextKey,
+    /// Recognizes the nonces in proofs of keys.
+    pub nonces: DpopNonceKey,
+    /// Names the pictures of users.
+    pub pictures: PictureKey,
 }
 
 /// What the operator decided.
@@ -98,18 +126,31 @@ pub struct Policy {
     pub synthetic_email: bool,
     /// Is there a playground, whose page is the one address of ours that a client may have?
     pub playground: bool,
-    /// What names the pictures of users.
-    pub picture_key: PictureKey,
-    /// What makes our texts known again as ours.
-    pub text_key: TextKey,
-    /// What makes our nonces in proofs of keys known again.
-    pub dpop_nonces: DpopNonceKey,
+}
+
+impl Context {
+    /// The part with which clients are managed.
+    pub fn management(&self) -> Management<'_> {
+        Management {
+            clients: &self.clients,
+            jws: &*self.jws,
+            clock: &*self.clock,
+            entropy: &*self.entropy,
+            policy: &self.policy,
+        }
+    }
 }
 
 impl Policy {
     /// The addresses that lead back to us, and that no client may have.
     pub(crate) fn own_origin(&self) -> OwnOrigin<'_> {
         OwnOrigin::new(&self.public_url, self.playground.then_some(PLAYGROUND))
+    }
+}
+
+impl fmt::Debug for Management<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Management").field("policy", &self.policy).finish_non_exhaustive()
     }
 }
 

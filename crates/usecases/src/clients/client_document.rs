@@ -168,7 +168,7 @@ async fn describe(context: &Context, url: &DocumentUrl) -> Result<Client, Docume
     if document.client_secret.is_some() || document.client_secret_expires_at.is_some() {
         return Err(DocumentRejected::Secret);
     }
-    let judged = judge(context, document.into_requested(url))?;
+    let judged = judge(context.management(), document.into_requested(url))?;
     let authentication = match judged.method {
         AuthenticationMethod::None => ClientAuthentication::Public,
         AuthenticationMethod::PrivateKeyJwt => ClientAuthentication::Keys,

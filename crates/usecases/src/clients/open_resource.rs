@@ -5,7 +5,7 @@ use countersign_domain::id::ClientId;
 use countersign_domain::resource::{ResourceRules, ResourceUnfit};
 use countersign_ports::{ChangeResources, ResourceChange, StoreError};
 
-use crate::Context;
+use crate::Management;
 
 /// Why a resource is not opened.
 #[derive(Debug, thiserror::Error)]
@@ -43,33 +43,33 @@ pub fn judge_opened(rules: &ResourceRules, uris: &[String]) -> Result<(), OpenRe
 
 /// Opens resources to a client; those that are open stay so. From the answer on every replica knows it.
 pub async fn open_resources(
-    context: &Context,
+    management: Management<'_>,
     id: ClientId,
     uris: &[String],
 ) -> Result<Client, OpenResourceError> {
-    judge_opened(&context.policy.resources, uris)?;
-    change(context, id, ResourceChange::Open(uris.to_vec())).await
+    judge_opened(&management.policy.resources, uris)?;
+    change(management, id, ResourceChange::Open(uris.to_vec())).await
 }
 
 /// Closes resources to a client; it may be one that is not declared any more. Tokens that were issued live on until they expire, and
 /// no refresh gives new ones for it.
 pub async fn close_resources(
-    context: &Context,
+    management: Management<'_>,
     id: ClientId,
     uris: &[String],
 ) -> Result<Client, OpenResourceError> {
-    change(context, id, ResourceChange::Close(uris.to_vec())).await
+    change(management, id, ResourceChange::Close(uris.to_vec())).await
 }
 
 async fn change(
-    context: &Context,
+    management: Management<'_>,
     id: ClientId,
     change: ResourceChange,
 ) -> Result<Client, OpenResourceError> {
-    if !context.clients.change_resources(ChangeResources { client: id, change }).await? {
+    if !management.clients.change_resources(ChangeResources { client: id, change }).await? {
         return Err(OpenResourceError::ClientUnknown);
     }
-    let changed = context.clients.find_fresh(id).await?;
+    let changed = management.clients.find_fresh(id).await?;
     let client = changed.ok_or(OpenResourceError::ClientUnknown)?;
     tracing::info!(client.id = %id, resources = client.resources.len(), "resources of the client changed");
     Ok(client)

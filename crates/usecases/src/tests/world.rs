@@ -38,7 +38,7 @@ use crate::tokens::exchange_code::{ExchangeCode, ExchangeCodeError, exchange_cod
 use crate::tokens::read_user_info::{Presented, ReadUserInfoError, read_user_info};
 use crate::tokens::refresh_tokens::{RefreshTokens, RefreshTokensError, refresh_tokens};
 use crate::tokens::revoke_token::{RevokeToken, RevokeTokenError, revoke_token};
-use crate::{Context, Policy, TokenAnswer};
+use crate::{Context, ContextKeys, Policy, TokenAnswer};
 
 pub(super) const REDIRECT_URI: &str = "https://photos.example/cb";
 pub(super) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
@@ -130,6 +130,11 @@ impl World {
             clock: Arc::<ManualClock>::clone(&clock),
             entropy: Arc::new(SeededEntropy::new(1)),
             mailer: None,
+            keys: ContextKeys {
+                texts: TextKey::new([7; 32]),
+                nonces: DpopNonceKey::new([8; 32]),
+                pictures: PictureKey::new([9; 32]),
+            },
             policy: Policy {
                 public_url,
                 lifetimes: Lifetimes::default(),
@@ -138,9 +143,6 @@ impl World {
                 synthetic_email: false,
                 assertion_audience: AssertionAudience::default(),
                 playground: false,
-                picture_key: PictureKey::new([9; 32]),
-                text_key: TextKey::new([7; 32]),
-                dpop_nonces: DpopNonceKey::new([8; 32]),
             },
         };
         Self { context, storage, clock, outside }
@@ -153,7 +155,7 @@ impl World {
     /// Opens a resource to a client as the operator does.
     pub(super) async fn open(&self, client: &TestClient, uri: &str) {
         let id = ClientId::named(&client.id).unwrap();
-        open_resources(&self.context, id, &[uri.to_owned()]).await.unwrap();
+        open_resources(self.context.management(), id, &[uri.to_owned()]).await.unwrap();
     }
 
     pub(super) async fn client(&self) -> TestClient {
@@ -185,7 +187,7 @@ impl World {
         requested.client_name.get_or_insert_with(|| "Photo Album".to_owned());
         requested.redirect_uris.get_or_insert_with(|| vec![REDIRECT_URI.to_owned()]);
         requested.scopes.get_or_insert_with(|| vec!["profile".to_owned(), "email".to_owned()]);
-        let registered = register_client(&self.context, requested, origin).await.unwrap();
+        let registered = register_client(self.context.management(), requested, origin).await.unwrap();
         TestClient {
             id: registered.client.id.to_string(),
             secret: registered.secret,

@@ -244,7 +244,7 @@ async fn what_the_operator_opened_or_closed_to_such_a_client_stays_so_whoever_si
     world.sign_in(&mut waiting, "toy-bob").await.unwrap();
     assert_eq!(opened().await, ["https://named.example"]);
     let mut waiting = world.pending(&client(), &PKCE).await;
-    close_resources(&world.context, id, &["https://named.example".to_owned()]).await.unwrap();
+    close_resources(world.context.management(), id, &["https://named.example".to_owned()]).await.unwrap();
     world.sign_in(&mut waiting, "toy-eve").await.unwrap();
     assert!(opened().await.is_empty());
 }

@@ -253,7 +253,7 @@ async fn f_01_only_the_operator_opens_a_named_resource_and_closes_it_again() {
     let code = world.code(&client, "toy-ann", &[("resource", "https://named.example")]).await;
     let tokens = exchange_code(&world.context, exchange(&client, &code, &[])).await.unwrap();
     assert_eq!(audience(&world, &tokens), ["https://named.example"]);
-    close_resources(&world.context, id, &texts(&["https://named.example"])).await.unwrap();
+    close_resources(world.context.management(), id, &texts(&["https://named.example"])).await.unwrap();
     let refused = refresh_tokens(&world.context, refresh(&client, &tokens, &[])).await.unwrap_err();
     assert_eq!(refused.refusal().code.name(), "invalid_target");
     assert_eq!(begin_with(&world, &client, "https://named.example").await, "invalid_target");
