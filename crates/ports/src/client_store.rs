@@ -62,8 +62,9 @@ pub trait ClientStore: Send + Sync {
     /// Stores a new client. Guard: its id is free. Durable before the answer.
     async fn register_client(&self, command: RegisterClient) -> Result<Registered, StoreError>;
 
-    /// Replaces everything about a client except its id, `created_at` and `resources`. The answer says whether
-    /// the client existed. Durable before the answer; from then on every replica finds the new values.
+    /// Replaces everything about a client except its id, `created_at` and `resources`. The answer says
+    /// whether the client existed. Durable before the answer; from then on every replica finds the new
+    /// values.
     async fn update_client(&self, client: Client) -> Result<bool, StoreError>;
 
     /// Opens resources to a client, or closes them, atomically: of two changes at the same time, neither is

@@ -23,7 +23,8 @@ use remembered_access::RememberedAccess;
 
 /// The ports, and the policy. Made once at start.
 ///
-/// Clients are read and changed through [`Clients`], which sees to it that no replica uses old values (ADR 0024):
+/// Clients are read and changed through [`Clients`], which sees to it that no replica uses old values (ADR
+/// 0024):
 ///
 /// ```
 /// # use countersign_domain::id::ClientId;
@@ -83,7 +84,8 @@ pub struct Context {
     pub policy: Policy,
 }
 
-/// What the operator's commands about clients work with: the part of a [`Context`] that needs no key, no network and no mail server.
+/// What the operator's commands about clients work with: the part of a [`Context`] that needs no key, no
+/// network and no mail server.
 #[derive(Clone, Copy)]
 pub struct Management<'a> {
     /// The clients.

@@ -17,7 +17,8 @@ use crate::schema::clients;
 use crate::statement::row;
 
 row! {
-    /// A row of `clients`. An update writes everything but the key, the time of creation and the opened resources.
+    /// A row of `clients`. An update writes everything but the key, the time of creation and the opened
+    /// resources.
     ///
     /// Values that are absent are written as NULL, not left out. So one statement fits every client and is
     /// prepared once.

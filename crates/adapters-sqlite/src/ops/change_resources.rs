@@ -7,7 +7,8 @@ use crate::error::SqliteError;
 use crate::rows::field::{from_lines, lines};
 use crate::schema::clients;
 
-/// Nobody else writes between the read and the update: there is one writer. Returns whether the client existed.
+/// Nobody else writes between the read and the update: there is one writer. Returns whether the client
+/// existed.
 pub(crate) fn change_resources(
     connection: &mut SqliteConnection,
     command: &ChangeResources,

@@ -11,7 +11,8 @@ use super::field::{Row, from_lines, lines, micros};
 use crate::error::SqliteError;
 use crate::schema::clients;
 
-/// A row of `clients`. An update writes everything but the key, the time of creation and the opened resources.
+/// A row of `clients`. An update writes everything but the key, the time of creation and the opened
+/// resources.
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = clients, treat_none_as_null = true, treat_none_as_default_value = false)]
 #[diesel(check_for_backend(diesel::sqlite::Sqlite))]

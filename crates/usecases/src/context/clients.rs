@@ -1,7 +1,8 @@
 //! The clients, and the only way to change them.
 //!
-//! Nearly every request asks for its client, and clients hardly ever change. So a client that was read is used for 200 ms without
-//! asking storage again, and a change is answered after 220 ms. By then no replica uses older values (ADR 0024).
+//! Nearly every request asks for its client, and clients hardly ever change. So a client that was read is
+//! used for 200 ms without asking storage again, and a change is answered after 220 ms. By then no replica
+//! uses older values (ADR 0024).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,11 +17,12 @@ use countersign_ports::{ChangeResources, ClientStore, Clock, RegisterClient, Reg
 const USED_FOR: Duration = Duration::from_millis(200);
 /// How long a change waits. It is longer, because the clocks of two machines do not run alike.
 const FORGOTTEN_AFTER: Duration = Duration::from_millis(220);
-/// How many clients are remembered. Each takes about a kilobyte, and 64 of them if it registered as much as it may.
+/// How many clients are remembered. Each takes about a kilobyte, and 64 of them if it registered as much as
+/// it may.
 const MOST: usize = 1_024;
 
-/// The clients. Nothing else in the use-cases reaches [`ClientStore`]: a change that did not wait would leave other replicas with the
-/// old values after it was answered.
+/// The clients. Nothing else in the use-cases reaches [`ClientStore`]: a change that did not wait would leave
+/// other replicas with the old values after it was answered.
 ///
 /// Copies share what they remember.
 #[derive(Clone)]
@@ -71,8 +73,8 @@ impl Clients {
         self.storage.register_client(RegisterClient { client }).await
     }
 
-    /// Replaces everything about a client but its id, `created_at` and what the operator opened to it. The answer says whether it was
-    /// there; from then on no replica uses the old values.
+    /// Replaces everything about a client but its id, `created_at` and what the operator opened to it. The
+    /// answer says whether it was there; from then on no replica uses the old values.
     pub async fn update(&self, client: Client) -> Result<bool, StoreError> {
         let updated = self.storage.update_client(client).await;
         // Also after an error: it may have happened.
@@ -80,15 +82,17 @@ impl Clients {
         updated
     }
 
-    /// Opens resources to a client, or closes them. The answer says whether it was there; from then on every replica knows it.
+    /// Opens resources to a client, or closes them. The answer says whether it was there; from then on every
+    /// replica knows it.
     pub async fn change_resources(&self, command: ChangeResources) -> Result<bool, StoreError> {
         let changed = self.storage.change_resources(command).await;
         self.wait_until_forgotten().await;
         changed
     }
 
-    /// Stores a client again that storage knew a moment ago with the same values, if it has been deleted since then. Where a deletion
-    /// is in progress, this waits for its end. No value changes, so nobody waits for replicas.
+    /// Stores a client again that its document describes, if it has been deleted since it was stored. Where a
+    /// deletion is in progress, this waits for its end. Nobody asked for a change and is waiting to hear that
+    /// it holds everywhere, so this does not wait for replicas.
     pub async fn keep(&self, client: Client) -> Result<(), StoreError> {
         if !self.storage.update_client(client.clone()).await? {
             self.register(client).await?;
@@ -96,7 +100,8 @@ impl Clients {
         Ok(())
     }
 
-    /// Deletes a client with all its grants and consents. The answer says whether it was there; from then on no replica knows it.
+    /// Deletes a client with all its grants and consents. The answer says whether it was there; from then on
+    /// no replica knows it.
     pub async fn delete(&self, id: ClientId) -> Result<bool, StoreError> {
         let deleted = self.storage.delete_client(id).await;
         self.wait_until_forgotten().await;
