@@ -6,6 +6,7 @@
 //! only under the lock of the user, or when a client is deleted. Upkeep can take any order, because it never
 //! waits for a lock; the same goes for batches (`together.rs`), which wait for no existing row.
 
+pub(crate) mod change_resources;
 pub(crate) mod complete_login;
 pub(crate) mod confirm_email;
 pub(crate) mod continue_session;

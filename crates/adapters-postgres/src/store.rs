@@ -18,8 +18,8 @@ use countersign_domain::secret::SecretHash;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
 use countersign_ports::{
-    Account, AccountStore, AddSigningKey, BeginDevice, ClientStore, CompleteLogin, ConfirmEmail,
-    ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten,
+    Account, AccountStore, AddSigningKey, BeginDevice, ChangeResources, ClientStore, CompleteLogin,
+    ConfirmEmail, ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten,
     EmailConfirmed, EmailPut, ForgetDocuments, ForgetUnused, IssueTokens, KeyAdded, KeyStore, KnownAccess,
     LinkWallet, LinkedWallet, LoginCompleted, LoginStore, OpenSession, PurgeExpired, Purged, PutEmail,
     RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, RevokeConsent, RevokeGrant,
@@ -32,6 +32,7 @@ use time::OffsetDateTime;
 use crate::batch::Batches;
 use crate::connection::ConnectionUrl;
 use crate::migrate::{self, MigrateError};
+use crate::ops::change_resources::change_resources;
 use crate::ops::confirm_email::confirm_email;
 use crate::ops::continue_session::continue_session;
 use crate::ops::delete_account::delete_account;
@@ -98,6 +99,10 @@ impl ClientStore for PgStorage {
 
     async fn update_client(&self, client: Client) -> Result<bool, StoreError> {
         self.pool.run(move |connection| update_client(connection, &client)).await
+    }
+
+    async fn change_resources(&self, command: ChangeResources) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| change_resources(connection, &command)).await
     }
 
     async fn delete_client(&self, id: ClientId) -> Result<bool, StoreError> {

@@ -6,11 +6,11 @@ use countersign_domain::id::ClientId;
 use countersign_domain::pushed_request::PushedRequest;
 use countersign_group_commit::Executor;
 use countersign_ports::{
-    AddSigningKey, BeginDevice, CompleteLogin, ConfirmEmail, ContinueSession, DeleteAccount, DenyDevice,
-    DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut, ForgetDocuments, ForgetUnused,
-    IssueTokens, KeyAdded, LinkWallet, LoginCompleted, OpenSession, PurgeExpired, Purged, PutEmail,
-    RedeemCode, Redeemed, RegisterClient, Registered, RevokeConsent, RevokeGrant, RevokeToken, Revoked,
-    RotateRefresh, Rotated, SessionContinued, SessionOpened, SignOut, SpendProof, TakePushedRequest,
+    AddSigningKey, BeginDevice, ChangeResources, CompleteLogin, ConfirmEmail, ContinueSession, DeleteAccount,
+    DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut, ForgetDocuments,
+    ForgetUnused, IssueTokens, KeyAdded, LinkWallet, LoginCompleted, OpenSession, PurgeExpired, Purged,
+    PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, RevokeConsent, RevokeGrant, RevokeToken,
+    Revoked, RotateRefresh, Rotated, SessionContinued, SessionOpened, SignOut, SpendProof, TakePushedRequest,
     TokensIssued, UnlinkWallet, WalletLinked, WalletUnlinked,
 };
 use diesel::SqliteConnection;
@@ -73,6 +73,7 @@ pub(crate) trait Write {
 commands! {
     RegisterClient: RegisterClient => Registered, ops::register_client::register_client;
     UpdateClient: Client => bool, ops::manage_clients::update_client;
+    ChangeResources: ChangeResources => bool, ops::change_resources::change_resources;
     DeleteClient: ClientId => bool, ops::manage_clients::delete_client;
     CompleteLogin: CompleteLogin => LoginCompleted, ops::complete_login::complete_login;
     LinkWallet: LinkWallet => WalletLinked, ops::link_wallet::link_wallet;

@@ -3,6 +3,7 @@
 //! A refusal is an outcome and changes nothing. An error means that the whole transaction must be rolled
 //! back.
 
+pub(crate) mod change_resources;
 pub(crate) mod complete_login;
 pub(crate) mod confirm_email;
 pub(crate) mod consents;

@@ -20,8 +20,8 @@ use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
 use countersign_group_commit::{GroupCommit, Limits};
 use countersign_ports::{
-    Account, AccountStore, AddSigningKey, BeginDevice, ClientStore, CompleteLogin, ConfirmEmail,
-    ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten,
+    Account, AccountStore, AddSigningKey, BeginDevice, ChangeResources, ClientStore, CompleteLogin,
+    ConfirmEmail, ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten,
     EmailConfirmed, EmailPut, ForgetDocuments, ForgetUnused, IssueTokens, KeyAdded, KeyStore, KnownAccess,
     LinkWallet, LinkedWallet, LoginCompleted, LoginStore, OpenSession, PurgeExpired, Purged, PutEmail,
     RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, RevokeConsent, RevokeGrant,
@@ -157,6 +157,10 @@ impl ClientStore for SqliteStorage {
 
     async fn update_client(&self, client: Client) -> Result<bool, StoreError> {
         self.write(client).await
+    }
+
+    async fn change_resources(&self, command: ChangeResources) -> Result<bool, StoreError> {
+        self.write(command).await
     }
 
     async fn delete_client(&self, id: ClientId) -> Result<bool, StoreError> {

@@ -3,19 +3,12 @@
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use countersign_domain::challenge::TextKey;
 use countersign_domain::client::{AuthenticationMethod, Client, DisplayMetadata};
-use countersign_domain::dpop::DpopNonceKey;
 use countersign_domain::id::ClientId;
-use countersign_domain::id_token::{IdTokenClaims, IdTokenRead, LogoutClaims};
-use countersign_domain::picture::PictureKey;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::registration::RequestedMetadata;
-use countersign_domain::signing_algorithm::SigningAlgorithm;
-use countersign_domain::token::{AccessClaims, AccessTokenRead};
-use countersign_ports::{EntropyExt, PublicKeys, SignerError, StoreError, TokenSigner};
-use countersign_usecases::Context;
+use countersign_ports::{EntropyExt, Storage, StoreError};
+use countersign_usecases::Management;
 use countersign_usecases::clients::open_resource::{
     OpenResourceError, close_resources, judge_opened, open_resources,
 };
@@ -23,6 +16,7 @@ use countersign_usecases::clients::register_client::{
     RegisterClientError, RegisteredClient, register_with_resources,
 };
 use countersign_usecases::clients::rotate_client_secret::rotate_client_secret;
+use countersign_usecases::context::clients::Clients;
 
 use crate::applications::{self, Application, Configuration, Values};
 use crate::cli::{ClientCommand, NewClient};
@@ -30,7 +24,7 @@ use crate::client_output as output;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::server::opening;
-use crate::wiring::{ContextKeys, Wiring};
+use crate::wiring::{Wiring, policy};
 
 /// The number of clients to read at once.
 const PAGE: u32 = 500;
@@ -43,29 +37,34 @@ pub(crate) async fn client(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let opened = opening::at_once(config, wiring).await?;
-    // The command line makes no challenge texts and no nonces, so any keys will do.
-    let keys = ContextKeys {
-        texts: TextKey::new(wiring.entropy.bytes()),
-        nonces: DpopNonceKey::new(wiring.entropy.bytes()),
-        pictures: PictureKey::new(wiring.entropy.bytes()),
+    let clients = Clients::new(Arc::<dyn Storage>::clone(&opened.storage), Arc::clone(&wiring.clock));
+    let management = Management {
+        clients: &clients,
+        jws: &*wiring.jws,
+        clock: &*wiring.clock,
+        entropy: &*wiring.entropy,
+        policy: &policy(config),
     };
-    let context = wiring.context(config, Arc::clone(&opened.storage), Arc::new(SignsNothing), keys);
-    let done = carry_out(command, &context, out).await;
+    let done = carry_out(command, management, out).await;
     opened.close().await;
     done
 }
 
-async fn carry_out(command: ClientCommand, context: &Context, out: &mut dyn Write) -> Result<(), Failure> {
+async fn carry_out(
+    command: ClientCommand,
+    management: Management<'_>,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     match command {
         ClientCommand::Create { client, output } => {
             let known = known(&client)?;
             let resources = client.resource.clone();
-            judge_opened(&context.policy.resources, &resources).map_err(refused)?;
+            judge_opened(&management.policy.resources, &resources).map_err(refused)?;
             let requested = match &known {
                 Some((application, app)) => application.requested(client.name, app),
                 None => requested(*client)?,
             };
-            let created = register_with_resources(context, requested, resources).await;
+            let created = register_with_resources(management, requested, resources).await;
             let created = created.map_err(|error| match error {
                 RegisterClientError::Rejected(rejected) => Failure::Usage(rejected.to_string()),
                 RegisterClientError::Store(_) | RegisterClientError::IdTaken => {
@@ -73,34 +72,36 @@ async fn carry_out(command: ClientCommand, context: &Context, out: &mut dyn Writ
                 }
             })?;
             let configuration =
-                known.and_then(|(application, app)| configuration(context, &created, &application, &app));
+                known.and_then(|(application, app)| configuration(management, &created, &application, &app));
             output::created(&created, configuration.as_ref(), output.output, out)?;
         }
-        ClientCommand::List { output } => output::list(&all_clients(context).await?, output.output, out)?,
+        ClientCommand::List { output } => {
+            output::list(&all_clients(management.clients).await?, output.output, out)?
+        }
         ClientCommand::Show { client_id, output } => {
-            output::client(&find(context, &client_id).await?, output.output, out)?;
+            output::client(&find(management.clients, &client_id).await?, output.output, out)?;
         }
         ClientCommand::RotateSecret { client_id, output } => {
             let id = client_id_of(&client_id)?;
-            let secret = rotate_client_secret(context, id)
+            let secret = rotate_client_secret(management, id)
                 .await
                 .map_err(|error| Failure::because("give the client a new secret", &error))?;
             output::rotated(id, &secret, output.output, out)?;
         }
         ClientCommand::OpenResource { client_id, resource, output } => {
-            let changed = open_resources(context, client_id_of(&client_id)?, &resource).await;
+            let changed = open_resources(management, client_id_of(&client_id)?, &resource).await;
             output::client(&changed.map_err(refused)?, output.output, out)?;
         }
         ClientCommand::CloseResource { client_id, resource, output } => {
-            let changed = close_resources(context, client_id_of(&client_id)?, &resource).await;
+            let changed = close_resources(management, client_id_of(&client_id)?, &resource).await;
             output::client(&changed.map_err(refused)?, output.output, out)?;
         }
         ClientCommand::Delete { client_id, yes, output } => {
-            let client = find(context, &client_id).await?;
+            let client = find(management.clients, &client_id).await?;
             if !yes && !is_confirmed(&client)? {
                 return Err(Failure::Failed("nothing was deleted".to_owned()));
             }
-            let removed = context.delete_client(client.id).await.map_err(|error| store(&error))?;
+            let removed = management.clients.delete(client.id).await.map_err(|error| store(&error))?;
             if !removed {
                 return Err(unknown(&client_id));
             }
@@ -123,14 +124,14 @@ fn known(client: &NewClient) -> Result<Option<(Application, PublicUrl)>, Failure
 
 /// The application's settings, with the credentials of the client that was just registered.
 fn configuration(
-    context: &Context,
+    management: Management<'_>,
     created: &RegisteredClient,
     application: &Application,
     app: &PublicUrl,
 ) -> Option<Configuration> {
-    let passphrase: [u8; 32] = context.entropy.bytes();
+    let passphrase: [u8; 32] = management.entropy.bytes();
     application.configuration(&Values {
-        issuer: &context.policy.public_url,
+        issuer: &management.policy.public_url,
         app,
         client_id: &created.client.id.to_string(),
         client_secret: created.secret.as_ref().map_or("", |secret| secret.expose()),
@@ -161,20 +162,20 @@ fn requested(client: NewClient) -> Result<RequestedMetadata, Failure> {
     })
 }
 
-async fn all_clients(context: &Context) -> Result<Vec<Client>, Failure> {
-    let mut clients: Vec<Client> = Vec::new();
+async fn all_clients(clients: &Clients) -> Result<Vec<Client>, Failure> {
+    let mut listed: Vec<Client> = Vec::new();
     loop {
-        let after = clients.last().map(|client| client.id);
-        let page = context.storage.list_clients(after, PAGE).await.map_err(|error| store(&error))?;
+        let after = listed.last().map(|client| client.id);
+        let page = clients.list(after, PAGE).await.map_err(|error| store(&error))?;
         if page.is_empty() {
-            return Ok(clients);
+            return Ok(listed);
         }
-        clients.extend(page);
+        listed.extend(page);
     }
 }
 
-async fn find(context: &Context, client_id: &str) -> Result<Client, Failure> {
-    let found = context.storage.find_client(client_id_of(client_id)?).await;
+async fn find(clients: &Clients, client_id: &str) -> Result<Client, Failure> {
+    let found = clients.find_fresh(client_id_of(client_id)?).await;
     found.map_err(|error| store(&error))?.ok_or_else(|| unknown(client_id))
 }
 
@@ -212,39 +213,4 @@ fn unknown(client_id: &str) -> Failure {
 
 fn store(error: &StoreError) -> Failure {
     Failure::because("work with the database", error)
-}
-
-/// A signer that refuses to sign. The operator's commands issue no tokens, so they need neither the secret
-/// nor the keys that it seals.
-struct SignsNothing;
-
-#[async_trait]
-impl TokenSigner for SignsNothing {
-    async fn sign_access_token(&self, _: &AccessClaims) -> Result<String, SignerError> {
-        Err(signs_nothing())
-    }
-
-    async fn sign_id_token(&self, _: SigningAlgorithm, _: &IdTokenClaims) -> Result<String, SignerError> {
-        Err(signs_nothing())
-    }
-
-    async fn sign_logout_token(&self, _: SigningAlgorithm, _: &LogoutClaims) -> Result<String, SignerError> {
-        Err(signs_nothing())
-    }
-
-    fn read_access_token(&self, _: &str) -> Option<AccessTokenRead> {
-        None
-    }
-
-    fn read_id_token(&self, _: &str) -> Option<IdTokenRead> {
-        None
-    }
-
-    fn public_keys(&self) -> PublicKeys {
-        PublicKeys { jwks: r#"{"keys":[]}"#.to_owned(), algorithms: Vec::new() }
-    }
-}
-
-fn signs_nothing() -> SignerError {
-    SignerError::Failed("the operator's commands sign nothing".into())
 }

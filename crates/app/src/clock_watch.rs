@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use countersign_domain::forgetting::{ClockDoubt, JudgedClock, TimeMark, TimeWitness, judge_clock};
-use countersign_ports::{Clock, Storage, StoreError};
+use countersign_ports::{Clock, StoreError, Upkeep};
 use time::OffsetDateTime;
 
 /// The mark in the database is renewed when it is this old, so that a look at the clocks rarely costs a
@@ -53,7 +53,7 @@ impl ClockWatch {
     /// trusted.
     pub(crate) async fn start(
         own: Arc<dyn Clock>,
-        storage: &dyn Storage,
+        storage: &dyn Upkeep,
         is_right: bool,
     ) -> Result<Self, StoreError> {
         if is_right {
@@ -77,7 +77,7 @@ impl ClockWatch {
     }
 
     /// Compares the clocks again, and returns the time before which everything that has ended may be purged.
-    pub(crate) async fn look(&self, storage: &dyn Storage) -> Result<OffsetDateTime, StoreError> {
+    pub(crate) async fn look(&self, storage: &dyn Upkeep) -> Result<OffsetDateTime, StoreError> {
         let asked_at = self.own.elapsed();
         let witness = storage.time_witness().await?;
         let (now, elapsed) = (self.own.now(), self.own.elapsed());

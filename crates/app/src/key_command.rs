@@ -8,7 +8,7 @@ use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_domain::signing_key::{
     KeyState, SealedKey, StandingKey, key_wanted, key_wanted_at_once, standing_keys,
 };
-use countersign_ports::{Storage, StoreError};
+use countersign_ports::{KeyStore, StoreError};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -28,7 +28,7 @@ pub(crate) async fn key(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let opened = opening::at_once(config, wiring).await?;
-    let store = opened.storage.as_ref();
+    let store: &dyn KeyStore = opened.storage.as_ref();
     let done = match command {
         KeyCommand::List { output } => list(store, wiring.clock.now(), output.output, out).await,
         KeyCommand::Rotate { now, algorithm, output } => {
@@ -51,7 +51,7 @@ pub(crate) async fn key(
 }
 
 async fn list(
-    store: &dyn Storage,
+    store: &dyn KeyStore,
     now: OffsetDateTime,
     output: Output,
     out: &mut dyn Write,
@@ -68,7 +68,7 @@ struct Rotation {
 }
 
 async fn rotate(
-    store: &dyn Storage,
+    store: &dyn KeyStore,
     rotation: Rotation,
     config: &Config,
     wiring: &Wiring,
@@ -122,7 +122,7 @@ fn check_secret(secret: &OperatorSecret, stored: &[SealedKey]) -> Result<(), Fai
 }
 
 async fn retire(
-    store: &dyn Storage,
+    store: &dyn KeyStore,
     kid: &str,
     now: OffsetDateTime,
     output: Output,
@@ -157,7 +157,7 @@ fn good_keys(stored: &[SealedKey], algorithm: SigningAlgorithm) -> impl Iterator
     stored.iter().filter(move |key| key.algorithm == algorithm.name() && key.withdrawn_at.is_none())
 }
 
-async fn stored_keys(store: &dyn Storage) -> Result<Vec<SealedKey>, Failure> {
+async fn stored_keys(store: &dyn KeyStore) -> Result<Vec<SealedKey>, Failure> {
     store.signing_keys().await.map_err(|error| failed(&error))
 }
 

@@ -8,7 +8,7 @@ use countersign_adapters_crypto::{
     JosekitSigner, KeyChange, KeyError, OperatorSecret, forget_old_keys, make_due_keys,
 };
 use countersign_domain::signing_key::KeyState;
-use countersign_ports::{Clock, Entropy, EntropyExt, Storage};
+use countersign_ports::{Clock, DirectStorage, Entropy, EntropyExt};
 use tokio::time::sleep;
 
 use crate::clock_watch::ClockWatch;
@@ -22,7 +22,7 @@ const UPKEEP_EVERY: u32 = 12;
 /// Keeps the signing keys up to date.
 pub(crate) struct KeyKeeper {
     pub(crate) signer: Arc<JosekitSigner>,
-    pub(crate) storage: Arc<dyn Storage>,
+    pub(crate) storage: Arc<dyn DirectStorage>,
     pub(crate) secret: OperatorSecret,
     pub(crate) clock: Arc<dyn Clock>,
     /// Keys are purged only when every clock that is known says that they are past.

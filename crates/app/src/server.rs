@@ -18,7 +18,8 @@ use countersign_domain::picture::PictureKey;
 use countersign_domain::secret::SecretHash;
 use countersign_http_actix::{self as http, HttpSettings, Registration, Running};
 use countersign_metrics::{MeasuredWallets, Metrics};
-use countersign_usecases::Context;
+use countersign_ports::Storage;
+use countersign_usecases::{Context, ContextKeys};
 use known::Known;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
@@ -32,7 +33,7 @@ use crate::operator_secret;
 use crate::shutdown::Signals;
 use crate::throw_away::ThrowAway;
 use crate::upkeep::Upkeeper;
-use crate::wiring::{ContextKeys, OpenStorage, Wiring};
+use crate::wiring::{OpenStorage, Wiring};
 
 /// How long the server still takes requests after its readiness turned 503, so that load balancers can look
 /// elsewhere first.
@@ -147,7 +148,7 @@ async fn start(
     };
     let keys = KeyKeeper {
         signer: Arc::clone(&signer),
-        storage: Arc::clone(&storage.storage),
+        storage: Arc::<dyn Storage>::clone(&storage.storage),
         secret: secret.clone(),
         clock: Arc::clone(&clock),
         watch: Arc::clone(&watch),
@@ -158,7 +159,7 @@ async fn start(
         Known { signer: Arc::clone(&signer), clock: Arc::clone(&clock), writer: storage.writer.take() };
     let metrics = Arc::new(http::metrics(env!("CARGO_PKG_VERSION"), Box::new(known)));
     let stored = Arc::clone(&storage.storage);
-    let context = Context { clock, ..wiring.context(config, stored, signer, context_keys) };
+    let context = wiring.context(config, stored, clock, signer, context_keys);
     let wallets = Arc::new(MeasuredWallets::new(context.wallets, Arc::clone(&metrics)));
     let context = Context { wallets, ..context };
     let settings = HttpSettings {

@@ -119,8 +119,9 @@ mod tests {
     use countersign_domain::public_url::PublicUrl;
     use countersign_domain::resource::ResourceRules;
     use countersign_ports::{LoginStore, Storage};
-    use countersign_usecases::Policy;
+    use countersign_usecases::context::clients::Clients;
     use countersign_usecases::upkeep::purge_expired::BATCH;
+    use countersign_usecases::{ContextKeys, Policy};
 
     use super::*;
     use crate::wiring::Wiring;
@@ -135,8 +136,8 @@ mod tests {
         }
         let shared: Arc<dyn Storage> = Arc::<MemoryStorage>::clone(&storage);
         let context = Context {
-            storage: shared,
-            clients: Arc::default(),
+            storage: Arc::<dyn Storage>::clone(&shared),
+            clients: Clients::new(shared, Arc::<ManualClock>::clone(&clock)),
             access: Arc::default(),
             wallets: (Wiring::standard().wallets)(WalletSettings::default()),
             signer: Arc::new(FakeSigner),
@@ -145,6 +146,11 @@ mod tests {
             clock: Arc::<ManualClock>::clone(&clock),
             entropy: Arc::new(SeededEntropy::default()),
             mailer: None,
+            keys: ContextKeys {
+                texts: TextKey::new([7; 32]),
+                nonces: DpopNonceKey::new([8; 32]),
+                pictures: PictureKey::new([9; 32]),
+            },
             policy: Policy {
                 public_url: PublicUrl::parse("http://localhost").unwrap(),
                 lifetimes: Lifetimes::default(),
@@ -154,9 +160,6 @@ mod tests {
                 synthetic_email: false,
                 assertion_audience: AssertionAudience::default(),
                 playground: false,
-                picture_key: PictureKey::new([9; 32]),
-                text_key: TextKey::new([7; 32]),
-                dpop_nonces: DpopNonceKey::new([8; 32]),
             },
         };
         let now = || context.clock.now();

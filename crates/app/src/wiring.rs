@@ -14,13 +14,11 @@ use async_trait::async_trait;
 use countersign_adapters_crypto::{JosekitReader, OsEntropy, SystemClock, WalletRouter, WalletSettings};
 use countersign_adapters_http::{CachedDocuments, HttpFetcher};
 use countersign_adapters_smtp::{SmtpMailer, SmtpSettings};
-use countersign_domain::challenge::TextKey;
-use countersign_domain::dpop::DpopNonceKey;
-use countersign_domain::picture::PictureKey;
 use countersign_metrics::WriterFigures;
 use countersign_ports::error::Source;
 use countersign_ports::{Clock, Entropy, Fetcher, JwsReader, Mailer, Storage, TokenSigner, WalletVerifier};
-use countersign_usecases::{Context, Policy};
+use countersign_usecases::context::clients::Clients;
+use countersign_usecases::{Context, ContextKeys, Policy};
 
 use crate::config::Config;
 pub use crate::config::DatabaseUrl;
@@ -139,6 +137,7 @@ impl Wiring {
         &self,
         config: &Config,
         storage: Arc<dyn Storage>,
+        clock: Arc<dyn Clock>,
         signer: Arc<dyn TokenSigner>,
         keys: ContextKeys,
     ) -> Context {
@@ -147,38 +146,34 @@ impl Wiring {
             .clone()
             .map(|settings| (self.mailer)(settings, Arc::clone(&self.clock), Arc::clone(&self.entropy)));
         Context {
-            storage,
-            clients: Arc::default(),
+            storage: Arc::<dyn Storage>::clone(&storage),
+            clients: Clients::new(storage, Arc::clone(&clock)),
             access: Arc::default(),
             wallets: (self.wallets)(config.wallets.clone()),
             signer,
             jws: Arc::clone(&self.jws),
             // Someone who tries the server out has clients on this machine too.
             fetcher: (self.fetcher)(config.public_url.is_loopback()),
-            clock: Arc::clone(&self.clock),
+            clock,
             entropy: Arc::clone(&self.entropy),
             mailer,
-            policy: Policy {
-                public_url: config.public_url.clone(),
-                lifetimes: config.lifetimes,
-                resources: config.resources.clone(),
-                client_documents: config.client_documents,
-                synthetic_email: config.synthetic_email,
-                assertion_audience: config.assertion_audience,
-                playground: config.playground,
-                picture_key: keys.pictures,
-                text_key: keys.texts,
-                dpop_nonces: keys.nonces,
-            },
+            keys,
+            policy: policy(config),
         }
     }
 }
 
-/// The keys with which the use-cases recognize what they issued: one for each purpose.
-pub(crate) struct ContextKeys {
-    pub(crate) texts: TextKey,
-    pub(crate) nonces: DpopNonceKey,
-    pub(crate) pictures: PictureKey,
+/// What the operator decided, for the use-cases.
+pub(crate) fn policy(config: &Config) -> Policy {
+    Policy {
+        public_url: config.public_url.clone(),
+        lifetimes: config.lifetimes,
+        resources: config.resources.clone(),
+        client_documents: config.client_documents,
+        synthetic_email: config.synthetic_email,
+        assertion_audience: config.assertion_audience,
+        playground: config.playground,
+    }
 }
 
 impl OpenStorage {

@@ -17,10 +17,10 @@ use countersign_domain::refresh::{NewestToken, RefreshSnapshot};
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_ports::{
-    AddSigningKey, ClientStore, DocumentsForgotten, ForgetDocuments, ForgetUnused, IssueTokens, KeyAdded,
-    KeyStore, PurgeExpired, Purged, RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore,
-    RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SpendProof, StoreError, TokenStore,
-    TokensIssued, Upkeep,
+    AddSigningKey, ChangeResources, ClientStore, DocumentsForgotten, ForgetDocuments, ForgetUnused,
+    IssueTokens, KeyAdded, KeyStore, PurgeExpired, Purged, RedeemCode, Redeemed, RegisterClient, Registered,
+    ReplayStore, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SpendProof, StoreError,
+    TokenStore, TokensIssued, Upkeep,
 };
 use time::OffsetDateTime;
 
@@ -144,7 +144,15 @@ impl ClientStore for MemoryStorage {
     async fn update_client(&self, client: Client) -> Result<bool, StoreError> {
         let mut tables = self.tables();
         let Some(present) = tables.clients.get_mut(&client.id) else { return Ok(false) };
-        *present = Client { created_at: present.created_at, ..client };
+        let (created_at, resources) = (present.created_at, std::mem::take(&mut present.resources));
+        *present = Client { created_at, resources, ..client };
+        Ok(true)
+    }
+
+    async fn change_resources(&self, command: ChangeResources) -> Result<bool, StoreError> {
+        let mut tables = self.tables();
+        let Some(client) = tables.clients.get_mut(&command.client) else { return Ok(false) };
+        command.change.apply(&mut client.resources);
         Ok(true)
     }
 

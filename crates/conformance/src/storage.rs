@@ -45,6 +45,9 @@ macro_rules! storage_contract {
                 a_taken_client_id_changes_nothing,
                 an_update_replaces_everything_but_id_and_birth,
                 an_update_of_nobody_changes_nothing,
+                an_update_leaves_opened_resources_alone,
+                resources_are_opened_and_closed,
+                resources_of_nobody_are_not_changed,
                 a_deleted_client_is_gone,
                 deleting_nobody_says_so,
                 a_deleted_client_takes_its_codes_and_tokens_along,
@@ -321,6 +324,9 @@ macro_rules! storage_races {
                 many_families_at_once_do_not_disturb_each_other,
                 an_operation_that_nobody_waits_for_happens_wholly_or_not_at_all,
             ],
+            clients: [
+                openings_and_updates_at_once_all_stay,
+            ],
             issuing: [
                 no_token_of_a_client_outlives_it,
             ],
@@ -385,6 +391,7 @@ macro_rules! storage_durability {
             durability: [
                 a_registered_client_outlives_the_process,
                 an_update_outlives_the_process,
+                an_opened_resource_outlives_the_process,
                 a_deletion_outlives_the_process,
                 a_code_outlives_the_process,
                 a_used_challenge_stays_used,
@@ -418,6 +425,7 @@ macro_rules! storage_replicas {
         $crate::clauses_on_a_database! { $database, $open,
             replicas: [
                 an_update_is_seen_by_the_other_replica,
+                no_opened_resource_is_lost_on_two_replicas,
                 a_deletion_is_seen_by_the_other_replica,
                 a_088_a_revocation_is_seen_by_the_other_replica,
                 a_sign_in_may_wander_between_replicas,

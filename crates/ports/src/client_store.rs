@@ -22,15 +22,55 @@ pub enum Registered {
     IdTaken,
 }
 
+/// Opens resources to a client, or closes them.
+#[derive(Clone, Debug)]
+pub struct ChangeResources {
+    /// The client.
+    pub client: ClientId,
+    /// What changes.
+    pub change: ResourceChange,
+}
+
+/// What changes in the list of resources that are open to a client.
+#[derive(Clone, Debug)]
+pub enum ResourceChange {
+    /// These are opened: added at the end, in this order. Those that are open already stay where they are.
+    Open(Vec<String>),
+    /// These are closed.
+    Close(Vec<String>),
+}
+
+impl ResourceChange {
+    /// Changes a list of open resources, for adapters that read the list before they write it.
+    pub fn apply(&self, open: &mut Vec<String>) {
+        match self {
+            Self::Open(uris) => {
+                for uri in uris {
+                    if !open.contains(uri) {
+                        open.push(uri.clone());
+                    }
+                }
+            }
+            Self::Close(uris) => open.retain(|uri| !uris.contains(uri)),
+        }
+    }
+}
+
 /// Registered clients.
 #[async_trait]
 pub trait ClientStore: Send + Sync {
     /// Stores a new client. Guard: its id is free. Durable before the answer.
     async fn register_client(&self, command: RegisterClient) -> Result<Registered, StoreError>;
 
-    /// Replaces everything about a client except its id and `created_at`. The answer says whether the client
-    /// existed. Durable before the answer; from then on every replica finds the new values.
+    /// Replaces everything about a client except its id, `created_at` and `resources`. The answer says
+    /// whether the client existed. Durable before the answer; from then on every replica finds the new
+    /// values.
     async fn update_client(&self, client: Client) -> Result<bool, StoreError>;
+
+    /// Opens resources to a client, or closes them, atomically: of two changes at the same time, neither is
+    /// lost. Everything else about the client stays. The answer says whether the client existed. Idempotent.
+    /// Durable before the answer; from then on every replica finds the new list.
+    async fn change_resources(&self, command: ChangeResources) -> Result<bool, StoreError>;
 
     /// Deletes a client with all its grants and consents, atomically. From then on none of its codes and
     /// tokens is found. Grants and consents that name this id are deleted even if the client does not exist.

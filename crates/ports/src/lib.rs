@@ -41,7 +41,7 @@ pub use account_store::{
     Account, AccountStore, ConfirmEmail, DeleteAccount, EmailConfirmed, EmailPut, PutEmail, RevokeConsent,
     SharedAddress,
 };
-pub use client_store::{ClientStore, RegisterClient, Registered};
+pub use client_store::{ChangeResources, ClientStore, RegisterClient, Registered, ResourceChange};
 pub use clock::Clock;
 pub use entropy::{Entropy, EntropyExt};
 pub use error::{SignerError, StoreError, VerifierError};
@@ -58,7 +58,7 @@ pub use session_store::{
     ContinueSession, NewSession, OpenSession, SessionClient, SessionContinued, SessionOpened, SessionStore,
     SignOut,
 };
-pub use storage::Storage;
+pub use storage::{DirectStorage, Storage};
 pub use token_signer::{PublicKeys, TokenSigner};
 pub use token_store::{
     IssueTokens, KnownAccess, RedeemCode, Redeemed, RevokeGrant, RevokeToken, Revoked, RotateRefresh,

@@ -6,9 +6,14 @@ use crate::{
 };
 
 /// The whole storage port: implement its traits, and this one follows.
-pub trait Storage:
-    ClientStore
-    + LoginStore
+pub trait Storage: ClientStore + DirectStorage {}
+
+impl<T> Storage for T where T: ClientStore + DirectStorage {}
+
+/// The storage port except the clients. Use-cases may call it directly. Clients are remembered, so in the
+/// server one type alone may read and change them.
+pub trait DirectStorage:
+    LoginStore
     + WalletStore
     + SessionStore
     + AccountStore
@@ -20,9 +25,8 @@ pub trait Storage:
 {
 }
 
-impl<T> Storage for T where
-    T: ClientStore
-        + LoginStore
+impl<T> DirectStorage for T where
+    T: LoginStore
         + WalletStore
         + SessionStore
         + AccountStore

@@ -1,7 +1,7 @@
 //! What every use-case works with: the ports and the operator's policy.
 
+pub mod clients;
 pub mod remembered_access;
-pub mod remembered_clients;
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,18 +14,54 @@ use countersign_domain::own_origin::{OwnOrigin, PLAYGROUND};
 use countersign_domain::picture::PictureKey;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::resource::ResourceRules;
-use countersign_ports::{Clock, Entropy, Fetcher, JwsReader, Mailer, Storage, TokenSigner, WalletVerifier};
+use countersign_ports::{
+    Clock, DirectStorage, Entropy, Fetcher, JwsReader, Mailer, TokenSigner, WalletVerifier,
+};
 
+use clients::Clients;
 use remembered_access::RememberedAccess;
-use remembered_clients::RememberedClients;
 
 /// The ports, and the policy. Made once at start.
+///
+/// Clients are read and changed through [`Clients`], which sees to it that no replica uses old values (ADR
+/// 0024):
+///
+/// ```
+/// # use countersign_domain::id::ClientId;
+/// # use countersign_ports::*;
+/// # use countersign_usecases::Context;
+/// async fn delete(context: &Context, id: ClientId) -> Result<bool, StoreError> {
+///     context.clients.delete(id).await
+/// }
+/// ```
+///
+/// The storage beside it does not offer that:
+///
+/// ```compile_fail,E0599
+/// # use countersign_domain::id::ClientId;
+/// # use countersign_ports::*;
+/// # use countersign_usecases::Context;
+/// async fn delete(context: &Context, id: ClientId) -> Result<bool, StoreError> {
+///     context.storage.delete_client(id).await
+/// }
+/// ```
+///
+/// Nor does [`Clients`] lend out the port that it changes:
+///
+/// ```compile_fail,E0616
+/// # use countersign_domain::id::ClientId;
+/// # use countersign_ports::*;
+/// # use countersign_usecases::Context;
+/// async fn delete(context: &Context, id: ClientId) -> Result<bool, StoreError> {
+///     context.clients.storage.delete_client(id).await
+/// }
+/// ```
 #[derive(Clone)]
 pub struct Context {
-    /// Where everything lasting lives.
-    pub storage: Arc<dyn Storage>,
-    /// The clients that were read just now, for [`Context::find_client`]. Whoever decides about a change of one asks the storage.
-    pub clients: Arc<RememberedClients>,
+    /// Where everything that lasts is kept, except the clients.
+    pub storage: Arc<dyn DirectStorage>,
+    /// The clients.
+    pub clients: Clients,
     /// The access tokens that were presented not long ago, for [`Context::find_access`].
     pub access: Arc<RememberedAccess>,
     /// Who checks wallets.
@@ -42,8 +78,37 @@ pub struct Context {
     pub entropy: Arc<dyn Entropy>,
     /// Who sends mail, if anybody does.
     pub mailer: Option<Arc<dyn Mailer>>,
+    /// The keys of the server itself.
+    pub keys: ContextKeys,
     /// What the operator decided.
     pub policy: Policy,
+}
+
+/// What the operator's commands about clients work with: the part of a [`Context`] that needs no key, no
+/// network and no mail server.
+#[derive(Clone, Copy)]
+pub struct Management<'a> {
+    /// The clients.
+    pub clients: &'a Clients,
+    /// Who checks the keys that a client registers.
+    pub jws: &'a dyn JwsReader,
+    /// The time.
+    pub clock: &'a dyn Clock,
+    /// Chance.
+    pub entropy: &'a dyn Entropy,
+    /// What the operator decided.
+    pub policy: &'a Policy,
+}
+
+/// The keys by which the server recognizes what it issued: one for each purpose.
+#[derive(Clone, Debug)]
+pub struct ContextKeys {
+    /// Recognizes the texts that wallets sign.
+    pub texts: TextKey,
+    /// Recognizes the nonces in proofs of keys.
+    pub nonces: DpopNonceKey,
+    /// Names the pictures of users.
+    pub pictures: PictureKey,
 }
 
 /// What the operator decided.
@@ -63,18 +128,31 @@ pub struct Policy {
     pub synthetic_email: bool,
     /// Is there a playground, whose page is the one address of ours that a client may have?
     pub playground: bool,
-    /// What names the pictures of users.
-    pub picture_key: PictureKey,
-    /// What makes our texts known again as ours.
-    pub text_key: TextKey,
-    /// What makes our nonces in proofs of keys known again.
-    pub dpop_nonces: DpopNonceKey,
+}
+
+impl Context {
+    /// The part with which clients are managed.
+    pub fn management(&self) -> Management<'_> {
+        Management {
+            clients: &self.clients,
+            jws: &*self.jws,
+            clock: &*self.clock,
+            entropy: &*self.entropy,
+            policy: &self.policy,
+        }
+    }
 }
 
 impl Policy {
     /// The addresses that lead back to us, and that no client may have.
     pub(crate) fn own_origin(&self) -> OwnOrigin<'_> {
         OwnOrigin::new(&self.public_url, self.playground.then_some(PLAYGROUND))
+    }
+}
+
+impl fmt::Debug for Management<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Management").field("policy", &self.policy).finish_non_exhaustive()
     }
 }
 

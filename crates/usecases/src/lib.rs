@@ -17,7 +17,7 @@ pub mod upkeep;
 
 pub use clients::authenticate_client::AuthenticateClientError;
 pub use clients::client_document::{DocumentRejected, FindClientError};
-pub use context::{Context, Policy};
+pub use context::{Context, ContextKeys, Management, Policy};
 pub use error::Refuse;
 pub use steps::mint_tokens::{MintError, TokenAnswer};
 pub use steps::prove_key::ProveKeyError;

@@ -17,7 +17,8 @@ use crate::schema::clients;
 use crate::statement::row;
 
 row! {
-    /// A row of `clients`. An update writes everything but the key and the time of creation.
+    /// A row of `clients`. An update writes everything but the key, the time of creation and the opened
+    /// resources.
     ///
     /// Values that are absent are written as NULL, not left out. So one statement fits every client and is
     /// prepared once.
@@ -51,6 +52,8 @@ row! {
         token_endpoint_auth_signing_alg: Option<String> as Nullable<Text>,
         requires_pushed_requests: bool as Bool,
         requires_bound_tokens: bool as Bool,
+        /// Changed by an operation of its own.
+        #[diesel(skip_update)]
         resources: String as Text,
     }
 }

@@ -11,7 +11,8 @@ use super::field::{Row, from_lines, lines, micros};
 use crate::error::SqliteError;
 use crate::schema::clients;
 
-/// A row of `clients`. An update writes everything but the key and the time of creation.
+/// A row of `clients`. An update writes everything but the key, the time of creation and the opened
+/// resources.
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = clients, treat_none_as_null = true, treat_none_as_default_value = false)]
 #[diesel(check_for_backend(diesel::sqlite::Sqlite))]
@@ -42,6 +43,8 @@ pub(crate) struct ClientRow {
     token_endpoint_auth_signing_alg: Option<String>,
     requires_pushed_requests: bool,
     requires_bound_tokens: bool,
+    /// Changed by an operation of its own.
+    #[diesel(skip_update)]
     resources: String,
 }
 

@@ -4,14 +4,19 @@ use std::sync::Arc;
 
 use countersign_domain::client::{Client, ClientAuthentication, ClientMetadata, ClientOrigin};
 use countersign_domain::grant_type::GrantType;
+use countersign_domain::id::ClientId;
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_ports::{
-    CompleteLogin, KnownAccess, LoginCompleted, Redeemed, RegisterClient, Registered, Rotated, Storage,
+    ChangeResources, CompleteLogin, KnownAccess, LoginCompleted, Redeemed, RegisterClient, Registered,
+    ResourceChange, Rotated, Storage,
 };
 use time::Duration;
 
+use super::races::at_once;
 use super::steps;
 use crate::fixtures;
+
+const TASKS: usize = 32;
 
 /// A client is found as it was registered.
 pub async fn a_registered_client_is_found(store: Arc<dyn Storage>) {
@@ -46,7 +51,7 @@ pub async fn a_taken_client_id_changes_nothing(store: Arc<dyn Storage>) {
     assert_eq!(store.find_client(first.id).await.unwrap(), Some(first));
 }
 
-/// Every field changes, in both directions; id and `created_at` stay.
+/// Every field changes, in both directions; id, `created_at` and the opened resources stay.
 pub async fn an_update_replaces_everything_but_id_and_birth(store: Arc<dyn Storage>) {
     let first = fixtures::client();
     let bystander = fixtures::client();
@@ -74,7 +79,7 @@ pub async fn an_update_replaces_everything_but_id_and_birth(store: Arc<dyn Stora
     }
 
     assert!(store.update_client(changed.clone()).await.unwrap());
-    let stored = Client { created_at: first.created_at, ..changed };
+    let stored = Client { created_at: first.created_at, resources: first.resources.clone(), ..changed };
     assert_eq!(store.find_client(first.id).await.unwrap(), Some(stored));
 
     assert!(store.update_client(first.clone()).await.unwrap());
@@ -88,6 +93,106 @@ pub async fn an_update_of_nobody_changes_nothing(store: Arc<dyn Storage>) {
     let client = fixtures::client();
     assert!(!store.update_client(client.clone()).await.unwrap());
     assert_eq!(store.find_client(client.id).await.unwrap(), None);
+}
+
+/// Whoever read the client before the operator opened a resource to it, and updates it afterwards, changes
+/// nothing about what is open.
+pub async fn an_update_leaves_opened_resources_alone(store: Arc<dyn Storage>) {
+    let client = fixtures::client();
+    store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    assert!(store.change_resources(open(client.id, &["urn:a"])).await.unwrap());
+    for resources in [Vec::new(), vec!["urn:b".to_owned()]] {
+        let stale = Client { resources, ..client.clone() };
+        assert!(store.update_client(stale).await.unwrap());
+        assert_eq!(opened(&*store, client.id).await, ["urn:a"]);
+    }
+    assert!(store.change_resources(close(client.id, &["urn:a"])).await.unwrap());
+    let stale = Client { resources: vec!["urn:a".to_owned()], ..client.clone() };
+    assert!(store.update_client(stale).await.unwrap());
+    assert_eq!(store.find_client(client.id).await.unwrap(), Some(client));
+}
+
+/// Each stands once in the list, in the order in which they were opened. Other clients are unaffected.
+pub async fn resources_are_opened_and_closed(store: Arc<dyn Storage>) {
+    let [client, bystander] = [fixtures::client(), fixtures::client()];
+    for client in [&client, &bystander] {
+        store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    }
+    let changes: [(ChangeResources, &[&str]); 8] = [
+        (open(client.id, &["urn:b"]), &["urn:b"]),
+        (open(client.id, &["urn:a", "urn:b", "urn:c", "urn:c"]), &["urn:b", "urn:a", "urn:c"]),
+        (open(client.id, &["urn:a"]), &["urn:b", "urn:a", "urn:c"]),
+        (open(client.id, &[]), &["urn:b", "urn:a", "urn:c"]),
+        (close(client.id, &["urn:a", "urn:other"]), &["urn:b", "urn:c"]),
+        (close(client.id, &["urn:a"]), &["urn:b", "urn:c"]),
+        (open(client.id, &["urn:a"]), &["urn:b", "urn:c", "urn:a"]),
+        (close(client.id, &["urn:c", "urn:a", "urn:b"]), &[]),
+    ];
+    for (change, expected) in changes {
+        assert!(store.change_resources(change.clone()).await.unwrap());
+        assert_eq!(opened(&*store, client.id).await, expected, "{change:?}");
+    }
+    assert_eq!(store.find_client(client.id).await.unwrap(), Some(client), "nothing else changed");
+    assert_eq!(store.find_client(bystander.id).await.unwrap(), Some(bystander));
+}
+
+/// Opening a resource never creates a client.
+pub async fn resources_of_nobody_are_not_changed(store: Arc<dyn Storage>) {
+    let id = fixtures::client_id();
+    assert!(!store.change_resources(open(id, &["urn:a"])).await.unwrap());
+    assert!(!store.change_resources(close(id, &["urn:a"])).await.unwrap());
+    assert_eq!(store.find_client(id).await.unwrap(), None);
+}
+
+/// The operator opens one resource each, while the client updates itself.
+pub async fn openings_and_updates_at_once_all_stay(store: Arc<dyn Storage>) {
+    let client = fixtures::client();
+    store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    let first: Vec<String> = (0..TASKS).map(|number| format!("urn:first:{number}")).collect();
+    at_once(first.iter().map(|uri| {
+        let (store, client) = (Arc::clone(&store), client.clone());
+        let change = open(client.id, &[uri]);
+        async move {
+            assert!(store.change_resources(change).await.unwrap());
+            assert!(store.update_client(client).await.unwrap());
+        }
+    }))
+    .await;
+    assert_eq!(sorted(opened(&*store, client.id).await), sorted(first.clone()));
+
+    let second: Vec<String> = (0..TASKS).map(|number| format!("urn:second:{number}")).collect();
+    at_once(first.iter().zip(&second).map(|(old, new)| {
+        let store = Arc::clone(&store);
+        let changes = [close(client.id, &[old]), open(client.id, &[new])];
+        async move {
+            for change in changes {
+                assert!(store.change_resources(change).await.unwrap());
+            }
+        }
+    }))
+    .await;
+    assert_eq!(sorted(opened(&*store, client.id).await), sorted(second));
+}
+
+/// Opens resources to a client.
+pub(crate) fn open(client: ClientId, uris: &[&str]) -> ChangeResources {
+    let uris = uris.iter().map(|uri| (*uri).to_owned()).collect();
+    ChangeResources { client, change: ResourceChange::Open(uris) }
+}
+
+fn close(client: ClientId, uris: &[&str]) -> ChangeResources {
+    let uris = uris.iter().map(|uri| (*uri).to_owned()).collect();
+    ChangeResources { client, change: ResourceChange::Close(uris) }
+}
+
+/// The resources that are open to a client.
+pub(crate) async fn opened(store: &dyn Storage, client: ClientId) -> Vec<String> {
+    store.find_client(client).await.unwrap().unwrap().resources
+}
+
+pub(crate) fn sorted(mut uris: Vec<String>) -> Vec<String> {
+    uris.sort();
+    uris
 }
 
 /// A deleted client is not found; other clients are.

@@ -10,7 +10,7 @@ use countersign_ports::{
 };
 use time::Duration;
 
-use super::steps;
+use super::{clients, steps};
 use crate::fixtures;
 
 /// A client is read as it was registered, and its id stays taken.
@@ -31,6 +31,16 @@ pub async fn an_update_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Stor
     assert!(store.update_client(changed.clone()).await.unwrap());
     drop(store);
     assert_eq!(open().await.find_client(changed.id).await.unwrap(), Some(changed));
+}
+
+/// The resource is still open.
+pub async fn an_opened_resource_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let client = fixtures::client();
+    let store = open().await;
+    store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    assert!(store.change_resources(clients::open(client.id, &["urn:a"])).await.unwrap());
+    drop(store);
+    assert_eq!(clients::opened(&*open().await, client.id).await, ["urn:a"]);
 }
 
 /// A deleted client does not come back.

@@ -20,7 +20,9 @@ async fn survives(store: &dyn Storage, client: Client) {
     let listed = store.list_clients(None, u32::MAX).await.unwrap();
     assert!(listed.contains(&client), "the list shows the same as the single read");
 
-    let other = Client { metadata: all_fields(), ..fixtures::client() };
+    // An update leaves them alone.
+    let resources = client.resources.clone();
+    let other = Client { metadata: all_fields(), resources, ..fixtures::client() };
     store.register_client(RegisterClient { client: other.clone() }).await.unwrap();
     let changed = Client { id: other.id, ..client };
     assert!(store.update_client(changed.clone()).await.unwrap());

@@ -15,7 +15,7 @@ use countersign_ports::{
 use time::{Duration, OffsetDateTime};
 
 use super::races::{Pinned, at_once, count};
-use super::steps;
+use super::{clients, steps};
 use crate::fixtures;
 
 const TASKS: usize = 32;
@@ -38,6 +38,23 @@ pub async fn an_update_is_seen_by_the_other_replica(open: impl AsyncFn() -> Arc<
     assert_eq!(there.find_client(client.id).await.unwrap(), Some(client));
     assert!(here.update_client(changed.clone()).await.unwrap());
     assert_eq!(there.find_client(changed.id).await.unwrap(), Some(changed));
+}
+
+/// Several operators at several machines.
+pub async fn no_opened_resource_is_lost_on_two_replicas(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let replicas = replicas(open).await;
+    let client = fixtures::client();
+    replicas[0].register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    let uris: Vec<String> = (0..TASKS).map(|number| format!("urn:{number}")).collect();
+    at_once(in_turns(&replicas).zip(&uris).map(|(store, uri)| {
+        let change = clients::open(client.id, &[uri]);
+        async move { assert!(store.change_resources(change).await.unwrap()) }
+    }))
+    .await;
+    for replica in &replicas {
+        let opened = clients::opened(&**replica, client.id).await;
+        assert_eq!(clients::sorted(opened), clients::sorted(uris.clone()));
+    }
 }
 
 /// From the answer on, the client and its tokens are gone everywhere.

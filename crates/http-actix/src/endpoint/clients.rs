@@ -168,7 +168,8 @@ pub(crate) async fn register(
     state.rate_limits.check(Limited::Registration, &request)?;
     require_permission(&state, &request)?;
     let requested = body.only_json::<ClientRequest>()?.into_requested();
-    let registered = register_client(&state.context, requested, ClientOrigin::SelfRegistered).await?;
+    let registered =
+        register_client(state.context.management(), requested, ClientOrigin::SelfRegistered).await?;
     state.metrics.clients_registered.count();
     let mut answer = ClientBody::of(&state, registered.client);
     answer.client_secret = registered.secret.map(|secret| secret.expose().to_owned());

@@ -34,7 +34,8 @@ use countersign_metrics::{Source, WriterFigures};
 use countersign_ports::{Clock, RecognizedAccount, Storage, Verdict, VerifierError, WalletVerifier};
 use countersign_usecases::clients::open_resource::open_resources;
 use countersign_usecases::clients::register_client::register_client;
-use countersign_usecases::{Context, Policy};
+use countersign_usecases::context::clients::Clients;
+use countersign_usecases::{Context, ContextKeys, Policy};
 use serde_json::{Value, json};
 
 use crate::limits::connection::ConnectionLimits;
@@ -188,8 +189,8 @@ impl Site {
             (Arc::<MemoryStorage>::default(), Arc::<ManualClock>::default(), Arc::<FakeFetcher>::default());
         let shared: Arc<dyn Storage> = Arc::<MemoryStorage>::clone(&storage);
         let context = Context {
-            storage: shared,
-            clients: Arc::default(),
+            storage: Arc::<dyn Storage>::clone(&shared),
+            clients: Clients::new(shared, Arc::<ManualClock>::clone(&clock)),
             access: Arc::default(),
             wallets: Arc::new(ToyWallets),
             signer: Arc::new(FakeSigner),
@@ -198,6 +199,11 @@ impl Site {
             clock: Arc::<ManualClock>::clone(&clock),
             entropy: Arc::new(SeededEntropy::new(1)),
             mailer: None,
+            keys: ContextKeys {
+                texts: TextKey::new([7; 32]),
+                nonces: DpopNonceKey::new([8; 32]),
+                pictures: PictureKey::new([9; 32]),
+            },
             policy: policy(),
         };
         let mut clients = Vec::new();
@@ -289,9 +295,6 @@ fn policy() -> Policy {
         assertion_audience: AssertionAudience::Issuer,
         synthetic_email: false,
         playground: false,
-        picture_key: PictureKey::new([9; 32]),
-        text_key: TextKey::new([7; 32]),
-        dpop_nonces: DpopNonceKey::new([8; 32]),
     }
 }
 
@@ -394,9 +397,9 @@ async fn register(context: &Context, outside: &FakeFetcher, kind: Kind) -> TestC
         display: DisplayMetadata { client_uri: address, ..DisplayMetadata::default() },
         ..RequestedMetadata::default()
     };
-    let registered = register_client(context, requested, origin).await.unwrap();
+    let registered = register_client(context.management(), requested, origin).await.unwrap();
     if matches!(kind, Kind::Operator | Kind::Headless) {
-        open_resources(context, registered.client.id, &[NAMED.to_owned()]).await.unwrap();
+        open_resources(context.management(), registered.client.id, &[NAMED.to_owned()]).await.unwrap();
     }
     let id = registered.client.id.to_string();
     let secret = registered.secret.map(|secret| secret.expose().to_owned());

@@ -79,7 +79,7 @@ pub fn begin_wallet_change(
             chain_id: &reader.chain_id,
             signer_kind: reader.account.kind(),
             purpose,
-            key: &context.policy.text_key,
+            key: &context.keys.texts,
             random: context.entropy.bytes(),
             id,
             issued_at: now,

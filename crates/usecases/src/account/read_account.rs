@@ -58,7 +58,7 @@ pub async fn read_account(context: &Context, browser: &Browser) -> Result<Accoun
     let Account { created_at, wallets, consents, sessions, email } = found;
     let mut shown = Vec::with_capacity(consents.len());
     for consent in consents {
-        if let Some(client) = context.find_client(consent.client).await? {
+        if let Some(client) = context.clients.find(consent.client).await? {
             let destination = ConsentShownAt::of(&consent, &client);
             shown.push(ConsentShown { consent, client: (&*client).into(), destination });
         }

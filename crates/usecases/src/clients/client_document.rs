@@ -15,7 +15,7 @@ use countersign_domain::pending::{AccessRequest, PendingAuthorization, Requester
 use countersign_domain::registration::{RegistrationRejected, RequestedMetadata};
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::secret::{Secret, SecretHash};
-use countersign_ports::{EntropyExt, FetchError, Fetched, RegisterClient, StoreError};
+use countersign_ports::{EntropyExt, FetchError, Fetched, StoreError};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -74,7 +74,7 @@ const MAX_KEPT: usize = 5_000;
 /// Finds a client by what it calls itself.
 pub(crate) async fn find_client(context: &Context, name: &str) -> Result<Arc<Client>, FindClientError> {
     if let Some(id) = ClientId::parse(name) {
-        let found = context.find_client(id).await?;
+        let found = context.clients.find(id).await?;
         // A client with a document is called by its address, so that the document is looked at.
         return found.filter(|client| client.document.is_none()).ok_or(FindClientError::Unknown);
     }
@@ -84,7 +84,7 @@ pub(crate) async fn find_client(context: &Context, name: &str) -> Result<Arc<Cli
     let mut client = describe(context, &url).await?;
     // No document says what the operator opened to the client.
     if policy.resources.name_clients()
-        && let Some(stored) = context.find_client(client.id).await?
+        && let Some(stored) = context.clients.find(client.id).await?
     {
         client.resources.clone_from(&stored.resources);
     }
@@ -94,7 +94,7 @@ pub(crate) async fn find_client(context: &Context, name: &str) -> Result<Arc<Cli
 /// Finds a client that storage knows by what it calls itself. One with a document is called by its address alone.
 pub(crate) async fn find_stored(context: &Context, name: &str) -> Result<Option<Arc<Client>>, StoreError> {
     let Some(id) = ClientId::named(name) else { return Ok(None) };
-    let found = context.find_client(id).await?;
+    let found = context.clients.find(id).await?;
     Ok(found.filter(|client| client.wire_id() == name))
 }
 
@@ -105,7 +105,7 @@ pub(crate) async fn find_pending(
 ) -> Result<Arc<Client>, FindClientError> {
     match &access.document {
         Some(address) => find_client(context, address).await,
-        None => context.find_client(access.client).await?.ok_or(FindClientError::Unknown),
+        None => context.clients.find(access.client).await?.ok_or(FindClientError::Unknown),
     }
 }
 
@@ -132,17 +132,15 @@ pub(crate) async fn store_pending(
     if access.document.is_none() {
         return Ok(());
     }
-    match context.storage.find_client(client.id).await? {
+    match context.clients.find_fresh(client.id).await? {
         None if !is_signed => {}
         None => {
             tracing::info!(client.id = %client.id, origin = client.origin.name(), "client registered");
-            context.storage.register_client(RegisterClient { client: Arc::unwrap_or_clone(client) }).await?;
+            context.clients.register(Arc::unwrap_or_clone(client)).await?;
         }
         Some(stored) if is_as_described(&stored, &client) => {}
-        Some(stored) => {
-            // What the operator opened to it stays open: no document says anything about that.
-            let described = Client { resources: stored.resources, ..Arc::unwrap_or_clone(client) };
-            context.update_client(described).await?;
+        Some(_) => {
+            context.clients.update(Arc::unwrap_or_clone(client)).await?;
         }
     }
     Ok(())
@@ -152,15 +150,8 @@ pub(crate) async fn store_pending(
 /// between the two. Where a removal is under way, this waits for its end; a later one sees the grant.
 pub(crate) async fn keep_pending(context: &Context, access: &AccessRequest) -> Result<(), FindClientError> {
     let Some(address) = &access.document else { return Ok(()) };
-    let mut client = Arc::unwrap_or_clone(find_client(context, address).await?);
-    // What the operator opened to it is as it is stored: what is remembered may be older, and no document says anything about that.
-    if let Some(stored) = context.storage.find_client(client.id).await? {
-        client.resources = stored.resources;
-    }
-    if !context.storage.update_client(client.clone()).await? {
-        context.storage.register_client(RegisterClient { client }).await?;
-    }
-    Ok(())
+    let client = find_client(context, address).await?;
+    Ok(context.clients.keep(Arc::unwrap_or_clone(client)).await?)
 }
 
 fn is_as_described(stored: &Client, described: &Client) -> bool {
@@ -177,7 +168,7 @@ async fn describe(context: &Context, url: &DocumentUrl) -> Result<Client, Docume
     if document.client_secret.is_some() || document.client_secret_expires_at.is_some() {
         return Err(DocumentRejected::Secret);
     }
-    let judged = judge(context, document.into_requested(url))?;
+    let judged = judge(context.management(), document.into_requested(url))?;
     let authentication = match judged.method {
         AuthenticationMethod::None => ClientAuthentication::Public,
         AuthenticationMethod::PrivateKeyJwt => ClientAuthentication::Keys,

@@ -25,7 +25,7 @@ pub async fn delete_client(
 ) -> Result<(), DeleteClientError> {
     let client =
         open_configuration(context, client_id, token).await?.ok_or(DeleteClientError::TokenInvalid)?;
-    context.delete_client(client.id).await?;
+    context.clients.delete(client.id).await?;
     tracing::info!(client.id = %client.id, "client removed");
     Ok(())
 }

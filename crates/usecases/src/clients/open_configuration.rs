@@ -14,6 +14,6 @@ pub(crate) async fn open_configuration(
     registration_token: &Secret,
 ) -> Result<Option<Client>, StoreError> {
     let Some(id) = ClientId::parse(client_id) else { return Ok(None) };
-    let client = context.storage.find_client(id).await?;
+    let client = context.clients.find_fresh(id).await?;
     Ok(client.filter(|client| client.registration_token.admits(registration_token)))
 }

@@ -3,9 +3,9 @@
 use countersign_domain::client::Client;
 use countersign_domain::id::ClientId;
 use countersign_domain::resource::{ResourceRules, ResourceUnfit};
-use countersign_ports::StoreError;
+use countersign_ports::{ChangeResources, ResourceChange, StoreError};
 
-use crate::Context;
+use crate::Management;
 
 /// Why a resource is not opened.
 #[derive(Debug, thiserror::Error)]
@@ -43,42 +43,34 @@ pub fn judge_opened(rules: &ResourceRules, uris: &[String]) -> Result<(), OpenRe
 
 /// Opens resources to a client; those that are open stay so. From the answer on every replica knows it.
 pub async fn open_resources(
-    context: &Context,
+    management: Management<'_>,
     id: ClientId,
     uris: &[String],
 ) -> Result<Client, OpenResourceError> {
-    judge_opened(&context.policy.resources, uris)?;
-    change(context, id, |open| {
-        for uri in uris {
-            if !open.contains(uri) {
-                open.push(uri.clone());
-            }
-        }
-    })
-    .await
+    judge_opened(&management.policy.resources, uris)?;
+    change(management, id, ResourceChange::Open(uris.to_vec())).await
 }
 
 /// Closes resources to a client; it may be one that is not declared any more. Tokens that were issued live on until they expire, and
 /// no refresh gives new ones for it.
 pub async fn close_resources(
-    context: &Context,
+    management: Management<'_>,
     id: ClientId,
     uris: &[String],
 ) -> Result<Client, OpenResourceError> {
-    change(context, id, |open| open.retain(|uri| !uris.contains(uri))).await
+    change(management, id, ResourceChange::Close(uris.to_vec())).await
 }
 
 async fn change(
-    context: &Context,
+    management: Management<'_>,
     id: ClientId,
-    change: impl FnOnce(&mut Vec<String>),
+    change: ResourceChange,
 ) -> Result<Client, OpenResourceError> {
-    let found = context.storage.find_client(id).await?;
-    let mut client = found.ok_or(OpenResourceError::ClientUnknown)?;
-    change(&mut client.resources);
-    if !context.update_client(client.clone()).await? {
+    if !management.clients.change_resources(ChangeResources { client: id, change }).await? {
         return Err(OpenResourceError::ClientUnknown);
     }
+    let changed = management.clients.find_fresh(id).await?;
+    let client = changed.ok_or(OpenResourceError::ClientUnknown)?;
     tracing::info!(client.id = %id, resources = client.resources.len(), "resources of the client changed");
     Ok(client)
 }

@@ -5,9 +5,9 @@ use countersign_domain::id::ClientId;
 use countersign_domain::redirect_uri::RedirectUriRejected;
 use countersign_domain::registration::{self, JudgedMetadata, RegistrationRejected, RequestedMetadata};
 use countersign_domain::secret::{Secret, SecretHash};
-use countersign_ports::{self as ports, EntropyExt, JwsRejected, Registered, StoreError};
+use countersign_ports::{EntropyExt, JwsRejected, Registered, StoreError};
 
-use crate::Context;
+use crate::Management;
 
 /// A new client, with the secrets that are shown this once.
 #[derive(Clone, Debug)]
@@ -36,42 +36,42 @@ pub enum RegisterClientError {
 
 /// Registers a client.
 pub async fn register_client(
-    context: &Context,
+    management: Management<'_>,
     requested: RequestedMetadata,
     origin: ClientOrigin,
 ) -> Result<RegisteredClient, RegisterClientError> {
-    register(context, requested, origin, Vec::new()).await
+    register(management, requested, origin, Vec::new()).await
 }
 
 /// Registers a client at the terminal, with resources that the operator opens to it; they were judged
 /// ([`judge_opened`](crate::clients::open_resource::judge_opened)).
 pub async fn register_with_resources(
-    context: &Context,
+    management: Management<'_>,
     requested: RequestedMetadata,
     resources: Vec<String>,
 ) -> Result<RegisteredClient, RegisterClientError> {
-    register(context, requested, ClientOrigin::Operator, resources).await
+    register(management, requested, ClientOrigin::Operator, resources).await
 }
 
 async fn register(
-    context: &Context,
+    management: Management<'_>,
     requested: RequestedMetadata,
     origin: ClientOrigin,
     resources: Vec<String>,
 ) -> Result<RegisteredClient, RegisterClientError> {
-    let now = context.clock.now();
-    let judged = judge(context, requested)?;
+    let now = management.clock.now();
+    let judged = judge(management, requested)?;
     let (authentication, secret) = match judged.method {
         AuthenticationMethod::None => (ClientAuthentication::Public, None),
         AuthenticationMethod::PrivateKeyJwt => (ClientAuthentication::Keys, None),
         AuthenticationMethod::Secret(method) => {
-            let secret = Secret::from_random(context.entropy.bytes());
+            let secret = Secret::from_random(management.entropy.bytes());
             (ClientAuthentication::Secret { method, hash: SecretHash::of(&secret) }, Some(secret))
         }
     };
-    let registration_token = Secret::from_random(context.entropy.bytes());
+    let registration_token = Secret::from_random(management.entropy.bytes());
     let client = Client {
-        id: ClientId::at(now, context.entropy.bytes()),
+        id: ClientId::at(now, management.entropy.bytes()),
         authentication,
         metadata: judged.metadata,
         origin,
@@ -80,7 +80,7 @@ async fn register(
         registration_token: SecretHash::of(&registration_token),
         created_at: now.replace_nanosecond(0).unwrap_or(now),
     };
-    match context.storage.register_client(ports::RegisterClient { client: client.clone() }).await? {
+    match management.clients.register(client.clone()).await? {
         Registered::Stored => {
             tracing::info!(client.id = %client.id, origin = origin.name(), "client registered");
             Ok(RegisteredClient { client, secret, registration_token })
@@ -91,11 +91,11 @@ async fn register(
 
 /// Judges metadata; no address of the client is one of ours, and keys that it proves itself with must be some that can be used.
 pub(crate) fn judge(
-    context: &Context,
+    management: Management<'_>,
     requested: RequestedMetadata,
 ) -> Result<JudgedMetadata, RegistrationRejected> {
     let judged = registration::judge(requested)?;
-    let own_origin = context.policy.own_origin();
+    let own_origin = management.policy.own_origin();
     if let Some(position) =
         judged.metadata.redirect_uris.iter().position(|uri| own_origin.forbids(uri.as_str()))
     {
@@ -111,7 +111,7 @@ pub(crate) fn judge(
     if judged.method == AuthenticationMethod::PrivateKeyJwt
         && let Some(jwks) = &judged.metadata.display.jwks
     {
-        context.jws.check_keys(jwks).map_err(|rejected| {
+        management.jws.check_keys(jwks).map_err(|rejected| {
             RegistrationRejected::Keys(match rejected {
                 JwsRejected::Keys(rule) => rule,
                 JwsRejected::TooLong => "too long",

@@ -5,7 +5,7 @@ use countersign_domain::id::ClientId;
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_ports::{EntropyExt, StoreError};
 
-use crate::Context;
+use crate::Management;
 
 /// Why the secret stays.
 #[derive(Debug, thiserror::Error)]
@@ -23,15 +23,15 @@ pub enum RotateClientSecretError {
 
 /// Replaces a client's secret and gives the new one away, once.
 pub async fn rotate_client_secret(
-    context: &Context,
+    management: Management<'_>,
     id: ClientId,
 ) -> Result<Secret, RotateClientSecretError> {
-    let client = context.storage.find_client(id).await?.ok_or(RotateClientSecretError::Unknown)?;
+    let client = management.clients.find_fresh(id).await?.ok_or(RotateClientSecretError::Unknown)?;
     let ClientAuthentication::Secret { method, .. } = client.authentication else {
         return Err(RotateClientSecretError::NoSecret);
     };
-    let secret = Secret::from_random(context.entropy.bytes());
+    let secret = Secret::from_random(management.entropy.bytes());
     let authentication = ClientAuthentication::Secret { method, hash: SecretHash::of(&secret) };
-    let is_there = context.update_client(Client { authentication, ..client }).await?;
+    let is_there = management.clients.update(Client { authentication, ..client }).await?;
     if is_there { Ok(secret) } else { Err(RotateClientSecretError::Unknown) }
 }

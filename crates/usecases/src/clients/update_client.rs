@@ -45,7 +45,7 @@ pub async fn update_client(
     if secret.is_some_and(|secret| !is_own(&client, secret)) {
         return Err(UpdateClientError::OtherSecret);
     }
-    let judged = judge(context, requested)?;
+    let judged = judge(context.management(), requested)?;
     if client.origin == ClientOrigin::Operator
         && let Some(field) = beyond_the_operator(&client.metadata, &judged.metadata)
     {
@@ -71,7 +71,7 @@ pub async fn update_client(
         }
     };
     let client = Client { authentication, metadata: judged.metadata, ..client };
-    let is_there = context.update_client(client.clone()).await?;
+    let is_there = context.clients.update(client.clone()).await?;
     if is_there { Ok(client) } else { Err(UpdateClientError::TokenInvalid) }
 }
 

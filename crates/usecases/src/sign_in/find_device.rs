@@ -19,7 +19,7 @@ pub async fn find_device(context: &Context, typed: &str) -> Result<Option<Pendin
     if context.storage.find_grant(device.id).await?.is_some() {
         return Ok(None);
     }
-    let client = context.find_client(device.client).await?;
+    let client = context.clients.find(device.client).await?;
     let public_url = &context.policy.public_url;
     Ok(client.map(|client| PendingAuthorization::for_device(&device, code, &client, public_url)))
 }

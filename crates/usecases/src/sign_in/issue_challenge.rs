@@ -45,7 +45,7 @@ pub fn issue_challenge(
         chain_id: &chain_id,
         signer_kind: name.kind,
         purpose: pending.purpose(),
-        key: &context.policy.text_key,
+        key: &context.keys.texts,
         random: context.entropy.bytes(),
         id,
         issued_at: now,

@@ -98,11 +98,11 @@ pub async fn verify_text<'a>(context: &Context, asked: TextToVerify<'a>) -> Text
 }
 
 fn writer(context: &Context, text: &str, says: Option<&ReadText<'_>>) -> Writer {
-    let policy = &context.policy;
+    let host = context.policy.public_url.authority();
     match says {
         None => Writer::Unknown,
-        Some(says) if !says.host().eq_ignore_ascii_case(policy.public_url.authority()) => Writer::AnotherSite,
-        Some(_) if is_ours(&policy.text_key, text) => Writer::ThisServer,
+        Some(says) if !says.host().eq_ignore_ascii_case(host) => Writer::AnotherSite,
+        Some(_) if is_ours(&context.keys.texts, text) => Writer::ThisServer,
         Some(_) => Writer::SomebodyInOurName,
     }
 }

@@ -34,7 +34,7 @@ pub(crate) async fn choose_resources(
 pub(crate) async fn refuse_clients(context: &Context, resources: &[String]) -> Result<(), ResourcesRejected> {
     for uri in resources {
         let Some(id) = ClientId::named(uri) else { continue };
-        if context.find_client(id).await?.is_some() {
+        if context.clients.find(id).await?.is_some() {
             return Err(names_a_client().into());
         }
     }

@@ -41,7 +41,7 @@ pub enum NotifyLogoutError {
 
 /// Tells one client once; one that does not want to know is told nothing.
 pub async fn notify_logout(context: &Context, notice: LogoutNotice) -> Result<(), NotifyLogoutError> {
-    let Some(client) = context.find_client(notice.client).await? else { return Ok(()) };
+    let Some(client) = context.clients.find(notice.client).await? else { return Ok(()) };
     let Some(uri) = &client.metadata.backchannel_logout_uri else { return Ok(()) };
     if !is_web_address(uri) {
         // An older release stored hosts that no DNS has (F-08): nobody is there to be told.

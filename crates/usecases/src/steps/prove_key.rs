@@ -58,7 +58,7 @@ pub(crate) async fn prove_key(
     let claims = context.jws.read_claims(&signed.payload).ok_or(ProveKeyError::Payload)?;
     let url = context.policy.public_url.join(wanted.path);
     let request = ProvenRequest { method: wanted.method, url: &url, access_token: wanted.access_token };
-    let nonces = &context.policy.dpop_nonces;
+    let nonces = &context.keys.nonces;
     let once = dpop::judge(signed.typ.as_deref(), &claims, key, request, nonces, now)?;
     if wanted.key.is_some_and(|bound| bound != key) {
         return Err(ProveKeyError::OtherKey);

@@ -27,7 +27,7 @@ pub(crate) async fn released_claims(
     } else {
         None
     };
-    let picture = context.policy.picture_key.name_of(user);
+    let picture = context.keys.pictures.name_of(user);
     let picture = context.policy.public_url.join(&format!("/pictures/{picture}.svg"));
     Ok(UserInfo::release(user, account, scope, wallets.as_deref(), email, &picture))
 }

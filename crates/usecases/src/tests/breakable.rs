@@ -20,12 +20,12 @@ use countersign_domain::secret::SecretHash;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
 use countersign_ports::{
-    Account, AccountStore, AddSigningKey, BeginDevice, ClientStore, Clock, CompleteLogin, ConfirmEmail,
-    ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailPut,
-    ForgetDocuments, ForgetUnused, IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet,
-    LoginCompleted, LoginStore, OpenSession, PurgeExpired, Purged, PutEmail, RedeemCode, Redeemed,
-    RegisterClient, Registered, ReplayStore, RequestStore, RevokeConsent, RevokeGrant, RevokeToken, Revoked,
-    RotateRefresh, Rotated, SessionClient, SessionContinued, SessionOpened, SessionStore, SignOut,
+    Account, AccountStore, AddSigningKey, BeginDevice, ChangeResources, ClientStore, Clock, CompleteLogin,
+    ConfirmEmail, ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten,
+    EmailPut, ForgetDocuments, ForgetUnused, IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet,
+    LinkedWallet, LoginCompleted, LoginStore, OpenSession, PurgeExpired, Purged, PutEmail, RedeemCode,
+    Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, RevokeConsent, RevokeGrant, RevokeToken,
+    Revoked, RotateRefresh, Rotated, SessionClient, SessionContinued, SessionOpened, SessionStore, SignOut,
     SpendProof, StoreError, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet, Upkeep, WalletLinked,
     WalletStore, WalletUnlinked,
 };
@@ -71,6 +71,7 @@ macro_rules! breakable {
 breakable!(ClientStore {
     register_client(command: RegisterClient) -> Registered;
     update_client(client: Client) -> bool;
+    change_resources(command: ChangeResources) -> bool;
     delete_client(id: ClientId) -> bool;
     find_client(id: ClientId) -> Option<Client>;
     list_clients(after: Option<ClientId>, limit: u32) -> Vec<Client>;

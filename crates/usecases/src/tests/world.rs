@@ -27,6 +27,7 @@ use url::Url;
 
 use crate::clients::open_resource::open_resources;
 use crate::clients::register_client::register_client;
+use crate::context::clients::Clients;
 use crate::sign_in::begin_authorization::{Begun, begin_authorization};
 use crate::sign_in::complete_login::{
     CompleteLoginError, LoginWishes, SignedChallenge, SignedIn, complete_login,
@@ -37,7 +38,7 @@ use crate::tokens::exchange_code::{ExchangeCode, ExchangeCodeError, exchange_cod
 use crate::tokens::read_user_info::{Presented, ReadUserInfoError, read_user_info};
 use crate::tokens::refresh_tokens::{RefreshTokens, RefreshTokensError, refresh_tokens};
 use crate::tokens::revoke_token::{RevokeToken, RevokeTokenError, revoke_token};
-use crate::{Context, Policy, TokenAnswer};
+use crate::{Context, ContextKeys, Policy, TokenAnswer};
 
 pub(super) const REDIRECT_URI: &str = "https://photos.example/cb";
 pub(super) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
@@ -79,6 +80,8 @@ pub(super) fn sign(address: &str, text: &str) -> String {
 
 pub(super) struct World {
     pub(super) context: Context,
+    /// The raw port, for what happens without the use-cases.
+    pub(super) storage: Arc<dyn Storage>,
     pub(super) clock: Arc<ManualClock>,
     pub(super) outside: Arc<FakeFetcher>,
 }
@@ -103,6 +106,11 @@ impl World {
     }
 
     pub(super) fn on(storage: Arc<dyn Storage>) -> Self {
+        Self::at(storage, Arc::default())
+    }
+
+    /// The worlds that share a clock are replicas for which the same time passes.
+    pub(super) fn at(storage: Arc<dyn Storage>, clock: Arc<ManualClock>) -> Self {
         let public_url = PublicUrl::parse("https://auth.example.com").unwrap();
         let open_to_all =
             ["https://a.example", "https://b.example", "https://c.example", "https://api.example"];
@@ -110,11 +118,10 @@ impl World {
         let declared = declared.chain([("https://named.example", OpenTo::Named)]);
         let declared = declared.map(|(uri, open_to)| DeclaredResource { uri: uri.to_owned(), open_to });
         let resources = ResourceRules::new(public_url.clone(), declared.collect()).unwrap();
-        let clock = Arc::new(ManualClock::default());
         let outside = Arc::new(FakeFetcher::default());
         let context = Context {
-            storage,
-            clients: Arc::default(),
+            storage: Arc::<dyn Storage>::clone(&storage),
+            clients: Clients::new(Arc::<dyn Storage>::clone(&storage), Arc::<ManualClock>::clone(&clock)),
             access: Arc::default(),
             wallets: Arc::new(ToyWallets),
             signer: Arc::new(FakeSigner),
@@ -123,6 +130,11 @@ impl World {
             clock: Arc::<ManualClock>::clone(&clock),
             entropy: Arc::new(SeededEntropy::new(1)),
             mailer: None,
+            keys: ContextKeys {
+                texts: TextKey::new([7; 32]),
+                nonces: DpopNonceKey::new([8; 32]),
+                pictures: PictureKey::new([9; 32]),
+            },
             policy: Policy {
                 public_url,
                 lifetimes: Lifetimes::default(),
@@ -131,12 +143,9 @@ impl World {
                 synthetic_email: false,
                 assertion_audience: AssertionAudience::default(),
                 playground: false,
-                picture_key: PictureKey::new([9; 32]),
-                text_key: TextKey::new([7; 32]),
-                dpop_nonces: DpopNonceKey::new([8; 32]),
             },
         };
-        Self { context, clock, outside }
+        Self { context, storage, clock, outside }
     }
 
     pub(super) fn advance(&self, duration: Duration) {
@@ -146,7 +155,7 @@ impl World {
     /// Opens a resource to a client as the operator does.
     pub(super) async fn open(&self, client: &TestClient, uri: &str) {
         let id = ClientId::named(&client.id).unwrap();
-        open_resources(&self.context, id, &[uri.to_owned()]).await.unwrap();
+        open_resources(self.context.management(), id, &[uri.to_owned()]).await.unwrap();
     }
 
     pub(super) async fn client(&self) -> TestClient {
@@ -178,7 +187,7 @@ impl World {
         requested.client_name.get_or_insert_with(|| "Photo Album".to_owned());
         requested.redirect_uris.get_or_insert_with(|| vec![REDIRECT_URI.to_owned()]);
         requested.scopes.get_or_insert_with(|| vec!["profile".to_owned(), "email".to_owned()]);
-        let registered = register_client(&self.context, requested, origin).await.unwrap();
+        let registered = register_client(self.context.management(), requested, origin).await.unwrap();
         TestClient {
             id: registered.client.id.to_string(),
             secret: registered.secret,

@@ -79,7 +79,7 @@ pub async fn issue_program_challenge(
 ) -> Result<Challenge, ProgramChallengeError> {
     let now = context.clock.now();
     let id = ClientId::parse(asked.client_id).ok_or(ProgramChallengeError::ClientUnknown)?;
-    let client = context.find_client(id).await?.ok_or(ProgramChallengeError::ClientUnknown)?;
+    let client = context.clients.find(id).await?.ok_or(ProgramChallengeError::ClientUnknown)?;
     if !may_sign_in(&client) {
         return Err(ProgramChallengeError::GrantTypeNotAllowed);
     }
@@ -105,7 +105,7 @@ pub async fn issue_program_challenge(
         chain_id: &chain_id,
         signer_kind: None,
         purpose,
-        key: &context.policy.text_key,
+        key: &context.keys.texts,
         random: context.entropy.bytes(),
         id: GrantId::at(now, context.entropy.bytes()),
         issued_at: now,
@@ -192,7 +192,7 @@ pub async fn sign_in_program(
         let found = find_by_text(&*context.wallets, says.address?, says).ok()?;
         Some((found.account, found.kind.into_owned(), found.chain_id))
     };
-    let (says, account) = ProgramText::read(&policy.public_url, &policy.text_key, &asked.challenge, find)
+    let (says, account) = ProgramText::read(&policy.public_url, &context.keys.texts, &asked.challenge, find)
         .filter(|(says, _)| says.client == client.id)
         .ok_or(SignInProgramError::NotOurs)?;
     if asked.wallet_address.is_some_and(|address| !means(context, &address, &account)) {

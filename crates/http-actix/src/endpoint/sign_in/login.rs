@@ -170,7 +170,7 @@ async fn no_such_request(state: &AppState, client_id: &str, client_state: Option
         return ApiError::missing_session();
     }
     let registered = match ClientId::parse(client_id) {
-        Some(id) => state.context.find_client(id).await,
+        Some(id) => state.context.clients.find(id).await,
         None => Ok(None),
     };
     match registered {

@@ -66,6 +66,6 @@ fn nonce(state: &AppState, request: &HttpRequest) -> Option<HeaderValue> {
     if !request.headers().contains_key(PROOF) {
         return None;
     }
-    let nonce = state.context.policy.dpop_nonces.nonce(state.context.clock.now());
+    let nonce = state.context.keys.nonces.nonce(state.context.clock.now());
     HeaderValue::from_str(&nonce).ok()
 }

@@ -179,7 +179,7 @@ async fn a_client_without_keys_cannot_prove_itself_by_them() {
             ..requested(wrong)
         };
         let origin = countersign_domain::client::ClientOrigin::SelfRegistered;
-        let error = register_client(&world.context, requested, origin).await.unwrap_err();
+        let error = register_client(world.context.management(), requested, origin).await.unwrap_err();
         assert_eq!(error.refusal().code.name(), "invalid_client_metadata");
     }
 }
@@ -207,6 +207,6 @@ async fn an_update_changes_keys_and_does_not_take_them_away() {
     assert!(world.assert(&client, world.assertion(&client, "k1", &json!({}))).await.is_err());
     assert!(world.assert(&client, world.assertion(&client, "k2", &json!({}))).await.is_ok());
     let id = countersign_domain::id::ClientId::parse(&client.id).unwrap();
-    let rotated = rotate_client_secret(&world.context, id).await;
+    let rotated = rotate_client_secret(world.context.management(), id).await;
     assert!(matches!(rotated, Err(RotateClientSecretError::NoSecret)));
 }

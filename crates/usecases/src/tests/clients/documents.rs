@@ -63,9 +63,9 @@ async fn a_client_that_a_document_describes_signs_people_in() {
     let mut pending = world.pending(&client(), &PKCE).await;
     let access = pending.access().unwrap();
     assert_eq!((access.client, access.document.as_deref()), (id, Some(ADDRESS)));
-    assert_eq!(world.context.storage.find_client(id).await.unwrap(), None, "nobody signed yet");
+    assert_eq!(world.context.clients.find_fresh(id).await.unwrap(), None, "nobody signed yet");
     let code = code_of(&world.sign_in(&mut pending, "toy-ann").await.unwrap());
-    let stored = world.context.storage.find_client(id).await.unwrap().unwrap();
+    let stored = world.context.clients.find_fresh(id).await.unwrap().unwrap();
     assert_eq!((stored.origin, stored.document.as_deref()), (ClientOrigin::Document, Some(ADDRESS)));
     let tokens = world.exchange_with(&client(), &code, Some(VERIFIER)).await.unwrap();
     let read = world.context.signer.read_access_token(tokens.access_token.expose()).unwrap();
@@ -181,10 +181,10 @@ async fn a_document_that_changed_meanwhile_counts_when_somebody_signs() {
     let refused = elsewhere.sign_in(&mut pending, "toy-ann").await.unwrap_err();
     assert_eq!(refused.refusal().description, "Invalid client_id");
     let id = ClientId::of_document(ADDRESS);
-    assert_eq!(elsewhere.context.storage.find_client(id).await.unwrap(), None);
+    assert_eq!(elsewhere.context.clients.find_fresh(id).await.unwrap(), None);
     let renamed = world_with(&json!({"client_name": "Renamed"}));
     renamed.sign_in(&mut pending, "toy-ann").await.unwrap();
-    assert_eq!(renamed.context.storage.find_client(id).await.unwrap().unwrap().metadata.name, "Renamed");
+    assert_eq!(renamed.context.clients.find_fresh(id).await.unwrap().unwrap().metadata.name, "Renamed");
 }
 
 #[tokio::test]
@@ -196,10 +196,10 @@ async fn whoever_goes_on_has_the_document_looked_at_again() {
     let to = continue_session(&world.context, &next, &browser, ContinueWishes::default()).await.unwrap().to;
     assert!(parameter(&to.address(), "code").is_some(), "{to:?}");
     let id = ClientId::of_document(ADDRESS);
-    assert!(world.context.delete_client(id).await.unwrap());
+    assert!(world.context.clients.delete(id).await.unwrap());
     let last = world.pending(&client(), &[PKCE[0], PKCE[1], ("state", "last")]).await;
     assert!(continue_session(&world.context, &last, &browser, ContinueWishes::default()).await.is_err());
-    assert_eq!(world.context.storage.find_client(id).await.unwrap(), None, "only a signature makes it known");
+    assert_eq!(world.context.clients.find_fresh(id).await.unwrap(), None, "only a signature makes it known");
 }
 
 #[tokio::test]
@@ -237,14 +237,14 @@ async fn such_a_client_gets_people_back_after_signing_them_out() {
 async fn what_the_operator_opened_or_closed_to_such_a_client_stays_so_whoever_signs_in() {
     let world = world_with(&json!({}));
     let id = ClientId::of_document(ADDRESS);
-    let opened = async || world.context.storage.find_client(id).await.unwrap().unwrap().resources;
+    let opened = async || world.context.clients.find_fresh(id).await.unwrap().unwrap().resources;
     world.sign_in(&mut world.pending(&client(), &PKCE).await, "toy-ann").await.unwrap();
     let mut waiting = world.pending(&client(), &PKCE).await;
     world.open(&client(), "https://named.example").await;
     world.sign_in(&mut waiting, "toy-bob").await.unwrap();
     assert_eq!(opened().await, ["https://named.example"]);
     let mut waiting = world.pending(&client(), &PKCE).await;
-    close_resources(&world.context, id, &["https://named.example".to_owned()]).await.unwrap();
+    close_resources(world.context.management(), id, &["https://named.example".to_owned()]).await.unwrap();
     world.sign_in(&mut waiting, "toy-eve").await.unwrap();
     assert!(opened().await.is_empty());
 }

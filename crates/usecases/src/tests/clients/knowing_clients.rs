@@ -14,15 +14,14 @@ use time::OffsetDateTime;
 use tokio::sync::Mutex;
 
 use crate::Context;
+use crate::context::clients::Clients;
 use crate::tests::world::{TestClient, World};
 
 /// Two replicas on one storage, for whom the same time passes.
 fn replicas() -> [World; 2] {
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::default());
-    let [here, mut there] = [World::on(Arc::clone(&storage)), World::on(storage)];
-    there.clock = Arc::clone(&here.clock);
-    there.context.clock = Arc::clone(&here.context.clock);
-    [here, there]
+    let clock: Arc<ManualClock> = Arc::default();
+    [World::at(Arc::clone(&storage), Arc::clone(&clock)), World::at(storage, clock)]
 }
 
 fn id_of(client: &TestClient) -> ClientId {
@@ -30,11 +29,11 @@ fn id_of(client: &TestClient) -> ClientId {
 }
 
 async fn name_at(context: &Context, id: ClientId) -> Option<String> {
-    context.find_client(id).await.unwrap().map(|client| client.metadata.name.clone())
+    context.clients.find(id).await.unwrap().map(|client| client.metadata.name.clone())
 }
 
 async fn renamed(context: &Context, id: ClientId) -> Client {
-    let mut client = context.storage.find_client(id).await.unwrap().unwrap();
+    let mut client = context.clients.find_fresh(id).await.unwrap().unwrap();
     client.metadata.name = "New name".to_owned();
     client
 }
@@ -63,11 +62,11 @@ impl Clock for Meanwhile {
     }
 }
 
-/// The same replica, where this happens during the first wait.
-fn with_meanwhile(world: &World, happens: impl Future<Output = ()> + Send + 'static) -> Context {
+/// The clients of the same storage, where this happens during the first wait.
+fn with_meanwhile(world: &World, happens: impl Future<Output = ()> + Send + 'static) -> Clients {
     let happens: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(happens);
     let clock = Meanwhile { clock: Arc::clone(&world.clock), happens: Mutex::new(Some(happens)) };
-    Context { clock: Arc::new(clock), ..world.context.clone() }
+    Clients::new(Arc::<dyn Storage>::clone(&world.storage), Arc::new(clock))
 }
 
 #[tokio::test]
@@ -76,8 +75,8 @@ async fn a_client_is_used_for_a_fifth_of_a_second_after_it_was_asked_for() {
     let (context, clock) = (&world.context, &world.clock);
     let id = id_of(&world.client().await);
     assert_eq!(name_at(context, id).await.as_deref(), Some("Photo Album"));
-    // Behind everybody's back: no other way leads past the wait.
-    context.storage.update_client(renamed(context, id).await).await.unwrap();
+    // On the raw port: no other way leads past the wait.
+    world.storage.update_client(renamed(context, id).await).await.unwrap();
     clock.wait(Duration::from_millis(199)).await;
     assert_eq!(name_at(context, id).await.as_deref(), Some("Photo Album"));
     clock.wait(Duration::from_millis(1)).await;
@@ -88,11 +87,11 @@ async fn a_client_is_used_for_a_fifth_of_a_second_after_it_was_asked_for() {
 async fn a_client_that_is_not_there_is_never_remembered() {
     let [here, there] = replicas();
     let client = there.client().await;
-    let stored = there.context.storage.find_client(id_of(&client)).await.unwrap().unwrap();
-    there.context.storage.delete_client(stored.id).await.unwrap();
+    let stored = there.storage.find_client(id_of(&client)).await.unwrap().unwrap();
+    there.storage.delete_client(stored.id).await.unwrap();
     assert_eq!(name_at(&here.context, stored.id).await, None);
     let again = RegisterClient { client: stored.clone() };
-    there.context.storage.register_client(again).await.unwrap();
+    there.storage.register_client(again).await.unwrap();
     assert_eq!(name_at(&here.context, stored.id).await.as_deref(), Some("Photo Album"));
 }
 
@@ -103,7 +102,7 @@ async fn a_088_an_update_is_answered_when_no_replica_uses_the_old_values() {
     let id = id_of(&here.client().await);
     assert_eq!(name_at(&there.context, id).await.as_deref(), Some("Photo Album"));
     let changed = renamed(&here.context, id).await;
-    assert!(here.context.update_client(changed).await.unwrap());
+    assert!(here.context.clients.update(changed).await.unwrap());
     assert_eq!(name_at(&there.context, id).await.as_deref(), Some("New name"));
     assert_eq!(name_at(&here.context, id).await.as_deref(), Some("New name"));
 }
@@ -123,7 +122,7 @@ async fn a_080_what_was_made_while_a_removal_waited_goes_with_the_client() {
     };
     assert!(name_at(&there.context, id_of(&client)).await.is_some());
     let removing = with_meanwhile(&here, sign_in);
-    assert!(removing.delete_client(id_of(&client)).await.unwrap());
+    assert!(removing.delete(id_of(&client)).await.unwrap());
     let tokens = made.lock().await.take().expect("who remembered the client could sign in");
     assert!(!there.is_alive(&tokens).await);
     assert_eq!(name_at(&there.context, id_of(&client)).await, None);

@@ -66,7 +66,7 @@ async fn a_rotated_secret_replaces_the_old_one_at_once() {
     let mut client = world.client().await;
     let code = world.code(&client, "toy-ann", &[]).await;
     let id = countersign_domain::id::ClientId::parse(&client.id).unwrap();
-    let secret = rotate_client_secret(&world.context, id).await.unwrap();
+    let secret = rotate_client_secret(world.context.management(), id).await.unwrap();
     assert!(world.exchange(&client, &code).await.is_err());
     client.secret = Some(secret);
     assert!(world.exchange(&client, &code).await.is_ok());

@@ -9,7 +9,6 @@ use countersign_domain::id::ClientId;
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::secret::{Secret, SecretHash};
-use countersign_ports::RegisterClient;
 use serde_json::json;
 
 use crate::clients::update_client::{UpdateClientError, update_client};
@@ -184,7 +183,7 @@ async fn f_08_a_browsers_code_is_no_code_of_a_device_and_is_not_burnt() {
 async fn stored_long_ago(world: &World) -> TestClient {
     let good = world.client_by(ClientOrigin::Operator).await;
     let id = ClientId::parse(&good.id).unwrap();
-    let found = world.context.storage.find_client(id).await.unwrap().unwrap();
+    let found = world.context.clients.find_fresh(id).await.unwrap().unwrap();
     let secret = Secret::new("s");
     let mut client = Client {
         id: ClientId::at(found.created_at, [9; 10]),
@@ -205,7 +204,7 @@ async fn stored_long_ago(world: &World) -> TestClient {
     client.metadata.display.tos_uri = Some("https://photos.example/tos".to_owned());
     client.metadata.display.post_logout_redirect_uris = vec!["https://a;b.example/bye".to_owned()];
     let id = client.id.to_string();
-    world.context.storage.register_client(RegisterClient { client }).await.unwrap();
+    world.context.clients.register(client).await.unwrap();
     TestClient { id, secret: Some(secret), registration_token: good.registration_token }
 }
 

@@ -174,7 +174,7 @@ async fn b_016_every_issued_text_says_who_where_why_and_until_when() {
         assert_eq!((siwe.uri, siwe.chain), ("https://auth.example.com/oauth/login", "1"), "A-049");
         assert_eq!((siwe.expires_at.unwrap() - siwe.issued_at).whole_seconds(), 300);
         assert_eq!(siwe.nonce.len(), 56, "96 random bits, and 128 of the MAC");
-        assert!(is_ours(&world.context.policy.text_key, &text));
+        assert!(is_ours(&world.context.keys.texts, &text));
         assert!(nonces.insert(siwe.nonce.to_owned()), "a nonce came twice");
         let client_resource = format!("urn:countersign:client:{}", client.id);
         assert!(siwe.resources.contains(&client_resource.as_str()), "B-004");

@@ -72,7 +72,7 @@ async fn a_changed_text_that_still_names_us_is_not_ours() {
         assert_eq!(verified(&world, forged, "").await.writer, Writer::SomebodyInOurName, "{forged}");
     }
     let mut other_server = World::new();
-    other_server.context.policy.text_key = TextKey::new([8; 32]);
+    other_server.context.keys.texts = TextKey::new([8; 32]);
     assert_eq!(verified(&other_server, &text, "").await.writer, Writer::SomebodyInOurName);
 }
 

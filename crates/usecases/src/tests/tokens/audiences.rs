@@ -253,7 +253,7 @@ async fn f_01_only_the_operator_opens_a_named_resource_and_closes_it_again() {
     let code = world.code(&client, "toy-ann", &[("resource", "https://named.example")]).await;
     let tokens = exchange_code(&world.context, exchange(&client, &code, &[])).await.unwrap();
     assert_eq!(audience(&world, &tokens), ["https://named.example"]);
-    close_resources(&world.context, id, &texts(&["https://named.example"])).await.unwrap();
+    close_resources(world.context.management(), id, &texts(&["https://named.example"])).await.unwrap();
     let refused = refresh_tokens(&world.context, refresh(&client, &tokens, &[])).await.unwrap_err();
     assert_eq!(refused.refusal().code.name(), "invalid_target");
     assert_eq!(begin_with(&world, &client, "https://named.example").await, "invalid_target");
@@ -287,8 +287,8 @@ async fn f_03_a_remembered_sign_in_goes_where_it_was_signed_for_and_nowhere_else
         let world = World::new();
         let registered = client(&world).await;
         let id = ClientId::parse(&registered.id).unwrap();
-        let stored = world.context.storage.find_client(id).await.unwrap().unwrap();
-        world.context.update_client(countersign_domain::client::Client { origin, ..stored }).await.unwrap();
+        let stored = world.context.clients.find_fresh(id).await.unwrap().unwrap();
+        world.context.clients.update(countersign_domain::client::Client { origin, ..stored }).await.unwrap();
         let mut browser = Browser { name: "Firefox on Linux".to_owned(), login: None };
         let signed = [("scope", "profile"), ("resource", A)];
         let mut pending = world.pending(&registered, &signed).await;

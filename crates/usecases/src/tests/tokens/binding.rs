@@ -28,7 +28,7 @@ impl World {
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed).to_string();
         let mut claims = json!({
             "jti": id, "htm": "POST", "htu": self.context.policy.public_url.join(path),
-            "iat": now.unix_timestamp(), "nonce": self.context.policy.dpop_nonces.nonce(now)
+            "iat": now.unix_timestamp(), "nonce": self.context.keys.nonces.nonce(now)
         });
         claims.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         FakeReader::sign_as(key, "dpop+jwt", &claims)

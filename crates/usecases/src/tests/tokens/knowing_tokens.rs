@@ -117,7 +117,7 @@ async fn a_refresh_token_that_comes_back_ends_the_remembered_tokens_of_its_famil
 async fn a_080_a_remembered_token_goes_with_its_client() {
     let (replicas, client, tokens) = known().await;
     let id = ClientId::parse(&client.id).unwrap();
-    assert!(replicas[0].context.delete_client(id).await.unwrap());
+    assert!(replicas[0].context.clients.delete(id).await.unwrap());
     is_dead_everywhere(&replicas, &client, &tokens).await;
 }
 
