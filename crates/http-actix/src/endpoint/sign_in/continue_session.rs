@@ -1,5 +1,7 @@
 //! `POST /oauth/continue`: a signed-in person goes on to a client that they agreed to before.
 
+pub(crate) mod description;
+
 use actix_session::Session;
 use actix_web::http::header;
 use actix_web::web::Data;

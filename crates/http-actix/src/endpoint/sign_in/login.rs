@@ -1,5 +1,7 @@
 //! `POST /oauth/login`: a person presents a signed challenge.
 
+pub(crate) mod description;
+
 use std::fmt;
 
 use actix_session::Session;
