@@ -23,9 +23,9 @@ const CONFIGURATIONS: [(&str, &str); 8] = [
     ("next-auth.env", include_str!("../../../tests/clients/next-auth.env")),
 ];
 
-/// The end of a line that is only wanted when the issuer has an http address. For an https issuer these lines
+/// The end of a line that is only wanted when the issuer has an http URL. For an https issuer these lines
 /// are left out.
-const ONLY_WITH_HTTP: &str = "# Only because this issuer has an http address.";
+const ONLY_WITH_HTTP: &str = "# Only because this issuer has an http URL.";
 
 /// An application with a known registration.
 #[derive(Debug, Deserialize)]

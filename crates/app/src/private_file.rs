@@ -107,10 +107,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("key");
         for mode in [0o644, 0o640, 0o602] {
-            fs::write(&path, "one").unwrap();
+            fs::write(&path, "secret-text").unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
             let refused = read(&path).unwrap_err().to_string();
-            assert!(refused.contains(&format!("mode {mode:03o}")) && !refused.contains("one"), "{refused}");
+            assert!(
+                refused.contains(&format!("mode {mode:03o}")) && !refused.contains("secret-text"),
+                "{refused}"
+            );
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Every input in `fuzz/corpus`, under the promises that fuzzing holds: what was found once stays mended. `make fuzz` looks for
-//! more.
+//! C-06: runs every input in `fuzz/corpus` under the rules that fuzzing checks, so that a bug which was found once stays
+//! fixed. `make fuzz` looks for more.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,

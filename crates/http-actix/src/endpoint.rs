@@ -1,8 +1,10 @@
 //! One file for each endpoint: what it reads, what it answers, and the handler between. They stand in the rooms of their
-//! use-cases; `site` has what belongs to no subject, and `steps` what handlers lend each other.
+//! use-cases; `site` has what belongs to no subject, `steps` what handlers lend each other, and `description` what the
+//! descriptions of endpoints share.
 
 pub(crate) mod account;
 pub(crate) mod clients;
+pub(crate) mod description;
 pub(crate) mod sign_in;
 pub(crate) mod site;
 pub(crate) mod steps;

@@ -1,20 +1,11 @@
-//! The OpenAPI document: types from the code (paperclip's derive on what the endpoints read and write), operations from one
-//! table. What the derive cannot say, statuses, headers, forms, redirects and rules of values, is completed here.
+//! The OpenAPI document: types from the code (paperclip's derive on what the endpoints read and write), operations from the
+//! `description.rs` beside each endpoint. The rules of values, which the derive cannot say, are in `schemas`.
 //!
 //! The document is made once at start. Tests hold it against the routes and the types, schemathesis against the server.
 
-mod account_operations;
-mod client_operations;
-mod examples;
-mod flow_operations;
-mod leaving_operations;
-mod operation;
-mod other_operations;
-mod request_operations;
 mod schemas;
 #[cfg(test)]
 mod tests;
-mod wallet_operations;
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
@@ -22,21 +13,18 @@ use countersign_domain::public_url::PublicUrl;
 use serde_json::{Map, Value, json};
 
 use crate::browser::{login_cookie, session};
-use crate::endpoint::site::assets;
+use crate::endpoint::account::{data, email, forms, pictures, wallets};
+use crate::endpoint::description::operation::Operation;
+use crate::endpoint::description::scheme;
+use crate::endpoint::sign_in::{
+    answer, auth_page, authorize, challenge, continue_session, deny, device, device_authorization, login,
+    logout, push, verify,
+};
+use crate::endpoint::site::{assets, discovery, docs, health, home, metrics, playground};
+use crate::endpoint::tokens::{introspect, revoke, token, userinfo};
+use crate::endpoint::{account, clients};
 use crate::page::templates::Asset;
 use crate::state::AppState;
-use operation::Operation;
-
-/// The scheme of access tokens.
-const ACCESS_TOKEN: &str = "accessToken";
-/// The scheme of registration access tokens.
-const REGISTRATION_TOKEN: &str = "registrationToken";
-/// The scheme of clients that send their secret in a header.
-const CLIENT_BASIC: &str = "clientBasic";
-/// The scheme of the cookie between `/oauth/authorize` and the login.
-const SESSION: &str = "session";
-/// The scheme of the cookie of a remembered sign-in.
-const LOGIN: &str = "login";
 
 const INTRODUCTION: &str = "Countersign is an OAuth 2.0 authorization server: people sign in by signing a text with their \
 wallet.\n\nErrors are `{error, error_description}`, or a page where the client prefers `text/html`. Every answer carries \
@@ -91,16 +79,68 @@ fn document(public_url: &PublicUrl) -> Value {
     })
 }
 
-/// The table: everything that the server answers.
+/// Everything that the server answers, in the order of the document.
 fn operations(public_url: &PublicUrl) -> Vec<Operation> {
-    let mut all = flow_operations::table(public_url);
-    all.extend(request_operations::table(public_url));
-    all.extend(leaving_operations::table());
-    all.extend(account_operations::table());
-    all.extend(wallet_operations::table(public_url));
-    all.extend(client_operations::table(public_url));
-    all.extend(other_operations::table(public_url));
-    all
+    vec![
+        clients::description::register(public_url),
+        authorize::description::get(),
+        authorize::description::post(),
+        auth_page::description::show(),
+        challenge::description::issue(public_url),
+        login::description::complete(public_url),
+        continue_session::description::go_on(public_url),
+        deny::description::deny(public_url),
+        token::description::answer(public_url),
+        userinfo::description::get(),
+        userinfo::description::post(),
+        revoke::description::revoke(),
+        push::description::push(),
+        device_authorization::description::begin(public_url),
+        introspect::description::introspect(public_url),
+        device::description::show(),
+        device::description::enter(),
+        device::description::done(),
+        answer::description::show(),
+        logout::description::get(),
+        logout::description::post(),
+        pictures::description::show(),
+        account::description::show(),
+        data::description::download(),
+        account::description::sign_in_again(),
+        forms::description::revoke(),
+        forms::description::end(),
+        email::description::put(),
+        email::description::remove(),
+        forms::description::delete(),
+        email::description::ask(),
+        email::description::confirm(),
+        wallets::description::begin(public_url),
+        wallets::description::link(public_url),
+        wallets::description::unlink(public_url),
+        clients::description::read(public_url),
+        clients::description::update(public_url),
+        clients::description::delete(),
+        discovery::description::authorization_server(public_url),
+        discovery::description::openid_configuration(public_url),
+        discovery::description::jwks(),
+        home::description::show(),
+        docs::description::page(),
+        playground::description::show(),
+        description(),
+        assets::description::serve(),
+        assets::description::favicon(),
+        verify::description::show(),
+        verify::description::verify(public_url),
+        health::description::live(),
+        health::description::ready(),
+        metrics::description::show(),
+    ]
+}
+
+/// What it says of itself.
+fn description() -> Operation {
+    Operation::new("GET", "/openapi.json", ("openapi", "This description, for tools"), "This document.")
+        .answers_object(200, "The document.", json!({"openapi": "3.0.3"}))
 }
 
 fn headers() -> Value {
@@ -144,7 +184,7 @@ fn security_schemes(public_url: &PublicUrl) -> Value {
         "wallets": "all wallets of the user",
     });
     json!({
-        (ACCESS_TOKEN): {
+        (scheme::ACCESS_TOKEN): {
             "type": "oauth2",
             "description": "An access token of the token endpoint, as `Authorization: Bearer …`.",
             "flows": {"authorizationCode": {
@@ -154,24 +194,24 @@ fn security_schemes(public_url: &PublicUrl) -> Value {
                 "scopes": scopes,
             }},
         },
-        (REGISTRATION_TOKEN): {
+        (scheme::REGISTRATION_TOKEN): {
             "type": "http",
             "scheme": "bearer",
             "description": "The `registration_access_token` of the registration; at the registration itself the operator's \
                             initial access token, where one is needed.",
         },
-        (CLIENT_BASIC): {
+        (scheme::CLIENT_BASIC): {
             "type": "http",
             "scheme": "basic",
             "description": "`client_id` and `client_secret` in a header instead of the body.",
         },
-        (SESSION): {
+        (scheme::SESSION): {
             "type": "apiKey",
             "in": "cookie",
             "name": session::cookie_name(public_url.is_https()),
             "description": "Set by `/oauth/authorize` and `/account/wallets/challenge`.",
         },
-        (LOGIN): {
+        (scheme::LOGIN): {
             "type": "apiKey",
             "in": "cookie",
             "name": login_cookie::name(public_url.is_https()),

@@ -2,6 +2,7 @@
 //! again, which says what was done. Whoever is not signed in is sent to the sign-in page first, and comes back.
 
 pub(crate) mod data;
+pub(crate) mod description;
 pub(crate) mod email;
 pub(crate) mod forms;
 mod page;

@@ -1,5 +1,7 @@
 //! `/oauth/clients`: clients register (RFC 7591) and manage what they registered (RFC 7592).
 
+pub(crate) mod description;
+
 use std::collections::BTreeMap;
 
 use actix_web::http::StatusCode;

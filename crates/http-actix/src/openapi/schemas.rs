@@ -11,12 +11,12 @@ use serde_json::{Map, Value, json};
 
 use crate::endpoint::account::{data, email, forms, wallets};
 use crate::endpoint::sign_in::{
-    answer as leaving, challenge, continue_session, deny, device, device_authorization, login, push, verify,
+    answer as leaving, challenge, continue_session, deny, device, device_authorization, login, logout, push,
+    verify,
 };
 use crate::endpoint::site::health;
 use crate::endpoint::tokens::{introspect, revoke, token, userinfo};
 use crate::error::ErrorBody;
-pub(super) use authorization_request::AUTHORIZATION_PARAMETERS;
 
 /// A dot-string of RFC 5321 at a domain with a top level of letters.
 const EMAIL: &str = r"^[a-z0-9]{1,32}([.+-][a-z0-9]{1,20})?@[a-z0-9]{1,32}\.[a-z]{2,10}$";
@@ -32,7 +32,7 @@ pub(super) fn all() -> Map<String, Value> {
         ("ClientRequest", clients::client_request()),
         ("Client", clients::client()),
         ("AuthorizationRequest", authorization_request::authorization_request()),
-        ("LogoutRequest", super::leaving_operations::logout_request()),
+        ("LogoutRequest", logout::description::logout_request()),
         ("ChallengeRequest", request::<challenge::ChallengeRequest>(&["wallet_address"], &[])),
         (
             "Challenge",

@@ -310,7 +310,7 @@ fn replacement(file: &str, folder: Option<&Path>) -> Result<Option<Cow<'static, 
     }
 }
 
-/// `auth.js` is `assets.auth_js` in templates; the one stylesheet and the logo have short names.
+/// `auth.js` is `assets.auth_js` in templates; the stylesheet of all pages and the logo have short names.
 fn variable(name: &str) -> String {
     match name {
         "countersign.css" => "css".to_owned(),

@@ -1,6 +1,8 @@
 //! `POST /account/data`: everything that is a person's, as a file for programs. It needs a fresh signature: a browser that somebody left open
 //! must not tell all of it.
 
+pub(crate) mod description;
+
 use actix_web::http::header;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};

@@ -1,6 +1,8 @@
 //! The e-mail address on the account page, and the page behind the link that confirms it. That link is opened by mail
 //! scanners too, so that only the button on the page does anything, and only for whoever is signed in as the user who gave the address.
 
+pub(crate) mod description;
+
 use actix_session::Session;
 use actix_web::http::{StatusCode, header};
 use actix_web::web::Data;

@@ -1,5 +1,7 @@
 //! The small forms of the account page: take an application's access away, sign out, delete the account.
 
+pub(crate) mod description;
+
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::id::{ClientId, SessionId};

@@ -1,6 +1,8 @@
 //! `GET /pictures/…`: the picture of a user, for whoever shows one. Every name has one, so that nobody learns which there are; none tells whose
 //! it is.
 
+pub(crate) mod description;
+
 use actix_web::HttpResponse;
 use actix_web::http::header::{self, HeaderName};
 use actix_web::web::Path;

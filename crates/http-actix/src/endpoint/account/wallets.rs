@@ -2,6 +2,7 @@
 //! user: nobody needs to be signed in for it, and being signed in is not enough. Forms are answered with pages. A browser that is signed in
 //! asks from the account page, and the signatures come with what came with the texts ([`crate::browser::forms`]).
 
+pub(crate) mod description;
 mod form;
 
 use actix_session::Session;

@@ -1,6 +1,8 @@
 //! The one place from which a browser leaves for a client: by a redirect, or by a form that it posts (OAuth 2.0 Form Post
 //! Response Mode). `GET /oauth/answer` shows that form to whoever came here by a script.
 
+pub(crate) mod description;
+
 use actix_session::Session;
 use actix_web::http::{StatusCode, header};
 use actix_web::web::Data;

@@ -1,5 +1,6 @@
 //! `GET /auth`: the page where a person signs in.
 
+pub(crate) mod description;
 mod notice;
 
 use actix_session::Session;

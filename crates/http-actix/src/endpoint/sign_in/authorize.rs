@@ -1,5 +1,7 @@
 //! `GET` and `POST /oauth/authorize`: a client sends a person to us.
 
+pub(crate) mod description;
+
 use actix_session::Session;
 use actix_web::http::{StatusCode, header};
 use actix_web::web::Data;

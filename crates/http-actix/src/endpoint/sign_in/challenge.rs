@@ -1,5 +1,7 @@
 //! `POST /oauth/challenge`: the page asks for a text to sign, or a program that has no browser.
 
+pub(crate) mod description;
+
 use std::fmt;
 
 use actix_session::Session;

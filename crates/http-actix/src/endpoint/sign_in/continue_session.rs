@@ -1,5 +1,7 @@
 //! `POST /oauth/continue`: a signed-in person goes on to a client that they agreed to before.
 
+pub(crate) mod description;
+
 use actix_session::Session;
 use actix_web::http::header;
 use actix_web::web::Data;
@@ -49,9 +51,7 @@ pub(crate) async fn go_on(
     state.admit(&request, Limited::Login)?;
     let is_form = body.kind == Kind::Form;
     let sent: ContinueRequest = body.either()?;
-    if sent.email.is_some() {
-        state.rate_limits.check(Limited::Mail, &request)?;
-    }
+    mail::admit_first_link(&state, &request, sent.email.as_deref())?;
     let mut pendings = Pendings::require(&session, context.clock.now())?;
     let client_id = required(sent.client_id, "client_id")?;
     let redirect_uri = required(sent.redirect_uri, "redirect_uri")?;

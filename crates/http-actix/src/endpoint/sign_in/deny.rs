@@ -1,5 +1,7 @@
 //! `POST /oauth/deny`: a person presses Deny.
 
+pub(crate) mod description;
+
 use actix_session::Session;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};

@@ -1,5 +1,7 @@
 //! `/device`: the page where a person types the code that a device shows, and the one where they come to who answered.
 
+pub(crate) mod description;
+
 use actix_session::Session;
 use actix_web::http::{StatusCode, header};
 use actix_web::web::Data;

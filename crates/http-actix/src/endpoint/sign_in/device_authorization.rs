@@ -1,5 +1,7 @@
 //! `POST /oauth/device_authorization`: a device asks to be signed in elsewhere (RFC 8628).
 
+pub(crate) mod description;
+
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::device::{DEVICE_PAGE, INTERVAL};

@@ -1,5 +1,7 @@
 //! `POST /oauth/login`: a person presents a signed challenge.
 
+pub(crate) mod description;
+
 use std::fmt;
 
 use actix_session::Session;
@@ -90,9 +92,7 @@ pub(crate) async fn complete(
     state.admit(&request, Limited::Login)?;
     let is_form = body.kind == Kind::Form;
     let sent: LoginRequest = body.either()?;
-    if sent.email.is_some() {
-        state.rate_limits.check(Limited::Mail, &request)?;
-    }
+    mail::admit_first_link(&state, &request, sent.email.as_deref())?;
     let mut pendings = Pendings::require(&session, context.clock.now())?;
     let wallet_address = required(sent.wallet_address, "wallet_address")?;
     let challenge = required(sent.challenge, "challenge")?;

@@ -1,5 +1,7 @@
 //! `GET` and `POST /oauth/logout`: a client sends a person to sign out (OpenID Connect RP-Initiated Logout 1.0).
 
+pub(crate) mod description;
+
 use actix_web::http::{StatusCode, header};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};

@@ -1,5 +1,7 @@
 //! `POST /oauth/par`: a client sends an authorization request ahead (RFC 9126).
 
+pub(crate) mod description;
+
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::error::OAuthErrorCode;

@@ -1,5 +1,7 @@
 //! `/verify`: a person or a program asks what a text says, who wrote it, and who signed it. Nothing is kept of it.
 
+pub(crate) mod description;
+
 use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};

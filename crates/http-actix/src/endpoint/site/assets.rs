@@ -1,6 +1,8 @@
 //! `GET /assets/…`: scripts and styles from the binary. Their names hold a hash of their content, so that browsers may keep
 //! them for ever.
 
+pub(crate) mod description;
+
 use actix_web::http::header;
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};

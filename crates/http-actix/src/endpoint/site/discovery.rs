@@ -1,6 +1,8 @@
 //! What client libraries read first: the server's metadata (RFC 8414, OpenID Connect Discovery) and its keys (RFC 7517).
 //! They name only what works.
 
+pub(crate) mod description;
+
 use actix_web::HttpResponse;
 use actix_web::http::header;
 use actix_web::web::Data;

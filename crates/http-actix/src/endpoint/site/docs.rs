@@ -1,5 +1,7 @@
 //! `GET /docs`: the interactive description of the interface, of which `openapi` makes the document.
 
+pub(crate) mod description;
+
 use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};

@@ -1,5 +1,7 @@
 //! Probes: is the process alive, and may it get requests?
 
+pub(crate) mod description;
+
 use std::time::{Duration, Instant};
 
 use actix_web::HttpResponse;

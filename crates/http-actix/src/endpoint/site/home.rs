@@ -1,5 +1,7 @@
 //! `GET /`: what this server is, and where to look.
 
+pub(crate) mod description;
+
 use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};

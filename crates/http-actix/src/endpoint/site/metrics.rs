@@ -1,5 +1,7 @@
 //! `GET /metrics`: what was counted, as Prometheus reads it.
 
+pub(crate) mod description;
+
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use countersign_metrics::{CONTENT_TYPE, Metrics};

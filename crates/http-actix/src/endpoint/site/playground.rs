@@ -1,5 +1,7 @@
 //! `GET /playground`: the whole flow in the browser, with a throw-away wallet, for developers.
 
+pub(crate) mod description;
+
 use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};

@@ -1,13 +1,25 @@
 //! Mail that a request causes. It goes out behind the answer: nobody waits for a mail server, and nobody can tell by the
 //! time whether a mail was sent.
 
+use actix_web::HttpRequest;
 use actix_web::web::Data;
 use countersign_ports::Mail;
 use countersign_usecases::steps::file_email::ConfirmationLink;
 
+use crate::error::ApiError;
+use crate::limits::rate_limit::Limited;
 use crate::page::language::Language;
 use crate::page::templates::fill;
 use crate::state::AppState;
+
+/// Counts the mail that a sign-in may cause by an address that comes with it.
+pub(crate) fn admit_first_link(
+    state: &AppState,
+    request: &HttpRequest,
+    email: Option<&str>,
+) -> Result<(), ApiError> {
+    email.map_or(Ok(()), |_| state.rate_limits.check(Limited::Mail, request))
+}
 
 /// Mails the link of an address that came with a sign-in, which does not fail with it: where the mailbox got too many already, the address is
 /// on file without a mail, and its owner asks for one on the account page.

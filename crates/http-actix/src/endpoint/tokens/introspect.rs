@@ -1,5 +1,7 @@
 //! `POST /oauth/introspect`: what a token is worth (RFC 7662), by form or in JSON as at `/oauth/revoke`.
 
+pub(crate) mod description;
+
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::error::OAuthErrorCode;

@@ -1,5 +1,7 @@
 //! `POST /oauth/revoke`: a token ends (RFC 7009), by form or in the specification's JSON.
 
+pub(crate) mod description;
+
 use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};

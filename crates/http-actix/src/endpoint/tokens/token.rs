@@ -1,5 +1,7 @@
 //! `POST /oauth/token`: codes, also those of devices, refresh tokens, signatures and credentials become tokens.
 
+pub(crate) mod description;
+
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::client_auth::ClientProof;

@@ -1,5 +1,7 @@
 //! `GET` and `POST /oauth/userinfo`: who signed in.
 
+pub(crate) mod description;
+
 use actix_web::http::header;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock};
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -51,7 +51,7 @@ pub(crate) struct Shape<P> {
 pub(crate) struct Outlines<P> {
     name: Name,
     // No one outside chooses what is hashed here, so the hash need not resist anybody.
-    remembered: RwLock<HashMap<Shape<P>, Arc<Outline>, foldhash::fast::RandomState>>,
+    remembered: RwLock<HashMap<Shape<P>, Outline, foldhash::fast::RandomState>>,
 }
 
 /// A page without its values.
@@ -87,22 +87,20 @@ impl<P: Serialize + Eq + Hash> Outlines<P> {
             let page = values.put_into(page)?;
             return Ok(templates.render(*language, self.name, menu.as_ref(), &page)?.into_bytes());
         }
-        if let Some(outline) = self.remembered(&shape) {
+        let remembered = self.remembered.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(outline) = remembered.get(&shape) {
             return outline.fill(values);
         }
-        let outline = Arc::new(Outline::cut(&templates.render(*language, self.name, menu.as_ref(), page)?));
+        drop(remembered);
+        let outline = Outline::cut(&templates.render(*language, self.name, menu.as_ref(), page)?);
+        let filled = outline.fill(values);
         let mut remembered = self.remembered.write().unwrap_or_else(PoisonError::into_inner);
         if remembered.len() >= MOST {
             // Those that are wanted come again.
             remembered.clear();
         }
-        remembered.insert(shape, Arc::clone(&outline));
-        drop(remembered);
-        outline.fill(values)
-    }
-
-    fn remembered(&self, shape: &Shape<P>) -> Option<Arc<Outline>> {
-        self.remembered.read().unwrap_or_else(PoisonError::into_inner).get(shape).cloned()
+        remembered.insert(shape, outline);
+        filled
     }
 }
 
@@ -146,11 +144,11 @@ impl<'a> Values<'a> {
 impl Outline {
     fn cut(html: &str) -> Self {
         let mut parts = html.split(MARK[0]);
-        let mut pieces: Vec<Piece> = parts.next().map(Piece::html).into_iter().collect();
+        let mut pieces = vec![Piece::Html(parts.next().unwrap_or_default().to_owned())];
         for part in parts {
             let (number, html) = number_of_mark(part).unzip();
             pieces.extend(number.map(Piece::Value));
-            pieces.push(Piece::html(html.unwrap_or(part)));
+            pieces.push(Piece::Html(html.unwrap_or(part).to_owned()));
         }
         Self(pieces)
     }
@@ -170,12 +168,6 @@ impl Outline {
             }
         }
         Ok(page)
-    }
-}
-
-impl Piece {
-    fn html(html: &str) -> Self {
-        Self::Html(html.to_owned())
     }
 }
 

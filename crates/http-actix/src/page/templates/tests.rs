@@ -273,3 +273,22 @@ fn a_page_of_the_operator_s_whose_forms_would_be_refused_is_refused_itself() {
     }
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+#[test]
+fn a_page_has_one_stylesheet_of_its_own_at_most_and_every_sheet_is_linked() {
+    let linked = |file: &str| -> Vec<String> {
+        let source = String::from_utf8(Embedded::get(file).unwrap().data.into_owned()).unwrap();
+        let links = source.split("<link rel=\"stylesheet\" href=\"{{ assets.").skip(1);
+        links.map(|link| link.split(" }}").next().unwrap().to_owned()).collect()
+    };
+    let mut sheets: BTreeSet<String> = linked(FRAME).into_iter().collect();
+    for page in Embedded::iter().filter(|file| file.ends_with(".html") && file != FRAME) {
+        let own = linked(&page);
+        assert!(own.len() <= 1, "{page}: {own:?}");
+        sheets.extend(own);
+    }
+    let assets = Embedded::iter().filter_map(|file| file.strip_prefix("assets/").map(str::to_owned));
+    let there: BTreeSet<String> =
+        assets.filter(|name| name.ends_with(".css")).map(|name| variable(&name)).collect();
+    assert_eq!(sheets, there);
+}

@@ -1,21 +1,28 @@
-//! One row of the table of operations, and how it becomes OpenAPI.
+//! One operation, and how it becomes OpenAPI.
 
 use std::collections::BTreeMap;
 
 use actix_web::http::StatusCode;
 use serde_json::{Map, Value, json};
 
-pub(super) const JSON: &str = "application/json";
-pub(super) const FORM: &str = "application/x-www-form-urlencoded";
-pub(super) const HTML: &str = "text/html";
+pub(crate) const JSON: &str = "application/json";
+pub(crate) const FORM: &str = "application/x-www-form-urlencoded";
+pub(crate) const HTML: &str = "text/html";
 
-pub(super) const NO_SESSION: (&str, &str) = ("invalid_request", "Missing or expired OAuth session");
-pub(super) const UNKNOWN_CLIENT: (&str, &str) = ("invalid_client", "Invalid client_id");
+/// The example of every page.
+pub(crate) const PAGE: &str = "<!doctype html>…";
+
+pub(crate) const NO_SESSION: Refusal = ("invalid_request", "Missing or expired OAuth session");
+pub(crate) const UNKNOWN_CLIENT: Refusal = ("invalid_client", "Invalid client_id");
+pub(crate) const NOT_AUTHENTICATED: Refusal = ("invalid_client", "client authentication failed");
+pub(crate) const NO_FORM: Refusal =
+    ("invalid_request", "Content-Type must be application/x-www-form-urlencoded");
+pub(crate) const NOTHING_HERE: Refusal = ("invalid_request", "there is nothing at this path");
 
 /// A method at a path: what it takes, what it answers, and how it refuses.
-pub(super) struct Operation {
-    pub(super) method: &'static str,
-    pub(super) path: &'static str,
+pub(crate) struct Operation {
+    pub(crate) method: &'static str,
+    pub(crate) path: &'static str,
     id: &'static str,
     tag: &'static str,
     summary: &'static str,
@@ -29,17 +36,17 @@ pub(super) struct Operation {
 }
 
 /// An example of a request, with a name that a person can choose by.
-pub(super) struct Example {
-    pub(super) name: &'static str,
-    pub(super) summary: &'static str,
-    pub(super) value: Value,
+pub(crate) struct Example {
+    pub(crate) name: &'static str,
+    pub(crate) summary: &'static str,
+    pub(crate) value: Value,
 }
 
 /// A refusal: its registered code and its sentence.
-pub(super) type Refusal = (&'static str, &'static str);
+pub(crate) type Refusal = (&'static str, &'static str);
 
 impl Operation {
-    pub(super) fn new(
+    pub(crate) fn new(
         method: &'static str,
         path: &'static str,
         (id, summary): (&'static str, &'static str),
@@ -64,23 +71,23 @@ impl Operation {
             .refuses(500, &[("server_error", "something went wrong on our side")])
     }
 
-    pub(super) const fn tag(mut self, tag: &'static str) -> Self {
+    pub(crate) const fn tag(mut self, tag: &'static str) -> Self {
         self.tag = tag;
         self
     }
 
-    pub(super) const fn steps(mut self, steps: &'static [u8]) -> Self {
+    pub(crate) const fn steps(mut self, steps: &'static [u8]) -> Self {
         self.steps = steps;
         self
     }
 
-    pub(super) fn parameter(mut self, parameter: Value) -> Self {
+    pub(crate) fn parameter(mut self, parameter: Value) -> Self {
         self.parameters.push(parameter);
         self
     }
 
     /// It may come with the proof of a key, and answers that with a nonce. Called once the answers are there.
-    pub(super) fn proven(mut self) -> Self {
+    pub(crate) fn proven(mut self) -> Self {
         for status in [200, 201, 400, 401] {
             if let Some(response) = self.responses.get_mut(&status) {
                 response["headers"]["DPoP-Nonce"] = json!({"$ref": "#/components/headers/DpopNonce"});
@@ -93,7 +100,7 @@ impl Operation {
     }
 
     /// A body, in one of several encodings with the same fields.
-    pub(super) fn takes(mut self, encodings: &[&'static str], schema: &str, examples: Vec<Example>) -> Self {
+    pub(crate) fn takes(mut self, encodings: &[&'static str], schema: &str, examples: Vec<Example>) -> Self {
         let named: Map<String, Value> = examples
             .into_iter()
             .map(|example| {
@@ -113,7 +120,7 @@ impl Operation {
     }
 
     /// The body may be left out.
-    pub(super) fn or_nothing(mut self) -> Self {
+    pub(crate) fn or_nothing(mut self) -> Self {
         if let Some(body) = &mut self.body {
             body["required"] = Value::Bool(false);
         }
@@ -121,17 +128,17 @@ impl Operation {
     }
 
     /// An answer with a schema of the components and an example.
-    pub(super) fn answers(self, status: u16, description: &str, schema: &str, example: Value) -> Self {
+    pub(crate) fn answers(self, status: u16, description: &str, schema: &str, example: Value) -> Self {
         self.answers_with(status, description, JSON, reference(schema), example)
     }
 
     /// An answer that is a page, or another text.
-    pub(super) fn shows(self, status: u16, description: &str, media: &str, example: &str) -> Self {
+    pub(crate) fn shows(self, status: u16, description: &str, media: &str, example: &str) -> Self {
         self.answers_with(status, description, media, json!({"type": "string"}), json!(example))
     }
 
     /// An answer that is any JSON object.
-    pub(super) fn answers_object(self, status: u16, description: &str, example: Value) -> Self {
+    pub(crate) fn answers_object(self, status: u16, description: &str, example: Value) -> Self {
         self.answers_with(status, description, JSON, json!({"type": "object"}), example)
     }
 
@@ -151,19 +158,19 @@ impl Operation {
     }
 
     /// An answer without a body, with these headers beside the usual ones.
-    pub(super) fn answers_nothing(mut self, status: u16, description: &str, extra: &[&str]) -> Self {
+    pub(crate) fn answers_nothing(mut self, status: u16, description: &str, extra: &[&str]) -> Self {
         let names: Vec<&str> = ["RequestId", "CacheControl"].iter().chain(extra).copied().collect();
         self.responses.insert(status, json!({"description": description, "headers": headers(&names)}));
         self
     }
 
     /// Ways in which it refuses with this status.
-    pub(super) fn refuses(self, status: u16, refusals: &[Refusal]) -> Self {
+    pub(crate) fn refuses(self, status: u16, refusals: &[Refusal]) -> Self {
         self.refuses_with(status, refusals, &[])
     }
 
     /// The same, with headers that come along.
-    pub(super) fn refuses_with(mut self, status: u16, refusals: &[Refusal], extra: &[&str]) -> Self {
+    pub(crate) fn refuses_with(mut self, status: u16, refusals: &[Refusal], extra: &[&str]) -> Self {
         let mut names = vec!["RequestId", "CacheControl"];
         names.extend(match status {
             405 => Some("Allow"),
@@ -188,7 +195,7 @@ impl Operation {
                 "headers": headers(&names),
                 "content": {
                     (JSON): {"schema": reference("Error"), "examples": examples},
-                    (HTML): {"schema": {"type": "string"}, "example": "<!doctype html>…"},
+                    (HTML): {"schema": {"type": "string"}, "example": PAGE},
                 },
             }),
         );
@@ -196,22 +203,22 @@ impl Operation {
     }
 
     /// It reads or writes the store, which may be away.
-    pub(super) fn stores(self) -> Self {
+    pub(crate) fn stores(self) -> Self {
         self.refuses(503, &[("temporarily_unavailable", "the server cannot answer now; try again")])
     }
 
     /// It is counted for each address.
-    pub(super) fn counted(self) -> Self {
+    pub(crate) fn counted(self) -> Self {
         self.refuses(429, &[("temporarily_unavailable", "too many requests; try again in 7 s")])
     }
 
     /// It is only for our own pages, or for programs.
-    pub(super) fn kept_to_our_pages(self) -> Self {
+    pub(crate) fn kept_to_our_pages(self) -> Self {
         self.refuses(403, &[("invalid_request", "the request comes from a page of another site")])
     }
 
     /// The same, and only with the secret of the form that the page showed (`form`).
-    pub(super) fn kept_to_page_forms(self) -> Self {
+    pub(crate) fn kept_to_page_forms(self) -> Self {
         self.refuses(
             403,
             &[
@@ -225,7 +232,7 @@ impl Operation {
     }
 
     /// One of these schemes opens it; an empty name means that none is needed.
-    pub(super) fn opened_by(mut self, schemes: &[&str]) -> Self {
+    pub(crate) fn opened_by(mut self, schemes: &[&str]) -> Self {
         self.security = schemes
             .iter()
             .map(|scheme| if scheme.is_empty() { json!({}) } else { json!({(*scheme): []}) })
@@ -233,7 +240,7 @@ impl Operation {
         self
     }
 
-    pub(super) fn into_json(self) -> Value {
+    pub(crate) fn into_json(self) -> Value {
         let responses: Map<String, Value> =
             self.responses.into_iter().map(|(status, response)| (status.to_string(), response)).collect();
         let mut operation = json!({
@@ -258,7 +265,7 @@ impl Operation {
 }
 
 /// A parameter of the query or of the path.
-pub(super) fn parameter(
+pub(crate) fn parameter(
     place: &str,
     name: &str,
     required: bool,
@@ -275,7 +282,7 @@ pub(super) fn parameter(
     })
 }
 
-pub(super) fn reference(schema: &str) -> Value {
+pub(crate) fn reference(schema: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{schema}")})
 }
 

@@ -10,28 +10,30 @@ use serde_json::{Value, json};
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
-pub(super) const CLIENT_ID: &str = "0197a2b4-7c1e-7d3a-9f50-3b6f0f6a2c11";
-pub(super) const CLIENT_SECRET: &str = "Zk3uX0pQv7sW2yB9dF4hJ6kL8mN1rT5vC0eG3iO7aSw";
-pub(super) const REDIRECT_URI: &str = "https://app.example/callback";
-pub(super) const STATE: &str = "af0ifjsldkj";
-pub(super) const WALLET: &str = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
+pub(crate) const CLIENT_ID: &str = "0197a2b4-7c1e-7d3a-9f50-3b6f0f6a2c11";
+pub(crate) const CLIENT_SECRET: &str = "Zk3uX0pQv7sW2yB9dF4hJ6kL8mN1rT5vC0eG3iO7aSw";
+pub(crate) const REDIRECT_URI: &str = "https://app.example/callback";
+pub(crate) const STATE: &str = "af0ifjsldkj";
+pub(crate) const WALLET: &str = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
 /// Another wallet of the same user.
-pub(super) const OTHER_WALLET: &str = "4deXwQjwooLs7UximXrtvPpP5ZmvwBaGLgaM2mzjxQB4";
-pub(super) const SIGNATURE: &str = "0x2c5a1d0f4f1f3c8e6b7a9d2e4c6f8091a3b5c7d9e1f20314253647586970a1b2\
+pub(crate) const OTHER_WALLET: &str = "4deXwQjwooLs7UximXrtvPpP5ZmvwBaGLgaM2mzjxQB4";
+pub(crate) const SIGNATURE: &str = "0x2c5a1d0f4f1f3c8e6b7a9d2e4c6f8091a3b5c7d9e1f20314253647586970a1b2\
                                     6d7c8b9a0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a697887960718\
                                     1b";
-pub(super) const CODE: &str = "AZeitmXgc4qfUDtvD2osEQ.q1W2e3R4t5Y6u7I8o9P0aSdFgHjKlZxCvBnM1234567";
-pub(super) const REFRESH_TOKEN: &str = "AZeitm8VdEuaPj4KcXlN2g.mN1bV2cX3zL4kJ5hG6fD7sA8pO9iU0yT1rE2wQ34567";
-pub(super) const DEVICE_CODE: &str = "AZeitnQ1c0mXhYt3Zb7KdRq1W2e3R4t5Y6u7I8o9P0aSdFgHjKlZxCvBnM123456";
-pub(super) const USER_CODE: &str = "WDJB-MJHT";
-pub(super) const ACCESS_TOKEN: &str =
+pub(crate) const CODE: &str = "AZeitmXgc4qfUDtvD2osEQ.q1W2e3R4t5Y6u7I8o9P0aSdFgHjKlZxCvBnM1234567";
+pub(crate) const REFRESH_TOKEN: &str = "AZeitm8VdEuaPj4KcXlN2g.mN1bV2cX3zL4kJ5hG6fD7sA8pO9iU0yT1rE2wQ34567";
+pub(crate) const DEVICE_CODE: &str = "AZeitnQ1c0mXhYt3Zb7KdRq1W2e3R4t5Y6u7I8o9P0aSdFgHjKlZxCvBnM123456";
+pub(crate) const USER_CODE: &str = "WDJB-MJHT";
+pub(crate) const ACCESS_TOKEN: &str =
     "eyJ0eXAiOiJhdCtqd3QiLCJhbGciOiJFUzI1NiIsImtpZCI6IjEifQ.eyJzdWIiOiIwMTk3YTJiNCJ9.c2lnbmF0dXJl";
-pub(super) const REGISTRATION_TOKEN: &str = "h8Jq2Lw5Xn9Rb3Tc7Vf1Zm4Kd6Pg0SyUeAiOoQrWtYx";
+pub(crate) const REGISTRATION_TOKEN: &str = "h8Jq2Lw5Xn9Rb3Tc7Vf1Zm4Kd6Pg0SyUeAiOoQrWtYx";
 const ISSUED_AT: i64 = 1_750_846_381;
-pub(super) const USER: &str = "0197a2b6-1f04-7be2-8c3d-5a1e9d7c4b20";
+/// The secret of a form of a page.
+pub(crate) const PAGE_FORM: &str = "8qY0r5l9Qw3n1T6uZbXcVg";
+pub(crate) const USER: &str = "0197a2b6-1f04-7be2-8c3d-5a1e9d7c4b20";
 
 /// A new client's answer; without the secrets it is what later reads say.
-pub(super) fn client(public_url: &PublicUrl, with_secrets: bool) -> Value {
+pub(crate) fn client(public_url: &PublicUrl, with_secrets: bool) -> Value {
     let mut client = json!({
         "client_id": CLIENT_ID,
         "client_name": "Example app",
@@ -55,7 +57,7 @@ pub(super) fn client(public_url: &PublicUrl, with_secrets: bool) -> Value {
 }
 
 /// What a client sends to be registered.
-pub(super) fn registration() -> Value {
+pub(crate) fn registration() -> Value {
     json!({
         "client_name": "Example app",
         "redirect_uris": [REDIRECT_URI],
@@ -65,7 +67,7 @@ pub(super) fn registration() -> Value {
 }
 
 /// The text that a wallet signs to sign in.
-pub(super) fn challenge(public_url: &PublicUrl) -> String {
+pub(crate) fn challenge(public_url: &PublicUrl) -> String {
     let purpose = Purpose::SignIn {
         redirect_uri: &RedirectUri::from_trusted(REDIRECT_URI.to_owned()),
         client: ClientId::parse(CLIENT_ID).unwrap_or(ClientId::from_uuid(Uuid::nil())),
@@ -76,7 +78,7 @@ pub(super) fn challenge(public_url: &PublicUrl) -> String {
 }
 
 /// The text that a wallet signs for a program.
-pub(super) fn program_challenge(public_url: &PublicUrl) -> String {
+pub(crate) fn program_challenge(public_url: &PublicUrl) -> String {
     let purpose = Purpose::Program {
         client: ClientId::parse(CLIENT_ID).unwrap_or(ClientId::from_uuid(Uuid::nil())),
         scope: ScopeSet::of(&[Scope::OpenId, Scope::Profile]),
@@ -86,7 +88,7 @@ pub(super) fn program_challenge(public_url: &PublicUrl) -> String {
 }
 
 /// The two texts of a link: for the user's wallet, and for the one that joins it.
-pub(super) fn link_texts(public_url: &PublicUrl) -> (String, String) {
+pub(crate) fn link_texts(public_url: &PublicUrl) -> (String, String) {
     let (signer, other) = (ethereum_account(), solana_account());
     (
         text(public_url, &signer, ("Ethereum", "1"), Purpose::Link { wallet: &other }),
@@ -95,18 +97,18 @@ pub(super) fn link_texts(public_url: &PublicUrl) -> (String, String) {
 }
 
 /// The text of an unlink.
-pub(super) fn unlink_text(public_url: &PublicUrl) -> String {
+pub(crate) fn unlink_text(public_url: &PublicUrl) -> String {
     let purpose = Purpose::Unlink { wallet: &solana_account() };
     text(public_url, &ethereum_account(), ("Ethereum", "1"), purpose)
 }
 
 /// The wallet that signs in.
-pub(super) fn ethereum_account() -> WalletAccount {
+pub(crate) fn ethereum_account() -> WalletAccount {
     WalletAccount { family: "eip155".to_owned(), chain: "eip155:1".to_owned(), address: WALLET.to_owned() }
 }
 
 /// The wallet that is linked.
-pub(super) fn solana_account() -> WalletAccount {
+pub(crate) fn solana_account() -> WalletAccount {
     const CHAIN: &str = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
     WalletAccount { family: CHAIN.to_owned(), chain: CHAIN.to_owned(), address: OTHER_WALLET.to_owned() }
 }
@@ -141,24 +143,24 @@ fn text(
 }
 
 /// When the example's challenge stops being good.
-pub(super) fn challenge_expires_at() -> String {
+pub(crate) fn challenge_expires_at() -> String {
     OffsetDateTime::from_unix_timestamp(ISSUED_AT + 300).map(iso8601).unwrap_or_default()
 }
 
 /// Where the browser goes after the login.
-pub(super) fn callback(public_url: &PublicUrl) -> String {
+pub(crate) fn callback(public_url: &PublicUrl) -> String {
     let answer = [("code", CODE), ("state", STATE), ("iss", public_url.as_str())];
     RedirectUri::from_trusted(REDIRECT_URI.to_owned()).with_answer(&answer)
 }
 
 /// Where the browser goes after the Deny button.
-pub(super) fn denial(public_url: &PublicUrl) -> String {
+pub(crate) fn denial(public_url: &PublicUrl) -> String {
     let answer = [("error", "access_denied"), ("state", STATE), ("iss", public_url.as_str())];
     RedirectUri::from_trusted(REDIRECT_URI.to_owned()).with_answer(&answer)
 }
 
 /// An answer of the token endpoint.
-pub(super) fn tokens() -> Value {
+pub(crate) fn tokens() -> Value {
     json!({
         "access_token": ACCESS_TOKEN,
         "token_type": "Bearer",
@@ -169,7 +171,7 @@ pub(super) fn tokens() -> Value {
 }
 
 /// What an access token is worth.
-pub(super) fn introspection(public_url: &PublicUrl) -> Value {
+pub(crate) fn introspection(public_url: &PublicUrl) -> Value {
     json!({
         "active": true,
         "scope": "profile email",
@@ -186,7 +188,7 @@ pub(super) fn introspection(public_url: &PublicUrl) -> Value {
 }
 
 /// Who signed in.
-pub(super) fn user_info() -> Value {
+pub(crate) fn user_info() -> Value {
     json!({
         "sub": USER,
         "address": WALLET,

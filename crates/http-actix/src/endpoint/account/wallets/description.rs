@@ -1,21 +1,13 @@
-//! How people link and unlink wallets.
+//! What the OpenAPI document says of linking and unlinking wallets.
 
 use countersign_domain::public_url::PublicUrl;
 use serde_json::{Value, json};
 
-use super::account_operations::PAGE_FORM;
-use super::examples::{self, OTHER_WALLET, SIGNATURE, USER, WALLET};
-use super::operation::{Example, FORM, HTML, JSON, Operation};
+use crate::endpoint::description::examples::{self, OTHER_WALLET, PAGE_FORM, SIGNATURE, USER, WALLET};
+use crate::endpoint::description::operation::{Example, FORM, HTML, JSON, Operation, PAGE};
+use crate::endpoint::description::scheme;
 
-pub(super) fn table(public_url: &PublicUrl) -> Vec<Operation> {
-    let operations = [begin(public_url), link(public_url), unlink(public_url)];
-    operations
-        .into_iter()
-        .map(|operation| operation.tag("Wallets").kept_to_page_forms().counted().stores())
-        .collect()
-}
-
-fn begin(public_url: &PublicUrl) -> Operation {
+pub(crate) fn begin(public_url: &PublicUrl) -> Operation {
     let example = |name, summary, change| Example {
         name,
         summary,
@@ -47,7 +39,7 @@ fn begin(public_url: &PublicUrl) -> Operation {
         vec![example("link", "Link another wallet", "link"), example("unlink", "Unlink it", "unlink")],
     )
     .answers(200, "The texts: as JSON, or for forms as a page with a field for each signature.", "WalletChange", answer)
-    .shows(200, "", HTML, "<!doctype html>…")
+    .shows(200, "", HTML, PAGE)
     .refuses(
         400,
         &[
@@ -56,9 +48,13 @@ fn begin(public_url: &PublicUrl) -> Operation {
             ("invalid_request", "other_wallet_address is the same wallet as wallet_address"),
         ],
     )
+    .tag("Wallets")
+    .kept_to_page_forms()
+    .counted()
+    .stores()
 }
 
-fn link(public_url: &PublicUrl) -> Operation {
+pub(crate) fn link(public_url: &PublicUrl) -> Operation {
     let (challenge, other_challenge) = examples::link_texts(public_url);
     let value = json!({
         "challenge": challenge,
@@ -84,7 +80,7 @@ fn link(public_url: &PublicUrl) -> Operation {
     )
 }
 
-fn unlink(public_url: &PublicUrl) -> Operation {
+pub(crate) fn unlink(public_url: &PublicUrl) -> Operation {
     let value =
         json!({"challenge": examples::unlink_text(public_url), "signature": SIGNATURE, "form": PAGE_FORM});
     completion(
@@ -128,5 +124,9 @@ fn completion(
             ],
         )
         .refuses(409, conflicts)
-        .opened_by(&[super::SESSION])
+        .tag("Wallets")
+        .kept_to_page_forms()
+        .counted()
+        .stores()
+        .opened_by(&[scheme::SESSION])
 }

@@ -1,0 +1,118 @@
+//! What the OpenAPI document says of the e-mail address and of the link that confirms it.
+
+use serde_json::json;
+
+use crate::endpoint::account::description::{BACK, NO_BODY, NOT_SIGNED_IN, TOO_OLD, change, plain};
+use crate::endpoint::description::examples::PAGE_FORM;
+use crate::endpoint::description::operation::{Example, FORM, HTML, JSON, Operation, PAGE, parameter};
+use crate::endpoint::description::scheme;
+
+/// The secret of a link in a mail.
+const TOKEN: &str = "AZeitrYfBHvijD1aHp18Swq1W2e3R4t5Y6u7I8o9P0aSdFgHjKlZxCvBnM123456";
+
+pub(crate) fn put() -> Operation {
+    change(
+        Operation::new(
+            "POST",
+            "/account/email",
+            ("putEmail", "Put an e-mail address on file"),
+            "In place of another one. Where the server sends mail, a link goes to it; the same address again is sent a new \
+             link.",
+        ),
+        "EmailRequest",
+        json!({"email": "ada@example.com", "form": PAGE_FORM}),
+    )
+    .refuses(401, &[NOT_SIGNED_IN, TOO_OLD])
+    .refuses(400, &[("invalid_request", "email is not an e-mail address such as ada@example.com")])
+    .counted()
+}
+
+pub(crate) fn remove() -> Operation {
+    Operation::new(
+        "POST",
+        "/account/email/remove",
+        ("removeEmail", "Take the e-mail address off file"),
+        "Applications that ask for it get none from then on.",
+    )
+    .tag("Account")
+    .takes(&[FORM, JSON], "PlainForm", vec![plain()])
+    .refuses(400, &[NO_BODY])
+    .answers_nothing(303, BACK, &["Location"])
+    .refuses(401, &[NOT_SIGNED_IN, TOO_OLD])
+    .kept_to_page_forms()
+    .stores()
+    .opened_by(&[scheme::LOGIN])
+}
+
+pub(crate) fn ask() -> Operation {
+    Operation::new(
+        "GET",
+        "/account/email/confirm",
+        ("confirmEmailPage", "The page behind the link in a mail"),
+        "It changes nothing, because mail scanners follow links too; its button does.",
+    )
+    .tag("Account")
+    .parameter(parameter(
+        "query",
+        "token",
+        false,
+        ("The secret of the link.", TOKEN),
+        json!({"type": "string"}),
+    ))
+    .parameter(parameter(
+        "query",
+        "done",
+        false,
+        ("There after the button was pressed.", "email_confirmed"),
+        json!({"type": "string"}),
+    ))
+    .parameter(parameter(
+        "query",
+        "sign_in",
+        false,
+        ("Goes on to sign in, where the link is for another account than the one that is signed in.", "1"),
+        json!({"type": "string"}),
+    ))
+    .shows(200, "The page.", HTML, PAGE)
+    .answers_nothing(302, "To the sign-in page.", &["Location", "SetCookie"])
+    .shows(400, "The link is not one of ours.", HTML, PAGE)
+}
+
+pub(crate) fn confirm() -> Operation {
+    Operation::new(
+        "POST",
+        "/account/email/confirm",
+        ("confirmEmail", "Confirm an e-mail address"),
+        "By the secret of the link, once, by whoever is signed in as the user who gave the address. One that another account here has \
+         confirmed is confirmed only with `shared=yes`; the other account keeps it.",
+    )
+    .tag("Account")
+    .takes(
+        &[FORM, JSON],
+        "ConfirmEmailRequest",
+        vec![Example {
+            name: "link",
+            summary: "The link that was mailed",
+            value: json!({"token": TOKEN, "form": PAGE_FORM}),
+        }],
+    )
+    .answers_nothing(303, "To the page, which says that it worked.", &["Location"])
+    .refuses(400, &[("invalid_request", "this link is not valid any more")])
+    .refuses(
+        401,
+        &[(
+            "access_denied",
+            "whom the link was mailed to is not signed in here: sign in with their wallet first",
+        )],
+    )
+    .refuses(
+        409,
+        &[(
+            "invalid_request",
+            "another account here has confirmed this address: confirm it for this one too with shared=yes",
+        )],
+    )
+    .kept_to_page_forms()
+    .counted()
+    .stores()
+}

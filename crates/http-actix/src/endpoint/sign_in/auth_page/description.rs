@@ -1,0 +1,42 @@
+//! What the OpenAPI document says of the sign-in page.
+
+use serde_json::json;
+
+use crate::endpoint::description::operation::{HTML, NO_SESSION, Operation, PAGE, UNKNOWN_CLIENT, parameter};
+use crate::endpoint::description::scheme;
+
+pub(crate) fn show() -> Operation {
+    Operation::new(
+        "GET",
+        "/auth",
+        ("signInPage", "The page where the person signs"),
+        "Shows who asks for what, connects a wallet and asks it for a signature. It works without scripts too.",
+    )
+    .tag("Sign-in")
+    .steps(&[3])
+    .parameter(parameter(
+        "query",
+        "request",
+        false,
+        ("Which of several pending requests is meant; without it the newest.", "5f3a9c"),
+        json!({"type": "string"}),
+    ))
+    .parameter(parameter(
+        "query",
+        "another",
+        false,
+        ("There, if whoever is signed in wants another wallet.", "1"),
+        json!({"type": "string"}),
+    ))
+    .parameter(parameter(
+        "query",
+        "lang",
+        false,
+        ("The language that the person chose; a cookie remembers it. Every page takes it.", "de"),
+        json!({"type": "string"}),
+    ))
+    .shows(200, "The page.", HTML, PAGE)
+    .refuses(400, &[NO_SESSION, UNKNOWN_CLIENT])
+    .stores()
+    .opened_by(&[scheme::SESSION])
+}

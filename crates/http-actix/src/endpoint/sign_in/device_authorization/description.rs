@@ -1,0 +1,42 @@
+//! What the OpenAPI document says of `/oauth/device_authorization`.
+
+use countersign_domain::public_url::PublicUrl;
+use serde_json::json;
+
+use crate::endpoint::description::examples::{CLIENT_ID, CLIENT_SECRET, DEVICE_CODE, USER_CODE};
+use crate::endpoint::description::operation::{Example, FORM, NO_FORM, NOT_AUTHENTICATED, Operation};
+use crate::endpoint::description::scheme;
+
+pub(crate) fn begin(public_url: &PublicUrl) -> Operation {
+    let value = json!({"client_id": CLIENT_ID, "client_secret": CLIENT_SECRET, "scope": "profile"});
+    let answer = json!({
+        "device_code": DEVICE_CODE,
+        "user_code": USER_CODE,
+        "verification_uri": public_url.join("/device"),
+        "verification_uri_complete": public_url.join(&format!("/device?user_code={USER_CODE}")),
+        "expires_in": 600,
+        "interval": 5,
+    });
+    Operation::new(
+        "POST",
+        "/oauth/device_authorization",
+        ("deviceAuthorization", "Have a device wait"),
+        "RFC 8628, for what cannot show a page: it shows `user_code`, a person types that at `/device` and signs there, and the \
+         device asks `/oauth/token` with `device_code` until it gets its tokens. The client must have registered the grant type.",
+    )
+    .tag("Sign-in")
+    .takes(&[FORM], "DeviceRequest", vec![Example { name: "scope", summary: "One scope", value }])
+    .answers(200, "The codes.", "Device", answer)
+    .refuses(
+        400,
+        &[
+            ("unauthorized_client", "the client did not register this grant type"),
+            ("invalid_scope", "scope holds a value that the client did not register"),
+            NO_FORM,
+        ],
+    )
+    .refuses_with(401, &[NOT_AUTHENTICATED], &["BasicChallenge"])
+    .counted()
+    .stores()
+    .opened_by(&["", scheme::CLIENT_BASIC])
+}

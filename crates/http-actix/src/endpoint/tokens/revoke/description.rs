@@ -1,0 +1,37 @@
+//! What the OpenAPI document says of `/oauth/revoke`.
+
+use serde_json::json;
+
+use crate::endpoint::description::examples::{CLIENT_ID, CLIENT_SECRET, REFRESH_TOKEN};
+use crate::endpoint::description::operation::{Example, FORM, JSON, NOT_AUTHENTICATED, Operation};
+use crate::endpoint::description::scheme;
+
+pub(crate) fn revoke() -> Operation {
+    let value = json!({"token": REFRESH_TOKEN, "client_id": CLIENT_ID, "client_secret": CLIENT_SECRET});
+    Operation::new(
+        "POST",
+        "/oauth/revoke",
+        ("revoke", "Revoke a token"),
+        "A refresh token ends its whole grant, access tokens included; an access token ends only itself. Unknown and dead tokens \
+         are answered in the same way. Once answered, no replica takes the token any more.",
+    )
+    .tag("Sign-in")
+    .steps(&[8])
+    .takes(
+        &[JSON, FORM],
+        "RevocationRequest",
+        vec![Example { name: "refresh_token", summary: "A refresh token", value }],
+    )
+    .answers(200, "The token is not good any more.", "Revoked", json!({}))
+    .refuses(
+        400,
+        &[
+            ("invalid_request", "token is missing"),
+            ("unauthorized_client", "token belongs to another client"),
+        ],
+    )
+    .refuses_with(401, &[NOT_AUTHENTICATED], &["BasicChallenge"])
+    .counted()
+    .stores()
+    .opened_by(&["", scheme::CLIENT_BASIC])
+}
