@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// How a [`PgStorage`] uses its server.
+/// How a [`PgStorage`](crate::PgStorage) uses its server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PgOptions {
     /// How many connections, and so how many statements at once.
