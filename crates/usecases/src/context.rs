@@ -62,21 +62,21 @@ pub struct Context {
     pub storage: Arc<dyn DirectStorage>,
     /// The clients.
     pub clients: Clients,
-    /// The access tokens that were presented not long ago, for [`Context::find_access`].
+    /// The access tokens that were presented recently, for [`Context::find_access`].
     pub access: Arc<RememberedAccess>,
-    /// Who checks wallets.
+    /// Verifies wallet signatures.
     pub wallets: Arc<dyn WalletVerifier>,
-    /// Who signs tokens.
+    /// Signs tokens.
     pub signer: Arc<dyn TokenSigner>,
-    /// Who reads what others signed.
+    /// Verifies what clients signed.
     pub jws: Arc<dyn JwsReader>,
-    /// Who asks for what clients point at.
+    /// Fetches the documents and keys that clients point to.
     pub fetcher: Arc<dyn Fetcher>,
-    /// The time.
+    /// The clock of this server, also the one that never goes back.
     pub clock: Arc<dyn Clock>,
-    /// Chance.
+    /// The source of random bytes for ids, secrets and codes.
     pub entropy: Arc<dyn Entropy>,
-    /// Who sends mail, if anybody does.
+    /// Sends mail; `None` if no mail server is configured.
     pub mailer: Option<Arc<dyn Mailer>>,
     /// The keys of the server itself.
     pub keys: ContextKeys,
@@ -90,11 +90,11 @@ pub struct Context {
 pub struct Management<'a> {
     /// The clients.
     pub clients: &'a Clients,
-    /// Who checks the keys that a client registers.
+    /// Checks the keys that a client registers.
     pub jws: &'a dyn JwsReader,
-    /// The time.
+    /// The clock of this server, also the one that never goes back.
     pub clock: &'a dyn Clock,
-    /// Chance.
+    /// The source of random bytes for ids, secrets and codes.
     pub entropy: &'a dyn Entropy,
     /// What the operator decided.
     pub policy: &'a Policy,
