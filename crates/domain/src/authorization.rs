@@ -12,6 +12,7 @@ use crate::grant_type::{GrantType, RESPONSE_TYPE_CODE};
 use crate::id::UserId;
 use crate::key_thumbprint::KeyThumbprint;
 use crate::lifetimes::Lifetimes;
+use crate::own_origin::OwnOrigin;
 use crate::parameters::Parameters;
 use crate::pending::{AccessRequest, ClientRequest, PendingAuthorization, Requester};
 use crate::pkce::CodeChallenge;
@@ -55,10 +56,14 @@ pub fn unknown_client() -> OAuthError {
 }
 
 /// Finds the registered redirect URI. Errors here are shown to the person and never redirected.
-pub fn find_redirect_uri(parameters: &Parameters, client: &Client) -> Result<RedirectUri, OAuthError> {
+pub fn find_redirect_uri(
+    parameters: &Parameters,
+    client: &Client,
+    own_origin: OwnOrigin<'_>,
+) -> Result<RedirectUri, OAuthError> {
     let requested = parameters.once("redirect_uri").map_err(repeated)?;
     requested
-        .and_then(|requested| client.redirect_uri(requested))
+        .and_then(|requested| client.redirect_uri(requested, own_origin))
         .ok_or_else(|| OAuthError::because(OAuthErrorCode::InvalidRequest, Reason::RedirectUri))
 }
 

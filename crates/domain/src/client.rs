@@ -6,6 +6,7 @@ use time::OffsetDateTime;
 
 use crate::grant_type::GrantType;
 use crate::id::ClientId;
+use crate::own_origin::OwnOrigin;
 use crate::readable;
 use crate::redirect_uri::RedirectUri;
 use crate::scope::ScopeSet;
@@ -35,9 +36,12 @@ pub struct Client {
 }
 
 impl Client {
-    /// The requested redirect URI, if a registered one matches it.
-    pub fn redirect_uri(&self, requested: &str) -> Option<RedirectUri> {
-        self.metadata.redirect_uris.iter().find_map(|registered| registered.admitted(requested))
+    /// The requested redirect URI, if a registered one matches it and it does not lead back to this server. An older
+    /// release let clients register such URIs (F-02).
+    pub fn redirect_uri(&self, requested: &str, own_origin: OwnOrigin<'_>) -> Option<RedirectUri> {
+        let registered = &self.metadata.redirect_uris;
+        let admitted = registered.iter().find_map(|registered| registered.admitted(requested));
+        admitted.filter(|admitted| !own_origin.forbids(admitted.as_str()))
     }
 
     /// Its name for people. If the stored name comes from laxer rules and would be unreadable, its id

@@ -120,8 +120,7 @@ pub(crate) async fn store_pending(
     let client = find_pending(context, access).await?;
     let is_taken_back = match &pending.requester {
         Requester::Client(request) => {
-            let redirect_uri = request.redirect_uri.as_str();
-            client.redirect_uri(redirect_uri).is_none() || context.policy.own_origin().forbids(redirect_uri)
+            client.redirect_uri(request.redirect_uri.as_str(), context.policy.own_origin()).is_none()
         }
         // The page to which such a request leads is ours.
         Requester::AccountPage { .. } | Requester::Device(_) => false,

@@ -137,17 +137,16 @@ pub async fn begin_authorization(
     }
 }
 
-/// Finds the redirect URI of a request. One that leads back to us is nobody's, whatever an older build let a client register; the
-/// playground's own gets no form.
+/// Finds the redirect URI of a request. The playground's page gets no form.
 pub(crate) fn find_redirect_uri(
     context: &Context,
     parameters: &Parameters,
     client: &Client,
 ) -> Result<RedirectUri, OAuthError> {
-    let found = authorization::find_redirect_uri(parameters, client)?;
     let own_origin = context.policy.own_origin();
+    let found = authorization::find_redirect_uri(parameters, client, own_origin)?;
     let by_form = authorization::response_mode(parameters) == Ok(ResponseMode::FormPost);
-    if own_origin.forbids(found.as_str()) || (by_form && own_origin.is_playground(found.as_str())) {
+    if by_form && own_origin.is_playground(found.as_str()) {
         return Err(OAuthError::because(OAuthErrorCode::InvalidRequest, Reason::RedirectUri));
     }
     Ok(found)
