@@ -1,4 +1,5 @@
-//! A person wants to link or unlink a wallet: the texts are made and their fingerprints remembered, and nothing is written.
+//! A person wants to link or unlink a wallet: the texts are made and their fingerprints remembered. Nothing
+//! is written to storage.
 
 use countersign_domain::challenge::{ChallengeDigest, ChallengeText, IssuedChallenge, Purpose};
 use countersign_domain::id::GrantId;
@@ -13,20 +14,20 @@ use crate::steps::recognize_account::{RecognizeError, recognize_account_and_kind
 /// What a person asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WantedChange {
-    /// Another wallet comes.
+    /// Link another wallet.
     Link,
-    /// One of the user's wallets goes.
+    /// Unlink one of the user's wallets.
     Unlink,
 }
 
 /// The texts of a change.
 #[derive(Clone, Debug)]
 pub struct WalletChangeTexts {
-    /// What the wallet signs that the user has.
+    /// The text for the wallet that the user already has.
     pub signer: TextToSign,
-    /// What the other wallet signs; only for a link.
+    /// The text for the other wallet; only when linking.
     pub other: Option<TextToSign>,
-    /// Until when.
+    /// When the texts expire.
     pub expires_at: OffsetDateTime,
 }
 
@@ -45,7 +46,8 @@ pub enum BeginWalletChangeError {
     /// It is not clear which wallet signs.
     #[error(transparent)]
     Signer(#[from] RecognizeError),
-    /// It is not clear which wallet comes or goes. The words begin with the name of a field, and that field's name is this.
+    /// It is not clear which wallet to link or unlink. The inner text begins with the name of a field, and
+    /// the prefix makes it the name of the other wallet's field.
     #[error("other_{0}")]
     Other(RecognizeError),
     /// A wallet cannot be linked to itself.
@@ -53,9 +55,9 @@ pub enum BeginWalletChangeError {
     SameWallet,
 }
 
-/// Makes the texts of a change. A link has two, which name each other's wallets: nobody can link a wallet that they cannot
-/// sign with, and no signature for one pair of wallets is good for another. Each text says of both whether they are a key's or a
-/// contract's.
+/// Makes the texts of a change. A link has two texts, and each names the other's wallet. So nobody can link a
+/// wallet that they cannot sign with, and a signature for one pair of wallets is not valid for another pair.
+/// Each text says of both wallets whether they are a key's or a contract's.
 pub fn begin_wallet_change(
     context: &Context,
     wanted: WantedChange,
@@ -109,8 +111,8 @@ pub fn begin_wallet_change(
     Ok((pending, WalletChangeTexts { signer: signer_text, other: other_text, expires_at }))
 }
 
-/// The texts of a change as they came back from a person, if they may still be answered: a page without scripts shows them
-/// once more after a signature that failed.
+/// Returns the texts of a change that a person sent back, if they can still be answered. A page without
+/// scripts shows them once more after an invalid signature.
 pub fn recall_wallet_change(
     context: &Context,
     pending: &PendingWalletChange,

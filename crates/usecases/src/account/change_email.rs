@@ -1,5 +1,5 @@
-//! A signed-in person puts an e-mail address on file, or takes it off. A browser that remembers them is not enough: their wallet must have
-//! signed lately.
+//! A signed-in person puts an e-mail address on file, or removes it. It is not enough that the browser
+//! remembers them: their wallet must have signed recently.
 
 use countersign_domain::email::{EmailAddress, EmailRejected};
 use countersign_ports::{EmailPut, StoreError};
@@ -11,10 +11,10 @@ use crate::steps::login::{AccountError, Browser, require_recent_login};
 /// Why nothing changed.
 #[derive(Debug, thiserror::Error)]
 pub enum ChangeEmailError {
-    /// What was given is no address.
+    /// The text is not an e-mail address.
     #[error(transparent)]
     Email(#[from] EmailRejected),
-    /// Who asks may not.
+    /// The person may not change it, or their account could not be read.
     #[error(transparent)]
     Account(#[from] AccountError),
 }
@@ -25,22 +25,23 @@ impl From<StoreError> for ChangeEmailError {
     }
 }
 
-/// What became of an address.
+/// What happened to an address.
 #[derive(Clone, Debug)]
 pub struct EmailChanged {
     /// Was it confirmed before?
     pub already_verified: bool,
-    /// What to mail.
+    /// The link to mail, if mail can be sent and the address is not confirmed yet.
     pub link: Option<ConfirmationLink>,
 }
 
-/// May whoever asks put an address on file? It is asked before a mail to the address is counted: a stranger must not use up the mails of
-/// somebody else's mailbox (F-11).
+/// Checks whether the person may put an address on file. This comes before a mail to the address is counted:
+/// strangers must not use up the mails that somebody else's mailbox may get (F-11).
 pub async fn admit_email_change(context: &Context, browser: &Browser) -> Result<(), AccountError> {
     require_recent_login(context, browser).await.map(drop)
 }
 
-/// Puts an address on file, in place of another one. The same one again is mailed a new link.
+/// Puts an address on file, in place of any other. The same address again gets a new link, unless it is
+/// confirmed.
 pub async fn put_email(
     context: &Context,
     browser: &Browser,
@@ -55,7 +56,7 @@ pub async fn put_email(
     }
 }
 
-/// Takes the address off file; the answer says whether there was one.
+/// Removes the address. The answer says whether there was one.
 pub async fn remove_email(context: &Context, browser: &Browser) -> Result<bool, AccountError> {
     let user = require_recent_login(context, browser).await?.user;
     Ok(context.storage.remove_email(user).await?)

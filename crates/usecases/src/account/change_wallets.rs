@@ -15,7 +15,7 @@ use crate::Context;
 pub struct SignedText {
     /// The text.
     pub text: String,
-    /// The signature, in any of its spellings.
+    /// The signature, in any encoding that we accept.
     pub signature: String,
 }
 
@@ -25,43 +25,43 @@ impl std::fmt::Debug for SignedText {
     }
 }
 
-/// A user and all wallets that are theirs now.
+/// A user and all their wallets after the change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WalletsOfUser {
     /// The user.
     pub user: UserId,
-    /// The wallets, the longest linked first.
+    /// The wallets, oldest link first.
     pub wallets: Vec<WalletAccount>,
 }
 
 /// Why nothing changed.
 #[derive(Debug, thiserror::Error)]
 pub enum ChangeWalletsError {
-    /// The texts are not ones that may be answered.
+    /// The texts were not issued for this change, or can no longer be answered.
     #[error("challenge is refused")]
     Challenge(#[from] ChallengeRejected),
     /// The challenge was used before.
     #[error("challenge was used before")]
     ChallengeSpent,
-    /// The signature of the user's wallet is not good.
+    /// The signature of the user's wallet is not valid.
     #[error("signature is not valid: {0}")]
     Signature(&'static str),
-    /// The signature of the other wallet is not good.
+    /// The signature of the other wallet is not valid.
     #[error("signature of the other wallet is not valid: {0}")]
     OtherSignature(&'static str),
-    /// The wallet that signs for the user has none.
+    /// The signing wallet belongs to no user.
     #[error("signing wallet belongs to nobody")]
     SignerUnknown,
-    /// The other wallet is somebody's.
+    /// The other wallet belongs to another user.
     #[error("other wallet belongs to another user")]
     BelongsToAnother,
     /// The other wallet is not the user's.
     #[error("other wallet is not one of the user's")]
     NotTheirs,
-    /// Nobody could sign in any more.
+    /// It is the user's last wallet. Without it they could not sign in.
     #[error("other wallet is the user's last")]
     LastWallet,
-    /// No verdict could be found.
+    /// The signature could not be checked.
     #[error("signature could not be judged")]
     Verifier(#[from] VerifierError),
     /// The change could not be stored.
@@ -69,7 +69,7 @@ pub enum ChangeWalletsError {
     Store(#[from] StoreError),
 }
 
-/// Links the other wallet to the signer's user. Needs fresh signatures of both.
+/// Links the other wallet to the signer's user. Needs new signatures of both.
 pub async fn link_wallet(
     context: &Context,
     pending: &mut PendingWalletChange,
@@ -95,7 +95,7 @@ pub async fn link_wallet(
     wallets_of(context, user).await
 }
 
-/// Takes a wallet off the signer's user, and with it whatever was granted by signing in with it.
+/// Unlinks a wallet from the signer's user, and revokes everything that was granted by signing in with it.
 pub async fn unlink_wallet(
     context: &Context,
     pending: &mut PendingWalletChange,
@@ -127,7 +127,7 @@ enum Whose {
     Other,
 }
 
-/// The account that signed. A signature that fails is counted.
+/// Verifies a signature and returns the account that signed. An invalid signature is counted.
 async fn proven(
     context: &Context,
     pending: &mut PendingWalletChange,
@@ -138,7 +138,7 @@ async fn proven(
         Whose::Signer => pending.signer.clone(),
         Whose::Other => pending.other.clone(),
     };
-    // The texts name a key or a contract, so that nothing else may have signed.
+    // The texts say whether it is a key or a contract, so nothing else may have signed.
     let kind = account.kind();
     let proof = WalletProof { account, kind, text: signed.text, signature: signed.signature };
     match context.wallets.verify(&proof).await? {

@@ -1,5 +1,5 @@
-//! Somebody follows the link in a mail: the address is theirs. The link alone proves who reads the mail, not whose account it is for: whoever
-//! confirms is signed in as the user who gave the address (F-10).
+//! Somebody follows the link in a mail to confirm that the address is theirs. The link proves only who reads
+//! the mail, not whose account it is for. So they must be signed in as the user who gave the address (F-10).
 
 use countersign_domain::email::{EmailAddress, UserEmail};
 use countersign_domain::id::UserId;
@@ -13,13 +13,13 @@ use crate::steps::login::{Browser, find_login};
 /// Why nothing is confirmed.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfirmEmailError {
-    /// Not a link of ours, or one that is too old, used, or for an address that is not on file any more.
+    /// Not our link, or it has expired, was used, or is for an address that is no longer on file.
     #[error("link is not valid any more")]
     LinkInvalid,
-    /// Nobody is signed in at this browser, or another user.
+    /// Nobody is signed in on this browser, or another user is.
     #[error("user of the link is not signed in")]
     NotTheirs,
-    /// Another user confirmed the same address, and the person was not told yet.
+    /// Another user confirmed the same address, and the person has not been told yet.
     #[error("address is another user's too")]
     SharedAddress,
     /// The address could not be confirmed.
@@ -27,19 +27,19 @@ pub enum ConfirmEmailError {
     Store(#[from] StoreError),
 }
 
-/// What a link is for. Only whoever holds a good one learns any of it.
+/// What a link is for. Only the holder of a valid link learns any of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinkOpened {
-    /// For nothing any more.
+    /// The link is not valid.
     Invalid,
-    /// For a user who is not signed in at this browser.
+    /// For a user who is not signed in on this browser.
     ForAnother {
-        /// The wallet that they have had the longest.
+        /// That user's oldest wallet.
         wallet: WalletAccount,
-        /// Who is signed in instead, if anybody is.
+        /// The wallet that is signed in instead, if any.
         signed_in_as: Option<WalletAccount>,
     },
-    /// For whoever is signed in.
+    /// For the user who is signed in.
     Ask {
         /// The address that would be confirmed.
         address: EmailAddress,
@@ -74,7 +74,7 @@ pub async fn open_link(
     }))
 }
 
-/// Confirms the address that a link was mailed to, for whoever is signed in.
+/// Confirms the address that a link was mailed to, for the user who is signed in.
 pub async fn confirm_email(
     context: &Context,
     browser: &Browser,

@@ -1,4 +1,5 @@
-//! A signed-in person deletes their account. A browser that remembers them is not enough: their wallet must have signed lately.
+//! A signed-in person deletes their account. It is not enough that the browser remembers them: their wallet
+//! must have signed recently.
 
 use countersign_ports::DeleteAccount;
 
@@ -6,7 +7,7 @@ use crate::Context;
 use crate::steps::login::{AccountError, Browser, require_recent_login};
 use crate::steps::notify_logout::{LogoutNotice, notices};
 
-/// Deletes the account of whoever is signed in at this browser. The answer says who is to be told.
+/// Deletes the account of the user who is signed in on this browser. The answer says which clients to tell.
 pub async fn delete_account(context: &Context, browser: &Browser) -> Result<Vec<LogoutNotice>, AccountError> {
     let session = require_recent_login(context, browser).await?;
     let now = context.clock.now();

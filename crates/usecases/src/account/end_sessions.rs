@@ -1,4 +1,4 @@
-//! A signed-in person signs out, here, at one other browser, or everywhere.
+//! A signed-in person signs out: here, on one other browser, or everywhere.
 
 use countersign_domain::id::SessionId;
 
@@ -9,11 +9,11 @@ use crate::steps::notify_logout::{LogoutNotice, notices};
 /// Which sessions end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhichSessions {
-    /// That of this browser.
+    /// This browser's session.
     This,
-    /// One of the person's.
+    /// One of the person's sessions.
     One(SessionId),
-    /// All of them.
+    /// All of the person's sessions.
     All,
 }
 
@@ -22,11 +22,11 @@ pub enum WhichSessions {
 pub struct SessionsEnded {
     /// Is this browser signed out now?
     pub this_one: bool,
-    /// Who is to be told.
+    /// The clients to tell.
     pub notices: Vec<LogoutNotice>,
 }
 
-/// Ends sessions. Tokens that clients hold are theirs, and stay.
+/// Ends sessions. The tokens that clients hold stay valid.
 pub async fn end_sessions(
     context: &Context,
     browser: &Browser,

@@ -1,4 +1,4 @@
-//! A signed-in person looks at what is theirs.
+//! A signed-in person looks at their account.
 
 use countersign_domain::client::Client;
 use countersign_domain::consent::{Consent, ConsentDestination};
@@ -14,24 +14,24 @@ use crate::Context;
 use crate::sign_in::describe_sign_in::ClientShown;
 use crate::steps::login::{AccountError, Browser, is_recent, require_login, require_recent_login};
 
-/// Everything that is a person's.
+/// Everything in a person's account.
 #[derive(Clone, Debug)]
 pub struct AccountShown {
     /// The user's id; it never changes.
     pub user: UserId,
-    /// Since when.
+    /// When the account was created.
     pub created_at: OffsetDateTime,
-    /// The wallet that signed in at this browser.
+    /// The wallet that signed in on this browser.
     pub signed_in_as: WalletAccount,
     /// The session of this browser.
     pub this_session: SessionId,
-    /// Did the wallet sign so lately that the account can be deleted, its address changed and its data downloaded?
+    /// Did the wallet sign recently enough to delete the account, change its address or download its data?
     pub signed_in_lately: bool,
-    /// The wallets, the longest linked first.
+    /// The wallets, oldest link first.
     pub wallets: Vec<LinkedWallet>,
-    /// The clients that the person agreed to, the last used first.
+    /// What the person agreed to, most recently used first.
     pub consents: Vec<ConsentShown>,
-    /// The live sessions, the last used first.
+    /// The live sessions, most recently used first.
     pub sessions: Vec<LoginSession>,
     /// The e-mail address.
     pub email: Option<UserEmail>,
@@ -46,11 +46,11 @@ pub struct ConsentShown {
     pub consent: Consent,
     /// The client.
     pub client: ClientShown,
-    /// Where it led: what the client is known by, because anyone can choose a name.
+    /// Where it led. People know the client by this, because anyone can choose a name.
     pub destination: ConsentShownAt,
 }
 
-/// Reads the account of whoever is signed in at this browser.
+/// Reads the account of the user who is signed in on this browser.
 pub async fn read_account(context: &Context, browser: &Browser) -> Result<AccountShown, AccountError> {
     let session = require_login(context, browser).await?;
     let now = context.clock.now();
@@ -77,16 +77,17 @@ pub async fn read_account(context: &Context, browser: &Browser) -> Result<Accoun
     })
 }
 
-/// Where a consent leads, for people.
+/// Where a consent leads, as people see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConsentShownAt {
     /// To a site, a program on the person's computer or an app.
     Redirect(Destination),
-    /// To a device that waited.
+    /// To a device that showed a code.
     Device,
     /// To a program without a browser.
     Program,
-    /// Nobody wrote it down, and it leads nowhere any more: where the client may have people sent, each place once.
+    /// It was not recorded, so the consent no longer matches any destination. These are the places where the
+    /// client may send people, each once.
     Unrecorded(Vec<Destination>),
 }
 
@@ -103,7 +104,7 @@ impl ConsentShownAt {
     }
 }
 
-/// Where these addresses lead, each place once.
+/// The places where these addresses lead, each once.
 fn places(redirect_uris: &[RedirectUri]) -> Vec<Destination> {
     let mut places = Vec::new();
     for place in redirect_uris.iter().map(RedirectUri::destination) {
@@ -114,7 +115,7 @@ fn places(redirect_uris: &[RedirectUri]) -> Vec<Destination> {
     places
 }
 
-/// Reads the same for a file, which a wallet must have signed for lately.
+/// Reads the account for a download, which needs a recent signature.
 pub async fn download_account(context: &Context, browser: &Browser) -> Result<AccountShown, AccountError> {
     require_recent_login(context, browser).await?;
     read_account(context, browser).await

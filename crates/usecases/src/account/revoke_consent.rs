@@ -1,4 +1,4 @@
-//! A signed-in person takes a client's access away: what they agreed to, and every token.
+//! A signed-in person takes a client's access away: their consent, and every token.
 
 use countersign_domain::id::ClientId;
 use countersign_ports::RevokeConsent;
@@ -6,7 +6,7 @@ use countersign_ports::RevokeConsent;
 use crate::Context;
 use crate::steps::login::{AccountError, Browser, require_login};
 
-/// Revokes a consent; the answer says whether there was one.
+/// Revokes a consent. The answer says whether there was one.
 pub async fn revoke_consent(
     context: &Context,
     browser: &Browser,
