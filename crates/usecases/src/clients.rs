@@ -1,4 +1,4 @@
-//! Clients register, prove who they are, and are changed.
+//! Clients register, authenticate, and are changed.
 
 pub mod delete_client;
 pub mod open_resource;

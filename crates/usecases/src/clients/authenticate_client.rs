@@ -1,4 +1,4 @@
-//! Shared step: a client proves who it is.
+//! Shared step: a client authenticates.
 
 mod verify_assertion;
 
@@ -12,10 +12,10 @@ use crate::Context;
 use crate::clients::client_document::find_stored;
 use verify_assertion::verify_assertion;
 
-/// Why a client is not believed.
+/// Why a client could not be authenticated.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthenticateClientError {
-    /// The credentials are not good.
+    /// The credentials are not valid.
     #[error("client is refused")]
     Rejected(#[from] ClientRejected),
     /// The client could not be looked up.
@@ -23,7 +23,7 @@ pub enum AuthenticateClientError {
     Store(#[from] StoreError),
 }
 
-/// Finds the client and judges its credentials. What a client signed to prove itself is used up.
+/// Finds the client and checks its credentials. A client assertion is used up.
 pub(crate) async fn authenticate_client(
     context: &Context,
     credentials: &ClientCredentials,

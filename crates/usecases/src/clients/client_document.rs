@@ -1,7 +1,7 @@
-//! Clients that a document of their own describes (OAuth Client ID Metadata Document).
+//! Clients that are described by a document of their own (OAuth Client ID Metadata Document).
 //!
-//! Whoever asks for such a client makes us fetch its document, and nothing more: it is stored when somebody signs in there, because
-//! from then on tokens speak of it.
+//! A request that names such a client makes us fetch its document, and nothing more. The client is stored
+//! when somebody signs in to it, because from then on there are tokens that name it.
 
 use std::sync::Arc;
 
@@ -22,28 +22,29 @@ use serde::de::IgnoredAny;
 use crate::Context;
 use crate::clients::register_client::judge;
 
-/// Why a document describes no client. The words are ours, none of them the document's.
+/// Why a document is refused. The texts are ours and quote nothing from the document.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentRejected {
-    /// It is not there. Why not is for the log: whoever asks must not look into our network this way.
+    /// It could not be fetched. The reason is only logged: otherwise a caller could use it to look into our
+    /// network.
     #[error("its document cannot be fetched")]
     NotFetched(#[source] FetchError),
-    /// It is not said to be JSON.
+    /// Its media type is not JSON.
     #[error("its document is not of a JSON media type")]
     MediaType,
-    /// It is no JSON object of that kind.
+    /// It is not a JSON object with client metadata.
     #[error("its document is not a JSON object with the fields of client metadata")]
     Malformed(#[source] serde_json::Error),
-    /// It describes somebody else.
+    /// It describes another client.
     #[error("client_id in its document is another one")]
     OtherClient,
-    /// It holds a secret, which everybody can read there.
+    /// It contains a secret, which everybody could read there.
     #[error("its document holds a client secret")]
     Secret,
-    /// The client would have to have a secret.
+    /// The client would need a secret.
     #[error("token_endpoint_auth_method in its document needs a secret")]
     NeedsSecret,
-    /// More would have to be kept of it than one client is worth.
+    /// It contains more metadata than we keep for one client.
     #[error(
         "in its document there is more than 5,000 bytes of metadata: name fewer or shorter addresses, and put keys at a jwks_uri"
     )]
@@ -53,13 +54,13 @@ pub enum DocumentRejected {
     Metadata(#[from] RegistrationRejected),
 }
 
-/// Why there is no such client.
+/// Why a client was not found.
 #[derive(Debug, thiserror::Error)]
 pub enum FindClientError {
-    /// Nobody registered it.
+    /// It is not registered.
     #[error("client is not registered")]
     Unknown,
-    /// Its document is not one.
+    /// Its document is refused.
     #[error("document of a client is refused")]
     Document(#[from] DocumentRejected),
     /// It could not be looked up.
@@ -67,22 +68,22 @@ pub enum FindClientError {
     Store(#[from] StoreError),
 }
 
-/// How much of a document is kept, in bytes (section 6.6 of the draft recommends as much for the whole document). Everybody can
-/// publish documents, and whoever signs makes us keep one.
+/// How many bytes of a document are kept. Section 6.6 of the draft recommends the same limit for the whole
+/// document. Anyone can publish documents, and anyone who signs in makes us keep one.
 const MAX_KEPT: usize = 5_000;
 
-/// Finds a client by what it calls itself.
+/// Finds a client by its `client_id`.
 pub(crate) async fn find_client(context: &Context, name: &str) -> Result<Arc<Client>, FindClientError> {
     if let Some(id) = ClientId::parse(name) {
         let found = context.clients.find(id).await?;
-        // A client with a document is called by its address, so that the document is looked at.
+        // A client with a document must be named by the document's address, so that we look at the document.
         return found.filter(|client| client.document.is_none()).ok_or(FindClientError::Unknown);
     }
     let policy = &context.policy;
     let url = DocumentUrl::parse(name, policy.public_url.is_loopback());
     let url = url.filter(|_| policy.client_documents).ok_or(FindClientError::Unknown)?;
     let mut client = describe(context, &url).await?;
-    // No document says what the operator opened to the client.
+    // The resources that the operator opened to the client are not in its document.
     if policy.resources.name_clients()
         && let Some(stored) = context.clients.find(client.id).await?
     {
@@ -91,14 +92,15 @@ pub(crate) async fn find_client(context: &Context, name: &str) -> Result<Arc<Cli
     Ok(Arc::new(client))
 }
 
-/// Finds a client that storage knows by what it calls itself. One with a document is called by its address alone.
+/// Finds a client by its `client_id` in storage only. A client with a document must be named by the
+/// document's address.
 pub(crate) async fn find_stored(context: &Context, name: &str) -> Result<Option<Arc<Client>>, StoreError> {
     let Some(id) = ClientId::named(name) else { return Ok(None) };
     let found = context.clients.find(id).await?;
     Ok(found.filter(|client| client.wire_id() == name))
 }
 
-/// Finds the client of a request that waits.
+/// Finds the client of a pending request.
 pub(crate) async fn find_pending(
     context: &Context,
     access: &AccessRequest,
@@ -109,8 +111,9 @@ pub(crate) async fn find_pending(
     }
 }
 
-/// Has storage know the client of a request that is about to be granted as its document is now, if it has one, which is first stored when
-/// somebody signs. No client gets an answer at an address that it took back while the request waited.
+/// Prepares the client of a request that is about to be granted. If the client took the request's redirect
+/// URI back in the meantime, the request is refused. If the client has a document, storage gets what the
+/// document says now; a client that is not stored yet is stored only when somebody signs.
 pub(crate) async fn store_pending(
     context: &Context,
     pending: &PendingAuthorization,
@@ -122,7 +125,7 @@ pub(crate) async fn store_pending(
         Requester::Client(request) => {
             client.redirect_uri(request.redirect_uri.as_str(), context.policy.own_origin()).is_none()
         }
-        // The page to which such a request leads is ours.
+        // These requests lead to a page of ours.
         Requester::AccountPage { .. } | Requester::Device(_) => false,
     };
     if is_taken_back {
@@ -145,8 +148,8 @@ pub(crate) async fn store_pending(
     Ok(())
 }
 
-/// Stores the client of a request that was just granted once more: upkeep, which forgets clients that nobody uses, may have come
-/// between the two. Where a removal is under way, this waits for its end; a later one sees the grant.
+/// Stores the client again after its request was granted. In between, upkeep may have deleted it because
+/// nobody used it. If a deletion is in progress, this waits for it to end; a later one sees the grant.
 pub(crate) async fn keep_pending(context: &Context, access: &AccessRequest) -> Result<(), FindClientError> {
     let Some(address) = &access.document else { return Ok(()) };
     let client = find_client(context, address).await?;
@@ -189,7 +192,7 @@ async fn describe(context: &Context, url: &DocumentUrl) -> Result<Client, Docume
     })
 }
 
-/// What we read of a document; whatever else it holds is for others.
+/// The fields that we read. A document may have others.
 #[derive(Deserialize)]
 struct Document {
     client_id: Option<String>,
@@ -230,7 +233,8 @@ impl Document {
         serde_json::from_slice(&fetched.body).map_err(DocumentRejected::Malformed)
     }
 
-    /// The same document serves at every server: scopes, grant types and response types of others say nothing here.
+    /// The same document is for every server, so scopes, grant types and response types that we do not know
+    /// are ignored.
     fn into_requested(self, url: &DocumentUrl) -> RequestedMetadata {
         let usual = || ScopeSet::of(&[Scope::OpenId, Scope::Profile, Scope::Email, Scope::OfflineAccess]);
         let scope = self.scope.unwrap_or_default();
@@ -261,7 +265,7 @@ impl Document {
                 logo_uri: self.logo_uri,
                 tos_uri: self.tos_uri,
                 policy_uri: self.policy_uri,
-                // We never write to them.
+                // We never write to contacts.
                 contacts: Vec::new(),
                 jwks: self.jwks.map(|keys| serde_json::Value::Object(keys).to_string()),
                 jwks_uri: self.jwks_uri,

@@ -1,4 +1,4 @@
-//! A client removes itself (RFC 7592 section 2.3), and everything that people allowed it.
+//! A client deletes itself (RFC 7592 section 2.3), and everything that people granted to it.
 
 use countersign_domain::secret::Secret;
 use countersign_ports::StoreError;
@@ -6,18 +6,18 @@ use countersign_ports::StoreError;
 use crate::Context;
 use crate::clients::open_configuration::open_configuration;
 
-/// Why the client stays.
+/// Why the client was not deleted.
 #[derive(Debug, thiserror::Error)]
 pub enum DeleteClientError {
-    /// The registration access token does not open this client.
+    /// The registration access token is not this client's.
     #[error("registration access token is not good")]
     TokenInvalid,
-    /// The client could not be removed.
+    /// The client could not be deleted.
     #[error("client could not be removed")]
     Store(#[from] StoreError),
 }
 
-/// Removes a client with its codes and tokens.
+/// Deletes a client with its codes and tokens.
 pub async fn delete_client(
     context: &Context,
     client_id: &str,

@@ -7,7 +7,8 @@ use countersign_ports::StoreError;
 
 use crate::Context;
 
-/// Finds the client that the token opens; `None` for a wrong token, another client's token and an unknown client.
+/// Finds the client that the token belongs to; `None` for a wrong token, another client's token and an
+/// unknown client.
 pub(crate) async fn open_configuration(
     context: &Context,
     client_id: &str,

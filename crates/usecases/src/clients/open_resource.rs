@@ -1,4 +1,4 @@
-//! The operator opens a resource to one client, or closes it again. No request of a client does that.
+//! The operator opens a resource to one client, or closes it again. Clients cannot do this themselves.
 
 use countersign_domain::client::Client;
 use countersign_domain::id::ClientId;
@@ -10,12 +10,12 @@ use crate::Management;
 /// Why a resource is not opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenResourceError {
-    /// It can be no resource.
+    /// It cannot be a resource.
     #[error("{uri} is {unfit}")]
     Unfit {
-        /// What was named.
+        /// The URI as it was given.
         uri: String,
-        /// Why not.
+        /// What is wrong with it.
         unfit: ResourceUnfit,
     },
     /// The settings do not declare it.
@@ -41,7 +41,8 @@ pub fn judge_opened(rules: &ResourceRules, uris: &[String]) -> Result<(), OpenRe
     Ok(())
 }
 
-/// Opens resources to a client; those that are open stay so. From the answer on every replica knows it.
+/// Opens resources to a client. Those that are open already stay open. By the time of the answer every
+/// replica knows the change.
 pub async fn open_resources(
     management: Management<'_>,
     id: ClientId,
@@ -51,8 +52,8 @@ pub async fn open_resources(
     change(management, id, ResourceChange::Open(uris.to_vec())).await
 }
 
-/// Closes resources to a client; it may be one that is not declared any more. Tokens that were issued live on until they expire, and
-/// no refresh gives new ones for it.
+/// Closes resources to a client, even those that the settings no longer declare. Tokens that were issued stay
+/// valid until they expire; a refresh gives no new ones for a closed resource.
 pub async fn close_resources(
     management: Management<'_>,
     id: ClientId,

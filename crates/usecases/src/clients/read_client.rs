@@ -7,10 +7,10 @@ use countersign_ports::StoreError;
 use crate::Context;
 use crate::clients::open_configuration::open_configuration;
 
-/// Why the configuration stays closed.
+/// Why the configuration was not read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadClientError {
-    /// The registration access token does not open this client.
+    /// The registration access token is not this client's.
     #[error("registration access token is not good")]
     TokenInvalid,
     /// The client could not be read.

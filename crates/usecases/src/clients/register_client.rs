@@ -9,27 +9,27 @@ use countersign_ports::{EntropyExt, JwsRejected, Registered, StoreError};
 
 use crate::Management;
 
-/// A new client, with the secrets that are shown this once.
+/// A new client, with its secrets, which are shown only this once.
 #[derive(Clone, Debug)]
 pub struct RegisteredClient {
     /// The client.
     pub client: Client,
-    /// Its secret, unless it is public.
+    /// Its secret, if it authenticates with one.
     pub secret: Option<Secret>,
-    /// What opens its configuration (RFC 7592).
+    /// The registration access token (RFC 7592).
     pub registration_token: Secret,
 }
 
 /// Why nothing was registered.
 #[derive(Debug, thiserror::Error)]
 pub enum RegisterClientError {
-    /// The metadata is not good.
+    /// The metadata is not valid.
     #[error("client metadata is refused")]
     Rejected(#[from] RegistrationRejected),
     /// The client could not be stored.
     #[error("client could not be stored")]
     Store(#[from] StoreError),
-    /// Storage says that a fresh random id is taken.
+    /// Another client has the new random id already.
     #[error("client id is taken")]
     IdTaken,
 }
@@ -43,8 +43,8 @@ pub async fn register_client(
     register(management, requested, origin, Vec::new()).await
 }
 
-/// Registers a client at the terminal, with resources that the operator opens to it; they were judged
-/// ([`judge_opened`](crate::clients::open_resource::judge_opened)).
+/// Registers a client from the command line, with resources that the operator opens to it. The caller has
+/// checked them ([`judge_opened`](crate::clients::open_resource::judge_opened)).
 pub async fn register_with_resources(
     management: Management<'_>,
     requested: RequestedMetadata,
@@ -89,7 +89,8 @@ async fn register(
     }
 }
 
-/// Judges metadata; no address of the client is one of ours, and keys that it proves itself with must be some that can be used.
+/// Judges metadata. No address of the client may be one of ours, and the keys that it authenticates with must
+/// be usable.
 pub(crate) fn judge(
     management: Management<'_>,
     requested: RequestedMetadata,

@@ -1,4 +1,4 @@
-//! The operator gives a client a new secret; the old one is dead at once.
+//! The operator gives a client a new secret. The old one stops working at once.
 
 use countersign_domain::client::{Client, ClientAuthentication};
 use countersign_domain::id::ClientId;
@@ -7,13 +7,13 @@ use countersign_ports::{EntropyExt, StoreError};
 
 use crate::Management;
 
-/// Why the secret stays.
+/// Why the client has no new secret.
 #[derive(Debug, thiserror::Error)]
 pub enum RotateClientSecretError {
-    /// No such client.
+    /// There is no such client.
     #[error("no client has this id")]
     Unknown,
-    /// A public client has no secret, and one with keys has none either.
+    /// The client has no secret, because it is public or authenticates with keys.
     #[error("the client has no secret: it is public or proves itself with keys")]
     NoSecret,
     /// The client could not be stored.
@@ -21,7 +21,7 @@ pub enum RotateClientSecretError {
     Store(#[from] StoreError),
 }
 
-/// Replaces a client's secret and gives the new one away, once.
+/// Replaces a client's secret and returns the new one, once.
 pub async fn rotate_client_secret(
     management: Management<'_>,
     id: ClientId,

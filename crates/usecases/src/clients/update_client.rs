@@ -15,16 +15,17 @@ use crate::clients::register_client::judge;
 /// Why the configuration stays as it is.
 #[derive(Debug, thiserror::Error)]
 pub enum UpdateClientError {
-    /// The registration access token does not open this client.
+    /// The registration access token is not this client's.
     #[error("registration access token is not good")]
     TokenInvalid,
-    /// Another secret than the client's own was sent along: a client cannot choose it (RFC 7592 section 2.2).
+    /// The request has a secret that is not the client's own. A client cannot choose its secret (RFC 7592
+    /// section 2.2).
     #[error("client_secret is not the client's own")]
     OtherSecret,
-    /// The metadata is not good.
+    /// The metadata is not valid.
     #[error("client metadata is refused")]
     Rejected(#[from] RegistrationRejected),
-    /// A client with a secret cannot become one with keys or one with neither, nor the other way round.
+    /// A client cannot change between a secret, keys and neither.
     #[error("authentication method cannot change between a secret, keys and none")]
     MethodChange,
     /// The client could not be stored.
@@ -75,7 +76,8 @@ pub async fn update_client(
     if is_there { Ok(client) } else { Err(UpdateClientError::TokenInvalid) }
 }
 
-/// What only the operator says of a client that they registered: by its `client_uri` it introspects, and by `client_credentials` it gets
+/// Finds a field that only the operator may change, for a client that the operator registered. With its
+/// `client_uri` a client can introspect the tokens of other clients, and with `client_credentials` it gets
 /// tokens that nobody signs for.
 fn beyond_the_operator(known: &ClientMetadata, said: &ClientMetadata) -> Option<&'static str> {
     let address = said.display.client_uri.as_ref();

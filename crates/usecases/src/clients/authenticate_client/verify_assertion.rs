@@ -1,4 +1,4 @@
-//! Shared step: a client proves who it is by something that it signed.
+//! Shared step: a client authenticates with an assertion that it signed.
 
 use countersign_domain::client::Client;
 use countersign_domain::client_assertion::{self, AssertionAudience, AssertionRejected, Expected};
@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::{AuthenticateClientError, Context};
 
-/// Why a client is not believed. It is for the log alone: the outside hears the same of all.
+/// Why an assertion is refused. This is only logged: the client gets the same answer for each.
 #[derive(Debug, thiserror::Error)]
 enum Unbelieved {
     #[error("the client has no keys")]
@@ -29,7 +29,8 @@ enum Unbelieved {
     Replayed,
 }
 
-/// Verifies the signature with the client's keys, judges the claims, and remembers the assertion: it is good once.
+/// Verifies the signature with the client's keys, judges the claims, and remembers the assertion, because it
+/// is valid only once.
 pub(crate) async fn verify_assertion(
     context: &Context,
     client: &Client,
@@ -71,7 +72,8 @@ pub(crate) async fn verify_assertion(
     }
 }
 
-/// Keys that were fetched a while ago may lack the newest: then they are fetched once more.
+/// Keys that were fetched a while ago may lack the newest one. If the signature does not fit, they are
+/// fetched again.
 async fn read(context: &Context, client: &Client, assertion: &str) -> Result<ReadJws, Unbelieved> {
     let display = &client.metadata.display;
     if let Some(jwks) = &display.jwks {
