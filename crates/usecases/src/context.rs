@@ -35,7 +35,7 @@ use remembered_access::RememberedAccess;
 /// }
 /// ```
 ///
-/// The storage beside it does not offer that:
+/// The field `storage` does not offer that:
 ///
 /// ```compile_fail,E0599
 /// # use countersign_domain::id::ClientId;
@@ -46,7 +46,7 @@ use remembered_access::RememberedAccess;
 /// }
 /// ```
 ///
-/// Nor does [`Clients`] lend out the port that it changes:
+/// And [`Clients`] keeps its own port to itself:
 ///
 /// ```compile_fail,E0616
 /// # use countersign_domain::id::ClientId;
@@ -58,7 +58,7 @@ use remembered_access::RememberedAccess;
 /// ```
 #[derive(Clone)]
 pub struct Context {
-    /// Where everything that lasts is kept, except the clients.
+    /// Stores everything that lasts, except the clients.
     pub storage: Arc<dyn DirectStorage>,
     /// The clients.
     pub clients: Clients,
@@ -72,7 +72,7 @@ pub struct Context {
     pub jws: Arc<dyn JwsReader>,
     /// Fetches the documents and keys that clients point to.
     pub fetcher: Arc<dyn Fetcher>,
-    /// The clock of this server, also the one that never goes back.
+    /// The time of day, and a monotonic clock.
     pub clock: Arc<dyn Clock>,
     /// The source of random bytes for ids, secrets and codes.
     pub entropy: Arc<dyn Entropy>,
@@ -84,15 +84,15 @@ pub struct Context {
     pub policy: Policy,
 }
 
-/// What the operator's commands about clients work with: the part of a [`Context`] that needs no key, no
-/// network and no mail server.
+/// What the operator's commands about clients need: the part of a [`Context`] without keys, network and mail
+/// server.
 #[derive(Clone, Copy)]
 pub struct Management<'a> {
     /// The clients.
     pub clients: &'a Clients,
     /// Checks the keys that a client registers.
     pub jws: &'a dyn JwsReader,
-    /// The clock of this server, also the one that never goes back.
+    /// The time of day, and a monotonic clock.
     pub clock: &'a dyn Clock,
     /// The source of random bytes for ids, secrets and codes.
     pub entropy: &'a dyn Entropy,
@@ -105,7 +105,7 @@ pub struct Management<'a> {
 pub struct ContextKeys {
     /// Recognizes the texts that wallets sign.
     pub texts: TextKey,
-    /// Recognizes the nonces in proofs of keys.
+    /// Recognizes the nonces in DPoP proofs.
     pub nonces: DpopNonceKey,
     /// Names the pictures of users.
     pub pictures: PictureKey,
@@ -114,24 +114,24 @@ pub struct ContextKeys {
 /// What the operator decided.
 #[derive(Clone, Debug)]
 pub struct Policy {
-    /// The issuer.
+    /// Where this server is reached. It is also the issuer.
     pub public_url: PublicUrl,
     /// How long things live.
     pub lifetimes: Lifetimes,
     /// The resources that tokens are issued for, and for which clients.
     pub resources: ResourceRules,
-    /// May a client be one that nobody registered, and that a document of its own describes?
+    /// Are clients accepted that did not register, but are described by a document of their own?
     pub client_documents: bool,
-    /// Whom the assertions of clients must be for.
+    /// The audience that client assertions must have.
     pub assertion_audience: AssertionAudience,
-    /// Do clients that ask for an e-mail address get a made-up one where none is on file?
+    /// Do clients that ask for an e-mail address get a made-up one if the user has none on file?
     pub synthetic_email: bool,
-    /// Is there a playground, whose page is the one address of ours that a client may have?
+    /// Is there a playground? Its page is the only address of ours that a client may have.
     pub playground: bool,
 }
 
 impl Context {
-    /// The part with which clients are managed.
+    /// The part that managing clients needs.
     pub fn management(&self) -> Management<'_> {
         Management {
             clients: &self.clients,
@@ -144,7 +144,7 @@ impl Context {
 }
 
 impl Policy {
-    /// The addresses that lead back to us, and that no client may have.
+    /// Our own addresses, which no client may have.
     pub(crate) fn own_origin(&self) -> OwnOrigin<'_> {
         OwnOrigin::new(&self.public_url, self.playground.then_some(PLAYGROUND))
     }

@@ -1,10 +1,11 @@
 //! One file for each thing that a client or a person can ask of the server.
 //!
-//! Every use-case has the same shape: `now` is read once, the client proves who it is, a snapshot is loaded, the
-//! domain judges it, values are minted, one guarded operation is carried out, the answer is made. No use-case calls
-//! another; what they share is a function.
+//! Every use-case has the same steps: read `now` once, authenticate the client, load a snapshot, let the
+//! domain judge it, make the values, carry out one guarded operation, and answer. What several of them need
+//! is a function.
 //!
-//! They stand in rooms by subject, which the errors, the tests and the endpoints go by too. What they lend each other is in `steps`.
+//! There is a folder for each subject, as for the errors, the tests and the endpoints. Steps that subjects
+//! share are in `steps`.
 
 pub mod account;
 pub mod clients;

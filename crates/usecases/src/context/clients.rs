@@ -13,16 +13,16 @@ use countersign_domain::client::Client;
 use countersign_domain::id::ClientId;
 use countersign_ports::{ChangeResources, ClientStore, Clock, RegisterClient, Registered, StoreError};
 
-/// How long a client is used, from the moment before it was read.
+/// How long a client is remembered, counted from just before it was read.
 const USED_FOR: Duration = Duration::from_millis(200);
-/// How long a change waits. It is longer, because the clocks of two machines do not run alike.
+/// How long a change waits. It is longer, because the clocks of two machines run at slightly different
+/// speeds.
 const FORGOTTEN_AFTER: Duration = Duration::from_millis(220);
-/// How many clients are remembered. Each takes about a kilobyte, and 64 of them if it registered as much as
-/// it may.
+/// How many clients are remembered. Each takes about a kilobyte, or 64 KB if it registered as much as it may.
 const MOST: usize = 1_024;
 
-/// The clients. Nothing else in the use-cases reaches [`ClientStore`]: a change that did not wait would leave
-/// other replicas with the old values after it was answered.
+/// The clients. Nothing else in the use-cases can reach [`ClientStore`]: a change that did not wait would be
+/// answered while other replicas still use the old values.
 ///
 /// Copies share what they remember.
 #[derive(Clone)]
@@ -34,19 +34,19 @@ pub struct Clients {
 
 struct Remembered {
     client: Arc<Client>,
-    /// On the clock that never goes back.
+    /// By the monotonic clock.
     until: Duration,
 }
 
 impl Clients {
-    /// Owns the clients of a storage. Waits and remembers by this clock.
+    /// Owns the clients of a storage. Uses the clock to wait and to forget.
     pub fn new(storage: Arc<dyn ClientStore>, clock: Arc<dyn Clock>) -> Self {
         Self { storage, clock, by_id: Arc::default() }
     }
 
     /// Finds a client as it is, or as it was a moment ago if its change has not been answered yet.
     pub async fn find(&self, id: ClientId) -> Result<Option<Arc<Client>>, StoreError> {
-        // Before it is read: what was changed and answered by this moment is in what is read.
+        // Taken before reading, so that every change that was answered by then is in what we read.
         let asked_at = self.clock.elapsed();
         if let Some(client) = self.remembered(id, asked_at) {
             return Ok(Some(client));
@@ -58,7 +58,7 @@ impl Clients {
         Ok(found)
     }
 
-    /// Reads a client from storage. For whoever decides about a change of it.
+    /// Reads a client from storage, for callers that are about to change it.
     pub async fn find_fresh(&self, id: ClientId) -> Result<Option<Client>, StoreError> {
         self.storage.find_client(id).await
     }
@@ -68,31 +68,32 @@ impl Clients {
         self.storage.list_clients(after, limit).await
     }
 
-    /// Stores a new client. It is known at once, because nobody remembers that a client is not there.
+    /// Stores a new client. Every replica finds it at once, because nobody remembers that a client is
+    /// missing.
     pub async fn register(&self, client: Client) -> Result<Registered, StoreError> {
         self.storage.register_client(RegisterClient { client }).await
     }
 
-    /// Replaces everything about a client but its id, `created_at` and what the operator opened to it. The
-    /// answer says whether it was there; from then on no replica uses the old values.
+    /// Replaces everything about a client except its id, its `created_at` and the resources that the operator
+    /// opened to it. The answer says whether the client exists. By then no replica uses the old values.
     pub async fn update(&self, client: Client) -> Result<bool, StoreError> {
         let updated = self.storage.update_client(client).await;
-        // Also after an error: it may have happened.
+        // After an error too: the change may have been stored.
         self.wait_until_forgotten().await;
         updated
     }
 
-    /// Opens resources to a client, or closes them. The answer says whether it was there; from then on every
-    /// replica knows it.
+    /// Opens resources to a client, or closes them. The answer says whether the client exists. By then every
+    /// replica knows the change.
     pub async fn change_resources(&self, command: ChangeResources) -> Result<bool, StoreError> {
         let changed = self.storage.change_resources(command).await;
         self.wait_until_forgotten().await;
         changed
     }
 
-    /// Stores a client again that its document describes, if it has been deleted since it was stored. Where a
-    /// deletion is in progress, this waits for its end. Nobody asked for a change and is waiting to hear that
-    /// it holds everywhere, so this does not wait for replicas.
+    /// Stores the client of a document once more, in case it was deleted in the meantime. If a deletion is in
+    /// progress, this waits for it to end. It does not wait for replicas, because no caller expects a change
+    /// to hold everywhere afterwards.
     pub async fn keep(&self, client: Client) -> Result<(), StoreError> {
         if !self.storage.update_client(client.clone()).await? {
             self.register(client).await?;
@@ -100,13 +101,13 @@ impl Clients {
         Ok(())
     }
 
-    /// Deletes a client with all its grants and consents. The answer says whether it was there; from then on
+    /// Deletes a client with all its grants and consents. The answer says whether the client existed. By then
     /// no replica knows it.
     pub async fn delete(&self, id: ClientId) -> Result<bool, StoreError> {
         let deleted = self.storage.delete_client(id).await;
         self.wait_until_forgotten().await;
         let deleted = deleted?;
-        // A replica that remembered it may have signed somebody in meanwhile.
+        // In the meantime, a replica that remembered the client may have signed somebody in to it.
         self.storage.delete_client(id).await?;
         Ok(deleted)
     }
@@ -126,7 +127,7 @@ impl Clients {
         if by_id.len() >= MOST {
             by_id.retain(|_, remembered| read_at < remembered.until);
         }
-        // Where all of them are in use, one more would cost more than it saves.
+        // If all of them are still in use, remembering one more would cost more than it saves.
         if by_id.len() < MOST {
             let remembered = Remembered { client: Arc::clone(client), until: read_at + USED_FOR };
             by_id.insert(client.id, remembered);

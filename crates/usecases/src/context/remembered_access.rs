@@ -1,8 +1,8 @@
-//! Access tokens that were presented not long ago.
+//! Access tokens that were presented recently.
 //!
-//! Whoever presents an access token mostly presents it again, and what it means never changes. So that is remembered, and the
-//! storage is asked each time only for what may have changed: whether the token lives on. What ended is little, and at hand
-//! however many tokens there are (ADR 0028).
+//! A client that presents an access token usually presents it again, and what the token means never changes.
+//! So that is remembered, and each time storage is only asked what may have changed: whether the token is
+//! still valid. Few tokens end early, so that costs the same however many tokens there are (ADR 0028).
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,12 +15,13 @@ use quick_cache::sync::Cache;
 
 use crate::Context;
 
-/// How long what was read is used: so long may a token outlive rows that somebody deletes by hand.
+/// How long what was read is remembered. A token can outlive rows that somebody deletes by hand for this
+/// long.
 const USED_FOR: Duration = Duration::from_secs(60);
-/// How many are remembered, those that are presented most; each takes some 400 bytes.
+/// How many tokens are remembered: the ones presented most often. Each takes about 400 bytes.
 const MOST: usize = 16_384;
 
-/// The access tokens that were presented not long ago.
+/// The access tokens that were presented recently.
 pub struct RememberedAccess {
     by_id: Cache<TokenId, Remembered>,
 }
@@ -28,7 +29,7 @@ pub struct RememberedAccess {
 #[derive(Clone)]
 struct Remembered {
     access: Arc<AccessSnapshot>,
-    /// On the clock that never goes back.
+    /// By the monotonic clock.
     until: Duration,
 }
 
@@ -39,7 +40,7 @@ impl Default for RememberedAccess {
 }
 
 impl Context {
-    /// Finds what an access token means, if it was not ended before its time.
+    /// Finds what an access token means, unless the token or its grant was revoked.
     pub async fn find_access(&self, id: TokenId) -> Result<Option<Arc<AccessSnapshot>>, StoreError> {
         let asked_at = self.clock.elapsed();
         if let Some(remembered) = self.access.by_id.get(&id).filter(|known| asked_at < known.until) {
