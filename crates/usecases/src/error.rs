@@ -1,4 +1,5 @@
-//! What the outside is told about each failure: one exhaustive match for each use-case, by subject in files of their own.
+//! What callers are told about each failure: one exhaustive match for each use-case, with a file for each
+//! subject.
 
 mod account;
 mod clients;
@@ -8,9 +9,9 @@ mod tokens;
 use countersign_domain::error::{OAuthError, OAuthErrorCode as Code};
 use countersign_ports::StoreError;
 
-/// A failure that knows what the outside may hear of it.
+/// A failure that knows what callers may be told about it.
 pub trait Refuse: std::error::Error + 'static {
-    /// The registered code and a sentence without anything of the inside.
+    /// The registered error code, and a sentence that reveals nothing internal.
     fn refusal(&self) -> OAuthError;
 }
 

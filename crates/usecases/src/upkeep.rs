@@ -1,4 +1,4 @@
-//! What the server does on its own, again and again.
+//! What the server does regularly by itself.
 
 pub mod forget_unused;
 pub mod purge_expired;

@@ -1,4 +1,4 @@
-//! What the outside is told about failures of what people do with their account.
+//! What callers are told when changing an account fails.
 
 use countersign_domain::email::EmailRejected;
 use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, Reason};

@@ -1,4 +1,4 @@
-//! What the outside is told about failures of clients, who they are and how they are registered.
+//! What callers are told when a client cannot be found, authenticated, registered or changed.
 
 use countersign_domain::authorization::unknown_client;
 use countersign_domain::client_auth::ClientRejected;

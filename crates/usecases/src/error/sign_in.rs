@@ -1,4 +1,5 @@
-//! What the outside is told about failures between an authorization request and its answer, and at signing out.
+//! What callers are told when something fails between an authorization request and its answer, or at
+//! sign-out.
 
 use countersign_domain::authorization::unknown_client;
 use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, Reason};

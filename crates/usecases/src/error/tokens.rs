@@ -1,4 +1,4 @@
-//! What the outside is told about failures around tokens.
+//! What callers are told when a request for or about tokens fails.
 
 use countersign_domain::authorization::unknown_client;
 use countersign_domain::code::CodeRejected;

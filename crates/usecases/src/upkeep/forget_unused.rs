@@ -1,5 +1,5 @@
-//! The server forgets users that nobody was told of, and clients that a document describes and nobody uses: both come from
-//! strangers, at no cost to them.
+//! The server forgets users that no client was told about, and clients with documents that nobody uses.
+//! Strangers can create both at no cost.
 
 use countersign_domain::id::ClientId;
 use countersign_ports::{DocumentsForgotten, ForgetDocuments, ForgetUnused, Purged, StoreError};
@@ -8,7 +8,8 @@ use time::{Duration, OffsetDateTime};
 use crate::Context;
 use crate::upkeep::purge_expired::BATCH;
 
-/// Takes one step through the users who have been unknown for so long at a time that all clocks are past.
+/// Takes one step through the users that no client was told about for `unused_for`. All clocks have passed
+/// `past`.
 pub async fn forget_unused_users(
     context: &Context,
     past: OffsetDateTime,
@@ -18,7 +19,7 @@ pub async fn forget_unused_users(
     context.storage.forget_unused(ForgetUnused { before, now: past, limit: BATCH }).await
 }
 
-/// Takes one step through the clients with documents, after the one where the last step ended.
+/// Takes one step through the clients with documents. It begins after the client where the last step ended.
 pub async fn forget_unused_documents(
     context: &Context,
     past: OffsetDateTime,
