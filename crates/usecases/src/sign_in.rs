@@ -1,4 +1,5 @@
-//! From an authorization request to its answer: a browser, a device or a pushed request asks, a person signs or says no, and signs out again.
+//! From an authorization request to its answer. A browser, a device or a pushed request asks, and a person
+//! signs or denies. Signing out is here too.
 
 pub mod begin_authorization;
 pub mod begin_device;

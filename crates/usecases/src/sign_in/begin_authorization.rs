@@ -1,5 +1,5 @@
-//! A client sends a person to us: the request is judged. A pushed request is taken up; else nothing is written, but where the
-//! client wants an answer without a page, and a login session can give one.
+//! A client sends a person to us, and the request is judged. A pushed request is used up. Otherwise something
+//! is written only if the client wants an answer without a page and a login session can give one.
 
 use countersign_domain::authorization::{self, Judged, Rules};
 use countersign_domain::client::{Client, ClientOrigin};
@@ -23,13 +23,13 @@ use crate::steps::hints::read_hints;
 use crate::steps::login::{Browser, find_login};
 use crate::{Context, Policy};
 
-/// Why an authorization does not begin. The two ways to say so cannot be mixed up.
+/// Why an authorization does not begin. The variants say who is told: the person or the client.
 #[derive(Debug, thiserror::Error)]
 pub enum BeginAuthorizationError {
-    /// Client or redirect URI are not known to be good: the person is told, nothing is redirected.
+    /// The client or the redirect URI may be wrong: the person is told, and nothing is redirected.
     #[error("authorization request cannot be answered by a redirect")]
     ShowPage(#[source] OAuthError),
-    /// The same, where the client should be described by its own document.
+    /// The same, because the document that should describe the client is refused.
     #[error("document of a client is refused")]
     Document(#[source] DocumentRejected),
     /// Everything else: the client is told.
@@ -39,7 +39,7 @@ pub enum BeginAuthorizationError {
         to: Box<ClientAnswer>,
         /// Does the browser go there by itself?
         way: Way,
-        /// What it says.
+        /// The error in the answer.
         #[source]
         error: OAuthError,
     },
@@ -48,18 +48,18 @@ pub enum BeginAuthorizationError {
     Store(#[from] StoreError),
 }
 
-/// How a browser whose person did nothing yet gets to a client.
+/// How a browser gets to a client before the person has done anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// By itself: the client is registered here.
+    /// By itself, because the client is registered here.
     AtOnce,
-    /// By a link that the person sees and follows: nobody at this server knows the client, so that anybody could send people anywhere by
-    /// an address of ours (RFC 9700 section 4.11.2).
+    /// By a link that the person sees and follows. Nobody at this server knows the client, so a redirect
+    /// would let anyone send people anywhere from our address (RFC 9700 section 4.11.2).
     ByLink,
 }
 
 impl Way {
-    /// The way to a client.
+    /// The way to a client of this origin.
     pub const fn to(origin: ClientOrigin) -> Self {
         match origin {
             ClientOrigin::Operator | ClientOrigin::SelfRegistered => Self::AtOnce,
@@ -68,7 +68,7 @@ impl Way {
     }
 }
 
-/// What follows from a good request.
+/// What follows a valid request.
 #[derive(Debug)]
 pub enum Begun {
     /// A page asks the person.
@@ -119,7 +119,8 @@ pub async fn begin_authorization(
     let Some(session) = find_login(context, browser.login.as_ref()).await? else {
         return Err(refuse(context, &pending, authorization::login_required()));
     };
-    // Anybody can register or describe a client, with any name: a person always sees it before it learns who they are.
+    // Anyone can register or describe a client, with any name. So people always see it before it learns who
+    // they are.
     if client.origin != ClientOrigin::Operator {
         return Err(refuse(context, &pending, authorization::consent_required()));
     }
@@ -137,7 +138,7 @@ pub async fn begin_authorization(
     }
 }
 
-/// Finds the redirect URI of a request. The playground's page gets no form.
+/// Finds the redirect URI of a request. The playground's page takes no form posts.
 pub(crate) fn find_redirect_uri(
     context: &Context,
     parameters: &Parameters,
@@ -152,7 +153,7 @@ pub(crate) fn find_redirect_uri(
     Ok(found)
 }
 
-/// Judges everything but client and redirect URI.
+/// Judges everything except the client and the redirect URI.
 pub(crate) async fn judge(
     context: &Context,
     now: OffsetDateTime,
@@ -175,7 +176,8 @@ pub(crate) async fn judge(
     }
 }
 
-/// Takes the parameters that a `request_uri` of ours stands for. They take the place of all others (RFC 9101 section 6.3).
+/// Takes the pushed parameters that a `request_uri` of ours stands for. They replace all others (RFC 9101
+/// section 6.3).
 async fn take_pushed(
     context: &Context,
     now: OffsetDateTime,
@@ -198,7 +200,8 @@ async fn take_pushed(
     }
 }
 
-/// Refuses a request that passed the judgement but cannot be kept, by telling the client; where no client asks, the person is told.
+/// Refuses a request that was found valid but cannot be kept. The client is told; if no client asks, the
+/// person is.
 pub fn refuse(
     context: &Context,
     pending: &PendingAuthorization,

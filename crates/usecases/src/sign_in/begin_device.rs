@@ -1,4 +1,4 @@
-//! A device asks to be signed in elsewhere (RFC 8628): one insert.
+//! A device asks for a sign-in that happens elsewhere (RFC 8628): one insert.
 
 use countersign_domain::authorization;
 use countersign_domain::client_auth::ClientCredentials;
@@ -14,7 +14,7 @@ use crate::clients::authenticate_client::authenticate_client;
 use crate::steps::choose_resources::{ResourcesRejected, choose_resources};
 use crate::{AuthenticateClientError, Context};
 
-/// How often a code is drawn until one is free. With a million devices waiting, one draw in 25,000 meets another's.
+/// How many codes are tried until one is free. With a million devices waiting, one in 25,000 is taken.
 const DRAWS: u8 = 4;
 
 /// What the device sends.
@@ -22,27 +22,27 @@ const DRAWS: u8 = 4;
 pub struct DeviceAsks {
     /// Which client it runs.
     pub credentials: ClientCredentials,
-    /// The scopes; all that the client registered, if none are named.
+    /// The scopes; if none are named, all that the client registered.
     pub scope: Option<String>,
-    /// The resources that access tokens shall be for.
+    /// The resources that access tokens are for.
     pub resources: Vec<String>,
 }
 
-/// What the device shows, and what it asks with.
+/// The codes for a device.
 #[derive(Clone, Debug)]
 pub struct DeviceWaits {
     /// What it sends to the token endpoint.
     pub device_code: Secret,
-    /// What it shows.
+    /// What it shows to the person.
     pub user_code: UserCode,
-    /// For how many seconds both are good.
+    /// How many seconds both are valid.
     pub expires_in: i64,
 }
 
-/// Why the device need not wait.
+/// Why the device gets no codes.
 #[derive(Debug, thiserror::Error)]
 pub enum BeginDeviceError {
-    /// The client is not believed.
+    /// The client could not be authenticated.
     #[error(transparent)]
     Client(#[from] AuthenticateClientError),
     /// The client did not register this grant type.
@@ -51,7 +51,7 @@ pub enum BeginDeviceError {
     /// Scope or resources are refused.
     #[error("device request is refused")]
     Refused(#[from] OAuthError),
-    /// Every code that was drawn is another device's.
+    /// Every code that was tried belongs to another device.
     #[error("no user code is free")]
     Crowded,
     /// The request could not be stored.
@@ -59,7 +59,7 @@ pub enum BeginDeviceError {
     Store(#[from] StoreError),
 }
 
-/// Has a device wait for somebody who types its code.
+/// Makes a device wait until somebody types its code.
 pub async fn begin_device(context: &Context, asks: DeviceAsks) -> Result<DeviceWaits, BeginDeviceError> {
     let now = context.clock.now();
     let client = authenticate_client(context, &asks.credentials).await?;

@@ -1,5 +1,5 @@
-//! A person presents a signed challenge: one guarded write spends it and stores user, grant and code, and the session if the
-//! browser shall remember.
+//! A person presents a signed challenge: one guarded write uses it up and stores the user, the grant and the
+//! code. It stores a session too, if the browser is to remember the sign-in.
 
 use countersign_domain::authorization;
 use countersign_domain::challenge::ChallengeRejected;
@@ -32,7 +32,7 @@ pub struct SignedChallenge {
     pub wallet_address: String,
     /// The text.
     pub challenge: String,
-    /// The signature, in any of its spellings.
+    /// The signature, in any encoding that we accept.
     pub signature: String,
 }
 
@@ -45,11 +45,11 @@ impl std::fmt::Debug for SignedChallenge {
 /// What else the person wants.
 #[derive(Clone, Debug, Default)]
 pub struct LoginWishes {
-    /// Shall the browser remember the sign-in?
+    /// Should the browser remember the sign-in?
     pub remember: bool,
     /// The browser.
     pub browser: Browser,
-    /// An e-mail address, for whoever has none on file.
+    /// An e-mail address, used if the user has none on file.
     pub email: Option<String>,
 }
 
@@ -62,20 +62,20 @@ pub struct SignedIn {
     pub family: String,
     /// What the browser keeps.
     pub remembered: Option<Remembered>,
-    /// What to mail, if an e-mail address came with it.
+    /// The link to mail, if an e-mail address came with the sign-in.
     pub link: Option<ConfirmationLink>,
 }
 
 /// Why nobody is signed in.
 #[derive(Debug, thiserror::Error)]
 pub enum CompleteLoginError {
-    /// What was given as e-mail address is none.
+    /// The text is not an e-mail address.
     #[error(transparent)]
     Email(#[from] EmailRejected),
-    /// The client was removed meanwhile, or is described in another way.
-    #[error("client is not one any more")]
+    /// The client was deleted in the meantime, its document is refused now, or it took its redirect URI back.
+    #[error("client can no longer be used")]
     Client(#[from] FindClientError),
-    /// The text is not one that may be answered.
+    /// The text was not issued for this request, or can no longer be answered.
     #[error("challenge is refused")]
     Challenge(#[from] ChallengeRejected),
     /// The challenge was used before.
@@ -84,7 +84,7 @@ pub enum CompleteLoginError {
     /// The signature is not the wallet's, or not of this text.
     #[error("signature is not valid: {0}")]
     Signature(&'static str),
-    /// No verdict could be found.
+    /// The signature could not be checked.
     #[error("signature could not be judged")]
     Verifier(#[from] VerifierError),
     /// The login could not be stored.
@@ -92,7 +92,7 @@ pub enum CompleteLoginError {
     Store(#[from] StoreError),
 }
 
-/// Completes a login. A signature that fails is counted in `pending`; the challenge stays good for a few more.
+/// Completes a login. An invalid signature is counted in `pending`; the challenge stays valid for a few more.
 pub async fn complete_login(
     context: &Context,
     pending: &mut PendingAuthorization,
@@ -124,7 +124,7 @@ pub async fn complete_login(
     let recipient = match answered {
         Answered::Grant(recipient) => recipient,
         Answered::Session { page } => {
-            // Without a session there is no account page, even where no other sign-in is remembered.
+            // The account page needs a session, even if other sign-ins are not remembered.
             let lifetime = lifetimes.login_session.max(Lifetimes::RECENT);
             let (session, remembered) = new_session(context, now, wishes.browser, lifetime).await?;
             let command = OpenSession { id, account, new_user, session, now, forget_after };

@@ -1,4 +1,4 @@
-//! A signed-in person goes on to a client that they agreed to before: one guarded write, no wallet.
+//! A signed-in person continues to a client that they agreed to before: one guarded write, no wallet.
 
 use countersign_domain::email::{EmailAddress, EmailRejected};
 use countersign_domain::login_session::LoginSession;
@@ -16,20 +16,20 @@ use crate::steps::new_grant::{NewGrant, Recipient, Signer, new_grant};
 /// Why a signature is needed after all.
 #[derive(Debug, thiserror::Error)]
 pub enum ContinueSessionError {
-    /// What was given as e-mail address is none.
+    /// The text is not an e-mail address.
     #[error(transparent)]
     Email(#[from] EmailRejected),
-    /// Nobody is signed in, or somebody else, or not recently enough for this request.
+    /// Nobody is signed in, somebody else is, or the sign-in is too old for this request.
     #[error("login session is missing, over or too old for the request")]
     SessionEnded,
-    /// The user did not sign for all of this at once.
+    /// The user never agreed to all of this at once.
     #[error("user did not agree to this client, destination, audiences and scopes")]
     ConsentMissing,
     /// The request was answered before.
     #[error("request was answered before")]
     RequestSpent,
-    /// The client was removed meanwhile, or is described in another way.
-    #[error("client is not one any more")]
+    /// The client was deleted in the meantime, its document is refused now, or it took its redirect URI back.
+    #[error("client can no longer be used")]
     Client(#[from] FindClientError),
     /// The grant could not be stored.
     #[error("grant could not be stored")]
@@ -41,16 +41,17 @@ pub enum ContinueSessionError {
 pub struct Continued {
     /// The answer with the code.
     pub to: ClientAnswer,
-    /// What to mail, if an e-mail address came with it.
+    /// The link to mail, if an e-mail address came with it.
     pub link: Option<ConfirmationLink>,
 }
 
 /// What the person presses Continue for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ContinueWishes<'a> {
-    /// The account by CAIP-10 that the page named, if it named one: somebody else may have signed in at this browser since.
+    /// The account that the page named, if it named one, by CAIP-10. Somebody else may have signed in on this
+    /// browser since.
     pub account: Option<&'a str>,
-    /// An e-mail address, for whoever has none on file.
+    /// An e-mail address, used if the user has none on file.
     pub email: Option<&'a str>,
 }
 
@@ -66,14 +67,14 @@ pub async fn continue_session(
     let session = session
         .filter(|session| wishes.account.is_none_or(|named| session.account.caip10() == named))
         .ok_or(ContinueSessionError::SessionEnded)?;
-    // A browser that remembers somebody is not enough to put an address on file, as on the account page.
+    // As on the account page, a browser that remembers somebody is not enough to put an address on file.
     let email = email.filter(|_| is_recent(&session, context.clock.now()));
     let user = session.user;
     let to = grant(context, pending, session).await?;
     Ok(Continued { to, link: file_first_email(context, user, email).await })
 }
 
-/// Gives the client a grant by a session, and gives the answer that carries the code.
+/// Gives the client a grant from a session, and makes the answer with the code.
 pub(crate) async fn grant(
     context: &Context,
     pending: &PendingAuthorization,

@@ -1,4 +1,4 @@
-//! A person presses Deny: whoever asked is told.
+//! A person presses Deny: the client or the device that asked is told.
 
 use countersign_domain::error::{OAuthError, OAuthErrorCode};
 use countersign_domain::pending::{PendingAuthorization, Requester};
@@ -10,7 +10,8 @@ use crate::sign_in::deny_device::deny_device;
 use crate::steps::answer;
 use crate::steps::answer::ClientAnswer;
 
-/// Makes the answer that says no, and tells a device. Whoever does not want to see their account goes to the home page.
+/// Makes the answer that denies a client's request, or denies a device. From the account page, the person
+/// goes to the home page.
 pub async fn deny_authorization(
     context: &Context,
     pending: &PendingAuthorization,

@@ -1,4 +1,4 @@
-//! A person presses Deny for a device: one guarded write, and the device hears it when it asks.
+//! A person presses Deny for a device: one guarded write. The device learns of it when it asks.
 
 use countersign_domain::device::DEVICE_DONE;
 use countersign_domain::id::GrantId;
@@ -8,7 +8,7 @@ use countersign_ports::{DenyDevice, DeviceDenied, StoreError};
 use crate::Context;
 use crate::steps::answer::ClientAnswer;
 
-/// Denies a device; the answer is where the person goes. Whoever signed before does not deny any more.
+/// Denies a device. The answer is where the person goes. If somebody has signed before, this changes nothing.
 pub async fn deny_device(context: &Context, id: GrantId) -> Result<ClientAnswer, StoreError> {
     let now = context.clock.now();
     let done = context.policy.public_url.join(DEVICE_DONE);

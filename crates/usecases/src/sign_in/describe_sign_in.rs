@@ -15,10 +15,10 @@ use crate::Context;
 use crate::clients::client_document::{FindClientError, find_pending};
 use crate::steps::login::{Browser, find_login};
 
-/// What the page shows of one pending authorization.
+/// What the page shows about a pending authorization.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignIn {
-    /// The client; our own account page is none.
+    /// The client; `None` for our own account page.
     pub client: Option<ClientShown>,
     /// Where the sign-in leads.
     pub destination: Destination,
@@ -39,17 +39,18 @@ pub struct ClientShown {
     pub policy_uri: Option<String>,
     /// Its terms of service.
     pub tos_uri: Option<String>,
-    /// Did nobody look at this client?
+    /// Did it register itself, so that nobody has vetted it?
     pub self_registered: bool,
-    /// Who answers for the document that describes it, where nobody registered it: host and port.
+    /// The host and port of its document, if a document describes it. Whoever runs that host answers for the
+    /// client.
     pub described_at: Option<String>,
 }
 
 impl From<&Client> for ClientShown {
     fn from(client: &Client) -> Self {
         let Client { metadata, origin, document, .. } = client;
-        // Where nobody looked at the client, its addresses are not offered to people, on the page or to its script. An older release
-        // stored what today's rules refuse.
+        // If nobody vetted the client, people are not offered its addresses, neither on the page nor by its
+        // script. And an older release stored addresses that today's rules refuse.
         let is_vetted = *origin == ClientOrigin::Operator;
         let address = |uri: &Option<String>| uri.clone().filter(|uri| is_vetted && is_web_address(uri));
         Self {
@@ -66,18 +67,18 @@ impl From<&Client> for ClientShown {
 /// What a person has to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Nobody is signed in here: sign.
+    /// Sign: nobody is signed in here.
     Stranger,
-    /// Somebody is, but this request needs a signature of its own.
+    /// Sign: somebody is signed in, but this request needs a signature of its own.
     MustSign {
-        /// With which wallet they signed in.
+        /// The wallet that they signed in with.
         account: WalletAccount,
-        /// What is new to somebody who agreed to this client before.
+        /// The scopes that are new to them, if they agreed to this client before.
         new: Option<ScopeSet>,
     },
     /// Press Continue.
     MayContinue {
-        /// With which wallet they signed in.
+        /// The wallet that they signed in with.
         account: WalletAccount,
     },
 }
@@ -85,15 +86,15 @@ pub enum Standing {
 /// Why the page cannot be shown.
 #[derive(Debug, thiserror::Error)]
 pub enum DescribeSignInError {
-    /// The client was removed meanwhile, or its document is none any more.
-    #[error("client is not one any more")]
+    /// The client was deleted in the meantime, or its document is refused now.
+    #[error("client can no longer be used")]
     Client(#[from] FindClientError),
     /// The client could not be looked up.
     #[error("client could not be read")]
     Store(#[from] StoreError),
 }
 
-/// Describes a pending authorization to whoever sits at this browser.
+/// Describes a pending authorization to the person at this browser.
 pub async fn describe_sign_in(
     context: &Context,
     pending: &PendingAuthorization,
@@ -127,8 +128,8 @@ pub async fn describe_sign_in(
     Ok(SignIn { client, destination: pending.destination(), standing, lacks_email })
 }
 
-/// The scopes that somebody has not signed for who agreed to the rest of the request, with the consent that lacks the fewest; none
-/// where nobody agreed to this destination and these audiences.
+/// The scopes that the user has not agreed to yet, compared with the consent that lacks the fewest. `None` if
+/// they never agreed to this destination and these audiences.
 fn what_is_new(scope: ScopeSet, asked: &ConsentTerms, consents: &[Consent]) -> Option<ScopeSet> {
     let at_these_terms = consents.iter().filter(|consent| consent.terms.hold(asked));
     at_these_terms.map(|consent| scope.without(consent.scope)).min_by_key(|new| new.iter().count())

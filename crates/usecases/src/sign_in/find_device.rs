@@ -1,4 +1,4 @@
-//! A person types the code that a device shows: what waits for their answer.
+//! A person types the code that a device shows: finds the request that waits for their answer.
 
 use countersign_domain::device::UserCode;
 use countersign_domain::pending::{PendingAuthorization, Requester};
@@ -9,8 +9,8 @@ use time::OffsetDateTime;
 use crate::Context;
 use crate::steps::new_grant::Recipient;
 
-/// Finds what waits under a code, as a request that a page can ask about. Unknown, expired, answered and denied are one
-/// answer: nothing waits.
+/// Finds what waits under a code, as a request that a page can ask about. A code that is unknown, expired,
+/// answered or denied gets the same answer: nothing waits.
 pub async fn find_device(context: &Context, typed: &str) -> Result<Option<PendingAuthorization>, StoreError> {
     let now = context.clock.now();
     let Some(code) = UserCode::parse(typed) else { return Ok(None) };
@@ -31,7 +31,6 @@ pub(crate) enum Answered<'a> {
         /// Where the browser goes.
         page: &'a RedirectUri,
     },
-    /// A grant.
     Grant(Recipient<'a>),
 }
 

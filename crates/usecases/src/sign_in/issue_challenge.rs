@@ -1,4 +1,5 @@
-//! The page asks for a text to sign: it is made, its fingerprint goes into the session, and nothing is written.
+//! The page asks for a text to sign: it is made, and its fingerprint goes into the session. Nothing is
+//! written to storage.
 
 use countersign_domain::challenge::{ChallengeDigest, ChallengeText, IssuedChallenge};
 use countersign_domain::id::GrantId;
@@ -15,11 +16,11 @@ use crate::steps::recognize_account::{RecognizeError, recognize_account};
 pub struct Challenge {
     /// The exact text.
     pub text: String,
-    /// For whom.
+    /// The account that has to sign.
     pub account: WalletAccount,
-    /// Until when.
+    /// When it expires.
     pub expires_at: OffsetDateTime,
-    /// How many signatures may fail.
+    /// How many more invalid signatures are allowed.
     pub tries_left: u8,
     /// How to sign by hand.
     pub signing_hints: Vec<SigningHint>,
@@ -67,8 +68,8 @@ pub fn issue_challenge(
     })
 }
 
-/// Finds a challenge again by its text, if it may still be answered: a page without scripts shows it once more after a
-/// signature that failed.
+/// Finds a challenge again by its text, if it can still be answered. A page without scripts shows it once
+/// more after an invalid signature.
 pub fn recall_challenge(
     context: &Context,
     pending: &PendingAuthorization,
@@ -87,8 +88,9 @@ pub fn recall_challenge(
     })
 }
 
-/// Finds the challenge with this text for the account that somebody names, live or not. A chain that is not named is the
-/// one for which the challenge was asked, and what the account is, a key's or a contract's, was said when it was asked.
+/// Finds the challenge with this text for the account that somebody names, expired or not. If they name no
+/// chain, it is the one that the challenge was issued for. Whether the account is a key or a contract was
+/// said at that time.
 pub(crate) fn find_issued<'a>(
     context: &Context,
     pending: &'a PendingAuthorization,

@@ -1,4 +1,4 @@
-//! A client sends an authorization request ahead (RFC 9126): it is judged at once, and kept for a minute.
+//! A client sends an authorization request ahead (RFC 9126). It is judged at once, and kept for a minute.
 
 use countersign_domain::authorization::Judged;
 use countersign_domain::client_auth::ClientCredentials;
@@ -17,13 +17,13 @@ use crate::{AuthenticateClientError, Context, ProveKeyError};
 /// Why a request is not kept.
 #[derive(Debug, thiserror::Error)]
 pub enum PushAuthorizationError {
-    /// The client is not believed.
+    /// The client could not be authenticated.
     #[error(transparent)]
     Client(#[from] AuthenticateClientError),
     /// The request would be refused.
     #[error("pushed request is refused")]
     Refused(#[source] OAuthError),
-    /// The key is not proven.
+    /// The DPoP proof is missing or not valid.
     #[error(transparent)]
     Key(#[from] ProveKeyError),
     /// It could not be stored.
@@ -31,17 +31,17 @@ pub enum PushAuthorizationError {
     Store(#[from] StoreError),
 }
 
-/// What the client's browser brings in place of the request.
+/// What the browser brings in place of the request.
 #[derive(Clone, Debug)]
 pub struct Pushed {
     /// The `request_uri`.
     pub request_uri: String,
-    /// For how many seconds it is good.
+    /// How many seconds it is valid.
     pub expires_in: i64,
 }
 
-/// Keeps a request that the authorization endpoint would take. A proof of a key binds the code to it, as `dpop_jkt` does (RFC 9449
-/// section 10.1).
+/// Keeps a request that the authorization endpoint would accept. A DPoP proof binds the code to its key, as
+/// `dpop_jkt` does (RFC 9449 section 10.1).
 pub async fn push_authorization(
     context: &Context,
     credentials: &ClientCredentials,
@@ -53,7 +53,7 @@ pub async fn push_authorization(
     let refused = PushAuthorizationError::Refused;
     pushed_request::refuse_reference(parameters).map_err(refused)?;
     let redirect_uri = find_redirect_uri(context, parameters, &client).map_err(refused)?;
-    // What is judged is kept as it came: its times begin when the browser brings it.
+    // The request is kept as it came, because its times begin when the browser brings it.
     let judged: Judged = judge(context, now, parameters, &client, redirect_uri).await?.map_err(refused)?;
     let mut kept = parameters.clone();
     if let Some(proof) = proof {

@@ -1,5 +1,6 @@
-//! A client sends a person to be signed out (OpenID Connect RP-Initiated Logout 1.0). A good hint about whoever is signed in here is
-//! enough; otherwise the person is asked, because any page of the internet can send people here.
+//! A client sends a person to be signed out (OpenID Connect RP-Initiated Logout 1.0). A valid hint about the
+//! user who is signed in here is enough. Otherwise the person is asked, because any page on the internet can
+//! send people here.
 
 use std::sync::Arc;
 
@@ -23,16 +24,16 @@ pub struct SignOutRequest {
     pub id_token_hint: Option<Secret>,
     /// The client.
     pub client_id: Option<String>,
-    /// Where the person shall go afterwards.
+    /// Where the person should go afterwards.
     pub post_logout_redirect_uri: Option<String>,
     /// The client's own value, given back byte for byte.
     pub state: Option<String>,
 }
 
-/// A request that passed the judgement.
+/// A request that is valid.
 #[derive(Debug)]
 pub struct SignOutJudged {
-    /// What is to be done.
+    /// What to do.
     pub step: SignOutStep,
     /// Who sent the person, if that is known.
     pub client: Option<Arc<Client>>,
@@ -40,14 +41,15 @@ pub struct SignOutJudged {
     pub back: Option<Back>,
 }
 
-/// What is to be done.
+/// What to do about a request.
 #[derive(Debug)]
 pub enum SignOutStep {
-    /// The client showed that it means whoever is signed in here, or nobody is: the person is signed out and goes back.
+    /// Sign out and go back. The client showed that it means the user who is signed in here, or nobody is
+    /// signed in.
     AtOnce,
-    /// The person is asked.
+    /// Ask the person.
     Ask(Box<LoginSession>),
-    /// Nobody is signed in here, and anybody may have sent the person: they are told, and sent nowhere.
+    /// Tell the person, and send them nowhere. Nobody is signed in here, and anyone may have sent them.
     Nobody,
 }
 
@@ -60,16 +62,16 @@ pub struct Back {
     pub address: String,
 }
 
-/// Why a person is neither asked nor signed out. It is shown to them, never redirected (A-104, B-058).
+/// Why a person is neither asked nor signed out. The error is shown to them, never redirected (A-104, B-058).
 #[derive(Debug, thiserror::Error)]
 pub enum SignOutError {
-    /// The hint is no ID token of ours, or was changed.
+    /// The hint is not our ID token, or was changed.
     #[error("id_token_hint is not an ID token of this server")]
     Hint,
-    /// The hint was issued to another client than the one that is named.
+    /// The hint was issued to a client other than the one that is named.
     #[error("id_token_hint was issued to another client")]
     OtherClient,
-    /// Nobody registered the client.
+    /// The client is not registered.
     #[error("client is not registered")]
     ClientUnknown,
     /// The client did not register the address to go back to.
@@ -80,7 +82,7 @@ pub enum SignOutError {
     Store(#[from] StoreError),
 }
 
-/// Judges a request. Without a client there is nothing to judge an address by, and then there is none.
+/// Judges a request. Without a client the address cannot be checked, so nobody goes back to it.
 pub async fn judge_sign_out(
     context: &Context,
     request: &SignOutRequest,
@@ -103,7 +105,8 @@ pub async fn judge_sign_out(
     let session = find_login(context, browser.login.as_ref()).await?;
     let step = match (hint, session) {
         (Some(hint), Some(session)) if hint.subject != session.user => SignOutStep::Ask(Box::new(session)),
-        // Anybody can publish a document and get an ID token for it: a hint about somebody who is not here sends nobody anywhere.
+        // Anyone can publish a document and get an ID token for it. So a hint about somebody who is not
+        // signed in here sends nobody anywhere.
         (Some(_), None) if client.as_ref().is_some_and(|client| client.origin == ClientOrigin::Document) => {
             SignOutStep::Nobody
         }
@@ -114,7 +117,8 @@ pub async fn judge_sign_out(
     Ok(SignOutJudged { step, client, back })
 }
 
-/// The client that is named, or that the hint was issued to. One that was removed since has no addresses any more.
+/// The client that is named, or that the hint was issued to. A client that was deleted since has no
+/// addresses.
 async fn find_client(
     context: &Context,
     request: &SignOutRequest,
@@ -134,7 +138,8 @@ async fn find_client(
     Ok(found)
 }
 
-/// Compared as redirect URIs are, and judged as they are: an older build took more, addresses of ours among them.
+/// Finds a registered address. It is compared and checked like a redirect URI, because an older build
+/// accepted more, including our own addresses.
 fn registered(context: &Context, client: &Client, requested: &str) -> Option<RedirectUri> {
     if context.policy.own_origin().is_reached_by(requested) {
         return None;
@@ -143,8 +148,8 @@ fn registered(context: &Context, client: &Client, requested: &str) -> Option<Red
     uris.map(|uri| RedirectUri::from_trusted(uri.clone())).find_map(|uri| uri.admitted(requested))
 }
 
-/// Signs out whoever is signed in at this browser, and ends what was granted in the session for the time that they are there. The
-/// answer says who is to be told.
+/// Signs out the user who is signed in on this browser, and revokes the grants that were made in the session
+/// and are not meant to outlast it. The answer says which clients to tell.
 pub async fn sign_out(context: &Context, browser: &Browser) -> Result<Vec<LogoutNotice>, StoreError> {
     let Some(session) = find_login(context, browser.login.as_ref()).await? else { return Ok(Vec::new()) };
     let told = notices(context, session.user, Some(session.id)).await?;

@@ -1,5 +1,5 @@
-//! A person asks what they signed: a text is read, its writer is found out, and its signature is judged. Nothing is stored,
-//! nothing is spent, and nobody is signed in by it.
+//! A person asks what they signed: we read the text, find out who wrote it, and check the signature. Nothing
+//! is stored or used up, and nobody is signed in.
 
 use std::borrow::Cow;
 
@@ -10,14 +10,15 @@ use countersign_ports::{RecognizedAccount, Verdict, VerifierError, WalletVerifie
 use crate::Context;
 use crate::steps::recognize_account::{RecognizeError, chains_of, recognize_account};
 
-/// What a person has, and wants to know more about.
+/// A text that a person wants to know more about.
 #[derive(Clone, Copy)]
 pub struct TextToVerify<'a> {
     /// The text, byte for byte.
     pub text: &'a str,
-    /// Its signature, in any of its spellings; without one the text alone is looked at.
+    /// Its signature, in any encoding that we accept. Without one only the text is examined.
     pub signature: Option<&'a str>,
-    /// The account that should have signed, alone or behind its chain; otherwise the text names it.
+    /// The account that should have signed, with or without its chain. Without it, the text's own account
+    /// counts.
     pub wallet_address: Option<&'a str>,
     /// Its chain by CAIP-2.
     pub chain: Option<&'a str>,
@@ -32,11 +33,11 @@ impl std::fmt::Debug for TextToVerify<'_> {
 /// What can be said about a text and its signature.
 #[derive(Debug)]
 pub struct TextVerified<'a> {
-    /// What the text says, if it is a message as people sign them to sign in.
+    /// What the text says, if it is a message for signing in.
     pub says: Option<ReadText<'a>>,
     /// Who wrote it.
     pub writer: Writer,
-    /// Has the time passed that the text gives itself? Nothing, where it gives none.
+    /// Has the text expired? `None` if it names no time.
     pub has_expired: Option<bool>,
     /// Who signed it.
     pub signature: SignatureFound,
@@ -47,7 +48,8 @@ pub struct TextVerified<'a> {
 pub enum Writer {
     /// This server. That says nothing about who asked for it.
     ThisServer,
-    /// Not this server, although the text names it: somebody changed or made it up, or the operator's secret was another.
+    /// Not this server, although the text names it. Somebody changed it or made it up, or the operator has
+    /// changed the secret since.
     SomebodyInOurName,
     /// The text is for another site.
     AnotherSite,
@@ -58,22 +60,24 @@ pub enum Writer {
 /// Who signed a text.
 #[derive(Debug)]
 pub enum SignatureFound {
-    /// The holder of this account signed exactly this text, and it is the account that the text names, if it names one.
+    /// The holder of this account signed exactly this text, and it is the account that the text names, if it
+    /// names one.
     Valid(WalletAccount),
-    /// The holder of this account signed exactly this text, but the text names another account, chain or coin.
+    /// The holder of this account signed exactly this text, but the text names another account, chain or
+    /// coin.
     NamesAnother(WalletAccount),
     /// The holder of the account did not sign this text. The reason is one of the verifier's fixed sentences.
     Invalid {
         /// The account that should have signed.
         account: WalletAccount,
-        /// Why not, in words after "signature is not valid: ".
+        /// Why not, in words that follow "signature is not valid: ".
         reason: &'static str,
     },
-    /// No verdict could be found now.
+    /// The signature could not be checked now.
     Undecided {
         /// The account that should have signed.
         account: WalletAccount,
-        /// Why not.
+        /// Why it could not be checked.
         error: VerifierError,
     },
     /// Neither the text nor the person names an account.
@@ -84,7 +88,7 @@ pub enum SignatureFound {
     Absent,
 }
 
-/// Finds out what there is to know about a text.
+/// Finds out what can be said about a text.
 pub async fn verify_text<'a>(context: &Context, asked: TextToVerify<'a>) -> TextVerified<'a> {
     let now = context.clock.now();
     let says = ReadText::read(asked.text);
@@ -132,7 +136,8 @@ async fn judge(context: &Context, asked: TextToVerify<'_>, says: Option<&ReadTex
     }
 }
 
-/// Is this the account that a text names by its address, its chain and its coin? What the text does not name, it may be of.
+/// Is this the account that a text names by its address, its chain and its coin? Whatever the text does not
+/// name may be anything.
 fn is_named(wallets: &dyn WalletVerifier, says: &ReadText<'_>, found: &RecognizedAccount) -> bool {
     let RecognizedAccount { account, kind, chain_id } = found;
     let is_address = says.address.is_none_or(|address| {
@@ -148,8 +153,8 @@ fn is_named(wallets: &dyn WalletVerifier, says: &ReadText<'_>, found: &Recognize
     is_address && is_chain && says.account_kind.eq_ignore_ascii_case(kind)
 }
 
-/// Finds the account that an address means, of the kind that the text names, if it does. A chain that the person names counts
-/// before the one in the text.
+/// Finds the account that an address means, of the kind that the text names, if it names one. A chain that
+/// the person names takes precedence over the one in the text.
 fn find_account(
     wallets: &dyn WalletVerifier,
     address: &str,
@@ -166,8 +171,9 @@ fn find_account(
     of_kind.into_iter().next().ok_or(RecognizeError::KindUnknown(kind))
 }
 
-/// Finds the account that a text means by its own words for chain and kind. They narrow what the address may mean; where they
-/// fit nothing, the address alone decides, because a key signs alike on every chain.
+/// Finds the account that a text means by its own words for chain and kind. They narrow down what the address
+/// may mean. If nothing matches them, the address alone decides, because a key signs the same way on every
+/// chain.
 pub(crate) fn find_by_text(
     wallets: &dyn WalletVerifier,
     address: &str,
@@ -186,8 +192,8 @@ pub(crate) fn find_by_text(
     }
 }
 
-/// What an address means on the chain that a text calls `id`: by the family's own word for it, by the reference of a CAIP-2
-/// name, or by the whole name.
+/// Finds what an address means on the chain that a text calls `id`. That is the family's own word for the
+/// chain, the reference of a CAIP-2 name, or the whole name.
 fn on_chain(
     wallets: &dyn WalletVerifier,
     address: &str,
