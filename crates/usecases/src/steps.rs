@@ -1,4 +1,4 @@
-//! What use-cases lend each other. None of this is asked for by itself.
+//! Steps that use-cases share. Nobody asks for one by itself.
 
 pub mod answer;
 pub mod file_email;

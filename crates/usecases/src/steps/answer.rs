@@ -21,7 +21,7 @@ pub struct ClientAnswer {
 }
 
 impl ClientAnswer {
-    /// The way to a page of ours, which is told nothing.
+    /// An answer that leads to a page of ours and carries no parameters.
     pub(crate) const fn page(address: RedirectUri) -> Self {
         Self { redirect_uri: address, parameters: Vec::new(), mode: ResponseMode::Query }
     }
@@ -37,14 +37,14 @@ impl ClientAnswer {
     }
 }
 
-/// It may carry a code.
+/// Leaves the parameters out, because one may be a code.
 impl fmt::Debug for ClientAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ClientAnswer").field("redirect_uri", &self.redirect_uri).finish_non_exhaustive()
     }
 }
 
-/// Whom an answer is for.
+/// Where an answer goes, and how.
 #[derive(Clone, Copy)]
 pub(crate) struct Addressee<'a> {
     pub(crate) redirect_uri: &'a RedirectUri,
@@ -62,12 +62,12 @@ impl<'a> From<&'a ClientRequest> for Addressee<'a> {
     }
 }
 
-/// The answer of a sign-in that worked: exactly `code`, `state` and `iss`.
+/// The answer after a successful sign-in: exactly `code`, `state` and `iss`.
 pub(crate) fn with_code<'a>(policy: &Policy, to: impl Into<Addressee<'a>>, code: &str) -> ClientAnswer {
     answer(policy, to.into(), &[("code", code)])
 }
 
-/// The answer of one that did not.
+/// The answer after a sign-in that failed.
 pub(crate) fn with_error<'a>(
     policy: &Policy,
     to: impl Into<Addressee<'a>>,
@@ -80,7 +80,8 @@ fn answer(policy: &Policy, to: Addressee<'_>, says: &[(&str, &str)]) -> ClientAn
     let state = to.state.map(|state| ("state", state));
     let issuer = ("iss", policy.public_url.as_str());
     let parameters = says.iter().copied().chain(state).chain([issuer]);
-    // No browser can post to an app on the device: it is opened with the answer in its address.
+    // A browser cannot post a form to an app on the device, so the app is opened with the answer in its
+    // address.
     let is_app = matches!(to.redirect_uri.destination(), Destination::App(_));
     ClientAnswer {
         redirect_uri: to.redirect_uri.clone(),

@@ -1,4 +1,4 @@
-//! Shared step: what a person is asked to sign for besides this server.
+//! Shared step: the resources that a person is asked to sign for, besides this server.
 
 use countersign_domain::client::Client;
 use countersign_domain::error::OAuthError;
@@ -8,18 +8,18 @@ use countersign_ports::StoreError;
 
 use crate::Context;
 
-/// Why resources are not taken.
+/// Why resources are refused.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ResourcesRejected {
-    /// One of them is none, or none for this client.
+    /// One of them is not a resource, or not one for this client.
     #[error("resource is refused")]
     Refused(#[from] OAuthError),
-    /// Whether one is a client could not be looked up.
+    /// We could not look up whether one of them is a client.
     #[error("client could not be read")]
     Store(#[from] StoreError),
 }
 
-/// The resources that a client names when it asks a person to sign, judged.
+/// Judges the resources that a client names when it asks a person to sign.
 pub(crate) async fn choose_resources(
     context: &Context,
     client: &Client,
@@ -30,7 +30,8 @@ pub(crate) async fn choose_resources(
     Ok(resources)
 }
 
-/// Refuses a resource that is the address of a client's document: an access token for it could be taken for an ID token there.
+/// Refuses a resource that is the address of a client's document. That client could take an access token for
+/// the resource as an ID token.
 pub(crate) async fn refuse_clients(context: &Context, resources: &[String]) -> Result<(), ResourcesRejected> {
     for uri in resources {
         let Some(id) = ClientId::named(uri) else { continue };

@@ -1,4 +1,4 @@
-//! An e-mail address goes on file; what signing in, continuing and the account page share of it.
+//! Puts an e-mail address on file. Signing in, continuing and the account page share this.
 
 use countersign_domain::email::{EmailAddress, EmailConfirmation};
 use countersign_domain::id::UserId;
@@ -11,7 +11,7 @@ use crate::Context;
 /// A link to mail; following it confirms the address.
 #[derive(Clone, Debug)]
 pub struct ConfirmationLink {
-    /// To whom.
+    /// The address to mail it to.
     pub to: EmailAddress,
     /// The secret in the link.
     pub secret: Secret,
@@ -24,11 +24,11 @@ impl ConfirmationLink {
     }
 }
 
-/// What became of an address.
+/// What happened to an address.
 #[derive(Clone, Debug)]
 pub(crate) struct Filed {
     pub(crate) outcome: EmailPut,
-    /// What to mail, where mail can be sent and there is something to confirm.
+    /// The link to mail, if mail can be sent and there is something to confirm.
     pub(crate) link: Option<ConfirmationLink>,
 }
 
@@ -52,8 +52,8 @@ pub(crate) async fn file_email(
     Ok(Filed { outcome, link })
 }
 
-/// Puts the address on file that a person gave while signing in, if they have none. The sign-in is done, and does not fail with
-/// it.
+/// Puts the address on file that a person gave while signing in, if they have none. The sign-in is already
+/// done, so an error here does not make it fail.
 pub(crate) async fn file_first_email(
     context: &Context,
     user: UserId,

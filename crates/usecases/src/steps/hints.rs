@@ -1,5 +1,5 @@
-//! What an authorization request says in JSON and in a token: the parameters `claims` and `id_token_hint` (OpenID Connect Core
-//! sections 5.5 and 3.1.2.1).
+//! The parameters `claims` and `id_token_hint` of an authorization request, which are JSON and a token
+//! (OpenID Connect Core sections 5.5 and 3.1.2.1).
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::Context;
 
-/// The claims that were asked for, each with what is asked of it.
+/// The requested claims, each with what the request says about it.
 type Asked = BTreeMap<String, Option<Wish>>;
 
 #[derive(Deserialize)]
@@ -21,13 +21,15 @@ struct ClaimsParameter {
     userinfo: Option<Asked>,
 }
 
-/// What is asked of one claim. `essential` changes nothing here, as the standard allows: what is known is told.
+/// What a request says about one claim. `essential` changes nothing here, as the standard allows: we tell
+/// what we know.
 #[derive(Deserialize)]
 struct Wish {
     value: Option<serde_json::Value>,
 }
 
-/// Reads both parameters. A hint that is no token of ours is refused: the client mixes up its providers.
+/// Reads both parameters. A hint that is not our token is refused, because then the client mixes up its
+/// providers.
 pub(crate) fn read_hints(context: &Context, parameters: &Parameters) -> Result<Hints, OAuthError> {
     let once = |name| parameters.once(name).ok().flatten();
     let hinted = match once("id_token_hint") {
@@ -49,7 +51,8 @@ pub(crate) fn read_hints(context: &Context, parameters: &Parameters) -> Result<H
             continue;
         };
         let wanted = value.as_str().and_then(UserId::parse);
-        // Nobody here has such an id, or two different users are wanted at once: no sign-in can answer that.
+        // Nobody here has such an id, or the request wants two different users at once: no sign-in can
+        // satisfy that.
         if wanted.is_none() || user.is_some_and(|user| wanted != Some(user)) {
             return Err(OAuthError::new(
                 OAuthErrorCode::LoginRequired,

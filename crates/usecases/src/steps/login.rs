@@ -1,4 +1,5 @@
-//! What signing in, continuing and the account page share: the login session that a browser presents, and a new one.
+//! The login session that a browser presents, and how a new one is made. Signing in, continuing and the
+//! account page share this.
 
 use countersign_domain::id::SessionId;
 use countersign_domain::lifetimes::Lifetimes;
@@ -9,7 +10,7 @@ use time::{Duration, OffsetDateTime};
 
 use crate::Context;
 
-/// The browser that asks.
+/// The browser that sends the request.
 #[derive(Clone, Debug, Default)]
 pub struct Browser {
     /// What people call it, for example `Firefox on Linux`.
@@ -18,16 +19,16 @@ pub struct Browser {
     pub login: Option<Secret>,
 }
 
-/// A sign-in that the browser shall keep.
+/// A sign-in that the browser is to remember.
 #[derive(Clone, Debug)]
 pub struct Remembered {
     /// What the browser presents from now on.
     pub secret: Secret,
-    /// For how long.
+    /// How long it is valid.
     pub lifetime: Duration,
 }
 
-/// Finds the session that a browser presents, if it is good. Whatever else it presents is nothing.
+/// Finds the session that a browser presents, if it is valid. Otherwise the browser counts as signed out.
 pub async fn find_login(
     context: &Context,
     presented: Option<&Secret>,
@@ -39,7 +40,7 @@ pub async fn find_login(
     Ok(found.filter(|session| session.admits(now, secret)))
 }
 
-/// Makes a session in place of the one that the browser presents.
+/// Makes a session that replaces the one that the browser presents.
 pub(crate) async fn new_session(
     context: &Context,
     now: OffsetDateTime,
@@ -54,10 +55,10 @@ pub(crate) async fn new_session(
     Ok((session, Remembered { secret, lifetime }))
 }
 
-/// Why a person does not get at their account.
+/// Why a person cannot use their account.
 #[derive(Debug, thiserror::Error)]
 pub enum AccountError {
-    /// Nobody is signed in at this browser.
+    /// Nobody is signed in on this browser.
     #[error("nobody is signed in")]
     SignedOut,
     /// The last signature is too old for what was asked.
@@ -68,7 +69,7 @@ pub enum AccountError {
     Store(#[from] StoreError),
 }
 
-/// The session of whoever asks about their account.
+/// The session of a person who asks about their account.
 pub(crate) async fn require_login(
     context: &Context,
     browser: &Browser,
@@ -76,7 +77,8 @@ pub(crate) async fn require_login(
     find_login(context, browser.login.as_ref()).await?.ok_or(AccountError::SignedOut)
 }
 
-/// The session of whoever asks for what a browser that remembers them is not enough for: their wallet must have signed lately.
+/// The session of a person who asks for something sensitive. It is not enough that the browser remembers
+/// them: their wallet must have signed recently.
 pub(crate) async fn require_recent_login(
     context: &Context,
     browser: &Browser,
@@ -85,7 +87,7 @@ pub(crate) async fn require_recent_login(
     if is_recent(&session, context.clock.now()) { Ok(session) } else { Err(AccountError::SignedInLongAgo) }
 }
 
-/// Did the wallet sign lately?
+/// Did the wallet sign recently?
 pub(crate) fn is_recent(session: &LoginSession, now: OffsetDateTime) -> bool {
     now < session.authenticated_at + Lifetimes::RECENT
 }

@@ -1,4 +1,4 @@
-//! Shared step: ids, random values, hashes and the signed tokens of one answer of the token endpoint.
+//! Shared step: makes the ids, random values, hashes and signed tokens of one answer of the token endpoint.
 
 use countersign_domain::audience::Audience;
 use countersign_domain::client::Client;
@@ -27,21 +27,21 @@ pub struct TokenAnswer {
     pub expires_in: i64,
     /// The refresh token, for clients that registered its grant type.
     pub refresh_token: Option<Secret>,
-    /// What the access token reaches.
+    /// The scopes of the access token.
     pub scope: ScopeSet,
-    /// Who signed in, for clients that speak OpenID Connect.
+    /// The ID token, if `openid` was granted.
     pub id_token: Option<Secret>,
     /// The key that the access token is bound to.
     pub key: Option<KeyThumbprint>,
 }
 
-/// Tokens could not be made.
+/// Why tokens could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum MintError {
     /// The signer failed.
     #[error("token could not be signed")]
     Signer(#[from] SignerError),
-    /// What the ID token tells could not be read.
+    /// The claims of the ID token could not be read.
     #[error("claims could not be read")]
     Store(#[from] StoreError),
 }
@@ -58,9 +58,9 @@ pub(crate) struct Mint<'a> {
     pub(crate) grant: &'a Grant,
     pub(crate) parent: Option<TokenId>,
     pub(crate) scope: ScopeSet,
-    /// Whom the access token is for.
+    /// Where the access token is valid.
     pub(crate) audience: Audience,
-    /// The ID token repeats it; not at a refresh (OpenID Connect Core section 12.2).
+    /// Goes into the ID token, except at a refresh (OpenID Connect Core section 12.2).
     pub(crate) nonce: Option<&'a str>,
     /// The key that the access token is bound to, and a public client's refresh token too.
     pub(crate) key: Option<KeyThumbprint>,
@@ -93,7 +93,7 @@ pub(crate) async fn mint_tokens(
     let refresh_ends = (now + lifetimes.refresh_token).min(grant.authenticated_at + Lifetimes::FAMILY);
     let is_refreshed = match grant.holder {
         Holder::Person { .. } => client.may_use(GrantType::RefreshToken),
-        // What needs no person needs no refresh token either.
+        // A client can get the next token without a person, so it needs no refresh token.
         Holder::Client => false,
     };
     let may_refresh = is_refreshed && now < refresh_ends;
@@ -123,7 +123,7 @@ pub(crate) async fn mint_tokens(
     Ok(Minted { token, answer })
 }
 
-/// What an ID token tells: which client, about whom.
+/// What an ID token says: to which client, about whom.
 struct Told<'a> {
     client: &'a Client,
     grant: &'a Grant,
@@ -133,7 +133,7 @@ struct Told<'a> {
     nonce: Option<&'a str>,
 }
 
-/// Signs what a client is told about the sign-in (OpenID Connect Core section 2).
+/// Signs the ID token, which tells a client about the sign-in (OpenID Connect Core section 2).
 async fn id_token(
     context: &Context,
     now: OffsetDateTime,

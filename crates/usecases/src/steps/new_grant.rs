@@ -1,4 +1,5 @@
-//! What signing and continuing share: the grant that a pending request asks for, and the code that redeems it.
+//! What signing and continuing share: the grant that a pending request asks for, and the code that redeems
+//! it.
 
 use countersign_domain::consent::ConsentTerms;
 use countersign_domain::device::DeviceRequest;
@@ -33,7 +34,6 @@ pub(crate) enum Recipient<'a> {
 }
 
 impl Recipient<'_> {
-    /// What it gets.
     pub(crate) const fn access(&self) -> &AccessRequest {
         match self {
             Self::Client(request) => &request.access,
@@ -41,7 +41,7 @@ impl Recipient<'_> {
         }
     }
 
-    /// What somebody agrees to who signs, besides client and scopes.
+    /// What a person agrees to by signing, besides the client and the scopes.
     pub(crate) fn terms(&self) -> ConsentTerms {
         match self {
             Self::Client(request) => request.terms(),
@@ -66,8 +66,9 @@ pub(crate) struct Signer {
     pub(crate) signed: Option<SignedText>,
 }
 
-/// Makes the grant of a request and its code. The row must stay while what led to it, a challenge or a request, is good:
-/// forgotten before `good_until`, it could be led to once more.
+/// Makes the grant of a request and its code. The grant must stay stored while the challenge or the request
+/// that led to it is valid. If it were forgotten before `good_until`, the same thing could lead to a second
+/// grant.
 pub(crate) fn new_grant(
     context: &Context,
     now: OffsetDateTime,
@@ -90,7 +91,7 @@ pub(crate) fn new_grant(
                 key: request.key,
             }
         }
-        // It has its code already, and no browser gets to see it.
+        // The device has its code already, and no browser sees it.
         Recipient::Device { waiting, stored } => Code {
             to: ClientAnswer::page(waiting.done.clone()),
             redirect_uri: waiting.done.clone(),

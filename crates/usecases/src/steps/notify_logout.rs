@@ -1,4 +1,5 @@
-//! A login session ended: the clients that got something in it and want to know are told (OpenID Connect Back-Channel Logout).
+//! A login session ended: the clients that got a grant in it are told, if they registered an address for that
+//! (OpenID Connect Back-Channel Logout).
 
 use countersign_domain::id::{ClientId, SessionId, TokenId, UserId};
 use countersign_domain::id_token::LogoutClaims;
@@ -8,21 +9,21 @@ use time::Duration;
 
 use crate::Context;
 
-/// For how long a client may take a logout token as new.
+/// How long a logout token is valid.
 const LIFETIME: Duration = Duration::minutes(2);
 
 /// A client that may have to be told that a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogoutNotice {
-    /// Whose session.
+    /// The user whose session it was.
     pub user: UserId,
-    /// Which one.
+    /// The session that ended.
     pub session: SessionId,
-    /// Who is told.
+    /// The client to tell.
     pub client: ClientId,
 }
 
-/// Why a client could not be told. It may be tried again.
+/// Why a client could not be told. The caller may try again.
 #[derive(Debug, thiserror::Error)]
 pub enum NotifyLogoutError {
     /// The client could not be read.
@@ -34,17 +35,17 @@ pub enum NotifyLogoutError {
     /// The client could not be reached.
     #[error("client could not be reached")]
     Fetch(#[from] FetchError),
-    /// The client answered with something else than 200 or 204.
+    /// The client answered with something other than 200 or 204.
     #[error("client answered with HTTP status {0}")]
     Refused(u16),
 }
 
-/// Tells one client once; one that does not want to know is told nothing.
+/// Tells one client, once. A client that registered no address for it is told nothing.
 pub async fn notify_logout(context: &Context, notice: LogoutNotice) -> Result<(), NotifyLogoutError> {
     let Some(client) = context.clients.find(notice.client).await? else { return Ok(()) };
     let Some(uri) = &client.metadata.backchannel_logout_uri else { return Ok(()) };
     if !is_web_address(uri) {
-        // An older release stored hosts that no DNS has (F-08): nobody is there to be told.
+        // An older release stored hosts that no DNS has (F-08). Nobody can be told there.
         return Ok(());
     }
     let now = context.clock.now();
@@ -67,7 +68,8 @@ pub async fn notify_logout(context: &Context, notice: LogoutNotice) -> Result<()
     }
 }
 
-/// Who may have to be told when one session of a user ends, or all of them. This is asked before they end.
+/// The clients that may have to be told when one or all of a user's sessions end. Callers ask before they end
+/// them.
 pub(crate) async fn notices(
     context: &Context,
     user: UserId,

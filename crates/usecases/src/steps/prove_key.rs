@@ -10,22 +10,22 @@ use uuid::Uuid;
 
 use crate::Context;
 
-/// Why nobody is believed to hold the key.
+/// Why a DPoP proof is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum ProveKeyError {
     /// There is no proof where one is needed.
     #[error("DPoP proof is missing")]
     Missing,
-    /// No key in its header signed it.
+    /// It is not signed by the key in its header.
     #[error("DPoP proof: {0}")]
     Signature(#[from] JwsRejected),
-    /// What was signed is not claims.
+    /// Its payload is not an object of claims.
     #[error("DPoP proof: the payload is not an object with every name once")]
     Payload,
-    /// It is for something else, too old, or lacks a nonce.
+    /// It is for something else, is too old, or lacks a nonce.
     #[error("DPoP proof: {0}")]
     Claims(#[from] DpopRejected),
-    /// What is presented along with it is bound to another key.
+    /// The code or token that came with it is bound to another key.
     #[error("DPoP proof is by another key")]
     OtherKey,
     /// It was used before.
@@ -43,11 +43,12 @@ pub(crate) struct Wanted<'a> {
     /// The path below the public URL.
     pub(crate) path: &'a str,
     pub(crate) access_token: Option<&'a str>,
-    /// The key that it must be by, if that is known.
+    /// The key that must have signed it, if that is known.
     pub(crate) key: Option<KeyThumbprint>,
 }
 
-/// Verifies a proof and uses it up. Callers judge everything else before: whoever has nothing to present leaves nothing behind.
+/// Verifies a proof and uses it up. Callers judge everything else first, so that a request that is refused
+/// anyway stores nothing.
 pub(crate) async fn prove_key(
     context: &Context,
     now: OffsetDateTime,
@@ -72,8 +73,8 @@ pub(crate) async fn prove_key(
     if context.storage.spend_proof(spend).await? { Ok(key) } else { Err(ProveKeyError::Replayed) }
 }
 
-/// The key that the tokens of an answer are bound to. What is redeemed may be bound to a key already; and a client may have promised
-/// to bind all its tokens.
+/// Finds the key that the tokens of an answer are bound to. The code or token that is redeemed may be bound
+/// to a key already, and a client may have registered that all its tokens are bound.
 pub(crate) async fn prove_key_of_tokens(
     context: &Context,
     now: OffsetDateTime,

@@ -8,16 +8,16 @@ use countersign_ports::{RecognizedAccount, WalletVerifier};
 /// Why it is not clear which account is meant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecognizeError {
-    /// No family writes addresses like this.
+    /// No wallet family has addresses like this.
     #[error("wallet_address is not an address of a supported wallet")]
     AddressUnknown,
     /// A family knows the address, but not on the chain that was named.
     #[error("chain is not one that wallet_address can belong to here{}", or_one_of(.0))]
     ChainUnknown(Vec<NamedChain>),
-    /// Several chains write their addresses alike.
+    /// Several chains have addresses of this form.
     #[error("wallet_address could belong to several chains; name one in chain{}", or_one_of(.0))]
     Ambiguous(Vec<NamedChain>),
-    /// Nothing of this kind stands behind such an address.
+    /// No account of this kind can have such an address.
     #[error("kind is not one that wallet_address can be of: {} accounts have no such addresses", .0.name())]
     KindUnknown(AccountKind),
     /// On the chain that was named, a key's account and a contract may have this address.
@@ -33,7 +33,7 @@ pub enum RecognizeError {
 /// A chain that an address can belong to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedChain {
-    /// By CAIP-2.
+    /// Its CAIP-2 name.
     pub chain: String,
     /// What its accounts are called.
     pub kind: Cow<'static, str>,
@@ -74,9 +74,9 @@ pub fn recognize_account(
     }
 }
 
-/// Finds the one account that somebody means where a key and a contract must be told apart before anybody signs: a change of
-/// wallets names them in its texts (F-15). An address alone is a key's, which is the same on every chain. Who names a chain
-/// whose contracts can be asked must say which of the two it is.
+/// Finds the one account that somebody means, where we must know before anybody signs whether it is a key or
+/// a contract: the texts of a wallet change say so (F-15). An address alone is a key's, which is the same on
+/// every chain. A person who names a chain on which we can ask contracts must say which of the two it is.
 pub(crate) fn recognize_account_and_kind(
     wallets: &dyn WalletVerifier,
     name: AccountName<'_>,
@@ -89,7 +89,7 @@ pub(crate) fn recognize_account_and_kind(
     Ok(found)
 }
 
-/// The chains of accounts, for people to choose from.
+/// The chains of these accounts, for people to choose from.
 pub(crate) fn chains_of<'a>(accounts: impl Iterator<Item = &'a RecognizedAccount>) -> Vec<NamedChain> {
     accounts
         .map(|found| NamedChain { chain: found.account.chain.clone(), kind: found.kind.clone() })

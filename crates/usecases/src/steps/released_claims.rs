@@ -1,4 +1,4 @@
-//! What userinfo and ID tokens share: the claims about a user that scopes release.
+//! The claims about a user that scopes release, for userinfo and ID tokens.
 
 use countersign_domain::id::UserId;
 use countersign_domain::scope::{Scope, ScopeSet};
@@ -8,7 +8,8 @@ use countersign_ports::StoreError;
 
 use crate::Context;
 
-/// Reads what the scopes release: the wallets and the e-mail address of the user only where they do.
+/// Reads the claims that the scopes release. The user's wallets and e-mail address are read only if they are
+/// released.
 pub(crate) async fn released_claims(
     context: &Context,
     user: UserId,
