@@ -1,4 +1,4 @@
-//! What is exchanged for tokens, and what tokens are asked for afterwards.
+//! Issues, refreshes, introspects and revokes tokens, and tells clients about the user.
 
 pub mod exchange_code;
 pub mod exchange_device_code;

@@ -20,48 +20,48 @@ use crate::{AuthenticateClientError, Context, MintError, ProveKeyError, TokenAns
 /// What the client sends.
 #[derive(Clone, Debug)]
 pub struct ExchangeCode {
-    /// Who it is.
+    /// The credentials of the client.
     pub credentials: ClientCredentials,
     /// The code.
     pub code: Secret,
-    /// Where it says that the code went.
+    /// The redirect URI that the code went to, as the client says.
     pub redirect_uri: String,
     /// Its PKCE verifier.
     pub verifier: Option<Secret>,
-    /// The resources that the access token shall be for, if fewer than were granted.
+    /// The resources that the access token is for, if fewer than were granted.
     pub resources: Vec<String>,
-    /// The proof of the key that the tokens shall be bound to.
+    /// A DPoP proof of the key that the tokens are bound to.
     pub proof: Option<String>,
 }
 
 /// Why there are no tokens.
 #[derive(Debug, thiserror::Error)]
 pub enum ExchangeCodeError {
-    /// The client is not believed.
+    /// The client could not be authenticated.
     #[error(transparent)]
     Client(#[from] AuthenticateClientError),
     /// The client did not register this grant type.
     #[error("client may not use authorization codes")]
     GrantTypeNotAllowed,
-    /// A resource is not one, or was not granted.
+    /// A resource is not valid, or was not granted.
     #[error("resource is refused")]
     Resource(#[source] OAuthError),
-    /// The code is not good.
+    /// The code is not valid.
     #[error("code is refused")]
     Rejected(#[from] CodeRejected),
-    /// The key is not proven.
+    /// The DPoP proof is missing or not valid.
     #[error(transparent)]
     Key(#[from] ProveKeyError),
     /// Tokens could not be made.
     #[error(transparent)]
     Mint(#[from] MintError),
-    /// Storage failed; the code is still good unless the tokens were stored.
+    /// Storage failed. The code is still valid unless the tokens were stored.
     #[error("code could not be redeemed")]
     Store(#[from] StoreError),
 }
 
-/// Redeems a code. A refusal consumes nothing, but for two: a code that comes a second time ends everything that came from
-/// the first, and a wrong verifier from the right client burns the code.
+/// Redeems a code. A refusal uses nothing up, with two exceptions: a code that is presented a second time
+/// ends everything that came from the first, and a wrong verifier from the right client burns the code.
 pub async fn exchange_code(
     context: &Context,
     exchange: ExchangeCode,
@@ -74,7 +74,8 @@ pub async fn exchange_code(
     let id = exchange.code.id().map(GrantId::from_uuid).ok_or(CodeRejected::Unknown)?;
     let grant = context.storage.find_grant(id).await?.ok_or(CodeRejected::Unknown)?;
     if grant.is_of_device(&context.policy.public_url) {
-        // Before anything that could burn it: a device has no verifier, so here everybody would do without one.
+        // Checked before anything that could burn the code. A device has no verifier, so without this check
+        // anyone could redeem its code here without one.
         return Err(CodeRejected::OfDevice.into());
     }
     let presented = PresentedCode {
@@ -87,13 +88,14 @@ pub async fn exchange_code(
     redeem_presented(context, now, &client, &grant, &presented, wishes).await
 }
 
-/// What the access token shall be.
+/// What the client wants of the access token.
 pub(crate) struct Wishes {
     pub(crate) resources: Vec<String>,
     pub(crate) proof: Option<String>,
 }
 
-/// Redeems a grant for whoever presents its code, or refuses the code and does what follows from that.
+/// Redeems a grant for the client that presents its code. If the code is refused, this also revokes the grant
+/// where it must.
 pub(crate) async fn redeem_presented(
     context: &Context,
     now: OffsetDateTime,
@@ -142,7 +144,7 @@ async fn redeem(
     let nonce = grant.nonce.as_deref();
     let mint = Mint { client, grant, parent: None, scope: grant.scope, audience, nonce, key };
     let minted = mint_tokens(context, now, mint).await?;
-    // While its code has not expired, the grant must stay to be known as redeemed.
+    // The grant must stay until its code expires, so that a second redemption is noticed.
     let forget_after = minted.token.forget_after().max(grant.code_expires_at);
     Ok(match context.storage.redeem_code(RedeemCode { token: minted.token, now, forget_after }).await? {
         Redeemed::Stored => Ok(minted.answer),

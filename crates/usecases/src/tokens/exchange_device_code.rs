@@ -1,4 +1,5 @@
-//! A device asks whether somebody signed for it, and redeems the grant once somebody did (RFC 8628 section 3.4).
+//! A device asks whether somebody signed for it, and redeems the grant once somebody did (RFC 8628 section
+//! 3.4).
 
 use countersign_domain::client_auth::ClientCredentials;
 use countersign_domain::code::PresentedCode;
@@ -20,25 +21,25 @@ pub struct ExchangeDeviceCode {
     pub credentials: ClientCredentials,
     /// Its code.
     pub device_code: Secret,
-    /// The resources that the access token shall be for, if fewer than were granted.
+    /// The resources that the access token is for, if fewer than were granted.
     pub resources: Vec<String>,
-    /// The proof of the key that the tokens shall be bound to.
+    /// A DPoP proof of the key that the tokens are bound to.
     pub proof: Option<String>,
 }
 
 /// Why there are no tokens.
 #[derive(Debug, thiserror::Error)]
 pub enum ExchangeDeviceCodeError {
-    /// The client is not believed.
+    /// The client could not be authenticated.
     #[error(transparent)]
     Client(#[from] AuthenticateClientError),
     /// The client did not register this grant type.
     #[error("client may not use device codes")]
     GrantTypeNotAllowed,
-    /// The code is not good, or nobody answered.
+    /// The code is not valid, or nobody has answered yet.
     #[error("device code is refused")]
     Rejected(#[from] DeviceRejected),
-    /// The grant that answers the device is not good.
+    /// The grant that answers the device cannot be redeemed.
     #[error(transparent)]
     Grant(#[from] ExchangeCodeError),
     /// The request could not be read.
@@ -46,7 +47,7 @@ pub enum ExchangeDeviceCodeError {
     Store(#[from] StoreError),
 }
 
-/// Redeems the grant of a device like any other, once it is there.
+/// Redeems the grant of a device like any other, once it exists.
 pub async fn exchange_device_code(
     context: &Context,
     exchange: ExchangeDeviceCode,

@@ -1,4 +1,4 @@
-//! A client asks what a token is worth (RFC 7662): one read.
+//! A client asks whether a token is valid and what it means (RFC 7662): one read.
 
 use countersign_domain::client::{Client, ClientOrigin};
 use countersign_domain::client_auth::ClientCredentials;
@@ -13,20 +13,20 @@ use time::OffsetDateTime;
 use crate::clients::authenticate_client::authenticate_client;
 use crate::{AuthenticateClientError, Context};
 
-/// What is told about a token that is good.
+/// What a client is told about a valid token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenFacts {
-    /// What the token reaches.
+    /// The scopes of the token.
     pub scope: ScopeSet,
-    /// Whose token it is, as that client writes its id.
+    /// The client that the token was issued to, by the id that it uses itself.
     pub client: String,
-    /// Whom it is about.
+    /// The user or the client that it is about.
     pub subject: Subject,
     /// When it was issued.
     pub issued_at: OffsetDateTime,
-    /// When it stops being good.
+    /// When it expires.
     pub expires_at: OffsetDateTime,
-    /// What an access token is for; `None` for a refresh token, which nobody but us takes.
+    /// The resources that an access token is for; `None` for a refresh token, which only we accept.
     pub audience: Option<Vec<String>>,
     /// Its id.
     pub id: TokenId,
@@ -37,7 +37,7 @@ pub struct TokenFacts {
 /// Why a client is told nothing at all.
 #[derive(Debug, thiserror::Error)]
 pub enum IntrospectTokenError {
-    /// The client is not believed.
+    /// The client could not be authenticated.
     #[error(transparent)]
     Client(#[from] AuthenticateClientError),
     /// Everybody knows the id of a public client.
@@ -48,9 +48,9 @@ pub enum IntrospectTokenError {
     Store(#[from] StoreError),
 }
 
-/// Tells about a token that is good and the caller's business: its own, or an access token that is for a resource which the
-/// operator says it is. Of every other one
-/// it learns the same nothing.
+/// Describes a token, if it is valid and the caller may know about it. The caller may know about its own
+/// tokens, and about an access token for a resource if the operator says that the caller is that resource.
+/// For all other tokens the answer is the same: nothing.
 pub async fn introspect_token(
     context: &Context,
     credentials: &ClientCredentials,
@@ -82,8 +82,8 @@ pub async fn introspect_token(
     }))
 }
 
-/// Is one of the resources the caller itself? Only the operator says so, by the address that it registered a client with: what
-/// clients say of themselves, anybody could say to read the tokens of others (F-08).
+/// Is the caller one of these resources? Only the operator can say so, by the `client_uri` that the client
+/// was registered with. If clients could say so themselves, anyone could read the tokens of others (F-08).
 fn is_for(audience: &[String], client: &Client) -> bool {
     match (client.origin, &client.metadata.display.client_uri) {
         (ClientOrigin::Operator, Some(address)) => audience.contains(address),
@@ -91,7 +91,7 @@ fn is_for(audience: &[String], client: &Client) -> bool {
     }
 }
 
-/// A refresh token that was rotated is good no more, whatever grace its client has.
+/// A refresh token that was rotated is no longer valid, even within the client's grace period.
 async fn refresh_facts(
     context: &Context,
     now: OffsetDateTime,

@@ -1,4 +1,5 @@
-//! A client asks for a token of its own, without a person (RFC 6749 section 4.4): one guarded write stores it.
+//! A client asks for a token of its own, without a person (RFC 6749 section 4.4): one guarded write stores
+//! it.
 
 use countersign_domain::audience::Audience;
 use countersign_domain::client_auth::ClientCredentials;
@@ -19,41 +20,41 @@ use crate::{AuthenticateClientError, Context, MintError, ProveKeyError, TokenAns
 /// What the client sends.
 #[derive(Clone, Debug)]
 pub struct IssueClientTokens {
-    /// Who it is.
+    /// The credentials of the client.
     pub credentials: ClientCredentials,
-    /// What it asks for.
+    /// The scopes. None can be granted, because each is about a person.
     pub scope: Option<String>,
-    /// The resources that the access token shall be for.
+    /// The resources that the access token is for.
     pub resources: Vec<String>,
-    /// The proof of the key that the token shall be bound to.
+    /// A DPoP proof of the key that the token is bound to.
     pub proof: Option<String>,
 }
 
 /// Why there is no token.
 #[derive(Debug, thiserror::Error)]
 pub enum IssueClientTokensError {
-    /// The client is not believed.
+    /// The client could not be authenticated.
     #[error(transparent)]
     Client(#[from] AuthenticateClientError),
-    /// The client did not register this grant type, or has no credential.
+    /// The client did not register this grant type, or is public.
     #[error("client may not ask for tokens of its own")]
     GrantTypeNotAllowed,
-    /// Every scope tells about a person, and there is none.
+    /// The client asked for a scope. Every scope is about a person, and there is none.
     #[error("no scope makes sense without a person")]
     ScopeOfAPerson,
-    /// A resource is not one, or not one that the operator opened to this client.
+    /// A resource is not valid, or the operator did not open it to this client.
     #[error("resource is refused")]
     Resource(#[source] OAuthError),
-    /// The key is not proven.
+    /// The DPoP proof is missing or not valid.
     #[error(transparent)]
     Key(#[from] ProveKeyError),
     /// The token could not be made.
     #[error(transparent)]
     Mint(#[from] MintError),
-    /// The client was removed meanwhile.
+    /// The client was deleted in the meantime.
     #[error("client is not registered any more")]
     ClientGone,
-    /// Storage says that a fresh random id is taken.
+    /// Another grant has the new random id already.
     #[error("grant id is taken")]
     IdTaken,
     /// The token could not be stored.
@@ -61,7 +62,7 @@ pub enum IssueClientTokensError {
     Store(#[from] StoreError),
 }
 
-/// Gives a client an access token whose subject is the client, and nothing else.
+/// Gives a client an access token whose subject is the client itself, and nothing else.
 pub async fn issue_client_tokens(
     context: &Context,
     asked: IssueClientTokens,

@@ -1,5 +1,5 @@
-//! A client asks who signed in: one read, of what the token means or whether it lives on, and one more each where the wallets or
-//! the e-mail address of the user are released.
+//! A client asks who signed in. That is one read, of what the token means or whether it is still valid. The
+//! user's wallets and e-mail address take one more read each if they are released.
 
 use countersign_domain::grant::Holder;
 use countersign_domain::secret::Secret;
@@ -13,9 +13,9 @@ use crate::{Context, ProveKeyError};
 /// How an access token is presented.
 #[derive(Clone, Debug)]
 pub enum Presented {
-    /// By whoever has it (RFC 6750).
+    /// As a bearer token (RFC 6750).
     Bearer,
-    /// By whoever holds the key that it is bound to (RFC 9449 section 7).
+    /// With a proof of the key that it is bound to (RFC 9449 section 7).
     Dpop {
         /// The request's method.
         method: String,
@@ -24,16 +24,16 @@ pub enum Presented {
     },
 }
 
-/// Why nothing is told.
+/// Why the client is told nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadUserInfoError {
-    /// Not an access token of ours, or one for others alone, or expired, or revoked.
+    /// Not an access token of ours, or it is only for other servers, expired or revoked.
     #[error("access token is not good")]
     TokenInvalid,
-    /// The token does not reach the profile.
+    /// The scopes of the token release nothing about a user.
     #[error("access token lacks scope profile")]
     ScopeInsufficient,
-    /// The key that the token is bound to is not proven.
+    /// The DPoP proof is missing or not valid.
     #[error(transparent)]
     Key(#[from] ProveKeyError),
     /// The token could not be looked up.
@@ -43,8 +43,9 @@ pub enum ReadUserInfoError {
 
 /// Reads the claims that an access token releases.
 ///
-/// The token is found by the id that it carries and believed by the hash of the whole: what we stored when we issued
-/// it. That is as strong as verifying our own signature again, and the look-up is needed for revocation anyway.
+/// The token is found by the id that it carries, and trusted if its hash is the one that we stored when we
+/// issued it. That is as strong as verifying our own signature again, and the look-up is needed for
+/// revocation anyway.
 pub async fn read_user_info(
     context: &Context,
     access_token: &Secret,
@@ -57,14 +58,15 @@ pub async fn read_user_info(
     if !found.access_hash.admits(access_token) || !found.is_live(now) {
         return Err(ReadUserInfoError::TokenInvalid);
     }
-    // A token for somebody else's API is none for us, whoever presents it: that API may not tell it on (F-09).
+    // A token for somebody else's API is not valid here, whoever presents it: that API must not use it to
+    // learn about the user (F-09).
     let issuer = context.policy.public_url.as_str();
     if !read.audience.iter().any(|audience| audience == issuer) {
         return Err(ReadUserInfoError::TokenInvalid);
     }
     match (read.key, presented) {
         (None, Presented::Bearer) => {}
-        // Taken as a bearer token, a bound one would be worth as much to whoever stole it.
+        // If a bound token were accepted as a bearer token, a thief could use it as well.
         (Some(_), Presented::Bearer) | (None, Presented::Dpop { .. }) => {
             return Err(ReadUserInfoError::TokenInvalid);
         }

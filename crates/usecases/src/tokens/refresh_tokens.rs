@@ -17,57 +17,59 @@ use crate::steps::mint_tokens::{Mint, mint_tokens};
 use crate::steps::prove_key::prove_key_of_tokens;
 use crate::{AuthenticateClientError, Context, MintError, ProveKeyError, TokenAnswer};
 
-/// How often a request within the grace is judged again after a faster one with the same token.
+/// How often a request within the grace period is judged again after a faster one with the same token.
 const ATTEMPTS: usize = 16;
 
 /// What the client sends.
 #[derive(Clone, Debug)]
 pub struct RefreshTokens {
-    /// Who it is.
+    /// The credentials of the client.
     pub credentials: ClientCredentials,
     /// The refresh token.
     pub refresh_token: Secret,
-    /// Fewer scopes, if it wants fewer.
+    /// The scopes, if the client wants fewer.
     pub scope: Option<String>,
-    /// The resources that the access token shall be for, if fewer than were granted.
+    /// The resources that the access token is for, if fewer than were granted.
     pub resources: Vec<String>,
-    /// The proof of the key that the tokens shall be bound to.
+    /// A DPoP proof of the key that the tokens are bound to.
     pub proof: Option<String>,
 }
 
 /// Why there are no tokens.
 #[derive(Debug, thiserror::Error)]
 pub enum RefreshTokensError {
-    /// The client is not believed.
+    /// The client could not be authenticated.
     #[error(transparent)]
     Client(#[from] AuthenticateClientError),
     /// The client did not register this grant type.
     #[error("client may not refresh")]
     GrantTypeNotAllowed,
-    /// The scope is not one.
+    /// The scope is not valid.
     #[error("scope is refused")]
     Scope(#[from] ScopeRejected),
-    /// A resource is not one, or was not granted.
+    /// A resource is not valid, or was not granted.
     #[error("resource is refused")]
     Resource(#[source] OAuthError),
-    /// The refresh token is not good.
+    /// The refresh token is not valid.
     #[error("refresh token is refused")]
     Rejected(#[from] RefreshRejected),
-    /// Others with the same token were faster, again and again, within the grace. Nothing was consumed.
+    /// Within the grace period, other requests with the same token were faster again and again. Nothing was
+    /// used up.
     #[error("refresh token is being rotated by others")]
     Contended,
-    /// The key is not proven.
+    /// The DPoP proof is missing or not valid.
     #[error(transparent)]
     Key(#[from] ProveKeyError),
     /// Tokens could not be made.
     #[error(transparent)]
     Mint(#[from] MintError),
-    /// Storage failed; the refresh token is still good unless its successor was stored.
+    /// Storage failed. The refresh token is still valid unless its successor was stored.
     #[error("refresh token could not be rotated")]
     Store(#[from] StoreError),
 }
 
-/// Rotates a refresh token. A refusal consumes nothing, but for one: a rotated token that comes again ends the family.
+/// Rotates a refresh token. A refusal uses nothing up, with one exception: a rotated token that is presented
+/// again ends the family.
 pub async fn refresh_tokens(
     context: &Context,
     refresh: RefreshTokens,
@@ -81,7 +83,8 @@ pub async fn refresh_tokens(
     let lifetimes = &context.policy.lifetimes;
     let grace = if client.is_public() { lifetimes.public_grace } else { lifetimes.confidential_grace };
     let scope = refresh.scope.as_deref().map(ScopeSet::parse).transpose();
-    // A scope that cannot be read is judged after the token, so that reuse is seen whatever else is wrong.
+    // A scope that cannot be parsed is refused only after the token was judged, so that reuse is noticed
+    // whatever else is wrong.
     let requested_scope = scope.as_ref().ok().copied().flatten();
     let mut proven = None;
     for _ in 0..ATTEMPTS {
@@ -94,7 +97,7 @@ pub async fn refresh_tokens(
         let (rules, grant) = (&context.policy.resources, &snapshot.grant);
         let audience = Audience::of_grant(rules, &client, grant, rotation.scope, &refresh.resources)
             .map_err(RefreshTokensError::Resource)?;
-        // The proof is good once, however often the token is judged.
+        // The proof is valid only once, but the token may be judged several times.
         let key = match proven {
             Some(key) => key,
             None => {
@@ -117,7 +120,8 @@ pub async fn refresh_tokens(
         let rotate = RotateRefresh { token: minted.token, expected_newest, now, forget_after };
         let rejected = match context.storage.rotate_refresh(rotate).await? {
             Rotated::Stored => return Ok(minted.answer),
-            // Within the grace a faster request with the same token is no theft: judge what it left.
+            // Within the grace period a faster request with the same token is not theft: judge the token
+            // again.
             Rotated::Reused if grace.is_positive() => continue,
             Rotated::Reused => RefreshRejected::Reused,
             Rotated::Revoked => RefreshRejected::Revoked,
@@ -128,7 +132,7 @@ pub async fn refresh_tokens(
     Err(RefreshTokensError::Contended)
 }
 
-/// Ends the family if the refusal means that somebody has a copy.
+/// Revokes the grant if the refusal means that somebody else has a copy of the token.
 async fn refuse(
     context: &Context,
     now: OffsetDateTime,

@@ -13,16 +13,16 @@ use crate::{AuthenticateClientError, Context};
 /// What the client sends.
 #[derive(Clone, Debug)]
 pub struct RevokeToken {
-    /// Who it is.
+    /// The credentials of the client.
     pub credentials: ClientCredentials,
-    /// An access token or a refresh token; a hint is not needed, their forms differ.
+    /// An access token or a refresh token. Their forms differ, so no hint is needed.
     pub token: Secret,
 }
 
-/// Why a revocation is refused. An unknown or dead token is no reason.
+/// Why a revocation is refused. An unknown or expired token is not an error.
 #[derive(Debug, thiserror::Error)]
 pub enum RevokeTokenError {
-    /// The client is not believed.
+    /// The client could not be authenticated.
     #[error(transparent)]
     Client(#[from] AuthenticateClientError),
     /// Another client's token; nothing was revoked.
@@ -42,7 +42,7 @@ pub async fn revoke_token(context: &Context, revoke: RevokeToken) -> Result<(), 
     }
     let Some(read) = context.signer.read_access_token(revoke.token.expose()) else { return Ok(()) };
     let (id, access_hash) = (read.id, SecretHash::of(&revoke.token));
-    // What a token says of itself is true if its hash is the stored one, and nothing happens to it otherwise.
+    // What a token says about itself is true if storage has its hash. Otherwise nothing is revoked.
     if read.client == client.wire_id() {
         context.storage.revoke_token(ports::RevokeToken { id, access_hash, now }).await?;
         return Ok(());

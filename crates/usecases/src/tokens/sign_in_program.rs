@@ -1,6 +1,6 @@
-//! A wallet signs in without a browser: a program asks for a text, and brings it back signed in exchange for tokens.
+//! A wallet signs in without a browser: a program asks for a text, and exchanges the signed text for tokens.
 //!
-//! Between the two calls nothing is stored, neither here nor in a cookie: the text itself is known again
+//! Between the two calls nothing is stored, neither here nor in a cookie: the server recognizes its own text
 //! ([`ProgramText`], docs/adr/0016-headless-login.md).
 
 use countersign_domain::audience::Audience;
@@ -37,9 +37,9 @@ pub struct ProgramChallenge<'a> {
     pub client_id: &'a str,
     /// The wallet.
     pub name: AccountName<'a>,
-    /// What is asked for; all that the client registered, if nothing is said.
+    /// The scopes; if none are named, all that the client registered.
     pub scope: Option<&'a str>,
-    /// The resources that access tokens shall be for.
+    /// The resources that access tokens are for.
     pub resources: &'a [String],
 }
 
@@ -49,19 +49,19 @@ pub enum ProgramChallengeError {
     /// Nobody registered the client.
     #[error("client is not registered")]
     ClientUnknown,
-    /// The client did not register this grant type, or has no credential.
+    /// The client did not register this grant type, or is public.
     #[error("client may not sign wallets in without a browser")]
     GrantTypeNotAllowed,
     /// It is not clear which wallet is meant.
     #[error(transparent)]
     Account(#[from] RecognizeError),
-    /// The scope is not one.
+    /// The scope is not valid.
     #[error("scope is refused")]
     Scope(#[from] ScopeRejected),
     /// The client did not register the scope.
     #[error("scope holds a value that the client did not register")]
     ScopeNotRegistered,
-    /// A resource is not one.
+    /// A resource is not valid.
     #[error("resource is refused")]
     Resource(#[source] OAuthError),
     /// The resources do not fit into one text.
@@ -119,17 +119,17 @@ pub async fn issue_program_challenge(
 /// What a program brings back.
 #[derive(Clone)]
 pub struct SignInProgram {
-    /// The client.
+    /// The credentials of the client.
     pub credentials: ClientCredentials,
     /// The text.
     pub challenge: String,
     /// The wallet's signature of it.
     pub signature: String,
-    /// Who signed, if the program says so once more.
+    /// The wallet that signed, if the program names it again.
     pub wallet_address: Option<String>,
-    /// The resources that the access token shall be for, if fewer than the text names.
+    /// The resources that the access token is for, if fewer than the text names.
     pub resources: Vec<String>,
-    /// The proof of the key that the tokens shall be bound to.
+    /// A DPoP proof of the key that the tokens are bound to.
     pub proof: Option<String>,
 }
 
@@ -142,37 +142,37 @@ impl std::fmt::Debug for SignInProgram {
 /// Why there are no tokens.
 #[derive(Debug, thiserror::Error)]
 pub enum SignInProgramError {
-    /// The client is not believed.
+    /// The client could not be authenticated.
     #[error(transparent)]
     Client(#[from] AuthenticateClientError),
-    /// The client did not register this grant type, or has no credential.
+    /// The client did not register this grant type, or is public.
     #[error("client may not sign wallets in without a browser")]
     GrantTypeNotAllowed,
-    /// The text is none that this server wrote for a program of this client and this wallet.
+    /// The server did not write this text for a program of this client and for this wallet.
     #[error("text was not written for this client and wallet")]
     NotOurs,
-    /// The text is too old.
+    /// The text has expired.
     #[error("text has expired")]
     Expired,
     /// The text was used before.
     #[error("text was used before")]
     Spent,
-    /// A resource is not one, or the text does not name it.
+    /// A resource is not valid, or the text does not name it.
     #[error("resource is refused")]
     Resource(#[source] OAuthError),
     /// The signature is not the wallet's, or not of this text.
     #[error("signature is not valid: {0}")]
     Signature(&'static str),
-    /// No verdict could be found.
+    /// The signature could not be checked.
     #[error("signature could not be judged")]
     Verifier(#[from] VerifierError),
-    /// The key is not proven.
+    /// The DPoP proof is missing or not valid.
     #[error(transparent)]
     Key(#[from] ProveKeyError),
     /// Tokens could not be made.
     #[error(transparent)]
     Mint(#[from] MintError),
-    /// Storage failed; the same call may come again.
+    /// Storage failed. The program may repeat the call.
     #[error("sign-in could not be stored")]
     Store(#[from] StoreError),
 }
@@ -219,7 +219,7 @@ pub async fn sign_in_program(
     let mint =
         Mint { client: &client, grant: &grant, parent: None, scope: grant.scope, audience, nonce: None, key };
     let minted = mint_tokens(context, now, mint).await?;
-    // Forgotten while the text is good, it could be used once more.
+    // If the grant were forgotten while the text is valid, the text could be used again.
     let forget_after = minted.token.forget_after().max(says.expires_at);
     match context.storage.redeem_code(RedeemCode { token: minted.token, now, forget_after }).await? {
         Redeemed::Stored => {
@@ -230,8 +230,9 @@ pub async fn sign_in_program(
     }
 }
 
-/// The grant of a text. Its code is the text itself, which no code can be: the same text again is the same command, so that a
-/// program may repeat a call whose answer was lost before the tokens were stored. Redeeming it is what happens once.
+/// The grant of a text. Its code is the text itself, which nobody can present as a code. The same text again
+/// makes the same command, so a program may repeat a call that failed before the tokens were stored. Only
+/// redeeming it happens once.
 fn login(
     context: &Context,
     now: OffsetDateTime,
@@ -268,7 +269,7 @@ fn may_sign_in(client: &Client) -> bool {
     !client.is_public() && client.may_use(GrantType::WalletSignature)
 }
 
-/// Can this address, alone or behind its chain, mean the account?
+/// Can this address, with or without its chain, mean the account?
 fn means(context: &Context, address: &str, account: &WalletAccount) -> bool {
     let Ok(name) = AccountName::read(address, None) else { return false };
     let chain = name.chain.unwrap_or(&account.chain);
