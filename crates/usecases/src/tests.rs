@@ -1,4 +1,4 @@
-//! Use-cases against the reference store, with a clock that is moved by hand and seeded entropy.
+//! Use-cases against the reference store, with a clock that tests move and seeded entropy.
 
 mod account;
 mod breakable;

@@ -1,4 +1,4 @@
-//! What people see and change of what is theirs.
+//! What people see and change in their account.
 
 mod linking_wallets;
 mod page;

@@ -1,4 +1,4 @@
-//! A store that fails when it is told to, and that knows what it was asked.
+//! A store that fails when it is told to, and that remembers its calls.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -33,7 +33,7 @@ use time::OffsetDateTime;
 
 use super::world::World;
 
-/// Fails the call after so many that work.
+/// Fails one call, after a number of calls that work.
 #[derive(Default)]
 pub(super) struct Breakable {
     inner: MemoryStorage,
@@ -42,7 +42,7 @@ pub(super) struct Breakable {
 }
 
 impl Breakable {
-    /// What it was asked since somebody wanted to know.
+    /// The calls since this was last asked.
     pub(super) fn asked(&self) -> Vec<&'static str> {
         std::mem::take(&mut self.calls.lock().unwrap())
     }
@@ -174,7 +174,7 @@ pub(super) fn world() -> (World, Arc<Breakable>) {
     (World::on(Arc::<Breakable>::clone(&storage)), storage)
 }
 
-/// No client is remembered then: what happens next asks the storage for it.
+/// Waits until no client is remembered, so that what follows asks the storage.
 pub(super) async fn break_after(world: &World, storage: &Breakable, calls: i64) {
     world.clock.wait(Duration::from_secs(1)).await;
     storage.calls_left.store(calls, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! C-05: storage fails at each call of each flow; the right error comes out and nothing is half done.
+//! C-05: storage fails at each call of each flow. The right error comes out and nothing is half done.
 
 use super::breakable::{break_after, world};
 use super::tokens::programs;

@@ -1,4 +1,4 @@
-//! Clients: who they are, and what is believed of them.
+//! Clients: who they are, and what we believe about them.
 
 mod asserting;
 mod documents;

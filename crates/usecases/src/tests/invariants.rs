@@ -1,4 +1,4 @@
-//! C-07: whatever two clients and three people do in whatever order, the invariants of C-08 hold.
+//! C-07: whatever two clients and three people do, in any order, the invariants of C-08 hold.
 
 use countersign_domain::secret::Secret;
 use countersign_domain::user_info::UserInfo;
@@ -47,7 +47,6 @@ struct Issued {
     seen_dead: bool,
 }
 
-/// What happened so far.
 struct History {
     world: World,
     clients: [TestClient; 2],

@@ -1,4 +1,4 @@
-//! What is exchanged for tokens, and what becomes of them.
+//! What is exchanged for tokens, and what happens to them.
 
 mod audiences;
 mod binding;

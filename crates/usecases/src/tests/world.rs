@@ -68,25 +68,25 @@ impl WalletVerifier for ToyWallets {
     }
 }
 
-/// An account by its address alone.
+/// Names an account by its address alone.
 pub(super) fn named(address: &str) -> AccountName<'_> {
     AccountName::read(address, None).unwrap()
 }
 
-/// What the toy wallet of an address signs.
+/// The toy wallet's signature of a text.
 pub(super) fn sign(address: &str, text: &str) -> String {
     format!("{address} signs {text}")
 }
 
 pub(super) struct World {
     pub(super) context: Context,
-    /// The raw port, for what happens without the use-cases.
+    /// The raw port, for changes that do not go through the use-cases.
     pub(super) storage: Arc<dyn Storage>,
     pub(super) clock: Arc<ManualClock>,
     pub(super) outside: Arc<FakeFetcher>,
 }
 
-/// A registered client as its developer has it.
+/// A registered client, as its developer knows it.
 #[derive(Clone, Debug)]
 pub(super) struct TestClient {
     pub(super) id: String,
@@ -109,7 +109,7 @@ impl World {
         Self::at(storage, Arc::default())
     }
 
-    /// The worlds that share a clock are replicas for which the same time passes.
+    /// Worlds that share a clock are replicas with the same time.
     pub(super) fn at(storage: Arc<dyn Storage>, clock: Arc<ManualClock>) -> Self {
         let public_url = PublicUrl::parse("https://auth.example.com").unwrap();
         let open_to_all =
@@ -152,7 +152,7 @@ impl World {
         self.clock.advance(duration);
     }
 
-    /// Opens a resource to a client as the operator does.
+    /// Opens a resource to a client, as the operator does.
     pub(super) async fn open(&self, client: &TestClient, uri: &str) {
         let id = ClientId::named(&client.id).unwrap();
         open_resources(self.context.management(), id, &[uri.to_owned()]).await.unwrap();
@@ -204,7 +204,7 @@ impl World {
         }
     }
 
-    /// Signs in with a toy wallet and gives the code.
+    /// Signs in with a toy wallet and returns the code.
     pub(super) async fn code(&self, client: &TestClient, address: &str, more: &[(&str, &str)]) -> Secret {
         let mut pending = self.pending(client, more).await;
         code_of(&self.sign_in(&mut pending, address).await.unwrap())
@@ -218,7 +218,7 @@ impl World {
         self.sign_in_with(pending, address, LoginWishes::default()).await.map(|done| done.to.address())
     }
 
-    /// Signs in at a browser that remembers it from then on.
+    /// Signs in on a browser that remembers it from then on.
     pub(super) async fn remember(
         &self,
         browser: &mut Browser,
@@ -314,7 +314,7 @@ impl World {
     }
 }
 
-/// An authorization request; `more` replaces and adds.
+/// An authorization request; `more` replaces and adds parameters.
 pub(super) fn request(client: &TestClient, more: &[(&str, &str)]) -> Parameters {
     let ordinary = [
         ("client_id", client.id.as_str()),
@@ -328,7 +328,7 @@ pub(super) fn request(client: &TestClient, more: &[(&str, &str)]) -> Parameters 
     Parameters::new(pairs.collect())
 }
 
-/// A parameter of an address.
+/// A parameter of a URL.
 pub(super) fn parameter(address: &str, name: &str) -> Option<String> {
     let url = Url::parse(address).unwrap();
     url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())

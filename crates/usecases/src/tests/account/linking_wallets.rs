@@ -23,7 +23,7 @@ fn begin(
     begin_wallet_change(&world.context, wanted, named(signer), named(other)).unwrap()
 }
 
-/// The text as this wallet signs it.
+/// The text, signed by this wallet.
 fn signed(address: &str, text: &str) -> SignedText {
     SignedText { text: text.to_owned(), signature: sign(address, text) }
 }

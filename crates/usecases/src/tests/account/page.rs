@@ -41,7 +41,7 @@ fn with_mail() -> World {
     world
 }
 
-/// Follows a link at a browser, and presses the first button.
+/// Follows a link in a browser, and presses the first button.
 async fn follow(world: &World, browser: &Browser, secret: &Secret) -> Result<(), ConfirmEmailError> {
     confirm_email(&world.context, browser, secret, SharedAddress::Refused).await
 }
@@ -232,7 +232,7 @@ async fn an_account_is_deleted_after_a_recent_signature_only_and_then_nothing_of
     assert_eq!(account.consents.len(), 0);
 }
 
-/// F-10: a link proves who reads the mail; whose account it is for, their session says.
+/// F-10: a link only proves who reads the mail. Their session says whose account it is for.
 #[tokio::test]
 async fn f_10_a_link_confirms_for_whoever_gave_the_address_and_is_signed_in_and_for_nobody_else() {
     let world = with_mail();
@@ -256,7 +256,7 @@ async fn f_10_a_link_confirms_for_whoever_gave_the_address_and_is_signed_in_and_
     assert!(shown(&world, &ann).await.email.unwrap().verified_at.is_some());
 }
 
-/// F-10: what another account has confirmed is confirmed only by whoever was told so.
+/// F-10: an address that another account has confirmed is confirmed only by a person who was told so.
 #[tokio::test]
 async fn f_10_an_address_of_two_accounts_is_confirmed_for_the_second_only_where_its_owner_agrees() {
     let world = with_mail();
@@ -273,7 +273,7 @@ async fn f_10_an_address_of_two_accounts_is_confirmed_for_the_second_only_where_
     }
 }
 
-/// B-064: a browser that somebody left open does not change where their mail goes, and tells not all of it.
+/// B-064: a browser that somebody left open can neither change where their mail goes nor download everything.
 #[tokio::test]
 async fn an_address_changes_and_everything_is_told_after_a_recent_signature_only() {
     let world = World::new();
@@ -294,7 +294,8 @@ async fn an_address_changes_and_everything_is_told_after_a_recent_signature_only
     assert!(remove_email(context, &browser).await.unwrap());
 }
 
-/// F-14: nobody files an address that we give to somebody else, and one that an older build filed is nobody's.
+/// F-14: nobody can file an address that we make up for somebody else, and one that an older build filed
+/// counts as none.
 #[tokio::test]
 async fn f_14_a_synthetic_address_is_never_anybodys_own() {
     let mut world = World::new();

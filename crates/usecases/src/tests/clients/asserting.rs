@@ -1,4 +1,4 @@
-//! Clients that prove who they are by signatures (A-111, E-23).
+//! Clients that authenticate with signatures (A-111, E-23).
 
 use countersign_conformance::fakes::FakeReader;
 use countersign_domain::client::DisplayMetadata;
@@ -31,7 +31,7 @@ fn with_uri() -> DisplayMetadata {
 }
 
 impl World {
-    /// A good assertion of the client, with some claims replaced.
+    /// A valid assertion of the client, with some claims replaced.
     fn assertion(&self, client: &TestClient, kid: &str, more: &Value) -> String {
         let now = self.context.clock.now().unix_timestamp();
         let issuer = self.context.policy.public_url.as_str();
@@ -42,7 +42,7 @@ impl World {
         FakeReader::sign(kid, &claims)
     }
 
-    /// Revocation of nothing: it asks for the client and no more.
+    /// Revokes a token that does not exist, so only the client is authenticated.
     async fn prove(&self, client: &TestClient, proof: ClientProof) -> Result<(), RevokeTokenError> {
         let credentials = ClientCredentials { client_id: client.id.clone(), proof };
         revoke_token(&self.context, RevokeToken { credentials, token: Secret::new("nothing") }).await
@@ -69,7 +69,8 @@ async fn a_111_an_assertion_is_good_once() {
         let error = world.assert(&client, assertion.clone()).await.unwrap_err();
         assert!(is_refused(&error), "{error:?}");
     }
-    // The same identifier in another text is the same assertion, as long as one of them is good (E-23).
+    // The same identifier in another text counts as the same assertion, as long as one of them is valid
+    // (E-23).
     let disguised = world.assertion(&client, "k1", &json!({ "more": 1 }));
     assert!(world.assert(&client, disguised).await.is_err());
     world.advance(Duration::seconds(89));

@@ -1,4 +1,4 @@
-//! Clients that nobody registered, and that a document of their own describes.
+//! Clients that did not register and are described by a document of their own.
 
 use countersign_domain::client::ClientOrigin;
 use countersign_domain::client_auth::ClientCredentials;
@@ -24,7 +24,7 @@ fn client() -> TestClient {
     TestClient { id: ADDRESS.to_owned(), secret: None, registration_token: Secret::new("nobody has it") }
 }
 
-/// A document; what is given goes over it, and null takes a field away.
+/// A document with some fields replaced; null removes a field.
 fn document(change: &Value) -> String {
     let mut document = json!({
         "client_id": ADDRESS,
@@ -172,7 +172,7 @@ async fn people_see_who_answers_for_the_document_and_are_always_asked() {
     assert_eq!(error.refusal().code.name(), "consent_required");
 }
 
-/// A replica that never fetched it, a page that is loaded later.
+/// The other worlds stand for a replica that never fetched the document, and for a later time.
 #[tokio::test]
 async fn a_document_that_changed_meanwhile_counts_when_somebody_signs() {
     let world = world_with(&json!({}));

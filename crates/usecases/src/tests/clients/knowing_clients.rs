@@ -1,4 +1,5 @@
-//! Clients are remembered for a moment, and no change of one is answered before all forgot (ADR 0024).
+//! Clients are remembered for a moment, and no change of one is answered before all replicas have forgotten
+//! it (ADR 0024).
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use crate::Context;
 use crate::context::clients::Clients;
 use crate::tests::world::{TestClient, World};
 
-/// Two replicas on one storage, for whom the same time passes.
+/// Two replicas that share a storage and a clock.
 fn replicas() -> [World; 2] {
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::default());
     let clock: Arc<ManualClock> = Arc::default();
@@ -38,7 +39,8 @@ async fn renamed(context: &Context, id: ClientId) -> Client {
     client
 }
 
-/// While somebody waits, this happens, and nothing passes: so what happens knows all that was ever remembered.
+/// A clock that runs something during the first wait, before any time passes. So it meets everything that was
+/// ever remembered.
 struct Meanwhile {
     clock: Arc<ManualClock>,
     happens: Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>,
@@ -62,7 +64,7 @@ impl Clock for Meanwhile {
     }
 }
 
-/// The clients of the same storage, where this happens during the first wait.
+/// The clients of the same storage, with something that happens during the first wait.
 fn with_meanwhile(world: &World, happens: impl Future<Output = ()> + Send + 'static) -> Clients {
     let happens: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(happens);
     let clock = Meanwhile { clock: Arc::clone(&world.clock), happens: Mutex::new(Some(happens)) };
@@ -75,7 +77,7 @@ async fn a_client_is_used_for_a_fifth_of_a_second_after_it_was_asked_for() {
     let (context, clock) = (&world.context, &world.clock);
     let id = id_of(&world.client().await);
     assert_eq!(name_at(context, id).await.as_deref(), Some("Photo Album"));
-    // On the raw port: no other way leads past the wait.
+    // Changed through the raw port, because every other way waits.
     world.storage.update_client(renamed(context, id).await).await.unwrap();
     clock.wait(Duration::from_millis(199)).await;
     assert_eq!(name_at(context, id).await.as_deref(), Some("Photo Album"));
@@ -95,7 +97,8 @@ async fn a_client_that_is_not_there_is_never_remembered() {
     assert_eq!(name_at(&here.context, stored.id).await.as_deref(), Some("Photo Album"));
 }
 
-/// A replica that read the client at the last moment before the change has forgotten it when the change is answered.
+/// If a replica read the client at the last moment before the change, it has forgotten it when the change is
+/// answered.
 #[tokio::test]
 async fn a_088_an_update_is_answered_when_no_replica_uses_the_old_values() {
     let [here, there] = replicas();
@@ -107,7 +110,8 @@ async fn a_088_an_update_is_answered_when_no_replica_uses_the_old_values() {
     assert_eq!(name_at(&here.context, id).await.as_deref(), Some("New name"));
 }
 
-/// from the answer on none of its codes and tokens is found, those included that were made by who still remembered it.
+/// after the answer none of its codes and tokens is found, including those made by a replica that
+/// still remembered the client.
 #[tokio::test]
 async fn a_080_what_was_made_while_a_removal_waited_goes_with_the_client() {
     let [here, there] = replicas();
@@ -123,7 +127,7 @@ async fn a_080_what_was_made_while_a_removal_waited_goes_with_the_client() {
     assert!(name_at(&there.context, id_of(&client)).await.is_some());
     let removing = with_meanwhile(&here, sign_in);
     assert!(removing.delete(id_of(&client)).await.unwrap());
-    let tokens = made.lock().await.take().expect("who remembered the client could sign in");
+    let tokens = made.lock().await.take().expect("the other replica still signed somebody in");
     assert!(!there.is_alive(&tokens).await);
     assert_eq!(name_at(&there.context, id_of(&client)).await, None);
 }

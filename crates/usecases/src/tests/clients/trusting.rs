@@ -1,4 +1,5 @@
-//! What clients say of themselves is believed as far as it harms nobody else, and a code stays with the way by which it came (F-08).
+//! What clients say about themselves is believed only as far as it harms nobody else, and a code works only
+//! in the way in which it was issued (F-08).
 
 use countersign_conformance::fakes::FakeReader;
 use countersign_domain::client::{Client, ClientAuthentication, ClientOrigin, DisplayMetadata};
@@ -86,7 +87,7 @@ async fn f_08_a_client_of_the_operator_cannot_move_to_another_resource() {
     update_client(&world.context, &itself.id, &itself.registration_token, None, requested).await.unwrap();
     assert!(
         !is_told(&world, &itself, &tokens.access_token).await,
-        "who registered itself may say what it likes"
+        "a client that registered itself may say what it likes"
     );
 }
 
@@ -108,7 +109,7 @@ async fn f_01_a_client_of_the_operator_does_not_let_itself_get_tokens_for_itself
     update_client(&world.context, &client.id, token, None, same).await.unwrap();
 }
 
-/// A client that may do both, with and without a secret.
+/// A client for browsers and devices, with this authentication method.
 async fn of_both_kinds(world: &World, method: &str) -> TestClient {
     let grant_types = ["urn:ietf:params:oauth:grant-type:device_code", "refresh_token", "authorization_code"];
     let requested = RequestedMetadata {
@@ -179,7 +180,7 @@ async fn f_08_a_browsers_code_is_no_code_of_a_device_and_is_not_burnt() {
     world.exchange(&client, &code).await.unwrap();
 }
 
-/// A client as an older release stored it, when fewer things were refused.
+/// A client as an older release stored it, which refused less.
 async fn stored_long_ago(world: &World) -> TestClient {
     let good = world.client_by(ClientOrigin::Operator).await;
     let id = ClientId::parse(&good.id).unwrap();

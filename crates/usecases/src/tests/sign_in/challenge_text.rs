@@ -1,4 +1,5 @@
-//! The texts that we write follow ERC-4361 to the letter; the vectors of other libraries first prove the judge.
+//! Our texts follow ERC-4361 to the letter. The vectors of other libraries first show that the judge of the
+//! texts is right.
 
 use std::collections::BTreeSet;
 use std::net::Ipv6Addr;
@@ -11,7 +12,7 @@ use time::format_description::well_known::Rfc3339;
 use crate::sign_in::issue_challenge::issue_challenge;
 use crate::tests::world::{World, named};
 
-/// The fields of a text, if it is one.
+/// The fields of a text.
 struct Siwe<'a> {
     domain: &'a str,
     address: &'a str,
@@ -122,7 +123,7 @@ fn the_judge_takes_what_other_libraries_take() {
     println!("{} texts", texts.len());
     assert!(texts.len() > 40);
     for text in texts {
-        // One row has octets with leading zeros, which RFC 3986 does not; the judge is stricter there.
+        // One row has octets with leading zeros, which RFC 3986 does not allow. The judge is stricter there.
         let is_stricter = text.contains("[::000.000.010.001]");
         assert_eq!(parse(&text, "Ethereum").is_some(), !is_stricter, "{text}");
     }

@@ -1,4 +1,4 @@
-//! Remembered sign-ins: who may go on without a wallet, and who may not.
+//! Remembered sign-ins: who may continue without a wallet, and who may not.
 
 use countersign_domain::client::ClientOrigin;
 use countersign_domain::pending::PendingAuthorization;
@@ -15,7 +15,7 @@ use crate::sign_in::describe_sign_in::{Standing, describe_sign_in};
 use crate::steps::login::{Browser, find_login};
 use crate::tests::world::{TestClient, World, code_of, parameter, request};
 
-/// A world in which Ann's browser remembers her at a client.
+/// A world in which Ann's browser remembers her, and she agreed to a client.
 async fn remembered(origin: ClientOrigin) -> (World, TestClient, Browser) {
     let world = World::new();
     let client = world.client_by(origin).await;
@@ -39,7 +39,7 @@ async fn go_on(
         .map(|done| done.to.address())
 }
 
-/// What a client hears that forbids asking.
+/// What a client that forbids asking the person (`prompt=none`) gets.
 async fn silently(world: &World, client: &TestClient, browser: &Browser, more: &[(&str, &str)]) -> String {
     let more: Vec<_> = more.iter().copied().chain([("prompt", "none")]).collect();
     match begin_authorization(&world.context, &request(client, &more), browser).await {
@@ -108,7 +108,7 @@ async fn b_061_a_new_client_and_a_new_scope_need_a_fresh_signature() {
         let next = world.pending(&client, &[("scope", scope), ("state", scope)]).await;
         assert!(
             go_on(&world, &next, &browser).await.is_ok(),
-            "{scope}: what was signed for is kept together"
+            "{scope}: what was signed for is remembered together"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Requests that wait for a person: pushed ones, and those of devices, as time goes by.
+//! Requests that wait for a person: pushed requests and those of devices, as time passes.
 
 use countersign_domain::device::{self, DeviceRejected};
 use countersign_domain::error::OAuthErrorCode;
@@ -114,7 +114,7 @@ async fn an_answered_device_stays_answered_though_its_tokens_are_forgotten() {
     assert_eq!(again.refusal().code, OAuthErrorCode::InvalidGrant);
 }
 
-/// All grants for one device have one id and one code: the wallet tells who answered.
+/// All grants for one device have the same id and the same code. Only the wallet tells who answered.
 #[tokio::test]
 async fn whoever_comes_second_neither_signs_in_nor_puts_an_address_on_file() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! RP-initiated logout, and who is told of it.
+//! RP-initiated logout, and which clients are told.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ async fn client(world: &World) -> TestClient {
         .await
 }
 
-/// Signs in at a browser that remembers it, and exchanges the code.
+/// Signs in on a browser that remembers it, and exchanges the code.
 async fn tokens(
     world: &World,
     client: &TestClient,

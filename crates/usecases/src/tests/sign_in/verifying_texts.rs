@@ -29,13 +29,13 @@ async fn verified<'a>(world: &World, text: &'a str, signature: &'a str) -> TextV
     verify_text(&world.context, asked).await
 }
 
-/// The CAIP-10 name of whoever signed.
+/// The CAIP-10 name of the account that signed.
 fn signer(told: &TextVerified<'_>) -> String {
     let SignatureFound::Valid(account) = &told.signature else { panic!("{told:?}") };
     account.caip10()
 }
 
-/// The CAIP-10 name of whoever signed a text that names somebody else.
+/// The CAIP-10 name of the account that signed a text that names another one.
 fn names_another(told: &TextVerified<'_>) -> String {
     let SignatureFound::NamesAnother(account) = &told.signature else { panic!("{told:?}") };
     account.caip10()
@@ -112,7 +112,7 @@ async fn an_account_that_the_person_names_is_judged_and_is_not_valid_where_the_t
         let told = verify_text(&world.context, asked(address, chain)).await;
         assert_eq!(names_another(&told), "toy:1:toy-bob");
     }
-    // Whoever did not sign it at all is told that.
+    // An account that did not sign the text at all gets that answer.
     let told = verify_text(&world.context, asked("toy-ann", None)).await;
     assert!(matches!(told.signature, SignatureFound::Invalid { .. }), "{told:?}");
     let unclear = async |address, chain| {
@@ -152,7 +152,8 @@ async fn a_text_can_be_looked_at_before_it_is_signed() {
     assert_eq!(format!("{asked:?}"), "TextToVerify { .. }", "never printed");
 }
 
-/// Twins write their addresses alike on two chains, and a third family looks the same; on `down` nobody can be asked.
+/// Twins have the same addresses on two chains, and a third family has addresses like theirs. On `down` no
+/// signature can be checked.
 struct Twins;
 
 #[async_trait]
@@ -185,7 +186,7 @@ impl WalletVerifier for Twins {
     }
 }
 
-/// What is found for a text of the twins with this kind and these lines.
+/// The answer for a text with this account kind and these lines.
 async fn found_for(kind: &str, lines: &str) -> SignatureFound {
     let mut world = World::new();
     world.context.wallets = Arc::new(Twins);

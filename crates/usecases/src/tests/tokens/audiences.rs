@@ -1,5 +1,5 @@
-//! Audiences and consents under attack: whatever a client sends, its tokens are for what somebody signed for, and a remembered
-//! sign-in repeats one consent (F-01, F-03, F-09).
+//! Audiences and consents under attack: whatever a client sends, its tokens are only for what somebody signed
+//! for, and a remembered sign-in repeats only one consent (F-01, F-03, F-09).
 
 use countersign_domain::client::ClientOrigin;
 use countersign_domain::id::ClientId;
@@ -36,7 +36,7 @@ const A: &str = "https://a.example";
 const B: &str = "https://b.example";
 const ELSEWHERE: &str = "https://evil.example/cb";
 
-/// What nobody may name, in many spellings: it is refused wherever it comes.
+/// Resources that nobody may name, in many spellings. They are refused everywhere.
 const NEVER: [&str; 17] = [
     "https://bank-api.example/mcp",
     "https://a.example/",
@@ -65,7 +65,7 @@ fn audience(world: &World, tokens: &TokenAnswer) -> Vec<String> {
     world.context.signer.read_access_token(tokens.access_token.expose()).unwrap().audience
 }
 
-/// A client that may do everything, at two places.
+/// A client that may do everything, with two redirect URIs.
 async fn client(world: &World) -> TestClient {
     let grant_types = [
         "authorization_code",
@@ -104,7 +104,7 @@ fn refresh(client: &TestClient, tokens: &TokenAnswer, resources: &[&str]) -> Ref
     }
 }
 
-/// The requests that named what they may not, and what became of each.
+/// Begins an authorization for this resource. The answer is its error, or `taken`.
 async fn begin_with(world: &World, client: &TestClient, resource: &str) -> String {
     let asked = request(client, &[("resource", resource)]);
     match begin_authorization(&world.context, &asked, &Browser::default()).await {
@@ -166,7 +166,7 @@ async fn f_01_a_code_and_a_refresh_token_give_nothing_that_was_not_signed_for() 
             let refused = exchange_code(&world.context, exchange(&client, &code, &[granted[0], uri])).await;
             assert_eq!(refused.unwrap_err().refusal().code.name(), "invalid_target", "{asked:?} {uri}");
         }
-        // Nothing was consumed.
+        // Nothing was used up.
         let mut tokens = exchange_code(&world.context, exchange(&client, &code, &[])).await.unwrap();
         assert_eq!(audience(&world, &tokens), granted);
         for uri in NEVER.into_iter().chain([A, B, ISSUER]).filter(|uri| !granted.contains(uri)) {
@@ -178,7 +178,7 @@ async fn f_01_a_code_and_a_refresh_token_give_nothing_that_was_not_signed_for() 
             assert!(audience(&world, &tokens).iter().all(|uri| granted.contains(&uri.as_str())));
         }
         tokens = refresh_tokens(&world.context, refresh(&client, &tokens, &[])).await.unwrap();
-        assert_eq!(audience(&world, &tokens), granted, "a narrower one before takes nothing away");
+        assert_eq!(audience(&world, &tokens), granted, "an earlier token with fewer takes nothing away");
     }
 }
 
@@ -272,7 +272,7 @@ async fn f_01_where_any_resource_is_taken_no_client_is_one() {
     }
 }
 
-/// The same request of a client, with another place to go.
+/// The same request of a client, with another redirect URI.
 fn at(place: &str, pending: PendingAuthorization) -> PendingAuthorization {
     let redirect_uri = RedirectUri::from_trusted(place.to_owned());
     let request = pending.client_request().unwrap().clone();
@@ -280,7 +280,7 @@ fn at(place: &str, pending: PendingAuthorization) -> PendingAuthorization {
     PendingAuthorization { requester, ..pending }
 }
 
-/// Ann signed at one place for one API; everything else is asked for in all ways to go on without a signature.
+/// Ann signed for one API at one place. The client tries every way to get anything else without a signature.
 #[tokio::test]
 async fn f_03_a_remembered_sign_in_goes_where_it_was_signed_for_and_nowhere_else() {
     for origin in [ClientOrigin::SelfRegistered, ClientOrigin::Operator] {
@@ -317,7 +317,7 @@ async fn f_03_a_remembered_sign_in_goes_where_it_was_signed_for_and_nowhere_else
             let Err(BeginAuthorizationError::Redirect { to, .. }) = refused else { panic!("{refused:?}") };
             assert_eq!(parameter(&to.address(), "error").as_deref(), Some("consent_required"), "{more:?}");
         }
-        // What was signed for still goes on, and a second place beside it has a consent of its own.
+        // What was signed for still continues. A second place beside it has a consent of its own.
         let again = world.pending(&registered, &[signed[0], signed[1], ("state", "again")]).await;
         let wishes = ContinueWishes::default();
         let to = continue_session(&world.context, &again, &browser, wishes).await.unwrap().to.address();
@@ -329,7 +329,7 @@ async fn f_03_a_remembered_sign_in_goes_where_it_was_signed_for_and_nowhere_else
         let wishes = ContinueWishes::default();
         assert!(
             continue_session(&world.context, &mixed, &browser, wishes).await.is_err(),
-            "two are not put together"
+            "two consents are not combined"
         );
         if origin == ClientOrigin::Operator {
             let silent = request(&registered, &[signed[0], signed[1], ("prompt", "none")]);
@@ -381,7 +381,7 @@ async fn f_09_userinfo_takes_tokens_that_are_for_this_server() {
             Err(error) => panic!("{error:?}"),
         }
     }
-    // The way of MCP clients that speak OpenID Connect: the resource is named at both ends.
+    // This is how MCP clients that speak OpenID Connect do it: they name the resource in both requests.
     let code = world.code(&client, "toy-ann", &[("scope", "openid profile"), ("resource", A)]).await;
     let tokens = exchange_code(&world.context, exchange(&client, &code, &[A])).await.unwrap();
     assert_eq!(audience(&world, &tokens), [A, ISSUER]);

@@ -22,7 +22,7 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 const PKCE: [(&str, &str); 2] = [("code_challenge", CHALLENGE), ("code_challenge_method", "S256")];
 
 impl World {
-    /// A good proof by this key, with some claims replaced.
+    /// A valid proof by this key, with some claims replaced.
     fn proof(&self, key: &str, path: &str, more: &Value) -> String {
         let now = self.context.clock.now();
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed).to_string();

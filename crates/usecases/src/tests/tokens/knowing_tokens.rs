@@ -1,4 +1,4 @@
-//! What an access token means is remembered, and that it lives on is asked each time (ADR 0028).
+//! What an access token means is remembered. Whether it is still valid is asked each time (ADR 0028).
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::tests::world::{TestClient, World};
 use crate::tokens::introspect_token::introspect_token;
 use crate::tokens::read_user_info::ReadUserInfoError;
 
-/// Two replicas on one storage. Both know the token, and have been asked for it more than once.
+/// Two replicas on one storage. Both remember the token.
 async fn known() -> ([World; 2], TestClient, TokenAnswer) {
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::default());
     let replicas = [World::on(Arc::clone(&storage)), World::on(storage)];
@@ -26,17 +26,17 @@ async fn known() -> ([World; 2], TestClient, TokenAnswer) {
     (replicas, client, tokens)
 }
 
-/// What the storage was asked about tokens; of the user it is asked each time.
+/// What the storage was asked about tokens. It is asked about the user each time anyway.
 fn asked_of_tokens(storage: &Breakable) -> Vec<&'static str> {
     storage.asked().into_iter().filter(|call| ["find_access", "lives_on"].contains(call)).collect()
 }
 
-/// Nobody takes the token any more, and nobody is told why.
+/// Nobody accepts the token any more, and nobody is told why.
 async fn is_dead_everywhere(replicas: &[World], client: &TestClient, tokens: &TokenAnswer) {
     for replica in replicas {
         let refused = replica.user_info(tokens).await;
         assert!(matches!(refused, Err(ReadUserInfoError::TokenInvalid)), "{refused:?}");
-        // A client that is gone may ask for nothing.
+        // A deleted client may not ask at all.
         if let Ok(facts) =
             introspect_token(&replica.context, &client.credentials(), &tokens.access_token).await
         {
@@ -78,7 +78,7 @@ async fn a_token_that_is_not_known_to_live_is_never_remembered() {
     assert_eq!(asked_of_tokens(&storage), ["find_access"; 2]);
 }
 
-/// Whoever knows the id of a token that is remembered has not the token.
+/// Knowing the id of a remembered token is not having the token.
 #[tokio::test]
 async fn a_remembered_token_is_believed_by_its_hash_alone() {
     let ([world, _], _, tokens) = known().await;

@@ -1,4 +1,4 @@
-//! ID tokens, the claims and users that are asked for, and resources.
+//! ID tokens, requested claims and users, and resources.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -39,7 +39,7 @@ async fn tokens(world: &World, client: &TestClient, address: &str, more: &[(&str
     world.exchange(client, &code).await.unwrap()
 }
 
-/// The error that the client hears of.
+/// The error that the client gets.
 async fn refusal(world: &World, client: &TestClient, more: &[(&str, &str)]) -> String {
     match begin_authorization(&world.context, &request(client, more), &Browser::default()).await {
         Err(BeginAuthorizationError::Redirect { to, .. }) => parameter(&to.address(), "error").unwrap(),
@@ -183,7 +183,7 @@ async fn a_108_access_tokens_are_for_the_resources_of_the_request_and_a_refresh_
         proof: None,
     };
     let wider = exchange_code(&world.context, exchange(vec!["https://c.example".to_owned()])).await;
-    assert!(matches!(wider, Err(ExchangeCodeError::Resource(_))), "nothing is consumed by it");
+    assert!(matches!(wider, Err(ExchangeCodeError::Resource(_))), "the refusal uses nothing up");
     let narrow = exchange(vec!["https://b.example".to_owned()]);
     let first = exchange_code(&world.context, narrow).await.unwrap();
     assert_eq!(audience(&first), json!("https://b.example"));
