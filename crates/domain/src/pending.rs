@@ -30,7 +30,7 @@ pub struct PendingAuthorization {
     pub requester: Requester,
     /// The language that the client asked for, as it wrote it.
     pub ui_locales: Option<String>,
-    /// How old a remembered sign-in may be: one from before this time does not answer the request.
+    /// A remembered sign-in from before this time does not answer the request.
     pub oldest_sign_in: Option<OffsetDateTime>,
     /// When the request is forgotten.
     pub expires_at: OffsetDateTime,
@@ -39,7 +39,7 @@ pub struct PendingAuthorization {
 }
 
 impl PendingAuthorization {
-    /// A request without a challenge, in any language, which every remembered sign-in may answer.
+    /// A request without a challenge, in any language, that every remembered sign-in may answer.
     pub const fn of(requester: Requester, expires_at: OffsetDateTime) -> Self {
         Self { requester, ui_locales: None, oldest_sign_in: None, expires_at, challenges: Vec::new() }
     }
@@ -73,7 +73,8 @@ impl PendingAuthorization {
         self.requester.access()
     }
 
-    /// The request of a client that the browser takes the code to; `None` for the account page and for a device.
+    /// The request of a client that gets its code through the browser; `None` for the account page and for a
+    /// device.
     pub const fn client_request(&self) -> Option<&ClientRequest> {
         match &self.requester {
             Requester::Client(request) => Some(request),
@@ -96,12 +97,14 @@ impl PendingAuthorization {
         self.requester.purpose()
     }
 
-    /// What somebody agrees to who signs for it, besides client and scopes; `None` for the account page, which gets no grant.
+    /// What a person agrees to by signing for it, besides the client and the scopes; `None` for the account
+    /// page, which gets no grant.
     pub fn terms(&self) -> Option<ConsentTerms> {
         self.requester.terms()
     }
 
-    /// May a remembered sign-in answer the request? A client that wants to see what was signed gets a signature of its own.
+    /// May a remembered sign-in answer the request? If the client wants to see what was signed, it needs a
+    /// signature of its own.
     pub fn takes_session(&self, session: &LoginSession) -> bool {
         let is_for_them = match &self.requester {
             Requester::Client(request) => request.required_user.is_none_or(|user| user == session.user),
@@ -126,7 +129,8 @@ impl PendingAuthorization {
             && name.state.as_deref() == state
     }
 
-    /// A short name for this request among the few of one session, so that a page can be loaded again.
+    /// A short name that tells this request from the few others of a session, so that a page can be loaded
+    /// again.
     pub fn label(&self) -> String {
         self.requester.name().label()
     }

@@ -17,8 +17,8 @@ use crate::redirect_uri::{Destination, RedirectUri};
 use crate::response_mode::ResponseMode;
 use crate::scope::ScopeSet;
 
-/// What stands for our account page on a page's form and in a label, where other requests have their client's id. It is the
-/// nil UUID, which no client has.
+/// Stands for our account page in a form and in a label, where other requests have their client's id. It is
+/// the nil UUID, which no client has.
 pub const ACCOUNT_PAGE: &str = "00000000-0000-0000-0000-000000000000";
 
 /// Who asks somebody to sign in.
@@ -59,7 +59,7 @@ pub struct ClientRequest {
     pub state: Option<String>,
     /// OpenID Connect's replay protection, given back in the ID token.
     pub nonce: Option<String>,
-    /// PKCE.
+    /// The PKCE challenge.
     pub code_challenge: Option<CodeChallenge>,
     /// The address that the client thinks will sign; never believed.
     pub login_hint: Option<String>,
@@ -106,7 +106,8 @@ impl Requester {
         }
     }
 
-    /// What somebody agrees to who signs, besides client and scopes; `None` for the account page, which gets no grant.
+    /// What a person agrees to by signing, besides the client and the scopes; `None` for the account page,
+    /// which gets no grant.
     pub fn terms(&self) -> Option<ConsentTerms> {
         match self {
             Self::Client(request) => Some(request.terms()),
@@ -139,7 +140,8 @@ impl Requester {
         }
     }
 
-    /// Tells a form everything that its page shows about the request, each kind of request under a name of its own.
+    /// Tells a form everything that its page shows about the request. Each kind of request begins with a name
+    /// of its own.
     pub(super) fn bind(&self, form: FormSecret) -> FormSecret {
         match self {
             Self::Client(request) => request.bind(form.that_says("client")),
@@ -167,7 +169,7 @@ impl Requester {
 }
 
 impl ClientRequest {
-    /// A request that leaves out everything that it may leave out.
+    /// A request without any of its optional parts.
     pub const fn bare(client: ClientId, redirect_uri: RedirectUri, scope: ScopeSet) -> Self {
         Self {
             access: AccessRequest { client, document: None, scope, resources: Vec::new() },
@@ -182,13 +184,14 @@ impl ClientRequest {
         }
     }
 
-    /// What somebody agrees to who signs, besides client and scopes.
+    /// What a person agrees to by signing, besides the client and the scopes.
     pub fn terms(&self) -> ConsentTerms {
         self.access.terms_at(ConsentDestination::of(&self.redirect_uri))
     }
 
-    /// The id of the grant that a login session gets from this request, which is forgotten at `expires_at`. It is the same each
-    /// time, so that the request is answered once however often it is sent (B-065). No two sessions share an id.
+    /// The id of the grant that a login session gets from this request, which is forgotten at `expires_at`.
+    /// It is the same each time, so the request is answered once however often it is sent (B-065). No two
+    /// sessions share an id.
     pub fn grant_id(&self, expires_at: OffsetDateTime, session: SessionId) -> GrantId {
         let mut hash = Sha256::new();
         hash.update(session.as_uuid());
@@ -228,7 +231,7 @@ impl ClientRequest {
 }
 
 impl WaitingDevice {
-    /// What somebody agrees to who signs, besides client and scopes.
+    /// What a person agrees to by signing, besides the client and the scopes.
     pub fn terms(&self) -> ConsentTerms {
         self.access.terms_at(ConsentDestination::Device)
     }
@@ -251,7 +254,8 @@ impl AccessRequest {
 }
 
 impl RequestName<'_> {
-    /// A short name for the request among the few of one session, so that a page can be loaded again.
+    /// A short name that tells the request from the few others of a session, so that a page can be loaded
+    /// again.
     pub fn label(&self) -> String {
         let mut hash = Sha256::new();
         for part in [&self.client_id, self.redirect_uri, self.state.as_deref().unwrap_or_default()] {
