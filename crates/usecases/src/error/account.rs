@@ -44,7 +44,7 @@ impl Refuse for ConfirmEmailError {
             Self::LinkInvalid => OAuthError::new(Code::InvalidRequest, "this link is not valid any more"),
             Self::NotTheirs => OAuthError::new(
                 Code::AccessDenied,
-                "whom the link was mailed to is not signed in here: sign in with their wallet first",
+                "the person that the link was mailed to is not signed in here: sign in with their wallet first",
             ),
             Self::SharedAddress => OAuthError::new(
                 Code::Conflict,

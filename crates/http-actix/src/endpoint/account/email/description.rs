@@ -102,7 +102,7 @@ pub(crate) fn confirm() -> Operation {
         401,
         &[(
             "access_denied",
-            "whom the link was mailed to is not signed in here: sign in with their wallet first",
+            "the person that the link was mailed to is not signed in here: sign in with their wallet first",
         )],
     )
     .refuses(
