@@ -29,7 +29,7 @@ pub struct TokenAnswer {
     pub refresh_token: Option<Secret>,
     /// The scopes of the access token.
     pub scope: ScopeSet,
-    /// The ID token, if `openid` was granted.
+    /// The ID token, if the scopes include `openid`.
     pub id_token: Option<Secret>,
     /// The key that the access token is bound to.
     pub key: Option<KeyThumbprint>,

@@ -26,7 +26,7 @@ pub struct TokenFacts {
     pub issued_at: OffsetDateTime,
     /// When it expires.
     pub expires_at: OffsetDateTime,
-    /// The resources that an access token is for; `None` for a refresh token, which only we accept.
+    /// Where an access token is valid; `None` for a refresh token, which only we accept.
     pub audience: Option<Vec<String>>,
     /// Its id.
     pub id: TokenId,
