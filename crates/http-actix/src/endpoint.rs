@@ -1,6 +1,6 @@
-//! One file for each endpoint: what it reads, what it answers, and the handler between. They stand in the rooms of their
-//! use-cases; `site` has what belongs to no subject, `steps` what handlers lend each other, and `description` what the
-//! descriptions of endpoints share.
+//! One file for each endpoint: what it reads, what it answers, and the handler between. The folders are those
+//! of the use-cases, with three more: `site` has what belongs to no subject, `steps` what several handlers
+//! need, and `description` what the descriptions of endpoints share.
 
 pub(crate) mod account;
 pub(crate) mod clients;

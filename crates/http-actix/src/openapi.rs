@@ -1,7 +1,9 @@
-//! The OpenAPI document: types from the code (paperclip's derive on what the endpoints read and write), operations from the
-//! `description.rs` beside each endpoint. The rules of values, which the derive cannot say, are in `schemas`.
+//! The OpenAPI document. Types come from the code, through paperclip's derive on what the endpoints read and
+//! write. Operations come from the `description.rs` beside each endpoint. The rules about values, which the
+//! derive cannot express, are in `schemas`.
 //!
-//! The document is made once at start. Tests hold it against the routes and the types, schemathesis against the server.
+//! The document is made at the first request and then kept. Tests compare it with the routes and the types;
+//! schemathesis compares it with the server.
 
 mod schemas;
 #[cfg(test)]
@@ -26,11 +28,12 @@ use crate::endpoint::{account, clients};
 use crate::page::templates::Asset;
 use crate::state::AppState;
 
-const INTRODUCTION: &str = "Countersign is an OAuth 2.0 authorization server: people sign in by signing a text with their \
-wallet.\n\nErrors are `{error, error_description}`, or a page where the client prefers `text/html`. Every answer carries \
-`X-Request-Id`. Times are ISO 8601 in UTC, durations are whole seconds, and what is not known is left out. `HEAD` works \
-wherever a document or a page can be read; `OPTIONS` answers preflights where pages of other sites may call. Bodies may \
-have 64 KiB, addresses and headers 16 KiB each.";
+const INTRODUCTION: &str = "Countersign is an OAuth 2.0 authorization server: people sign in by signing a \
+text with their wallet.\n\nErrors are `{error, error_description}`, or a page if the client prefers \
+`text/html`. Every response carries `X-Request-Id`. Times are ISO 8601 in UTC, durations are whole seconds, \
+and unknown values are left out. `HEAD` works wherever a document or a page can be read; `OPTIONS` answers \
+preflights where pages of other sites may call. A body can have up to 64 KiB, the URL and the headers up to \
+16 KiB each.";
 
 /// Makes the document for a server at this address.
 pub fn openapi_json(public_url: &PublicUrl) -> String {
@@ -63,12 +66,12 @@ fn document(public_url: &PublicUrl) -> Value {
         "servers": [{"url": public_url.as_str()}],
         "tags": [
             {"name": "Sign-in", "description": "The eight steps from a registration to a revoked token."},
-            {"name": "Account", "description": "What people see and change of what is theirs."},
+            {"name": "Account", "description": "People see and change what is theirs."},
             {"name": "Wallets", "description": "One user, many wallets."},
-            {"name": "Clients", "description": "What a client does with its own registration (RFC 7592)."},
-            {"name": "Discovery", "description": "What libraries read first."},
-            {"name": "Pages", "description": "What people see, and this description."},
-            {"name": "Probes", "description": "For whoever runs the server."},
+            {"name": "Clients", "description": "A client manages its own registration (RFC 7592)."},
+            {"name": "Discovery", "description": "What client libraries read first."},
+            {"name": "Pages", "description": "Pages for people, and this description."},
+            {"name": "Probes", "description": "For the operator of the server."},
         ],
         "paths": paths,
         "components": {
@@ -79,7 +82,7 @@ fn document(public_url: &PublicUrl) -> Value {
     })
 }
 
-/// Everything that the server answers, in the order of the document.
+/// Every operation that the server has, in the order of the document.
 fn operations(public_url: &PublicUrl) -> Vec<Operation> {
     vec![
         clients::description::register(public_url),
@@ -137,7 +140,7 @@ fn operations(public_url: &PublicUrl) -> Vec<Operation> {
     ]
 }
 
-/// What it says of itself.
+/// The operation that serves the document.
 fn description() -> Operation {
     Operation::new("GET", "/openapi.json", ("openapi", "This description, for tools"), "This document.")
         .answers_object(200, "The document.", json!({"openapi": "3.0.3"}))
@@ -154,24 +157,24 @@ fn headers() -> Value {
     };
     json!({
         "RequestId": {
-            "description": "Names this answer in the log. One that was sent along is kept.",
+            "description": "Identifies this response in the log. If the request carries one, it is kept.",
             "required": true,
             "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"},
             "example": "3f0e6a0c5d8f4f0f9d0a7a2f0b9c4e11",
         },
-        "CacheControl": header("How long the answer may be kept; mostly not at all.", true, "no-store"),
+        "CacheControl": header("How long the response may be cached; usually not at all.", true, "no-store"),
         "Location": header("Where the browser goes.", true, "/auth"),
         "SetCookie": header("The sealed session of the sign-in.", false, "oauth_session=…; Path=/; HttpOnly; SameSite=Lax"),
-        "Allow": header("The methods that the path takes.", true, "POST"),
+        "Allow": header("The methods that the path accepts.", true, "POST"),
         "RetryAfter": {
             "description": "Seconds to wait.",
             "required": true,
             "schema": {"type": "integer", "minimum": 0},
             "example": 2,
         },
-        "DpopNonce": header("Only where a proof came: the nonce of the next one.", false, "q0cYzYl5m0x3pT2kqM9cVw"),
+        "DpopNonce": header("The nonce for the next proof. Only if the request had a proof.", false, "q0cYzYl5m0x3pT2kqM9cVw"),
         "BearerChallenge": header("The scheme of RFC 6750.", true, "Bearer realm=\"countersign\""),
-        "BasicChallenge": header("Only where HTTP Basic was tried.", false, "Basic realm=\"countersign\", charset=\"UTF-8\""),
+        "BasicChallenge": header("Only if the client tried HTTP Basic.", false, "Basic realm=\"countersign\", charset=\"UTF-8\""),
     })
 }
 
@@ -186,7 +189,7 @@ fn security_schemes(public_url: &PublicUrl) -> Value {
     json!({
         (scheme::ACCESS_TOKEN): {
             "type": "oauth2",
-            "description": "An access token of the token endpoint, as `Authorization: Bearer …`.",
+            "description": "An access token from the token endpoint, sent as `Authorization: Bearer …`.",
             "flows": {"authorizationCode": {
                 "authorizationUrl": public_url.join("/oauth/authorize"),
                 "tokenUrl": public_url.join("/oauth/token"),
@@ -197,13 +200,14 @@ fn security_schemes(public_url: &PublicUrl) -> Value {
         (scheme::REGISTRATION_TOKEN): {
             "type": "http",
             "scheme": "bearer",
-            "description": "The `registration_access_token` of the registration; at the registration itself the operator's \
-                            initial access token, where one is needed.",
+            "description": "The `registration_access_token` of the client. To register: the operator's \
+                            initial access token, if one is required.",
         },
         (scheme::CLIENT_BASIC): {
             "type": "http",
             "scheme": "basic",
-            "description": "`client_id` and `client_secret` in a header instead of the body.",
+            "description": "`client_id` and `client_secret` in the `Authorization` header instead of the \
+                            body.",
         },
         (scheme::SESSION): {
             "type": "apiKey",
@@ -215,7 +219,8 @@ fn security_schemes(public_url: &PublicUrl) -> Value {
             "type": "apiKey",
             "in": "cookie",
             "name": login_cookie::name(public_url.is_https()),
-            "description": "Set by `/oauth/login` where the browser shall remember the sign-in, and for the account page.",
+            "description": "Set by `/oauth/login` if the browser should remember the sign-in, and for the \
+                            account page.",
         },
     })
 }

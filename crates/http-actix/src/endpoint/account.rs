@@ -1,5 +1,6 @@
-//! `/account`: what a person has here, and what they change of it. Everything works by forms: each is answered with the page
-//! again, which says what was done. Whoever is not signed in is sent to the sign-in page first, and comes back.
+//! `/account`: what a person has here, and how they change it. Everything works with forms; the answer to
+//! each is the page again, which says what was done. A person who is not signed in goes to the sign-in page
+//! first and then comes back.
 
 pub(crate) mod data;
 pub(crate) mod description;
@@ -37,7 +38,7 @@ use crate::state::AppState;
 use page::Step;
 use trouble::Trouble;
 
-/// Shows the page, or leads to the sign-in.
+/// Shows the page, or redirects to the sign-in page.
 pub(crate) async fn show(
     state: Data<AppState>,
     request: HttpRequest,
@@ -57,7 +58,7 @@ pub(crate) async fn show(
     }
 }
 
-/// A form that says nothing but which one it is.
+/// A form with no fields except its secret.
 #[derive(Deserialize, Apiv2Schema)]
 pub(crate) struct PlainForm {
     /// The secret of the page's form.
@@ -78,7 +79,7 @@ impl PlainForm {
     }
 }
 
-/// Asks for a new signature, for what an older one is not good enough for.
+/// Asks for a new signature, because some actions need a recent one.
 pub(crate) async fn sign_in_again(
     state: Data<AppState>,
     request: HttpRequest,
@@ -89,7 +90,7 @@ pub(crate) async fn sign_in_again(
     sign_in(&state, &session, Some(state.context.clock.now()), StatusCode::SEE_OTHER)
 }
 
-/// Leads to the sign-in page, and from there back to this one.
+/// Redirects to the sign-in page, which leads back to this one.
 fn sign_in(
     state: &AppState,
     session: &Session,
@@ -100,7 +101,7 @@ fn sign_in(
     sign_in_for(state, session, pending, status)
 }
 
-/// The request by which people sign in to this page.
+/// The pending request that signs a person in to this page.
 fn request_of_ours(state: &AppState) -> PendingAuthorization {
     let Policy { public_url, lifetimes, .. } = &state.context.policy;
     PendingAuthorization::for_account(public_url, state.context.clock.now(), lifetimes)
@@ -116,7 +117,7 @@ fn sign_in_for(
     Ok(HttpResponse::build(status).insert_header((header::LOCATION, to)).finish())
 }
 
-/// The answer to a form: the page once more, which says what was done.
+/// Answers a form: redirects to the page, which says what was done.
 pub(crate) fn back(state: &AppState, done: Option<Done>) -> HttpResponse {
     let base = state.context.policy.public_url.path();
     let to = match done {
@@ -126,7 +127,7 @@ pub(crate) fn back(state: &AppState, done: Option<Done>) -> HttpResponse {
     HttpResponse::SeeOther().insert_header((header::LOCATION, to)).finish()
 }
 
-/// Somebody may not do what they asked for. A person whose session is over by now signs in again; a program is told.
+/// Refuses an action. A person whose session has ended can sign in again; a program gets the error.
 fn refuse(state: &AppState, request: &HttpRequest, error: AccountError) -> Result<HttpResponse, ApiError> {
     match error {
         AccountError::SignedOut if prefers_html(request) => Ok(back(state, None)),
@@ -136,7 +137,7 @@ fn refuse(state: &AppState, request: &HttpRequest, error: AccountError) -> Resul
     }
 }
 
-/// The same for what needs a fresh signature: the page offers to sign again.
+/// The same for an action that needs a recent signature: the page offers to sign again.
 async fn refuse_change(
     state: &AppState,
     request: &HttpRequest,
@@ -150,7 +151,8 @@ async fn refuse_change(
     }
 }
 
-/// What a person wrote cannot be taken: the page says why, with the status of the error; a program gets the error itself.
+/// Refuses what a person sent: the page says why, with the status of the error. A program gets the error
+/// itself.
 async fn show_again(
     state: &AppState,
     request: &HttpRequest,

@@ -1,4 +1,4 @@
-//! `/oauth/clients`: clients register (RFC 7591) and manage what they registered (RFC 7592).
+//! `/oauth/clients`: clients register (RFC 7591) and manage their registration (RFC 7592).
 
 pub(crate) mod description;
 
@@ -28,56 +28,57 @@ use crate::limits::rate_limit::Limited;
 use crate::settings::Registration;
 use crate::state::AppState;
 
-/// What a client tells about itself.
+/// The metadata that a client registers.
 #[derive(Deserialize, Apiv2Schema)]
 pub(crate) struct ClientRequest {
-    /// At an update: the client's own id, if it is sent.
+    /// For an update: the client's own id, if it is sent.
     client_id: Option<String>,
-    /// At an update: the client's own secret, if it is sent; it cannot be chosen.
+    /// For an update: the client's own secret, if it is sent. A client cannot choose its secret.
     client_secret: Option<String>,
     /// The name that people see: 1 to 100 characters.
     client_name: Option<String>,
-    /// Where people may be sent back to: 1 to 20 URIs, and none only without `authorization_code`.
+    /// Where people may be sent back to: 1 to 20 URIs, or none if `grant_types` does not have
+    /// `authorization_code`.
     redirect_uris: Option<Vec<String>>,
     /// The client's home page.
     client_uri: Option<String>,
     /// Its logo.
     logo_uri: Option<String>,
-    /// The scopes that it may ask for; `profile` unless said otherwise.
+    /// The scopes that it may request; `profile` by default.
     scopes: Option<Vec<String>>,
-    /// RFC 7591's spelling of `scopes`, separated by spaces.
+    /// The same as `scopes` in the form of RFC 7591: one string, separated by spaces.
     scope: Option<String>,
-    /// `code` is the only one.
+    /// Only `code`.
     response_types: Option<Vec<String>>,
-    /// `authorization_code` and `refresh_token` unless said otherwise.
+    /// `authorization_code` and `refresh_token` by default.
     grant_types: Option<Vec<String>>,
-    /// `client_secret_post` unless said otherwise.
+    /// `client_secret_post` by default.
     token_endpoint_auth_method: Option<String>,
-    /// `public` is the only one.
+    /// Only `public`.
     subject_type: Option<String>,
-    /// Whom to write to.
+    /// How to reach the people who are responsible for the client.
     contacts: Option<Vec<String>>,
     /// Terms of service.
     tos_uri: Option<String>,
     /// Privacy policy.
     policy_uri: Option<String>,
-    /// Keys of the client.
+    /// Its keys.
     jwks: Option<BTreeMap<String, serde_json::Value>>,
     /// Where its keys are.
     jwks_uri: Option<String>,
     /// `web` or `native`.
     application_type: Option<String>,
-    /// The algorithm for ID tokens.
+    /// The algorithm that signs its ID tokens.
     id_token_signed_response_alg: Option<String>,
-    /// The algorithm for the client's own assertions.
+    /// The algorithm that signs the client's assertions.
     token_endpoint_auth_signing_alg: Option<String>,
     /// Where people may go after signing out.
     post_logout_redirect_uris: Option<Vec<String>>,
     /// Where the client is told that a sign-in ended.
     backchannel_logout_uri: Option<String>,
-    /// Must its authorization requests be pushed?
+    /// Whether its authorization requests must be pushed (RFC 9126).
     require_pushed_authorization_requests: Option<bool>,
-    /// Must its tokens be bound to a key (DPoP)?
+    /// Whether its access tokens must be bound to a key (DPoP).
     dpop_bound_access_tokens: Option<bool>,
 }
 
@@ -86,7 +87,7 @@ pub(crate) struct ClientRequest {
 pub(crate) struct ClientBody {
     /// The identifier.
     client_id: String,
-    /// The secret; only in the answer to the registration, and not for public clients.
+    /// The secret. Only in the response to the registration, and not for public clients.
     #[serde(skip_serializing_if = "Option::is_none")]
     client_secret: Option<String>,
     /// The name that people see.
@@ -99,17 +100,17 @@ pub(crate) struct ClientBody {
     /// Its logo.
     #[serde(skip_serializing_if = "Option::is_none")]
     logo_uri: Option<String>,
-    /// The scopes that it may ask for.
+    /// The scopes that it may request.
     scopes: Vec<&'static str>,
-    /// RFC 7591's spelling of `scopes`, separated by spaces.
+    /// The same as `scopes` in the form of RFC 7591: one string, separated by spaces.
     scope: String,
-    /// `code`, unless the client sends nobody here.
+    /// `code`, or nothing for a client without `authorization_code`.
     response_types: Vec<&'static str>,
-    /// How it may get tokens.
+    /// The grant types that it may use.
     grant_types: Vec<&'static str>,
-    /// How it proves who it is at the token endpoint.
+    /// How it authenticates at the token endpoint.
     token_endpoint_auth_method: &'static str,
-    /// Whom to write to.
+    /// How to reach the people who are responsible for the client.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     contacts: Vec<String>,
     /// Its terms of service.
@@ -127,10 +128,10 @@ pub(crate) struct ClientBody {
     /// `web` or `native`.
     #[serde(skip_serializing_if = "Option::is_none")]
     application_type: Option<String>,
-    /// The algorithm for ID tokens.
+    /// The algorithm that signs its ID tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     id_token_signed_response_alg: Option<String>,
-    /// The algorithm for the client's own assertions.
+    /// The algorithm that signs the client's assertions.
     #[serde(skip_serializing_if = "Option::is_none")]
     token_endpoint_auth_signing_alg: Option<String>,
     /// Where people may go after signing out.
@@ -139,29 +140,28 @@ pub(crate) struct ClientBody {
     /// Where the client is told that a sign-in ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     backchannel_logout_uri: Option<String>,
-    /// With it the session is always named.
+    /// Always true if there is a `backchannel_logout_uri`: logout tokens always name the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     backchannel_logout_session_required: Option<bool>,
-    /// Must its authorization requests be pushed?
+    /// Whether its authorization requests must be pushed (RFC 9126).
     #[serde(skip_serializing_if = "Option::is_none")]
     require_pushed_authorization_requests: Option<bool>,
-    /// Must its tokens be bound to a key (DPoP)?
+    /// Whether its access tokens must be bound to a key (DPoP).
     #[serde(skip_serializing_if = "Option::is_none")]
     dpop_bound_access_tokens: Option<bool>,
     /// When the client was registered.
     created_at: String,
-    /// The same in seconds since 1970.
+    /// The same time in seconds since 1970.
     client_id_issued_at: i64,
     /// 0: the secret does not expire.
     client_secret_expires_at: i64,
     /// Where the client reads and changes its registration.
     registration_client_uri: String,
-    /// What opens it; only in the answer to the registration.
+    /// The access token for that URI. Only in the response to the registration.
     #[serde(skip_serializing_if = "Option::is_none")]
     registration_access_token: Option<String>,
 }
 
-/// Registers a client.
 pub(crate) async fn register(
     state: Data<AppState>,
     request: HttpRequest,
@@ -179,7 +179,6 @@ pub(crate) async fn register(
     Ok(HttpResponse::Created().json(answer))
 }
 
-/// Reads a client's registration.
 pub(crate) async fn read(
     state: Data<AppState>,
     request: HttpRequest,
@@ -190,7 +189,7 @@ pub(crate) async fn read(
     Ok(HttpResponse::Ok().json(ClientBody::of(&state, client)))
 }
 
-/// Replaces a client's registration; its id and its secret stay.
+/// Replaces a client's registration. Its id and its secret stay the same.
 pub(crate) async fn update(
     state: Data<AppState>,
     request: HttpRequest,
@@ -209,7 +208,7 @@ pub(crate) async fn update(
     Ok(HttpResponse::Ok().json(ClientBody::of(&state, client)))
 }
 
-/// Removes a client with everything that people allowed it.
+/// Deletes a client and every grant that people gave it.
 pub(crate) async fn delete(
     state: Data<AppState>,
     request: HttpRequest,

@@ -1,5 +1,5 @@
-//! What the descriptions of the endpoints share. Each endpoint has its own in `description.rs` beside it, with a function for
-//! each of its handlers and by the same name; `openapi` makes the document of them.
+//! What the descriptions of the endpoints share. Each endpoint has a `description.rs` beside it, with one
+//! function for each handler, under the same name. `openapi` builds the document from them.
 
 pub(crate) mod examples;
 pub(crate) mod operation;

@@ -1,4 +1,4 @@
-//! From an authorization request to its answer, and signing out.
+//! The endpoints from an authorization request to its answer, and those for signing out.
 
 pub(crate) mod answer;
 pub(crate) mod auth_page;

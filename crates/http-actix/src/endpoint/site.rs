@@ -1,4 +1,4 @@
-//! What belongs to the server itself: its front page, its documents, its scripts and styles, and its probes.
+//! Endpoints of the server itself: its front page, its documents, its scripts and styles, and its probes.
 
 pub(crate) mod assets;
 pub(crate) mod discovery;

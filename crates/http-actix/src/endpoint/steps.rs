@@ -1,4 +1,4 @@
-//! What handlers lend each other. None of this is an endpoint by itself.
+//! What several handlers need. Nothing here is an endpoint.
 
 pub(crate) mod back_channel;
 pub(crate) mod client_credentials;

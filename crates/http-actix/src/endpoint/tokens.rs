@@ -1,4 +1,4 @@
-//! What is exchanged for tokens, and what tokens are asked for afterwards.
+//! The endpoints that issue tokens, accept them, look into them and revoke them.
 
 pub(crate) mod introspect;
 pub(crate) mod revoke;

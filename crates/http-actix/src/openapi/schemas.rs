@@ -1,5 +1,6 @@
-//! The schemas of what is sent and answered: names, types, descriptions and required fields from the types, and the rules of
-//! values that a type does not show. Those that need more than a line or two of rules stand in files of their own.
+//! The schemas of requests and answers. Names, types, descriptions and required fields come from the types;
+//! the rules about values, which a type does not show, are added here. A schema that needs more than a line
+//! or two of rules has a file of its own.
 
 mod authorization_request;
 mod clients;
@@ -18,15 +19,14 @@ use crate::endpoint::site::health;
 use crate::endpoint::tokens::{introspect, revoke, token, userinfo};
 use crate::error::ErrorBody;
 
-/// A dot-string of RFC 5321 at a domain with a top level of letters.
+/// A dot-string (RFC 5321) at a domain whose top-level label is letters only.
 const EMAIL: &str = r"^[a-z0-9]{1,32}([.+-][a-z0-9]{1,20})?@[a-z0-9]{1,32}\.[a-z]{2,10}$";
-/// One session, this one or all.
+/// A session by its id, `this` or `all`.
 const SESSION: &str = "^(this|all|[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})$";
 const SCOPES: &str = "^(openid|profile|email|offline_access|wallets|wallet_proof)( (openid|profile|email|offline_access|wallets|wallet_proof))*$";
 const SIGNATURE_VERDICTS: [&str; 6] =
     ["valid", "invalid", "undecided", "unclear_account", "no_account", "absent"];
 
-/// All schemas by their names.
 pub(super) fn all() -> Map<String, Value> {
     let schemas = [
         ("ClientRequest", clients::client_request()),
@@ -235,13 +235,13 @@ fn account() -> Value {
         ("added_at", time()),
         ("verified_at", time()),
     ]);
-    email["description"] = json!("The e-mail address, if one is on file.");
+    email["description"] = json!("The e-mail address on file, if there is one.");
     schema["properties"]["email"] = email;
     schema
 }
 
-/// What is sent: the handlers find missing fields themselves, so that the types do not know which are required. What is
-/// not required may also be null.
+/// The schema of a request. The handlers look for missing fields themselves, so the types do not know which
+/// fields are required. A field that is not required may also be null.
 fn request<T: Apiv2Schema>(required: &[&str], rules: &[(&str, Value)]) -> Value {
     let mut schema = derived::<T>(rules);
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
@@ -257,7 +257,7 @@ fn request<T: Apiv2Schema>(required: &[&str], rules: &[(&str, Value)]) -> Value 
     schema
 }
 
-/// What is answered: `optional` are the lists that are left out when they are empty.
+/// The schema of an answer. `optional` names the lists that are left out when they are empty.
 fn answer<T: Apiv2Schema>(optional: &[&str], rules: &[(&str, Value)]) -> Value {
     let mut schema = derived::<T>(rules);
     if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
@@ -266,7 +266,8 @@ fn answer<T: Apiv2Schema>(optional: &[&str], rules: &[(&str, Value)]) -> Value {
     schema
 }
 
-/// The schema that the derive made. Swagger's schemas of objects mean the same in OpenAPI 3.
+/// The schema that the derive made, with `rules` added. The derive makes Swagger 2 schemas, which mean the
+/// same in OpenAPI 3 for objects.
 fn derived<T: Apiv2Schema>(rules: &[(&str, Value)]) -> Value {
     let mut schema = serde_json::to_value(T::raw_schema()).unwrap_or_default();
     for (name, rule) in rules {

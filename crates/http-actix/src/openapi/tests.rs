@@ -1,4 +1,4 @@
-//! The document against the routes, the types and itself.
+//! The document agrees with the routes, with the types and with itself.
 
 use std::collections::BTreeSet;
 
@@ -41,7 +41,7 @@ fn schema<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     }
 }
 
-/// The values of the examples of a media type, whichever of the two ways it has.
+/// The examples of a media type, in either form: `example` or `examples`.
 fn examples(media: &Value) -> Vec<Value> {
     let many =
         media["examples"].as_object().into_iter().flatten().map(|(_, example)| example["value"].clone());
@@ -52,12 +52,13 @@ fn reads<T: DeserializeOwned>(example: &Value) {
     serde_json::from_value::<T>(example.clone()).unwrap_or_else(|error| panic!("{example}: {error}"));
 }
 
-/// Does the value have only fields that the schema knows, all that it requires, and their types?
+/// Asserts that the value has all fields that the schema requires, no others than it knows, and the right
+/// types.
 fn assert_fits(document: &Value, given: &Value, value: &Value) {
     let schema = schema(document, given);
     match schema["type"].as_str() {
         Some("object") => {
-            let object = value.as_object().unwrap_or_else(|| panic!("{value} is no object"));
+            let object = value.as_object().unwrap_or_else(|| panic!("{value} is not an object"));
             for name in schema["required"].as_array().into_iter().flatten() {
                 assert!(object.contains_key(name.as_str().unwrap()), "{name} is missing in {value}");
             }
@@ -69,14 +70,14 @@ fn assert_fits(document: &Value, given: &Value, value: &Value) {
             }
         }
         Some("array") => {
-            let items = value.as_array().unwrap_or_else(|| panic!("{value} is no list"));
+            let items = value.as_array().unwrap_or_else(|| panic!("{value} is not a list"));
             items.iter().for_each(|item| assert_fits(document, &schema["items"], item));
         }
-        Some("string") => assert!(value.is_string(), "{value} is no text"),
-        Some("integer") => assert!(value.is_i64(), "{value} is no integer"),
+        Some("string") => assert!(value.is_string(), "{value} is not a string"),
+        Some("integer") => assert!(value.is_i64(), "{value} is not an integer"),
         Some("boolean") => assert!(value.is_boolean(), "{value} is neither true nor false"),
         None if schema["oneOf"].is_array() => {
-            assert!(value.is_string() || value.is_array(), "{value} is neither a text nor a list");
+            assert!(value.is_string() || value.is_array(), "{value} is neither a string nor a list");
         }
         other => panic!("type {other:?} in {schema}"),
     }
@@ -86,7 +87,7 @@ fn assert_fits(document: &Value, given: &Value, value: &Value) {
 fn the_document_describes_every_route_and_no_other() {
     let described: BTreeSet<_> =
         operations(&made()).into_iter().map(|(method, path, _)| (method, path)).collect();
-    // HEAD goes with GET, and OPTIONS is the preflight: both are described once for all.
+    // HEAD goes with GET, and OPTIONS is the preflight. Both are described once, in the introduction.
     let served: BTreeSet<_> = WITHOUT_SESSION
         .iter()
         .chain(&WITH_SESSION)
@@ -156,11 +157,11 @@ fn the_examples_of_requests_are_read_by_the_endpoints() {
                 "#/components/schemas/DeviceRequest" => reads::<device_authorization::DeviceForm>,
                 "#/components/schemas/DeviceCode" => reads::<device::DeviceCodeForm>,
                 "#/components/schemas/IntrospectionRequest" => reads::<introspect::IntrospectionRequest>,
-                // Parameters have no type of their own; that they are described is the next best.
+                // Parameters have no type that could read them. Another test checks that they are described.
                 "#/components/schemas/AuthorizationRequest"
                 | "#/components/schemas/LogoutRequest"
                 | "#/components/schemas/PushedAuthorizationRequest" => |_| {},
-                other => panic!("{other} is read by nobody"),
+                other => panic!("no endpoint reads {other}"),
             };
             examples(content).iter().for_each(read);
         }

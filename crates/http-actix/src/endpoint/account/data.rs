@@ -1,5 +1,5 @@
-//! `POST /account/data`: everything that is a person's, as a file for programs. It needs a fresh signature: a browser that somebody left open
-//! must not tell all of it.
+//! `POST /account/data`: everything that the server knows about a person, as a JSON file. It needs a recent
+//! signature, so that a browser that someone left open does not give it all away.
 
 pub(crate) mod description;
 
@@ -21,20 +21,21 @@ use crate::error::ApiError;
 use crate::extract::body::Body;
 use crate::state::AppState;
 
-/// Everything that is a user's.
+/// Everything that belongs to a user.
 #[derive(Serialize, Apiv2Schema)]
 pub(crate) struct AccountBody {
     /// The user's id; it never changes.
     sub: String,
-    /// The name that clients are told.
+    /// The name that clients get.
     preferred_username: String,
     /// When the user first signed in.
     created_at: String,
     /// The wallets, the longest linked first.
     wallets: Vec<WalletBody>,
-    /// What the user agreed to, one entry for each client, destination and set of audiences, the last used first.
+    /// What the user agreed to, the last used first. There is one entry for each client, destination and set
+    /// of audiences.
     apps: Vec<AppBody>,
-    /// The live sessions, the last used first.
+    /// The active sessions, the last used first.
     sessions: Vec<SessionBody>,
     /// The e-mail address, if one is on file.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,12 +45,12 @@ pub(crate) struct AccountBody {
 /// A wallet of the user.
 #[derive(Serialize, Apiv2Schema)]
 pub(crate) struct WalletBody {
-    /// The account by CAIP-10. A key and the contract at its address may have one name.
+    /// The account in CAIP-10 form. A key and a contract at the same address can have the same form.
     account: String,
-    /// What it is, `key` or `contract`, in families that know both.
+    /// `key` or `contract`, in wallet families that have both.
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<&'static str>,
-    /// Since when it is the user's.
+    /// When it was linked to the user.
     linked_at: String,
 }
 
@@ -63,22 +64,23 @@ pub(crate) struct AppBody {
     /// Its home page, if it named one.
     #[serde(skip_serializing_if = "Option::is_none")]
     client_uri: Option<String>,
-    /// Did nobody look at this client?
+    /// Whether the client registered itself. The operator did not check such a client.
     self_registered: bool,
-    /// Who answers for the document that describes it, where nobody registered it: host and port.
+    /// For a client that its own document describes: the host and port of that document.
     #[serde(skip_serializing_if = "Option::is_none")]
     described_at: Option<String>,
-    /// Where it leads: the origin of a redirect URI, the scheme of an app, `device` or `program`; none for an agreement from before
-    /// this was written down, by which no sign-in is continued.
+    /// Where the sign-in leads: the origin of a redirect URI, the scheme of an app, `device` or `program`.
+    /// Left out if the user agreed before destinations were recorded; such an agreement does not continue a
+    /// sign-in without a signature.
     #[serde(skip_serializing_if = "Option::is_none")]
     destination: Option<String>,
-    /// For whom access tokens are: this server's issuer, and resources.
+    /// The audiences of its access tokens: this server's issuer, and resources.
     audiences: Vec<String>,
     /// The scopes, separated by spaces.
     scope: String,
     /// When the user first agreed.
     granted_at: String,
-    /// When they last signed in there.
+    /// When the user last signed in there.
     last_used_at: String,
 }
 
@@ -87,17 +89,17 @@ pub(crate) struct AppBody {
 pub(crate) struct SessionBody {
     /// Its id.
     id: String,
-    /// The wallet that signed, by CAIP-10.
+    /// The wallet that signed, in CAIP-10 form.
     wallet_account: String,
-    /// What the browser said of itself.
+    /// The browser and its system, as the browser named itself.
     browser: String,
     /// When the wallet signed.
     authenticated_at: String,
-    /// When it last led somewhere without a signature.
+    /// When the session was last used to sign in without a signature.
     last_used_at: String,
     /// When it ends.
     expires_at: String,
-    /// Is it the one that asks?
+    /// Whether it is the session of this request.
     is_this_one: bool,
 }
 
@@ -108,12 +110,12 @@ pub(crate) struct EmailBody {
     address: String,
     /// When it was added.
     added_at: String,
-    /// When it was confirmed, if it was.
+    /// When it was confirmed. Left out if it was not.
     #[serde(skip_serializing_if = "Option::is_none")]
     verified_at: Option<String>,
 }
 
-/// Gives it to whoever is signed in.
+/// Sends the file to the person who is signed in.
 pub(crate) async fn download(
     state: Data<AppState>,
     request: HttpRequest,

@@ -1,5 +1,5 @@
-//! What the OpenAPI document says of the account page, and what the descriptions of its forms share. The forms are those of
-//! the page; a program that keeps the cookie can send them too.
+//! What the OpenAPI document says about the account page, and what the descriptions of its forms share. A
+//! program that keeps the cookie can send the forms of the page too.
 
 use serde_json::{Value, json};
 
@@ -12,9 +12,9 @@ use crate::endpoint::description::scheme;
 pub(super) const TOO_OLD: Refusal =
     ("access_denied", "this needs a signature that is not older than ten minutes");
 pub(super) const NOT_SIGNED_IN: Refusal = ("access_denied", "nobody is signed in here");
-pub(super) const BACK: &str = "To the account page, which says what was done, or asks to sign in.";
+pub(super) const BACK: &str = "To the account page, which says what was done or asks the person to sign in.";
 
-/// How a form without a body is refused.
+/// The refusal of a form without a body.
 pub(super) const NO_BODY: Refusal =
     ("invalid_request", "Content-Type must be application/json or application/x-www-form-urlencoded");
 
@@ -23,15 +23,16 @@ pub(crate) fn show() -> Operation {
         "GET",
         "/account",
         ("account", "What a person has here"),
-        "A page: wallets, applications with access, sessions, the e-mail address, and the way out. Whoever is not signed in \
-         is sent to the sign-in page, and comes back.",
+        "A page with the person's wallets, applications, sessions and e-mail address, where they can also \
+         sign out and delete the account. A person who is not signed in goes to the sign-in page first and \
+         then comes back.",
     )
     .tag("Account")
     .parameter(parameter(
         "query",
         "done",
         false,
-        ("What was just done; the page says so where it led here itself.", "signed_out"),
+        ("What was just done. The page says so if our own page led here.", "signed_out"),
         json!({"type": "string"}),
     ))
     .shows(200, "The page.", HTML, PAGE)
@@ -45,7 +46,7 @@ pub(crate) fn sign_in_again() -> Operation {
         "POST",
         "/account/sign-in",
         ("signInAgain", "Sign in to the account page with a new signature"),
-        "What cannot be undone needs a signature that is not older than ten minutes.",
+        "Actions that cannot be undone need a signature that is at most ten minutes old.",
     )
     .tag("Account")
     .takes(&[FORM, JSON], "PlainForm", vec![plain()])
@@ -54,7 +55,7 @@ pub(crate) fn sign_in_again() -> Operation {
     .kept_to_page_forms()
 }
 
-/// A form that says nothing but which one it is.
+/// A form with no fields except its secret.
 pub(super) fn plain() -> Example {
     Example { name: "form", summary: "The form of the page", value: json!({"form": PAGE_FORM}) }
 }

@@ -1,5 +1,6 @@
-//! The e-mail address on the account page, and the page behind the link that confirms it. That link is opened by mail
-//! scanners too, so that only the button on the page does anything, and only for whoever is signed in as the user who gave the address.
+//! The e-mail address on the account page, and the page behind the link that confirms it. Mail scanners open
+//! that link too. Therefore only the button on the page changes anything, and only if the user who gave the
+//! address is signed in.
 
 pub(crate) mod description;
 
@@ -35,10 +36,10 @@ use crate::page::language::Language;
 use crate::page::name::Name;
 use crate::state::AppState;
 
-/// An address that goes on file.
+/// An e-mail address to put on file.
 #[derive(Deserialize, Apiv2Schema)]
 pub(crate) struct EmailRequest {
-    /// The address. The one that is on file is mailed a new link.
+    /// The address. If it is already on file, it gets a new link.
     email: Option<String>,
     /// The secret of the page's form.
     form: Option<String>,
@@ -49,7 +50,7 @@ pub(crate) struct EmailRequest {
 pub(crate) struct ConfirmEmailRequest {
     /// The secret in the link.
     token: Option<String>,
-    /// `yes`: the person knows that another account here has confirmed the same address.
+    /// `yes` if the person knows that another account here has confirmed the same address.
     shared: Option<String>,
     /// The secret of the page's form.
     form: Option<String>,
@@ -65,7 +66,7 @@ struct LinkPage {
     address: Option<String>,
     /// The wallet whose account it is for.
     wallet: Option<WalletShown>,
-    /// Who is signed in instead.
+    /// The wallet that is signed in instead, if any is.
     signed_in_as: Option<WalletShown>,
     /// The secret of the form.
     form: Option<String>,
@@ -77,12 +78,12 @@ struct WalletShown {
     kind: String,
 }
 
-/// The parameter by which the page leads to the sign-in of the account that the link is for.
+/// With this parameter, the page redirects to the sign-in for the account that the link is for.
 const SIGN_IN: &str = "sign_in";
-/// What the field `shared` says where the person agrees.
+/// The value of the field `shared` if the person agrees.
 const SHARED: &str = "yes";
 
-/// Puts an address on file, and mails the link that confirms it.
+/// Puts an address on file, and sends the link that confirms it.
 pub(crate) async fn put(
     state: Data<AppState>,
     request: HttpRequest,
@@ -134,8 +135,8 @@ pub(crate) async fn remove(
     }
 }
 
-/// Shows the page behind the link, which changes nothing. From there a person whose account is not the one that is signed in goes on to
-/// sign in, and comes back.
+/// Shows the page behind the link; this changes nothing. If the link is for an account that is not signed in,
+/// the person can go on from there to sign in, and then comes back.
 pub(crate) async fn ask(
     state: Data<AppState>,
     request: HttpRequest,

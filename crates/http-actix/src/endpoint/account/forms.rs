@@ -1,4 +1,4 @@
-//! The small forms of the account page: take an application's access away, sign out, delete the account.
+//! The small forms of the account page: revoke an application's access, sign out, delete the account.
 
 pub(crate) mod description;
 
@@ -23,7 +23,7 @@ use crate::extract::origin::require_ours;
 use crate::limits::rate_limit::Limited;
 use crate::state::AppState;
 
-/// Whose access ends.
+/// The client that loses its access.
 #[derive(Deserialize, Apiv2Schema)]
 pub(crate) struct RevokeAccessRequest {
     /// The client.
@@ -32,25 +32,25 @@ pub(crate) struct RevokeAccessRequest {
     form: Option<String>,
 }
 
-/// Which sessions end.
+/// The sessions to end.
 #[derive(Deserialize, Apiv2Schema)]
 pub(crate) struct EndSessionsRequest {
-    /// The id of one of the person's sessions, `this` for the one of the cookie, or `all`.
+    /// The id of one of the person's sessions, `this` for the session of the cookie, or `all`.
     session: Option<String>,
     /// The secret of the page's form.
     form: Option<String>,
 }
 
-/// The account goes.
+/// The confirmation that the account should be deleted.
 #[derive(Deserialize, Apiv2Schema)]
 pub(crate) struct DeleteAccountRequest {
-    /// `yes`: the person means it.
+    /// `yes` if the person is sure.
     confirm: Option<String>,
     /// The secret of the page's form.
     form: Option<String>,
 }
 
-/// Takes a client's access away.
+/// Revokes a client's access.
 pub(crate) async fn revoke(
     state: Data<AppState>,
     request: HttpRequest,
@@ -69,7 +69,7 @@ pub(crate) async fn revoke(
     }
 }
 
-/// Signs out: here, at another browser, or everywhere.
+/// Signs out: in this browser, in another one, or everywhere.
 pub(crate) async fn end(
     state: Data<AppState>,
     request: HttpRequest,
@@ -98,7 +98,7 @@ pub(crate) async fn end(
     Ok(answer)
 }
 
-/// Deletes the account of a person who signed lately and says that they mean it.
+/// Deletes the account, if the person signed recently and confirmed it.
 pub(crate) async fn delete(
     state: Data<AppState>,
     request: HttpRequest,

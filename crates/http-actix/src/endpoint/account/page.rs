@@ -1,4 +1,4 @@
-//! What the account page shows, in the words of its template.
+//! What the account page shows, in the form that its template takes.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
@@ -19,12 +19,12 @@ use crate::page::language::Language;
 use crate::page::name::Name;
 use crate::state::AppState;
 
-/// What the page says beside what it shows.
+/// What the page shows besides the account.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Step<'a> {
     pub(super) done: Option<Done>,
     pub(super) trouble: Option<Trouble>,
-    /// What was written as e-mail address, to be put right.
+    /// The e-mail address that the person typed, so that they can correct it.
     pub(super) email: Option<&'a str>,
 }
 
@@ -51,7 +51,7 @@ struct AccountPage<'a> {
     forms: FormSecrets,
 }
 
-/// The secrets of the forms that name nothing of a list.
+/// The secrets of the forms that do not belong to an entry of a list.
 #[derive(Serialize)]
 struct FormSecrets {
     sign_out: String,
@@ -64,14 +64,14 @@ struct FormSecrets {
     begin_wallet_change: String,
 }
 
-/// A notice: its name, for what stands beside it, and its text.
+/// A notice: its text, and its name, by which the template knows where it belongs.
 #[derive(Serialize)]
 struct Said {
     name: &'static str,
     text: String,
 }
 
-/// A time for programs, and for people whose browser runs no scripts.
+/// A time for scripts (`iso`), and for people whose browser runs none (`text`).
 #[derive(Serialize)]
 struct Moment {
     iso: String,
@@ -80,13 +80,13 @@ struct Moment {
 
 #[derive(Serialize)]
 struct WalletContext {
-    /// By CAIP-10.
+    /// In CAIP-10 form.
     account: String,
     address: String,
     short: String,
     chain: String,
     kind: String,
-    /// `key` or `contract`, in families that know both.
+    /// `key` or `contract`, in wallet families that have both.
     signs: Option<&'static str>,
     linked: Option<Moment>,
     is_signed_in: bool,
@@ -98,9 +98,9 @@ struct AppContext {
     name: String,
     self_registered: bool,
     described_at: Option<String>,
-    /// What was agreed to at this app, the last used first. All of it is taken back at once.
+    /// What the person agreed to at this app, the last used first. The form revokes all of it at once.
     agreements: Vec<AgreementContext>,
-    /// The secret of the form that takes its access away.
+    /// The secret of the form that revokes its access.
     form: String,
 }
 
@@ -108,7 +108,7 @@ struct AppContext {
 struct AgreementContext {
     destinations: Vec<String>,
     scopes: Vec<&'static str>,
-    /// What access tokens are for, beside this server.
+    /// The audiences of its access tokens, besides this server.
     resources: Vec<String>,
     granted: Moment,
     used: Moment,
@@ -124,7 +124,7 @@ struct SessionContext {
     used: Moment,
     ends: Moment,
     is_this: bool,
-    /// The secret of the form that ends it.
+    /// The secret of the form that ends the session.
     form: String,
 }
 
@@ -135,7 +135,7 @@ struct EmailContext {
     verified: Option<Moment>,
 }
 
-/// Shows the page of whoever is signed in.
+/// Shows the page of the person who is signed in.
 pub(super) fn render(
     state: &AppState,
     request: &HttpRequest,
@@ -172,7 +172,7 @@ pub(super) fn render(
     state.pages.show(request, language, Name::Account, status, &page)
 }
 
-/// What people call the kind of an account, for example `Ethereum`.
+/// What people call this kind of account, for example `Ethereum`.
 pub(crate) fn kind_of(wallets: &dyn WalletVerifier, account: &WalletAccount) -> String {
     let found = wallets.recognize(&account.address, Some(&account.chain));
     found.into_iter().next().map_or_else(|| account.chain.clone(), |found| found.kind.into_owned())
@@ -223,7 +223,7 @@ impl WalletContext {
 }
 
 impl AppContext {
-    /// Each app once, where it was last used.
+    /// Lists each app once, in the order of last use.
     fn list(state: &AppState, language: Language, consents: &[ConsentShown], forms: &Forms<'_>) -> Vec<Self> {
         let mut apps: Vec<Self> = Vec::new();
         for shown in consents {

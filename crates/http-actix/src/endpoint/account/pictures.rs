@@ -1,5 +1,5 @@
-//! `GET /pictures/…`: the picture of a user, for whoever shows one. Every name has one, so that nobody learns which there are; none tells whose
-//! it is.
+//! `GET /pictures/…`: the picture of a user, for any site that shows it. Every possible name has a picture,
+//! so that no one can find out which names are in use. Neither the name nor the picture tells whose it is.
 
 pub(crate) mod description;
 
@@ -11,7 +11,7 @@ use countersign_domain::picture::PictureName;
 
 use crate::error::ApiError;
 
-/// The file may be opened by itself, and then nothing in it may do anything.
+/// Someone may open the file by itself; then nothing in it may run or load.
 const POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 
 const CROSS_ORIGIN_RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");

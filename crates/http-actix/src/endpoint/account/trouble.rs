@@ -1,22 +1,22 @@
-//! Why something on the account page was not done.
+//! Why an action on the account page failed.
 
-/// Why something was not done; each has a text in `account.json`.
+/// Why an action failed. Each variant has a text in `account.json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
-    /// What was given is no e-mail address.
+    /// It is not an e-mail address.
     BadEmail,
-    /// It is one where nobody has a mailbox.
+    /// It is an address at which no one has a mailbox.
     ReservedEmail,
-    /// So many links were mailed there already that the next one must wait.
+    /// The address already got as many links as it may get for now.
     TooManyMails,
-    /// The box that says yes to the deletion is empty.
+    /// The person did not check the box that confirms the deletion.
     NotConfirmed,
-    /// The signature is too old for what was asked.
+    /// The signature is too old for this action.
     SignedInLongAgo,
 }
 
 impl Trouble {
-    /// Its name among the texts.
+    /// Its name, for the template and the key of its text.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::BadEmail => "bad_email",

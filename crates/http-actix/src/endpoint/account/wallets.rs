@@ -1,6 +1,7 @@
-//! `/account/wallets`: a person links another wallet to their user, or unlinks one. Whoever presents the signatures is the
-//! user: nobody needs to be signed in for it, and being signed in is not enough. Forms are answered with pages. A browser that is signed in
-//! asks from the account page, and the signatures come with what came with the texts ([`crate::browser::forms`]).
+//! `/account/wallets`: a person links another wallet to their user, or unlinks one. The signatures show who
+//! the user is: no one needs to be signed in for it, and being signed in is not enough. Forms are answered
+//! with pages. A browser that is signed in starts at the account page, and must send the signatures with the
+//! secret that came with the texts ([`crate::browser::forms`]).
 
 pub(crate) mod description;
 mod form;
@@ -32,24 +33,25 @@ use crate::extract::origin::require_ours;
 use crate::limits::rate_limit::Limited;
 use crate::state::AppState;
 
-/// What should change.
+/// The change that the person wants.
 #[derive(Deserialize, Apiv2Schema)]
 pub(crate) struct WalletChangeRequest {
     /// `link` or `unlink`.
     change: Option<String>,
-    /// The address of a wallet of the user, alone or behind its chain (CAIP-10). It signs for the user.
+    /// The address of one of the user's wallets, alone or after its chain (CAIP-10). This wallet signs for
+    /// the user.
     wallet_address: Option<String>,
-    /// Its chain by CAIP-2, where several chains write such an address.
+    /// Its chain in CAIP-2 form. Needed if several chains have addresses of this form.
     chain: Option<String>,
-    /// What it is, `key` or `contract`, where both may stand behind the address.
+    /// `key` or `contract`. Needed if the address can be either.
     kind: Option<String>,
-    /// The address of the wallet that comes or goes.
+    /// The address of the wallet to link or unlink.
     other_wallet_address: Option<String>,
-    /// Its chain by CAIP-2.
+    /// Its chain in CAIP-2 form.
     other_chain: Option<String>,
-    /// What it is, `key` or `contract`.
+    /// `key` or `contract`.
     other_kind: Option<String>,
-    /// The secret of the account page's form, where somebody is signed in.
+    /// The secret of the account page's form. Needed if someone is signed in.
     form: Option<String>,
 }
 
@@ -58,27 +60,28 @@ pub(crate) struct WalletChangeRequest {
 pub(crate) struct WalletChangeAnswer {
     /// The exact text for the user's wallet.
     challenge: String,
-    /// The account that signs it, by CAIP-10.
+    /// The account that signs it, in CAIP-10 form.
     wallet_account: String,
-    /// What it is, `key` or `contract`, in families that know both.
+    /// `key` or `contract`, in wallet families that have both.
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<&'static str>,
     /// How to sign it by hand.
     how_to_sign: Vec<HowToSign>,
-    /// The exact text for the other wallet; only for a link.
+    /// The exact text for the other wallet. Only when linking.
     #[serde(skip_serializing_if = "Option::is_none")]
     other_challenge: Option<String>,
-    /// The account that comes or goes, by CAIP-10.
+    /// The account to link or unlink, in CAIP-10 form.
     other_wallet_account: String,
-    /// What that is, as `kind` says it of the first.
+    /// `key` or `contract` for that account, like `kind`.
     #[serde(skip_serializing_if = "Option::is_none")]
     other_kind: Option<&'static str>,
-    /// How to sign the other text by hand; only for a link.
+    /// How to sign the other text by hand. Only when linking.
     #[serde(skip_serializing_if = "Option::is_none")]
     other_how_to_sign: Option<Vec<HowToSign>>,
-    /// When the texts stop being good.
+    /// When the texts expire.
     expires_at: String,
-    /// Comes back with the signatures: it tells this browser's change from one that another site has it send.
+    /// A secret to send back with the signatures. It shows that the request comes from the page that got the
+    /// texts, and not from another site.
     form: String,
 }
 
@@ -89,20 +92,20 @@ pub(crate) struct SignedChange {
     challenge: Option<String>,
     /// Its signature.
     signature: Option<String>,
-    /// The text for the other wallet; only for a link.
+    /// The text for the other wallet. Only when linking.
     other_challenge: Option<String>,
     /// Its signature.
     other_signature: Option<String>,
-    /// What came with the texts as `form`.
+    /// The `form` that came with the texts.
     form: Option<String>,
 }
 
-/// The user, and what is theirs now.
+/// The user, and the wallets that they have now.
 #[derive(Serialize, Apiv2Schema)]
 pub(crate) struct WalletsAnswer {
     /// The user's id; it never changes.
     sub: String,
-    /// All wallets of the user by CAIP-10, the longest linked first.
+    /// All wallets of the user in CAIP-10 form, the longest linked first.
     wallets: Vec<String>,
 }
 
@@ -126,7 +129,8 @@ pub(crate) async fn begin(
     let wallet_address = required(asked.wallet_address, "wallet_address")?;
     let other_wallet_address = required(asked.other_wallet_address, "other_wallet_address")?;
     let other_address = if is_form { other_wallet_address.trim() } else { &other_wallet_address };
-    // A list of wallets in a form has one value for each: what it is, where that must be said, and the account behind it.
+    // A form that lists wallets sends one value for each: the account, after its kind and a space if the kind
+    // must be named.
     let [kind, other_kind] =
         [kind_named(asked.kind.as_deref(), "kind")?, kind_named(asked.other_kind.as_deref(), "other_kind")?];
     let (kind, wallet_address) = match wallet_address.split_once(' ') {
@@ -171,7 +175,6 @@ pub(crate) async fn begin(
     }))
 }
 
-/// Links a wallet.
 pub(crate) async fn link(
     state: Data<AppState>,
     request: HttpRequest,
@@ -189,7 +192,6 @@ pub(crate) async fn link(
         .answer(&pending, texts, Done::WalletLinked, done)
 }
 
-/// Unlinks a wallet.
 pub(crate) async fn unlink(
     state: Data<AppState>,
     request: HttpRequest,
@@ -206,7 +208,7 @@ pub(crate) async fn unlink(
         .answer(&pending, texts, Done::WalletUnlinked, done)
 }
 
-/// Refuses what does not come from the page that showed the texts of this change.
+/// Refuses a request that does not come from the page that showed the texts of this change.
 fn require_form(
     state: &AppState,
     request: &HttpRequest,
@@ -224,7 +226,7 @@ impl SignedChange {
         state.rate_limits.check(Limited::Login, request)?;
         let mut sent: Self = body.either()?;
         if body.kind == Kind::Form {
-            // Browsers send the line breaks of a form as CR LF; what is pasted comes with stray white space.
+            // Browsers send the line breaks of a form as CR LF, and pasted text often has spaces around it.
             for text in [&mut sent.challenge, &mut sent.other_challenge].into_iter().flatten() {
                 *text = text.replace("\r\n", "\n");
             }
@@ -248,7 +250,7 @@ fn signed(
     Ok(SignedText { text: required(text, names[0])?, signature: required(signature, names[1])? })
 }
 
-/// What an answer depends on beside the change itself.
+/// What an answer depends on besides the change itself.
 struct Answering<'a> {
     state: &'a AppState,
     request: &'a HttpRequest,
@@ -257,7 +259,7 @@ struct Answering<'a> {
 }
 
 impl Answering<'_> {
-    /// A change that was made is forgotten, and a signature that failed is remembered in the session.
+    /// Removes a change that was made from the session. A signature that failed is counted there.
     fn answer(
         &self,
         pending: &PendingWalletChange,

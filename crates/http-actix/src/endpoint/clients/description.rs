@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of `/oauth/clients` and of what a client does with its own registration (RFC 7592).
+//! What the OpenAPI document says about `/oauth/clients` and the management of a client (RFC 7592).
 
 use countersign_domain::public_url::PublicUrl;
 use serde_json::json;
@@ -15,15 +15,19 @@ pub(crate) fn register(public_url: &PublicUrl) -> Operation {
         "POST",
         "/oauth/clients",
         ("registerClient", "Register a client"),
-        "Once for each application (RFC 7591). The secrets of the answer are shown this once. Who may register is the \
-         operator's choice: everybody, whoever has the initial access token, or nobody.",
+        "Once for each application (RFC 7591). The secrets are shown only in this response. Who can register \
+         clients is the operator's choice: anyone, holders of the initial access token, or no one.",
     )
     .tag("Sign-in")
     .steps(&[1])
     .takes(
         &[JSON],
         "ClientRequest",
-        vec![Example { name: "confidential", summary: "A client with a secret", value: examples::registration() }],
+        vec![Example {
+            name: "confidential",
+            summary: "A client with a secret",
+            value: examples::registration(),
+        }],
     )
     .answers(201, "The client, with its secrets.", "Client", examples::client(public_url, true))
     .refuses(
@@ -57,8 +61,8 @@ pub(crate) fn update(public_url: &PublicUrl) -> Operation {
         "PUT",
         PATH,
         ("updateClient", "Replace the registration"),
-        "Everything is replaced by what is sent; what is not sent gets its default. The id, the secret and the way of \
-         authentication stay.",
+        "The new metadata replaces everything; what is not sent gets its default. The id, the secret and the \
+         authentication method stay the same.",
     )
     .takes(
         &[JSON],
@@ -74,7 +78,7 @@ pub(crate) fn update(public_url: &PublicUrl) -> Operation {
             }),
         }],
     )
-    .answers(200, "The client as it is now.", "Client", examples::client(public_url, false))
+    .answers(200, "The updated client.", "Client", examples::client(public_url, false))
     .refuses(
         400,
         &[
@@ -90,14 +94,14 @@ pub(crate) fn delete() -> Operation {
     let operation = Operation::new(
         "DELETE",
         PATH,
-        ("deleteClient", "Remove the client"),
-        "With it end all grants that people gave it.",
+        ("deleteClient", "Delete the client"),
+        "All grants that people gave it end too.",
     )
-    .answers_nothing(204, "The client is gone.", &[]);
+    .answers_nothing(204, "The client was deleted.", &[]);
     managed(operation)
 }
 
-/// What the three share: the path, and the token that opens it.
+/// What the three operations share: the path, and the token that they need.
 fn managed(operation: Operation) -> Operation {
     operation
         .tag("Clients")

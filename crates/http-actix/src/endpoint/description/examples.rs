@@ -1,4 +1,4 @@
-//! The values that the examples share, so that they tell one story from the registration to the revocation.
+//! Values that the examples share, so that together they tell one story from registration to revocation.
 
 use countersign_domain::challenge::{ChallengeText, Purpose, TextKey, iso8601};
 use countersign_domain::id::{ClientId, GrantId};
@@ -28,11 +28,11 @@ pub(crate) const ACCESS_TOKEN: &str =
     "eyJ0eXAiOiJhdCtqd3QiLCJhbGciOiJFUzI1NiIsImtpZCI6IjEifQ.eyJzdWIiOiIwMTk3YTJiNCJ9.c2lnbmF0dXJl";
 pub(crate) const REGISTRATION_TOKEN: &str = "h8Jq2Lw5Xn9Rb3Tc7Vf1Zm4Kd6Pg0SyUeAiOoQrWtYx";
 const ISSUED_AT: i64 = 1_750_846_381;
-/// The secret of a form of a page.
+/// The secret of a form on a page.
 pub(crate) const PAGE_FORM: &str = "8qY0r5l9Qw3n1T6uZbXcVg";
 pub(crate) const USER: &str = "0197a2b6-1f04-7be2-8c3d-5a1e9d7c4b20";
 
-/// A new client's answer; without the secrets it is what later reads say.
+/// The answer to a registration. Without the secrets it is what later reads return.
 pub(crate) fn client(public_url: &PublicUrl, with_secrets: bool) -> Value {
     let mut client = json!({
         "client_id": CLIENT_ID,
@@ -77,7 +77,7 @@ pub(crate) fn challenge(public_url: &PublicUrl) -> String {
     text(public_url, &ethereum_account(), ("Ethereum", "1"), purpose)
 }
 
-/// The text that a wallet signs for a program.
+/// The text that a wallet signs for a program without a browser.
 pub(crate) fn program_challenge(public_url: &PublicUrl) -> String {
     let purpose = Purpose::Program {
         client: ClientId::parse(CLIENT_ID).unwrap_or(ClientId::from_uuid(Uuid::nil())),
@@ -87,7 +87,7 @@ pub(crate) fn program_challenge(public_url: &PublicUrl) -> String {
     text(public_url, &ethereum_account(), ("Ethereum", "1"), purpose)
 }
 
-/// The two texts of a link: for the user's wallet, and for the one that joins it.
+/// The two texts of a link: one for the user's wallet, one for the wallet that joins it.
 pub(crate) fn link_texts(public_url: &PublicUrl) -> (String, String) {
     let (signer, other) = (ethereum_account(), solana_account());
     (
@@ -96,7 +96,6 @@ pub(crate) fn link_texts(public_url: &PublicUrl) -> (String, String) {
     )
 }
 
-/// The text of an unlink.
 pub(crate) fn unlink_text(public_url: &PublicUrl) -> String {
     let purpose = Purpose::Unlink { wallet: &solana_account() };
     text(public_url, &ethereum_account(), ("Ethereum", "1"), purpose)
@@ -113,7 +112,7 @@ pub(crate) fn solana_account() -> WalletAccount {
     WalletAccount { family: CHAIN.to_owned(), chain: CHAIN.to_owned(), address: OTHER_WALLET.to_owned() }
 }
 
-/// A text, written by the code that writes the real ones.
+/// Writes the text with the code that writes the real ones.
 fn text(
     public_url: &PublicUrl,
     account: &WalletAccount,
@@ -142,7 +141,7 @@ fn text(
     .render()
 }
 
-/// When the example's challenge stops being good.
+/// When the example's challenge expires.
 pub(crate) fn challenge_expires_at() -> String {
     OffsetDateTime::from_unix_timestamp(ISSUED_AT + 300).map(iso8601).unwrap_or_default()
 }
@@ -170,7 +169,7 @@ pub(crate) fn tokens() -> Value {
     })
 }
 
-/// What an access token is worth.
+/// The introspection of an access token.
 pub(crate) fn introspection(public_url: &PublicUrl) -> Value {
     json!({
         "active": true,
@@ -187,7 +186,7 @@ pub(crate) fn introspection(public_url: &PublicUrl) -> Value {
     })
 }
 
-/// Who signed in.
+/// The claims of the user who signed in.
 pub(crate) fn user_info() -> Value {
     json!({
         "sub": USER,

@@ -1,4 +1,4 @@
-//! One operation, and how it becomes OpenAPI.
+//! One operation, and its OpenAPI form.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(crate) const NO_FORM: Refusal =
     ("invalid_request", "Content-Type must be application/x-www-form-urlencoded");
 pub(crate) const NOTHING_HERE: Refusal = ("invalid_request", "there is nothing at this path");
 
-/// A method at a path: what it takes, what it answers, and how it refuses.
+/// A method at a path: what it accepts, what it answers, and how it refuses.
 pub(crate) struct Operation {
     pub(crate) method: &'static str,
     pub(crate) path: &'static str,
@@ -27,7 +27,8 @@ pub(crate) struct Operation {
     tag: &'static str,
     summary: &'static str,
     description: &'static str,
-    /// The steps of a sign-in that it is. If there are several, its examples belong to them in the order of their names.
+    /// Which steps of a sign-in this operation performs. If there are several, its examples belong to them in
+    /// the order of their names.
     steps: &'static [u8],
     parameters: Vec<Value>,
     body: Option<Value>,
@@ -35,14 +36,14 @@ pub(crate) struct Operation {
     security: Vec<Value>,
 }
 
-/// An example of a request, with a name that a person can choose by.
+/// An example of a request, with a name by which a person can choose it.
 pub(crate) struct Example {
     pub(crate) name: &'static str,
     pub(crate) summary: &'static str,
     pub(crate) value: Value,
 }
 
-/// A refusal: its registered code and its sentence.
+/// A refusal: its registered error code and its sentence.
 pub(crate) type Refusal = (&'static str, &'static str);
 
 impl Operation {
@@ -86,20 +87,22 @@ impl Operation {
         self
     }
 
-    /// It may come with the proof of a key, and answers that with a nonce. Called once the answers are there.
+    /// The request may carry the proof of a key; the answer then carries a nonce. Call this after the answers
+    /// are added: it adds a header to them.
     pub(crate) fn proven(mut self) -> Self {
         for status in [200, 201, 400, 401] {
             if let Some(response) = self.responses.get_mut(&status) {
                 response["headers"]["DPoP-Nonce"] = json!({"$ref": "#/components/headers/DpopNonce"});
             }
         }
-        let description = "The proof of a key (RFC 9449): a JWT for this request, with the nonce of the latest `DPoP-Nonce`.";
+        let description = "The proof of a key (RFC 9449): a JWT for this request, with the latest nonce from \
+                           `DPoP-Nonce`.";
         let example =
             "eyJ0eXAiOiJkcG9wK2p3dCIsImFsZyI6IkVTMjU2IiwiandrIjp7Li4ufX0.eyJodG0iOiJQT1NUIn0.MEUCIQ";
         self.parameter(parameter("header", "DPoP", false, (description, example), json!({"type": "string"})))
     }
 
-    /// A body, in one of several encodings with the same fields.
+    /// The body, in one of several encodings with the same fields.
     pub(crate) fn takes(mut self, encodings: &[&'static str], schema: &str, examples: Vec<Example>) -> Self {
         let named: Map<String, Value> = examples
             .into_iter()
@@ -127,12 +130,12 @@ impl Operation {
         self
     }
 
-    /// An answer with a schema of the components and an example.
+    /// An answer with a schema from the components and an example.
     pub(crate) fn answers(self, status: u16, description: &str, schema: &str, example: Value) -> Self {
         self.answers_with(status, description, JSON, reference(schema), example)
     }
 
-    /// An answer that is a page, or another text.
+    /// An answer that is a page or another text.
     pub(crate) fn shows(self, status: u16, description: &str, media: &str, example: &str) -> Self {
         self.answers_with(status, description, media, json!({"type": "string"}), json!(example))
     }
@@ -157,19 +160,19 @@ impl Operation {
         self
     }
 
-    /// An answer without a body, with these headers beside the usual ones.
+    /// An answer without a body, with these headers in addition to the usual ones.
     pub(crate) fn answers_nothing(mut self, status: u16, description: &str, extra: &[&str]) -> Self {
         let names: Vec<&str> = ["RequestId", "CacheControl"].iter().chain(extra).copied().collect();
         self.responses.insert(status, json!({"description": description, "headers": headers(&names)}));
         self
     }
 
-    /// Ways in which it refuses with this status.
+    /// The refusals with this status.
     pub(crate) fn refuses(self, status: u16, refusals: &[Refusal]) -> Self {
         self.refuses_with(status, refusals, &[])
     }
 
-    /// The same, with headers that come along.
+    /// The same, with more headers.
     pub(crate) fn refuses_with(mut self, status: u16, refusals: &[Refusal], extra: &[&str]) -> Self {
         let mut names = vec!["RequestId", "CacheControl"];
         names.extend(match status {
@@ -202,22 +205,22 @@ impl Operation {
         self
     }
 
-    /// It reads or writes the store, which may be away.
+    /// It reads or writes the store, which may be unavailable.
     pub(crate) fn stores(self) -> Self {
         self.refuses(503, &[("temporarily_unavailable", "the server cannot answer now; try again")])
     }
 
-    /// It is counted for each address.
+    /// It is rate-limited for each IP address.
     pub(crate) fn counted(self) -> Self {
         self.refuses(429, &[("temporarily_unavailable", "too many requests; try again in 7 s")])
     }
 
-    /// It is only for our own pages, or for programs.
+    /// It refuses pages of other sites. Our own pages and programs may call it.
     pub(crate) fn kept_to_our_pages(self) -> Self {
         self.refuses(403, &[("invalid_request", "the request comes from a page of another site")])
     }
 
-    /// The same, and only with the secret of the form that the page showed (`form`).
+    /// The same, and it also requires the secret of the form that the page showed (`form`).
     pub(crate) fn kept_to_page_forms(self) -> Self {
         self.refuses(
             403,
@@ -231,7 +234,7 @@ impl Operation {
         )
     }
 
-    /// One of these schemes opens it; an empty name means that none is needed.
+    /// Any one of these security schemes gives access. An empty name means that none is needed.
     pub(crate) fn opened_by(mut self, schemes: &[&str]) -> Self {
         self.security = schemes
             .iter()
@@ -264,7 +267,7 @@ impl Operation {
     }
 }
 
-/// A parameter of the query or of the path.
+/// A parameter of the query, the path or the headers.
 pub(crate) fn parameter(
     place: &str,
     name: &str,
@@ -286,7 +289,7 @@ pub(crate) fn reference(schema: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{schema}")})
 }
 
-/// The headers of an answer, each described once in the components.
+/// References to the headers of an answer; each is described once, in the components.
 fn headers(names: &[&str]) -> Value {
     let named = names.iter().map(|name| {
         let wire = match *name {

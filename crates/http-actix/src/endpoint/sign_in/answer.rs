@@ -1,5 +1,5 @@
-//! The one place from which a browser leaves for a client: by a redirect, or by a form that it posts (OAuth 2.0 Form Post
-//! Response Mode). `GET /oauth/answer` shows that form to whoever came here by a script.
+//! The only place from which a browser leaves for a client: by a redirect, or by a form that it posts (OAuth
+//! 2.0 Form Post Response Mode). `GET /oauth/answer` shows that form if a script sent the browser here.
 
 pub(crate) mod description;
 
@@ -25,14 +25,15 @@ use crate::page::name::Name;
 use crate::page::policy;
 use crate::state::AppState;
 
-/// Where the browser goes, for scripts, which cannot follow a redirect to another site.
+/// Where the browser goes next. Scripts get this answer, because they cannot follow a redirect to another
+/// site.
 #[derive(Serialize, Apiv2Schema)]
 pub(crate) struct RedirectAnswer {
-    /// The whole address.
+    /// The whole URL.
     redirect_to: String,
 }
 
-/// What the page between us and the client says.
+/// The page between us and the client.
 #[derive(Serialize)]
 struct ContinuePage<'a> {
     target: &'a str,
@@ -40,7 +41,7 @@ struct ContinuePage<'a> {
     denied: bool,
 }
 
-/// What the page says that posts an answer.
+/// The page that posts an answer to the client.
 #[derive(Serialize)]
 struct FormPostPage<'a> {
     target: &'a str,
@@ -48,29 +49,29 @@ struct FormPostPage<'a> {
     fields: &'a [(String, String)],
 }
 
-/// What the page says that offers the way back to a client.
+/// The page that offers a way back to the client.
 #[derive(Serialize)]
 struct OfferPage<'a> {
     target: &'a str,
     destination: &'a str,
-    /// What a form says that goes there; a link says it in its address.
+    /// The fields of the form. Empty for a link, which has them in its URL.
     fields: &'a [(String, String)],
     by_form: bool,
     error: &'a str,
     description: &'a str,
 }
 
-/// How a page was sent.
+/// The request that the person answered, and how.
 pub(crate) struct Leaving<'a> {
-    /// The request that is answered.
+    /// The pending request that is answered.
     pub(crate) pending: &'a PendingAuthorization,
-    /// Did a form send it, without a script?
+    /// Did a form send it, and not a script?
     pub(crate) is_form: bool,
     /// Did the person say no?
     pub(crate) denied: bool,
 }
 
-/// Sends the browser to the client at once, from the authorization endpoint.
+/// Sends the browser to the client at once, without a page in between.
 pub(crate) fn deliver(
     state: &AppState,
     request: &HttpRequest,
@@ -85,8 +86,8 @@ pub(crate) fn deliver(
     }
 }
 
-/// Shows a refusal, with the way back to a client that nobody here knows: the person did nothing yet, so the browser goes nowhere by itself
-/// (RFC 9700 section 4.11.2).
+/// Shows a refusal, with a way back to a client that no one here knows. The person has done nothing yet, so
+/// the browser must not go there by itself (RFC 9700 section 4.11.2).
 pub(crate) fn offer(
     state: &AppState,
     request: &HttpRequest,
@@ -113,9 +114,9 @@ pub(crate) fn offer(
     Ok(shown)
 }
 
-/// Sends the browser from our page to the client, and forgets the request that was answered: a script gets the address, a form
-/// without scripts a page that goes on, because Chromium applies `form-action` to the redirect of a form, and everybody else the
-/// specification's redirect.
+/// Sends the browser from our page to the client, and removes the answered request from the session. A script
+/// gets the address. A form without scripts gets a page that goes on to the client, because Chromium applies
+/// `form-action` to the redirect after a form. Everything else gets the specification's redirect.
 pub(crate) fn leave(
     state: &AppState,
     request: &HttpRequest,
@@ -128,7 +129,8 @@ pub(crate) fn leave(
     let language = Language::of(request, pending.ui_locales.as_deref());
     let by_script = accepts_json(request);
     pendings.remove(&pending.label());
-    // A page's script cannot post to another site either: it goes to a page of ours that does, with nothing in its address.
+    // A script cannot post to another site either. It sends the browser to a page of ours that does so, with
+    // nothing in its URL.
     let kept = by_script && to.mode == ResponseMode::FormPost;
     let saved = if kept { save_answer(session, to, pendings) } else { pendings.save(session) };
     saved.map_err(ApiError::server_error)?;
@@ -141,7 +143,7 @@ pub(crate) fn leave(
         return form_post(state, request, language, to);
     }
     let target = to.address();
-    // The way to a page of our own is none that `form-action` forbids.
+    // `form-action` allows the redirect to a page of our own.
     let stays_here = match pending.requester {
         Requester::Client(_) => false,
         Requester::AccountPage { .. } | Requester::Device(_) => true,
@@ -154,7 +156,7 @@ pub(crate) fn leave(
     Ok(HttpResponse::SeeOther().insert_header((header::LOCATION, target)).finish())
 }
 
-/// Shows the form of an answer that a script came with, once.
+/// Shows, once, the form with an answer that the session kept for a script.
 pub(crate) async fn show(
     state: Data<AppState>,
     request: HttpRequest,
@@ -164,7 +166,8 @@ pub(crate) async fn show(
     form_post(&state, &request, Language::of(&request, None), &answer)
 }
 
-/// The page that posts an answer to the client; no other page may post to another site.
+/// Shows the page that posts an answer to the client. Only this page and the page of [`offer`] may post to
+/// another site.
 fn form_post(
     state: &AppState,
     request: &HttpRequest,
@@ -178,8 +181,8 @@ fn form_post(
     Ok(shown)
 }
 
-/// Lets a page post to a client, and nowhere else. A page that posts to ourselves would be somebody else's form with our origin: whatever was
-/// judged before, there is none (F-02).
+/// Lets a page post to a client, and nowhere else. A page that posts to ourselves would be another site's
+/// form with our origin. There must never be one, whatever was checked before (F-02).
 fn may_post_to(state: &AppState, shown: &mut HttpResponse, to: &RedirectUri) -> Result<(), ApiError> {
     let own_origin = OwnOrigin::new(&state.context.policy.public_url, None);
     if own_origin.forbids(to.as_str()) {

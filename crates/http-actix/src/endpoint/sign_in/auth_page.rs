@@ -27,35 +27,36 @@ use crate::page::sign_in::{ClientContext, HintContext, RememberedContext, ScopeC
 use crate::page::templates::Values;
 use crate::state::AppState;
 
-/// Where the person is in the way without scripts.
+/// How far the person has come on the page without scripts.
 #[derive(Default)]
 pub(crate) struct Step {
     /// The text that was issued, if one was.
     pub(crate) challenge: Option<Challenge>,
-    /// What went wrong before.
+    /// What went wrong in the last step.
     pub(crate) notice: Option<Notice>,
-    /// The address that was written, to be put right.
+    /// The address that the person typed, so that they can correct it.
     pub(crate) address: Option<String>,
-    /// The chains that it can belong to, to be chosen from.
+    /// The chains that the address can belong to, for the person to choose from.
     pub(crate) chains: Vec<NamedChain>,
-    /// Does the person want another wallet than the one that is signed in?
+    /// Does the person want to use a wallet other than the one that is signed in?
     pub(crate) another: bool,
 }
 
-/// Shows the page for the newest request, or for the one that is named.
+/// Shows the page for the pending request that the query names, or for the newest.
 pub(crate) async fn show(
     state: Data<AppState>,
     request: HttpRequest,
     session: Session,
 ) -> Result<HttpResponse, ApiError> {
     let once = |name| query_value(&request, name).map_err(ApiError::always_as_page);
-    // Which of several pending requests is meant; and does the person want another wallet than the one that is signed in?
+    // Which of several pending requests is meant? Does the person want a wallet other than the one that is
+    // signed in?
     let (label, another) = (once("request")?, once("another")?);
     let mut pendings =
         Pendings::require(&session, state.context.clock.now()).map_err(ApiError::always_as_page)?;
     let pending = pendings.labeled_or_newest(label.as_deref());
     let pending = pending.ok_or_else(|| ApiError::missing_session().always_as_page())?;
-    // The person chose a language: what the client asked for does not count any more.
+    // The language that the person chose replaces the one that the client asked for.
     let chose_language = Language::chosen(&request).is_some() && pending.ui_locales.take().is_some();
     let pending = pending.clone();
     if chose_language {
@@ -67,7 +68,6 @@ pub(crate) async fn show(
         .map_err(ApiError::always_as_page)
 }
 
-/// Renders the page for one pending request.
 pub(crate) async fn render(
     state: &AppState,
     (request, session): (&HttpRequest, &Session),
@@ -81,7 +81,7 @@ pub(crate) async fn render(
     let wallets = &*context.wallets;
     let language = Language::of(request, pending.ui_locales.as_deref());
     let issued = step.challenge;
-    // Whoever is on the way to sign, stays on it.
+    // A person who has begun to sign does not get the Continue button again.
     let another = step.another || issued.is_some() || step.notice.is_some();
     let mut values = Values::default();
     let (remembered, signed_in_as, new) = match sign_in.standing {
@@ -144,8 +144,8 @@ pub(crate) async fn render(
     state.pages.show_outlined(request, language, &state.sign_in_pages, status, page, &values)
 }
 
-/// The shortest name that means exactly this account when it is written again: the address alone, or behind its chain
-/// (CAIP-10).
+/// The shortest name that means exactly this account when it is read again: the address, alone or after its
+/// chain (CAIP-10).
 fn name_of(wallets: &dyn WalletVerifier, account: &WalletAccount) -> String {
     match wallets.recognize(&account.address, None).as_slice() {
         [only] if only.account == *account => account.address.clone(),

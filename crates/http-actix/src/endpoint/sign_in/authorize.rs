@@ -24,7 +24,7 @@ use crate::limits::rate_limit::Limited;
 use crate::page::language::Language;
 use crate::state::AppState;
 
-/// Begins an authorization from the query; a redirect answers with 302.
+/// Begins an authorization from the query. A redirect has status 302.
 pub(crate) async fn get(
     state: Data<AppState>,
     request: HttpRequest,
@@ -33,7 +33,8 @@ pub(crate) async fn get(
     answer(&state, &request, Parameters::from_form(request.query_string()), &session, StatusCode::FOUND).await
 }
 
-/// Begins an authorization from a form; a redirect answers with 303, so that the form is not sent on.
+/// Begins an authorization from a form. A redirect has status 303, so that the browser does not send the form
+/// on.
 pub(crate) async fn post(
     state: Data<AppState>,
     request: HttpRequest,
@@ -63,7 +64,7 @@ async fn answer(
     session: &Session,
     status: StatusCode,
 ) -> Result<HttpResponse, ApiError> {
-    // A client with a document may make us ask others.
+    // To read a client's own document, we may have to send a request to another server.
     if parameters.all("client_id").any(|name| name.contains("://")) {
         state.rate_limits.check(Limited::Document, request)?;
     }
@@ -87,15 +88,15 @@ async fn answer(
     }
 }
 
-/// What follows from a good request.
+/// What to do after a good request.
 enum Next {
-    /// The person is asked, on the page with this address.
+    /// Ask the person, on the page with this address.
     Ask(String),
-    /// The client is told at once.
+    /// Answer the client at once.
     Tell(ClientAnswer),
 }
 
-/// Judges the request and puts it into the session.
+/// Checks the request and puts it into the session.
 async fn begin(
     state: &AppState,
     request: &HttpRequest,
@@ -115,14 +116,14 @@ async fn begin(
     })
 }
 
-/// Has a request wait in the session; the answer is the page that asks about it.
+/// Puts a pending request into the session. Returns the address of the page that asks the person about it.
 pub(crate) fn wait(
     state: &AppState,
     session: &Session,
     pending: PendingAuthorization,
 ) -> Result<String, TooLarge> {
     let mut pendings = Pendings::load(session, state.context.clock.now());
-    // The forms of the page that asks are bound to it.
+    // The forms of that page are bound to the session's mark, so it needs one.
     mark_or_new(session, || state.context.entropy.bytes()).map_err(|_| TooLarge)?;
     pendings.add(pending);
     let label = if pendings.len() > 1 { pendings.newest().map(|newest| newest.label()) } else { None };

@@ -1,4 +1,4 @@
-//! `POST /oauth/challenge`: the page asks for a text to sign, or a program that has no browser.
+//! `POST /oauth/challenge`: the sign-in page asks for a text to sign, or a program without a browser does.
 
 pub(crate) mod description;
 
@@ -25,31 +25,32 @@ use crate::extract::body::{Body, Kind, required};
 use crate::limits::rate_limit::Limited;
 use crate::state::AppState;
 
-/// Who wants to sign, and for which of several pending requests.
+/// The wallet that wants to sign, and which of several pending requests it signs for.
 #[derive(Deserialize, Apiv2Schema)]
 pub(crate) struct ChallengeRequest {
-    /// The wallet's address, alone or behind its chain (CAIP-10).
+    /// The wallet's address, alone or after its chain (CAIP-10).
     wallet_address: Option<String>,
-    /// The chain by CAIP-2; needed only where several chains write such an address, or for a contract wallet.
+    /// The chain in CAIP-2 form. Needed only if several chains have addresses of this form, or for a contract
+    /// wallet.
     chain: Option<String>,
-    /// What the account is, `key` or `contract`, where both may stand behind the address: then nothing else is accepted, and the
-    /// text says it. Without it the signature shows it.
+    /// `key` or `contract`, if the address can be either. Then only that kind is accepted, and the text names
+    /// it. Without it, the signature shows which it is.
     kind: Option<String>,
-    /// The client of the pending request; without it the newest request is meant. Or the client of a program, where there is no
-    /// session.
+    /// The client of the pending request; without it, the newest request is meant. For a program, which has
+    /// no session: its client.
     client_id: Option<String>,
     /// Its redirect URI.
     redirect_uri: Option<String>,
     /// Its state.
     state: Option<String>,
-    /// What a program asks for, separated by spaces; all that its client registered, if nothing is said.
+    /// The scopes that a program asks for, separated by spaces. By default all that its client registered.
     scope: Option<String>,
-    /// The resources that a program's access tokens shall be for; a single one may stand without a list.
+    /// The resources that a program's access tokens are meant for: a list, or a string if there is only one.
     #[serde(default, deserialize_with = "one_or_several")]
     resource: Vec<String>,
 }
 
-/// Reads a text, or a list of texts.
+/// Reads a string or a list of strings.
 fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     struct Texts;
 
@@ -77,7 +78,8 @@ fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Stri
 }
 
 impl ChallengeRequest {
-    /// Does a program ask that has no browser? Whoever names a redirect URI or a state means a pending request.
+    /// Does this come from a program without a browser? A request with a redirect URI or a state means a
+    /// pending request of a session.
     const fn is_of_program(&self) -> bool {
         self.client_id.is_some() && self.redirect_uri.is_none() && self.state.is_none()
     }
@@ -90,9 +92,9 @@ pub(crate) struct ChallengeAnswer {
     challenge: String,
     /// The address in its canonical form.
     wallet_address: String,
-    /// The chain by CAIP-2.
+    /// The chain in CAIP-2 form.
     chain: String,
-    /// When the text stops being good.
+    /// When the text expires.
     expires_at: String,
     /// How to sign the text by hand.
     how_to_sign: Vec<HowToSign>,
@@ -103,18 +105,18 @@ pub(crate) struct ChallengeAnswer {
 pub(crate) struct HowToSign {
     /// The tool.
     tool: String,
-    /// The command, or the way through its menus. The text is in the file `sign-in.txt`.
+    /// The command, or the steps in its menus. The text is in the file `sign-in.txt`.
     how: String,
 }
 
 impl HowToSign {
-    /// The hints of a wallet family, for the wire.
+    /// Turns the hints of a wallet family into their JSON form.
     pub(crate) fn list(hints: Vec<SigningHint>) -> Vec<Self> {
         hints.into_iter().map(|hint| Self { tool: hint.tool.to_owned(), how: hint.how }).collect()
     }
 }
 
-/// Issues a challenge for one of the session's pending requests.
+/// Issues a challenge for one of the session's pending requests, or for a program.
 pub(crate) async fn issue(
     state: Data<AppState>,
     request: HttpRequest,
@@ -147,7 +149,8 @@ pub(crate) async fn issue(
         Err(error) if body.kind == Kind::Form => {
             let notice = Some(Notice::of_address(&error));
             let chains = chains_of(error);
-            // A chain that is chosen from the list must not meet another one in front of the address.
+            // The chain that the person chooses from the list must be the only one: drop the one before the
+            // address.
             let bare = AccountName::read(address, None).map_or(address, |name| name.address);
             let address = Some(if chains.is_empty() { address } else { bare }.to_owned());
             let step = Step { notice, address, chains, ..Step::default() };
@@ -166,7 +169,7 @@ pub(crate) async fn issue(
     Ok(HttpResponse::Ok().json(ChallengeAnswer::from(challenge)))
 }
 
-/// Issues a challenge that comes back to the token endpoint.
+/// Issues a challenge whose signature goes to the token endpoint.
 async fn issue_to_program(state: &AppState, asked: ChallengeRequest) -> Result<HttpResponse, ApiError> {
     if asked.kind.is_some() {
         return Err(ApiError::invalid_request("kind is not taken where there is no session"));
@@ -193,7 +196,7 @@ impl From<Challenge> for ChallengeAnswer {
     }
 }
 
-/// Reads what an account is, where that is named. A form sends an empty field for what is not.
+/// Reads the kind of an account, if it is named. A form sends an empty field if it is not.
 pub(crate) fn kind_named(text: Option<&str>, field: &'static str) -> Result<Option<AccountKind>, ApiError> {
     match text {
         None | Some("") => Ok(None),
@@ -204,7 +207,7 @@ pub(crate) fn kind_named(text: Option<&str>, field: &'static str) -> Result<Opti
     }
 }
 
-/// The chains that the person can choose from, where that is all that is missing.
+/// The chains that the person can choose from, if only the choice of a chain is missing.
 pub(crate) fn chains_of(error: RecognizeError) -> Vec<NamedChain> {
     match error {
         RecognizeError::Ambiguous(chains) | RecognizeError::ChainUnknown(chains) => chains,

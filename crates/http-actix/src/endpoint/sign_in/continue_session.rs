@@ -1,4 +1,4 @@
-//! `POST /oauth/continue`: a signed-in person goes on to a client that they agreed to before.
+//! `POST /oauth/continue`: a person who is signed in goes on to a client that they agreed to before.
 
 pub(crate) mod description;
 
@@ -23,7 +23,7 @@ use crate::limits::rate_limit::Limited;
 use crate::page::language::Language;
 use crate::state::AppState;
 
-/// Which pending request is answered, as the page named it.
+/// The pending request to answer, as the page named it.
 #[derive(Deserialize, Apiv2Schema)]
 pub(crate) struct ContinueRequest {
     /// The client of the pending request.
@@ -32,15 +32,15 @@ pub(crate) struct ContinueRequest {
     redirect_uri: Option<String>,
     /// Its state.
     state: Option<String>,
-    /// The account by CAIP-10 that the page named.
+    /// The account that the page named, in CAIP-10 form.
     wallet_account: Option<String>,
-    /// An e-mail address; it goes on file if none is.
+    /// An e-mail address. It goes on file if the user has none there.
     email: Option<String>,
     /// The secret of the page's form.
     form: Option<String>,
 }
 
-/// Continues the browser's login session.
+/// Answers a pending request with the browser's login session, without a new signature.
 pub(crate) async fn go_on(
     state: Data<AppState>,
     request: HttpRequest,

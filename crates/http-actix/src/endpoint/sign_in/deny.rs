@@ -17,7 +17,7 @@ use crate::extract::body::{Body, Kind, required};
 use crate::extract::origin::require_ours;
 use crate::state::AppState;
 
-/// Which pending request is denied, as the page named it.
+/// The pending request to deny, as the page named it.
 #[derive(Deserialize, Apiv2Schema)]
 pub(crate) struct DenyRequest {
     /// The client of the pending request.

@@ -1,4 +1,5 @@
-//! `/device`: the page where a person types the code that a device shows, and the one where they come to who answered.
+//! `/device`: the page where a person types the code that a device shows, and the page that they see after
+//! answering.
 
 pub(crate) mod description;
 
@@ -32,9 +33,9 @@ pub(crate) struct DeviceCodeForm {
 
 #[derive(Serialize)]
 struct PageContext<'a> {
-    /// What stands in the field.
+    /// The value of the field.
     user_code: &'a str,
-    /// Does nothing wait under this code?
+    /// Is no device waiting with this code?
     wrong: bool,
     /// The secret of the form.
     form: String,
@@ -45,7 +46,8 @@ struct DoneContext {
     denied: bool,
 }
 
-/// Shows the page; a code in the address is only filled in, because somebody else may have written that address.
+/// Shows the page. A code in the URL is only filled in and not sent, because someone else may have made that
+/// URL.
 pub(crate) async fn show(
     state: Data<AppState>,
     request: HttpRequest,
@@ -57,7 +59,7 @@ pub(crate) async fn show(
     page(&state, &request, &PageContext { user_code: &user_code, wrong: false, form }, StatusCode::OK)
 }
 
-/// Takes a code, and goes on to the page that asks about what waits under it.
+/// Takes a code, and goes on to the page that asks about the device's request.
 pub(crate) async fn enter(
     state: Data<AppState>,
     request: HttpRequest,

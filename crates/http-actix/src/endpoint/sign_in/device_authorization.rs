@@ -1,4 +1,4 @@
-//! `POST /oauth/device_authorization`: a device asks to be signed in elsewhere (RFC 8628).
+//! `POST /oauth/device_authorization`: a device asks for a sign-in that happens on another device (RFC 8628).
 
 pub(crate) mod description;
 
@@ -15,39 +15,39 @@ use crate::error::ApiError;
 use crate::extract::body::Body;
 use crate::state::AppState;
 
-/// Which client the device runs, and what it asks for.
+/// The client that the device runs, and what it asks for.
 #[derive(Deserialize, Apiv2Schema)]
 pub(crate) struct DeviceForm {
-    /// The client, unless HTTP Basic names it.
+    /// The client's id, unless it is in HTTP Basic.
     client_id: Option<String>,
-    /// Its secret, unless HTTP Basic carries it or the client is public.
+    /// The client's secret, unless it is in HTTP Basic or the client is public.
     client_secret: Option<String>,
-    /// `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, with a client that signs.
+    /// `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, if the client signs an assertion.
     client_assertion_type: Option<String>,
-    /// What such a client signed: a JWT.
+    /// The assertion: a JWT that the client signed.
     client_assertion: Option<String>,
-    /// The scopes, separated by spaces; without it all that the client registered.
+    /// The scopes, separated by spaces. By default all that the client registered.
     scope: Option<String>,
 }
 
-/// What the device shows, and what it asks with.
+/// The code that the device shows, and the code that it polls with.
 #[derive(Serialize, Apiv2Schema)]
 pub(crate) struct DeviceBody {
     /// What the device sends to the token endpoint.
     device_code: String,
-    /// What it shows.
+    /// What the device shows to the person.
     user_code: String,
-    /// Where a person types that.
+    /// Where the person types the user code.
     verification_uri: String,
-    /// The same with the code in it, for a QR code.
+    /// The same URL with the user code in it, for a QR code.
     verification_uri_complete: String,
-    /// For how many seconds the codes are good.
+    /// The lifetime of both codes in seconds.
     expires_in: i64,
-    /// How many seconds the device lets pass between two questions.
+    /// How many seconds the device must wait between two polls.
     interval: u32,
 }
 
-/// Has a device wait.
+/// Begins a device authorization.
 pub(crate) async fn begin(
     state: Data<AppState>,
     request: HttpRequest,

@@ -32,14 +32,14 @@ use crate::limits::rate_limit::Limited;
 use crate::page::language::Language;
 use crate::state::AppState;
 
-/// A signed challenge, with the pending request that it answers.
+/// A signed challenge, and the pending request that it answers.
 #[derive(Deserialize, Apiv2Schema)]
 pub(crate) struct LoginRequest {
     /// The wallet's address.
     wallet_address: Option<String>,
     /// The exact text that was issued.
     challenge: Option<String>,
-    /// The wallet's signature: hex, base64, base64url or base58, whichever its family writes.
+    /// The wallet's signature: hex, base64, base64url or base58, depending on the wallet family.
     signature: Option<String>,
     /// The client of the pending request.
     client_id: Option<String>,
@@ -47,10 +47,10 @@ pub(crate) struct LoginRequest {
     redirect_uri: Option<String>,
     /// Its state.
     state: Option<String>,
-    /// Shall this browser remember the sign-in? A form sends `on`.
+    /// Whether this browser should remember the sign-in. A form sends `on`.
     #[serde(default, deserialize_with = "flag")]
     remember: bool,
-    /// An e-mail address; it goes on file if none is.
+    /// An e-mail address. It goes on file if the user has none there.
     email: Option<String>,
 }
 
@@ -81,7 +81,6 @@ fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     deserializer.deserialize_any(Flag)
 }
 
-/// Completes a login.
 pub(crate) async fn complete(
     state: Data<AppState>,
     request: HttpRequest,
@@ -104,7 +103,7 @@ pub(crate) async fn complete(
         return Err(no_such_request(&state, &client_id, client_state.as_deref()).await);
     };
     let signed = if is_form {
-        // Browsers send the line breaks of a form as CR LF; what is pasted comes with stray white space.
+        // Browsers send the line breaks of a form as CR LF, and pasted text often has spaces around it.
         SignedChallenge {
             wallet_address: wallet_address.trim().to_owned(),
             challenge: challenge.replace("\r\n", "\n"),
@@ -143,7 +142,8 @@ pub(crate) async fn complete(
     Err(error.into())
 }
 
-/// Counts what came of it by the family of wallets: the one that signed, or of a refusal the one that the address belongs to.
+/// Counts the result for the wallet family: the family that signed, or for a refusal the family that the
+/// address belongs to.
 fn count(state: &AppState, wallet_address: &str, done: &Result<SignedIn, CompleteLoginError>) {
     let error = match done {
         Ok(SignedIn { family, .. }) => return state.metrics.login(LoginResult::SignedIn, namespace(family)),
@@ -162,8 +162,8 @@ fn count(state: &AppState, wallet_address: &str, done: &Result<SignedIn, Complet
     state.metrics.login(result, family);
 }
 
-/// No pending request is like this one: because nobody registered the client, because a field is missing, or because
-/// the session knows nothing of it.
+/// Says why no pending request matches: no one registered the client, a field is missing, or the session does
+/// not have the request.
 async fn no_such_request(state: &AppState, client_id: &str, client_state: Option<&str>) -> ApiError {
     let is_document = DocumentUrl::parse(client_id, state.context.policy.public_url.is_loopback()).is_some();
     if client_id == ACCOUNT_PAGE || is_document {

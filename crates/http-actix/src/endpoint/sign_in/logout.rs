@@ -1,4 +1,5 @@
-//! `GET` and `POST /oauth/logout`: a client sends a person to sign out (OpenID Connect RP-Initiated Logout 1.0).
+//! `GET` and `POST /oauth/logout`: a client sends a person to sign out (OpenID Connect RP-Initiated Logout
+//! 1.0).
 
 pub(crate) mod description;
 
@@ -23,7 +24,7 @@ use crate::page::language::Language;
 use crate::page::name::Name;
 use crate::state::AppState;
 
-/// What the page says that asks.
+/// The page that asks the person.
 #[derive(Serialize)]
 struct LogoutPage<'a> {
     account: String,
@@ -33,12 +34,12 @@ struct LogoutPage<'a> {
     form: String,
 }
 
-/// Signs out or asks, by the query.
+/// Signs out or asks, depending on the parameters in the query.
 pub(crate) async fn get(state: Data<AppState>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     answer(&state, &request, &Parameters::from_form(request.query_string()), false).await
 }
 
-/// The same by a form, and the answer of our own page, whose button says `confirm`.
+/// The same by a form. Our own page also posts here; its button sends `confirm`.
 pub(crate) async fn post(
     state: Data<AppState>,
     request: HttpRequest,
@@ -87,7 +88,7 @@ async fn answer(
             let notices = sign_out(&state.context, &state.browser(request)).await?;
             back_channel::tell(state, notices);
             let mut answer = match &back {
-                // `form-action` of our page would keep the redirect from happening.
+                // The `form-action` of our page would block a redirect.
                 Some(_) if confirmed => {
                     signed_out(state, request, language, Farewell::leading(back.as_ref()))?
                 }
@@ -112,7 +113,7 @@ fn read(parameters: &Parameters) -> Result<SignOutRequest, Repeated> {
     })
 }
 
-/// What our page sends back when its button is pressed.
+/// The fields that our page sends back when its button is pressed.
 fn fields(sent: &SignOutRequest) -> Vec<(&'static str, &str)> {
     let fields = [
         ("id_token_hint", sent.id_token_hint.as_ref().map(Secret::expose)),

@@ -1,4 +1,4 @@
-//! `POST /oauth/par`: a client sends an authorization request ahead (RFC 9126).
+//! `POST /oauth/par`: a client pushes an authorization request (RFC 9126).
 
 pub(crate) mod description;
 
@@ -16,7 +16,7 @@ use crate::error::ApiError;
 use crate::extract::body::Body;
 use crate::state::AppState;
 
-/// Who pushes; every other field is one of the authorization request.
+/// The client credentials. Every other field belongs to the authorization request.
 #[derive(Deserialize)]
 struct PushForm {
     client_id: Option<String>,
@@ -25,16 +25,16 @@ struct PushForm {
     client_assertion: Option<String>,
 }
 
-/// What the browser brings in place of the request.
+/// What the browser sends in place of the request.
 #[derive(Serialize, Apiv2Schema)]
 pub(crate) struct PushedBody {
-    /// The reference; it is good once, and for this client.
+    /// The reference to the request. It works once, and only for this client.
     request_uri: String,
-    /// For how many seconds.
+    /// The lifetime of the reference in seconds.
     expires_in: i64,
 }
 
-/// Keeps a request for its browser.
+/// Stores a request until the browser comes with its reference.
 pub(crate) async fn push(
     state: Data<AppState>,
     request: HttpRequest,

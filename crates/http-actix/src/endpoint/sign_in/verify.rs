@@ -1,4 +1,5 @@
-//! `/verify`: a person or a program asks what a text says, who wrote it, and who signed it. Nothing is kept of it.
+//! `/verify`: a person or a program asks what a text says, who wrote it, and who signed it. Nothing of it is
+//! stored.
 
 pub(crate) mod description;
 
@@ -21,49 +22,52 @@ use crate::page::language::Language;
 use crate::page::name::Name;
 use crate::state::AppState;
 
-/// A text, and what else there is about it.
+/// A text, and what the sender knows about it.
 #[derive(Deserialize, Serialize, Apiv2Schema)]
 pub(crate) struct VerifyRequest {
     /// The exact text.
     text: Option<String>,
-    /// Its signature: hex, base64, base64url or base58. Without one only the text is looked at.
+    /// Its signature: hex, base64, base64url or base58. Without it, only the text is checked.
     signature: Option<String>,
-    /// The address that should have signed, alone or behind its chain (CAIP-10); without one the text names it.
+    /// The address that should have signed, alone or after its chain (CAIP-10). By default the address in the
+    /// text.
     wallet_address: Option<String>,
-    /// The chain by CAIP-2; without one the text names it.
+    /// The chain in CAIP-2 form. By default the chain in the text.
     chain: Option<String>,
 }
 
-/// What there is to know about a text.
+/// What the server found out about a text.
 #[derive(Serialize, Apiv2Schema)]
 pub(crate) struct VerifyAnswer<'a> {
-    /// The verdict on the signature: `valid`; `names_another`, which is right for the wallet and of a text that names another
-    /// account, chain or coin; `invalid`; `undecided`, because a chain does not answer; `unclear_account` and
-    /// `no_account`, because it is not clear whose signature it should be; or `absent`.
+    /// The verdict on the signature: `valid`; `invalid`; `names_another` (the wallet signed this text, but
+    /// the text names another account, chain or coin); `undecided` (a chain does not respond);
+    /// `unclear_account` (it is not clear which account should have signed); `no_account` (neither the
+    /// request nor the text names one); or `absent` (there is no signature).
     signature: &'static str,
-    /// Why it is `names_another`, `invalid` or `unclear_account`.
+    /// Why the verdict is `names_another`, `invalid` or `unclear_account`.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    /// The account that signed, or that should have, by CAIP-10.
+    /// The account that signed or should have signed, in CAIP-10 form.
     #[serde(skip_serializing_if = "Option::is_none")]
     wallet_account: Option<String>,
-    /// Who wrote the text: `this_server`; `not_this_server`, although the text names it; `another_site`; or `unknown`.
+    /// Who wrote the text: `this_server`; `not_this_server`, although the text names this server;
+    /// `another_site`; or `unknown`.
     writer: &'static str,
-    /// Did this server write exactly this text? It does not say who asked for it.
+    /// Whether this server wrote exactly this text. This does not say who asked for it.
     issued_here: bool,
-    /// Has the time passed that the text gives itself?
+    /// Whether the text has expired, by its own expiration time.
     #[serde(skip_serializing_if = "Option::is_none")]
     expired: Option<bool>,
-    /// The text's domain: who asked for the signature.
+    /// The text's domain: the site that asked for the signature.
     #[serde(skip_serializing_if = "Option::is_none")]
     domain: Option<&'a str>,
-    /// What kind of account the text speaks of.
+    /// The kind of account that the text names.
     #[serde(skip_serializing_if = "Option::is_none")]
     account_kind: Option<&'a str>,
     /// The address that the text names.
     #[serde(skip_serializing_if = "Option::is_none")]
     address: Option<&'a str>,
-    /// What the text says that is agreed to.
+    /// The text's statement: what the signer agrees to.
     #[serde(skip_serializing_if = "Option::is_none")]
     statement: Option<&'a str>,
     /// The text's `URI`.
@@ -78,13 +82,13 @@ pub(crate) struct VerifyAnswer<'a> {
     /// The text's `Nonce`.
     #[serde(skip_serializing_if = "Option::is_none")]
     nonce: Option<&'a str>,
-    /// The text's `Issued At`, as it stands there.
+    /// The text's `Issued At`, as written there.
     #[serde(skip_serializing_if = "Option::is_none")]
     issued_at: Option<&'a str>,
-    /// The text's `Expiration Time`, as it stands there.
+    /// The text's `Expiration Time`, as written there.
     #[serde(skip_serializing_if = "Option::is_none")]
     expiration_time: Option<&'a str>,
-    /// The text's `Not Before`, as it stands there.
+    /// The text's `Not Before`, as written there.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_before: Option<&'a str>,
     /// The text's `Request ID`.
@@ -93,7 +97,7 @@ pub(crate) struct VerifyAnswer<'a> {
     /// The text's `Resources`.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     resources: &'a [&'a str],
-    /// Lines that the standard does not know, or that come a second time.
+    /// Lines that are not in the standard, or that are repeated.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     other_lines: &'a [&'a str],
 }
@@ -102,18 +106,18 @@ const NAMES_ANOTHER: &str = "the text names another account, chain or coin";
 
 #[derive(Serialize)]
 struct PageContext<'a> {
-    /// What stands in the fields.
+    /// The values of the fields.
     sent: &'a VerifyRequest,
     /// Was the form sent without a text?
     text_is_missing: bool,
-    /// The chains that the address can belong to, to be chosen from.
+    /// The chains that the address can belong to, for the person to choose from.
     chains: Vec<ChainContext<'a>>,
-    /// Which sentence says why the account is not clear.
+    /// The key of the sentence that says why the account is unclear.
     unclear: Option<&'static str>,
-    /// The account's address, and its chain.
+    /// The account that signed or should have signed.
     account: Option<AccountContext<'a>>,
     answer: Option<VerifyAnswer<'a>>,
-    /// The resources that access tokens would be for, if it is such a text: what stands behind our own words in one.
+    /// The resources that access tokens are for, in a text like ours: those after the client and the scopes.
     access_to: &'a [&'a str],
 }
 
@@ -129,13 +133,12 @@ struct AccountContext<'a> {
     chain: &'a str,
 }
 
-/// Shows the form.
 pub(crate) async fn show(state: Data<AppState>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let nothing = VerifyRequest { text: None, signature: None, wallet_address: None, chain: None };
     page(&state, &request, &PageContext::of(&nothing), StatusCode::OK)
 }
 
-/// Answers a form with the page, and JSON with JSON.
+/// Checks a text. A form is answered with the page, and JSON with JSON.
 pub(crate) async fn verify(
     state: Data<AppState>,
     request: HttpRequest,
@@ -168,7 +171,7 @@ fn page(
 }
 
 impl VerifyRequest {
-    /// Browsers send the line breaks of a form as CR LF; what is pasted comes with stray white space around it.
+    /// Browsers send the line breaks of a form as CR LF, and pasted text often has spaces around it.
     fn tidied(self) -> Self {
         let pasted = |field: Option<String>| {
             let field = field?.replace("\r\n", "\n").trim().to_owned();
@@ -271,7 +274,7 @@ impl<'a> PageContext<'a> {
     }
 }
 
-/// The account that signed, or that should have.
+/// The account that signed or should have signed.
 const fn account_of<'a>(told: &'a TextVerified<'_>) -> Option<&'a WalletAccount> {
     match &told.signature {
         SignatureFound::Valid(account)

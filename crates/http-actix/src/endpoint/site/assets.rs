@@ -1,5 +1,5 @@
-//! `GET /assets/…`: scripts and styles from the binary. Their names hold a hash of their content, so that browsers may keep
-//! them for ever.
+//! `GET /assets/…`: scripts and styles from the binary. Their names contain a hash of their content, so
+//! browsers can keep them forever.
 
 pub(crate) mod description;
 
@@ -22,13 +22,13 @@ pub(crate) async fn serve(
     Ok(answer(&request, asset, "public, max-age=31536000, immutable"))
 }
 
-/// Browsers ask for this one by themselves.
+/// Serves the logo, which browsers request by themselves.
 pub(crate) async fn favicon(state: Data<AppState>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let asset = state.pages.templates.asset_of("logo.svg").ok_or_else(ApiError::not_found)?;
     Ok(answer(&request, asset, "public, max-age=86400"))
 }
 
-/// An asset as the browser takes it.
+/// Answers with the asset, compressed if the browser accepts that.
 pub(crate) fn answer(request: &HttpRequest, asset: &Asset, cache: &'static str) -> HttpResponse {
     let mut answer = HttpResponse::Ok();
     answer.content_type(asset.content_type).insert_header((header::CACHE_CONTROL, cache));

@@ -1,5 +1,5 @@
-//! What client libraries read first: the server's metadata (RFC 8414, OpenID Connect Discovery) and its keys (RFC 7517).
-//! They name only what works.
+//! What client libraries read first: the server's metadata (RFC 8414, OpenID Connect Discovery) and its keys
+//! (RFC 7517). The metadata names only what works.
 
 pub(crate) mod description;
 
@@ -22,7 +22,7 @@ use crate::page::language::Language;
 use crate::settings::Registration;
 use crate::state::AppState;
 
-/// What ID tokens and userinfo may tell.
+/// The claims that ID tokens and userinfo can contain.
 const CLAIMS: [&str; 20] = [
     "iss",
     "sub",
@@ -53,91 +53,92 @@ const CACHE: &str = "public, max-age=300";
 pub(crate) struct Metadata<'a> {
     /// The issuer: the public URL, byte for byte.
     issuer: &'a str,
-    /// Where people are sent to.
+    /// Where clients send people to sign in.
     authorization_endpoint: String,
-    /// Where codes and refresh tokens become tokens.
+    /// Where clients get tokens.
     token_endpoint: String,
-    /// Where an access token tells who signed in.
+    /// Where clients ask who signed in.
     userinfo_endpoint: String,
-    /// Where tokens end.
+    /// Where clients revoke tokens.
     revocation_endpoint: String,
-    /// Where tokens are looked into.
+    /// Where clients ask whether a token is valid.
     introspection_endpoint: String,
-    /// Where authorization requests are sent ahead.
+    /// Where clients push authorization requests.
     pushed_authorization_request_endpoint: String,
-    /// Must every client do so? Each decides for itself.
+    /// Always `false`: each client decides for itself whether it must push.
     require_pushed_authorization_requests: bool,
-    /// Where devices ask to be signed in elsewhere.
+    /// Where a device asks for a sign-in that happens on another device.
     device_authorization_endpoint: String,
     /// Where people sign out.
     end_session_endpoint: String,
-    /// Where clients register; left out when registration is closed.
+    /// Where clients register. Left out if registration is closed.
     #[serde(skip_serializing_if = "Option::is_none")]
     registration_endpoint: Option<String>,
     /// Where the public keys are.
     jwks_uri: String,
-    /// The scopes that may be asked for.
+    /// The scopes that a client can request.
     scopes_supported: [&'static str; Scope::ALL.len()],
     /// Always `code`.
     response_types_supported: [&'static str; 1],
-    /// How answers come back: in the query of a redirect, or in a form that the browser posts.
+    /// How authorization responses reach the client: in the query of a redirect, or in a form that the
+    /// browser posts.
     response_modes_supported: [&'static str; ResponseMode::ALL.len()],
-    /// How tokens are got.
+    /// The ways to get tokens.
     grant_types_supported: Vec<&'static str>,
     /// Always `public`: every client sees the same `sub`.
     subject_types_supported: [&'static str; 1],
-    /// What ID tokens may be signed with; the client chooses one when it registers.
+    /// The algorithms that can sign ID tokens. A client chooses one when it registers.
     id_token_signing_alg_values_supported: [&'static str; SigningAlgorithm::ALL.len()],
-    /// The one class of sign-ins.
+    /// The only authentication context class.
     acr_values_supported: [&'static str; 1],
-    /// Claims are stated by this server.
+    /// Always `normal`: this server states all claims itself.
     claim_types_supported: [&'static str; 1],
-    /// Single claims may be asked for.
+    /// Clients can request individual claims.
     claims_parameter_supported: bool,
     /// The languages of the pages.
     ui_locales_supported: Vec<&'static str>,
-    /// How clients prove who they are at the token endpoint.
+    /// How clients authenticate at the token endpoint.
     token_endpoint_auth_methods_supported: Vec<&'static str>,
-    /// With which algorithms they may sign to do so.
+    /// The algorithms for client assertions at the token endpoint.
     token_endpoint_auth_signing_alg_values_supported: [&'static str; 5],
-    /// The same at the revocation endpoint.
+    /// How clients authenticate at the revocation endpoint.
     revocation_endpoint_auth_methods_supported: Vec<&'static str>,
-    /// The same at the introspection endpoint, which public clients may not use.
+    /// How clients authenticate at the introspection endpoint. Public clients cannot use it.
     introspection_endpoint_auth_methods_supported: Vec<&'static str>,
-    /// The same at the revocation endpoint.
+    /// The algorithms for client assertions at the revocation endpoint.
     revocation_endpoint_auth_signing_alg_values_supported: [&'static str; 5],
     /// Always `S256` (PKCE).
     code_challenge_methods_supported: [&'static str; 1],
-    /// What userinfo may tell.
+    /// The claims that ID tokens and userinfo can contain.
     claims_supported: &'static [&'static str],
-    /// May a client be one that a document of its own describes, its `client_id` the document's address?
+    /// Whether a client can use the URL of a metadata document of its own as its `client_id`.
     client_id_metadata_document_supported: bool,
-    /// With which algorithms keys may be proven that tokens are bound to (RFC 9449).
+    /// The algorithms for DPoP proofs (RFC 9449).
     dpop_signing_alg_values_supported: [&'static str; 5],
-    /// Every authorization answer carries `iss` (RFC 9207).
+    /// Every authorization response carries `iss` (RFC 9207).
     authorization_response_iss_parameter_supported: bool,
-    /// Clients are told when a login session ends (OpenID Connect Back-Channel Logout).
+    /// The server tells clients when a login session ends (OpenID Connect Back-Channel Logout).
     backchannel_logout_supported: bool,
-    /// And which one.
+    /// Logout tokens name the session that ended.
     backchannel_logout_session_supported: bool,
-    /// Request objects are not taken.
+    /// The server does not accept request objects.
     request_parameter_supported: bool,
-    /// Nor are references to them.
+    /// The server does not accept references to request objects.
     request_uri_parameter_supported: bool,
-    /// The page that describes the interface.
+    /// The page that describes the API.
     service_documentation: String,
 }
 
-/// What the operator may leave out.
+/// The parts that the operator can turn off.
 #[derive(Clone, Copy)]
 pub(crate) struct Offers {
-    /// May clients register, at least some?
+    /// Can at least some clients register?
     pub(crate) registration: bool,
-    /// May documents describe clients?
+    /// Can clients use a metadata document of their own?
     pub(crate) client_documents: bool,
 }
 
-/// Makes the metadata document, once.
+/// Makes the metadata document. The caller keeps it.
 pub(crate) fn metadata(public_url: &PublicUrl, offers: Offers) -> String {
     let methods: Vec<_> = AuthenticationMethod::ALL.into_iter().map(AuthenticationMethod::name).collect();
     let public = AuthenticationMethod::None.name();
@@ -184,7 +185,6 @@ pub(crate) fn metadata(public_url: &PublicUrl, offers: Offers) -> String {
     serde_json::to_string(&metadata).unwrap_or_default()
 }
 
-/// Serves the metadata document.
 pub(crate) async fn metadata_document(state: Data<AppState>) -> Result<HttpResponse, ApiError> {
     let policy = &state.context.policy;
     let offers = Offers {
@@ -197,7 +197,6 @@ pub(crate) async fn metadata_document(state: Data<AppState>) -> Result<HttpRespo
         .body(state.metadata.get_or_init(|| metadata(&policy.public_url, offers).into()).clone()))
 }
 
-/// Serves the public keys.
 pub(crate) async fn jwks(state: Data<AppState>) -> Result<HttpResponse, ApiError> {
     Ok(HttpResponse::Ok()
         .content_type("application/json")

@@ -1,4 +1,4 @@
-//! `GET /docs`: the interactive description of the interface, of which `openapi` makes the document.
+//! `GET /docs`: the page where people read and try out the API. It shows the document that `openapi` makes.
 
 pub(crate) mod description;
 
@@ -12,11 +12,10 @@ use crate::page::language::Language;
 use crate::page::name::Name;
 use crate::state::AppState;
 
-/// The page is the same for everybody: its script reads the document.
+/// Empty, because the page is the same for everyone: its script reads the document.
 #[derive(Serialize)]
 struct DocsContext {}
 
-/// Shows the interactive description.
 pub(crate) async fn page(state: Data<AppState>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     state.pages.show(&request, Language::of(&request, None), Name::Docs, StatusCode::OK, &DocsContext {})
 }

@@ -1,4 +1,4 @@
-//! Probes: is the process alive, and may it get requests?
+//! Probes: is the process alive, and can it serve requests?
 
 pub(crate) mod description;
 
@@ -17,25 +17,25 @@ use crate::state::AppState;
 use crate::state::last_ping::{LastPing, Outcome};
 
 const PING_TIMEOUT: Duration = Duration::from_secs(2);
-/// Asking writes to the disk, so the store is asked no more often than this, whoever probes.
+/// Each ping writes to the disk. Therefore the store is pinged at most this often, however many probes come.
 const PING_EVERY: Duration = Duration::from_secs(1);
 
-/// What a probe that is content says.
+/// The answer to a probe if all is well.
 #[derive(Serialize, Apiv2Schema)]
 pub(crate) struct Health {
     /// Always `ok`; anything else is an error.
     status: &'static str,
-    /// What is wrong with this server's clock, if anything is.
+    /// What is wrong with this server's clock. Left out if nothing is.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<String>,
 }
 
-/// The process runs.
+/// Answers as long as the process runs.
 pub(crate) async fn live() -> HttpResponse {
     HttpResponse::Ok().json(Health { status: "ok", clock: None })
 }
 
-/// How far the clock is from where it should be. The server goes on: nothing is forgotten by a clock that is doubted.
+/// Says how far the clock is off. The server goes on serving, because nothing is deleted by a clock in doubt.
 async fn clock_trouble(state: &AppState) -> Result<Option<String>, StoreError> {
     let context = &state.context;
     let doubt = match context.storage.time_witness().await? {
@@ -50,12 +50,12 @@ async fn clock_trouble(state: &AppState) -> Result<Option<String>, StoreError> {
     }))
 }
 
-/// The store answers and can be written, and the server is not about to stop.
+/// Answers `ok` if the store can be written and the server is not about to stop.
 pub(crate) async fn ready(state: Data<AppState>) -> Result<HttpResponse, ApiError> {
     if state.is_draining() {
         return Err(ApiError::new(OAuthErrorCode::TemporarilyUnavailable, "the server is stopping"));
     }
-    // Whoever has the turn asks; those who waited for it take the answer.
+    // One probe holds the lock and pings; the probes that waited for the lock share its outcome.
     let mut last = state.last_ping.lock().await;
     if let Some(last) = last.as_ref().filter(|last| last.at.elapsed() < PING_EVERY) {
         return last.outcome.answer();

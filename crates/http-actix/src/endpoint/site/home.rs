@@ -17,7 +17,6 @@ struct HomeContext<'a> {
     issuer: &'a str,
 }
 
-/// Shows the page.
 pub(crate) async fn show(state: Data<AppState>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let context = HomeContext { issuer: state.context.policy.public_url.as_str() };
     state.pages.show(&request, Language::of(&request, None), Name::Home, StatusCode::OK, &context)

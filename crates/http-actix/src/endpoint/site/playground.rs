@@ -1,4 +1,4 @@
-//! `GET /playground`: the whole flow in the browser, with a throw-away wallet, for developers.
+//! `GET /playground`: the whole flow in the browser, with a throwaway wallet, for developers.
 
 pub(crate) mod description;
 
@@ -24,12 +24,12 @@ struct PlaygroundContext<'a> {
     scopes: [&'static str; Scope::ALL.len()],
 }
 
-/// Where the clients that the page registers send people back to: the page itself.
+/// The redirect URI of the clients that the page registers: the page itself.
 pub(crate) fn redirect_uri(public_url: &PublicUrl) -> String {
     public_url.join(PLAYGROUND)
 }
 
-/// Shows the page; while the playground is off there is nothing here.
+/// Shows the page. If the playground is off, this path does not exist.
 pub(crate) async fn show(state: Data<AppState>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     if !state.playground {
         return Err(ApiError::not_found());

@@ -1,4 +1,5 @@
-//! Clients are told that a login session ended. It goes on behind the answer: nobody who signs out waits for somebody else's server.
+//! Tells clients that a login session ended. This goes on after the answer is sent: no one who signs out
+//! waits for another server.
 
 use std::time::Duration;
 
@@ -9,13 +10,14 @@ use futures_util::{StreamExt, stream};
 
 use crate::state::AppState;
 
-/// How many clients are told at the same time.
+/// How many clients are notified at the same time.
 const AT_ONCE: usize = 4;
 
 /// How long to wait before each try.
 const TRIES: [Duration; 3] = [Duration::ZERO, Duration::from_secs(2), Duration::from_secs(20)];
 
-/// Tells these clients, as far as they want to know and can be reached.
+/// Notifies these clients in the background. A client that cannot be reached is tried again, and then given
+/// up.
 pub(crate) fn tell(state: &Data<AppState>, notices: Vec<LogoutNotice>) {
     if notices.is_empty() {
         return;
@@ -34,7 +36,8 @@ async fn tell_one(context: &Context, notice: LogoutNotice) {
             Ok(()) => return,
             Err(error) => {
                 let cause = &error as &dyn std::error::Error;
-                tracing::warn!(error = cause, client.id = %notice.client, "client could not be told of a sign-out");
+                tracing::warn!(error = cause, client.id = %notice.client, "client could not be notified of a \
+                                                                           sign-out");
             }
         }
     }

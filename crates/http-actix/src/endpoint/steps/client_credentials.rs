@@ -1,4 +1,5 @@
-//! Client credentials: HTTP Basic or the body (RFC 6749 section 2.3.1), or something that the client signed (RFC 7521).
+//! Client credentials: HTTP Basic or the body (RFC 6749 section 2.3.1), or an assertion that the client
+//! signed (RFC 7521).
 
 use actix_web::HttpRequest;
 use actix_web::http::header::{self, HeaderValue};
@@ -25,8 +26,8 @@ pub(crate) struct InBody {
     pub(crate) client_assertion: Option<String>,
 }
 
-/// What a form says about the client, out of its fields. They stand in each form's own type, because errors would not name a field
-/// that serde flattens.
+/// Takes the fields about the client out of a form. Each form's own type has them, because serde's errors
+/// would not name a field in a flattened type.
 macro_rules! in_body {
     ($form:ident) => {
         $crate::endpoint::steps::client_credentials::InBody {
@@ -75,7 +76,8 @@ pub(crate) fn join(request: &HttpRequest, body: InBody) -> Result<Option<ClientC
     Ok(Some(basic))
 }
 
-/// The same for a request that leaves a row behind: somebody must be named, and those who prove nothing are counted.
+/// The same for a request that stores a row: it must name a client, and a client that proves nothing is
+/// rate-limited.
 pub(crate) fn join_counted(
     state: &AppState,
     request: &HttpRequest,
@@ -89,15 +91,16 @@ pub(crate) fn join_counted(
     Ok(credentials)
 }
 
-/// Like [`refuse`]; and where the secret is missing, what RFC 6749 section 5.2 says. The 422 is the token endpoint's alone.
+/// Like [`refuse`], but a missing secret gets the error of RFC 6749 section 5.2. Only the token endpoint
+/// answers with 422.
 pub(crate) fn refuse_strictly(state: &AppState, request: &HttpRequest, error: ApiError) -> ApiError {
     let is_incomplete = error.error.code == OAuthErrorCode::IncompleteForm;
     let failed = || ApiError::new(OAuthErrorCode::InvalidClient, "client authentication failed");
     refuse(state, request, if is_incomplete { failed() } else { error })
 }
 
-/// What a failed authentication is answered with: counted for its address, and with the challenge of the scheme
-/// that was tried.
+/// Completes the error of a failed authentication. It counts for the IP address, and if the request had an
+/// `Authorization` header, the answer carries a challenge.
 pub(crate) fn refuse(state: &AppState, request: &HttpRequest, error: ApiError) -> ApiError {
     if error.error.code != OAuthErrorCode::InvalidClient {
         return error;
@@ -113,7 +116,8 @@ fn with_challenge(error: ApiError) -> ApiError {
     error.with_header(header::WWW_AUTHENTICATE, challenge)
 }
 
-/// Both halves are form-encoded before base64; our own ids and secrets look the same either way.
+/// Clients form-encode both halves before base64. Our own ids and secrets have no characters that this would
+/// change.
 fn parse_basic(value: &HeaderValue) -> Option<ClientCredentials> {
     let (scheme, encoded) = value.to_str().ok()?.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {
@@ -127,7 +131,8 @@ fn parse_basic(value: &HeaderValue) -> Option<ClientCredentials> {
     (!client_id.is_empty()).then_some(ClientCredentials { client_id, proof })
 }
 
-/// Whoever signs is named in what they sign; the parameter may say it again (RFC 7521 section 4.2). Nothing of it is believed yet.
+/// An assertion names its client; the parameter `client_id` may repeat it (RFC 7521 section 4.2). The
+/// signature is not verified here.
 fn asserted(client_id: Option<String>, assertion: String) -> Result<ClientCredentials, ApiError> {
     let subject = subject_of(&assertion).ok_or_else(not_believed)?;
     if client_id.is_some_and(|client_id| client_id != subject) {
@@ -136,7 +141,7 @@ fn asserted(client_id: Option<String>, assertion: String) -> Result<ClientCreden
     Ok(ClientCredentials { client_id: subject, proof: ClientProof::Assertion(assertion) })
 }
 
-/// The claim `sub` of a signed text.
+/// The claim `sub` of an assertion, not verified.
 fn subject_of(assertion: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Subject {

@@ -1,4 +1,4 @@
-//! What a person just did to what is theirs, as a page says it.
+//! What a person just did on the account page, as the next page says it.
 
 use actix_web::HttpRequest;
 use countersign_domain::public_url::PublicUrl;
@@ -6,7 +6,7 @@ use countersign_domain::public_url::PublicUrl;
 use crate::extract::origin::require_ours;
 use crate::extract::query_value;
 
-/// What was just done; each has a text in `account.json`. It travels in the query of the page, as a name from this list.
+/// What was just done. Each variant has a text in `account.json`. The query of the page carries its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Done {
     AccessRevoked,
@@ -23,7 +23,6 @@ pub(crate) enum Done {
 }
 
 impl Done {
-    /// The parameter of the query.
     pub(crate) const PARAMETER: &str = "done";
 
     const ALL: [Self; 11] = [
@@ -40,14 +39,15 @@ impl Done {
         Self::AccountDeleted,
     ];
 
-    /// What the query says, if our own page led here: a link on another site cannot make ours say that something was done.
+    /// Reads the query, if our own page led here: a link on another site must not make our page say that
+    /// something was done.
     pub(crate) fn of(request: &HttpRequest, public_url: &PublicUrl) -> Option<Self> {
         require_ours(request, public_url).ok()?;
         let value = query_value(request, Self::PARAMETER).ok()??;
         Self::ALL.into_iter().find(|done| done.name() == value)
     }
 
-    /// Its name in the query and among the texts.
+    /// Its name in the query and in the key of its text.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::AccessRevoked => "access_revoked",
@@ -69,7 +69,7 @@ impl Done {
         format!("account.done.{}", self.name())
     }
 
-    /// Can nobody be signed in afterwards?
+    /// Can this leave no one signed in?
     pub(crate) const fn may_end_the_session(self) -> bool {
         match self {
             Self::SignedOut | Self::SignedOutEverywhere | Self::WalletUnlinked | Self::AccountDeleted => true,
@@ -83,7 +83,7 @@ impl Done {
         }
     }
 
-    /// Can somebody be signed in afterwards?
+    /// Can someone still be signed in after this?
     pub(crate) const fn may_leave_the_session(self) -> bool {
         !self.may_end_the_session() || matches!(self, Self::WalletUnlinked)
     }
@@ -114,7 +114,7 @@ mod tests {
         }
     }
 
-    /// what the page says is not for other sites to choose, not even from the list.
+    /// other sites must not choose what the page says, not even from the list.
     #[test]
     fn a_link_on_another_site_makes_the_page_say_nothing() {
         let path = "/account?done=account_deleted";

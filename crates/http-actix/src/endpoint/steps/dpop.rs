@@ -1,4 +1,4 @@
-//! Proofs of keys, and the nonces that they need (RFC 9449).
+//! DPoP proofs, and the nonces that they need (RFC 9449).
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderName, HeaderValue};
@@ -13,7 +13,7 @@ use crate::state::AppState;
 const PROOF: HeaderName = HeaderName::from_static("dpop");
 const NONCE: HeaderName = HeaderName::from_static("dpop-nonce");
 
-/// The proof of the request, if it has one. Whose it is, and whether it is good, the use-case says.
+/// The proof in the request, if it has one. The use-case verifies it.
 pub(crate) fn proof(request: &HttpRequest) -> Result<Option<String>, ApiError> {
     let refused = |why| ApiError::new(OAuthErrorCode::InvalidDpopProof, why);
     match request.headers().get_all(PROOF).count() {
@@ -26,7 +26,7 @@ pub(crate) fn proof(request: &HttpRequest) -> Result<Option<String>, ApiError> {
     }
 }
 
-/// Adds the nonce of now to the answer to somebody who proves a key, so that the next proof is good at once.
+/// Adds the current nonce to the answer if the request had a proof, so that the next proof can use it.
 pub(crate) fn answer(state: &AppState, request: &HttpRequest, mut response: HttpResponse) -> HttpResponse {
     if let Some(nonce) = nonce(state, request) {
         response.headers_mut().insert(NONCE, nonce);
@@ -42,7 +42,8 @@ pub(crate) fn refuse(state: &AppState, request: &HttpRequest, error: ApiError) -
     }
 }
 
-/// The challenge to somebody who presents a token with a proof (RFC 9449 section 7.1): a proof that is refused is 401 there.
+/// Adds the challenge for a token that came with a proof (RFC 9449 section 7.1). There, a refused proof has
+/// status 401.
 pub(crate) fn challenge(error: ApiError) -> ApiError {
     let code = error.error.code;
     let is_about_proof = matches!(code, OAuthErrorCode::InvalidDpopProof | OAuthErrorCode::UseDpopNonce);
@@ -50,7 +51,7 @@ pub(crate) fn challenge(error: ApiError) -> ApiError {
     bearer::challenge_by(&scheme(), error)
 }
 
-/// Tells a request without any token that it may also come with a proof.
+/// Offers DPoP in addition to Bearer, for a request without any token.
 pub(crate) fn offer_beside(error: ApiError) -> ApiError {
     match HeaderValue::from_str(&format!("{}, {}", bearer::SCHEME, scheme())) {
         Ok(value) => error.with_header(header::WWW_AUTHENTICATE, value),

@@ -1,4 +1,4 @@
-//! The page for somebody who is signed out.
+//! The page for someone who is signed out.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
@@ -24,7 +24,7 @@ struct BackContext<'a> {
     leads: bool,
 }
 
-/// What is left to say to somebody who is signed out: what was done, and where they came from.
+/// What the page says: what was done, and where the person came from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Farewell<'a> {
     pub(crate) done: Done,
@@ -39,12 +39,12 @@ impl Default for Farewell<'_> {
 }
 
 impl<'a> Farewell<'a> {
-    /// The person finds a link to where they came from.
+    /// The page has a link to where the person came from.
     pub(crate) fn linked(back: Option<&'a Back>) -> Self {
         Self { back, ..Self::default() }
     }
 
-    /// The page goes there by itself.
+    /// The page takes the person there by itself.
     pub(crate) fn leading(back: Option<&'a Back>) -> Self {
         Self { leads: true, ..Self::linked(back) }
     }
@@ -54,7 +54,7 @@ impl<'a> Farewell<'a> {
     }
 }
 
-/// Shows that nobody is signed in any more.
+/// Shows that no one is signed in anymore.
 pub(crate) fn signed_out(
     state: &AppState,
     request: &HttpRequest,

@@ -1,5 +1,5 @@
-//! Mail that a request causes. It goes out behind the answer: nobody waits for a mail server, and nobody can tell by the
-//! time whether a mail was sent.
+//! Mail that a request causes. It is sent after the answer: no one waits for a mail server, and no one can
+//! tell from the timing whether a mail was sent.
 
 use actix_web::HttpRequest;
 use actix_web::web::Data;
@@ -12,7 +12,7 @@ use crate::page::language::Language;
 use crate::page::templates::fill;
 use crate::state::AppState;
 
-/// Counts the mail that a sign-in may cause by an address that comes with it.
+/// Counts the mail that a sign-in causes if it comes with an address.
 pub(crate) fn admit_first_link(
     state: &AppState,
     request: &HttpRequest,
@@ -21,18 +21,19 @@ pub(crate) fn admit_first_link(
     email.map_or(Ok(()), |_| state.rate_limits.check(Limited::Mail, request))
 }
 
-/// Mails the link of an address that came with a sign-in, which does not fail with it: where the mailbox got too many already, the address is
-/// on file without a mail, and its owner asks for one on the account page.
+/// Sends the link for an address that came with a sign-in. If the mailbox already got too many, the sign-in
+/// succeeds all the same: the address is on file, no mail is sent, and the owner can ask for one on the
+/// account page.
 pub(crate) fn send_first_link(state: &Data<AppState>, language: Language, link: Option<ConfirmationLink>) {
     let is_one_too_many = link.as_ref().is_some_and(|link| state.admit_mail_to(&link.to).is_err());
     if is_one_too_many {
-        tracing::info!("mail not sent: its mailbox got as many as it gets in an hour");
+        tracing::info!("mail not sent: the mailbox reached its hourly limit");
         return;
     }
     send_link(state, language, link);
 }
 
-/// Mails the link that confirms an address, to a mailbox that was counted.
+/// Sends the link that confirms an address. The caller has already counted the mail for this mailbox.
 pub(crate) fn send_link(state: &Data<AppState>, language: Language, link: Option<ConfirmationLink>) {
     let (Some(link), Some(mailer)) = (link, state.context.mailer.clone()) else { return };
     let url = link.url(&state.context);

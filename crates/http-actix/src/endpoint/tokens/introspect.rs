@@ -1,4 +1,5 @@
-//! `POST /oauth/introspect`: what a token is worth (RFC 7662), by form or in JSON as at `/oauth/revoke`.
+//! `POST /oauth/introspect`: whether a token is valid, and what it is for (RFC 7662). It takes a form or
+//! JSON, like `/oauth/revoke`.
 
 pub(crate) mod description;
 
@@ -17,69 +18,70 @@ use crate::error::ApiError;
 use crate::extract::body::{Body, present, required};
 use crate::state::AppState;
 
-/// Which token is meant.
+/// The token to look up, and the client that asks.
 #[derive(Deserialize, Apiv2Schema)]
 pub(crate) struct IntrospectionRequest {
     /// An access token or a refresh token.
     token: Option<String>,
-    /// The client, unless HTTP Basic names it.
+    /// The client's id, unless it is in HTTP Basic.
     client_id: Option<String>,
-    /// Its secret, unless HTTP Basic carries it.
+    /// The client's secret, unless it is in HTTP Basic.
     client_secret: Option<String>,
-    /// `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, with a client that signs.
+    /// `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, if the client signs an assertion.
     client_assertion_type: Option<String>,
-    /// What such a client signed: a JWT.
+    /// The assertion: a JWT that the client signed.
     client_assertion: Option<String>,
 }
 
-/// What a token is worth. Of one that is not good, or not the client's business, nothing but `active` is told.
+/// What the server says about a token. If the token is not valid, or is none of the client's business, the
+/// only field is `active`.
 #[derive(Default, Serialize, Apiv2Schema)]
 pub(crate) struct IntrospectionBody {
-    /// Is the token good?
+    /// Whether the token is valid.
     active: bool,
-    /// What it reaches.
+    /// The granted scopes, separated by spaces.
     #[serde(skip_serializing_if = "Option::is_none")]
     scope: Option<String>,
-    /// Whose token it is.
+    /// The client that the token was issued to.
     #[serde(skip_serializing_if = "Option::is_none")]
     client_id: Option<String>,
-    /// The name that we show for the user.
+    /// The name that this server shows for the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     username: Option<String>,
-    /// The user.
+    /// The user's id, or the client's id if the client got the token for itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     sub: Option<String>,
-    /// When it stops being good, in seconds since 1970.
+    /// When the token expires, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     exp: Option<i64>,
-    /// When it was issued.
+    /// When it was issued, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     iat: Option<i64>,
-    /// Who issued it.
+    /// The issuer.
     #[serde(skip_serializing_if = "Option::is_none")]
     iss: Option<String>,
-    /// What an access token is for: one text, or a list.
+    /// The audience of an access token: a string or a list.
     #[serde(skip_serializing_if = "Option::is_none")]
     aud: Option<serde_json::Value>,
-    /// How an access token is presented: `Bearer`, or `DPoP` if it is bound to a key. Refresh tokens have none.
+    /// How to present an access token: `Bearer`, or `DPoP` if it is bound to a key. Left out for refresh
+    /// tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     token_type: Option<&'static str>,
-    /// Its id.
+    /// The token's id.
     #[serde(skip_serializing_if = "Option::is_none")]
     jti: Option<String>,
-    /// The key that it is bound to.
+    /// The key that the token is bound to.
     #[serde(skip_serializing_if = "Option::is_none")]
     cnf: Option<ConfirmationBody>,
 }
 
-/// A key (RFC 9449 section 6.2).
+/// The key that a token is bound to (RFC 9449 section 6.2).
 #[derive(Serialize, Apiv2Schema)]
 pub(crate) struct ConfirmationBody {
-    /// Its SHA-256 thumbprint.
+    /// The SHA-256 thumbprint of the key.
     jkt: String,
 }
 
-/// Tells what a token is worth.
 pub(crate) async fn introspect(
     state: Data<AppState>,
     request: HttpRequest,
@@ -107,7 +109,7 @@ async fn handle(
     Ok(introspect_token(&state.context, &credentials, &token).await?)
 }
 
-/// The name of whoever the token is about. Clients that got a token for themselves always had one of the same form.
+/// The name of the token's subject. A client that got a token for itself has a name of the same form.
 fn username_of(subject: Subject) -> String {
     let id = match subject {
         Subject::Person(user) => user.as_uuid(),

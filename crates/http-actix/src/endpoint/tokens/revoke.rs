@@ -1,4 +1,5 @@
-//! `POST /oauth/revoke`: a token ends (RFC 7009), by form or in the specification's JSON.
+//! `POST /oauth/revoke`: a client revokes a token (RFC 7009), by a form or by the JSON of the project's
+//! specification.
 
 pub(crate) mod description;
 
@@ -16,26 +17,25 @@ use crate::error::ApiError;
 use crate::extract::body::{Body, present, required};
 use crate::state::AppState;
 
-/// Which token ends.
+/// The token to revoke, and the client that asks.
 #[derive(Deserialize, Apiv2Schema)]
 pub(crate) struct RevokeRequest {
     /// An access token or a refresh token.
     token: Option<String>,
-    /// The client, unless HTTP Basic names it.
+    /// The client's id, unless it is in HTTP Basic.
     client_id: Option<String>,
-    /// Its secret, unless HTTP Basic carries it or the client is public.
+    /// The client's secret, unless it is in HTTP Basic or the client is public.
     client_secret: Option<String>,
-    /// `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, with a client that signs.
+    /// `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, if the client signs an assertion.
     client_assertion_type: Option<String>,
-    /// What such a client signed: a JWT.
+    /// The assertion: a JWT that the client signed.
     client_assertion: Option<String>,
 }
 
-/// An empty object: the token is not good any more, whatever it was.
+/// An empty object: whatever the token was, it is not valid anymore.
 #[derive(Serialize, Apiv2Schema)]
 pub(crate) struct RevokeAnswer {}
 
-/// Revokes a token.
 pub(crate) async fn revoke(
     state: Data<AppState>,
     request: HttpRequest,
@@ -53,7 +53,7 @@ async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<
     let credentials = required(client_credentials::join(request, in_body!(sent))?, "client_id")?;
     revoke_token(&state.context, RevokeToken { credentials, token }).await.map_err(|error| {
         let error = ApiError::from(error);
-        // The 422 for a missing field is the token endpoint's alone.
+        // Only the token endpoint answers with 422 for a missing field.
         if error.error.code == OAuthErrorCode::IncompleteForm {
             return error.with_status(StatusCode::BAD_REQUEST);
         }

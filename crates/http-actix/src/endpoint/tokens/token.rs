@@ -1,4 +1,5 @@
-//! `POST /oauth/token`: codes, also those of devices, refresh tokens, signatures and credentials become tokens.
+//! `POST /oauth/token`: exchanges authorization codes, device codes, refresh tokens, wallet signatures and
+//! client credentials for tokens.
 
 pub(crate) mod description;
 
@@ -27,36 +28,36 @@ use crate::extract::body::{Body, required_in_form};
 use crate::limits::rate_limit::Limited;
 use crate::state::AppState;
 
-/// A token request. Which fields are needed depends on `grant_type`.
+/// A token request. The required fields depend on `grant_type`.
 #[derive(Deserialize, Apiv2Schema)]
 pub(crate) struct TokenForm {
-    /// One of the metadata's `grant_types_supported`.
+    /// One of `grant_types_supported` in the metadata.
     grant_type: Option<String>,
-    /// The code, with `authorization_code`.
+    /// The authorization code, for `authorization_code`.
     code: Option<String>,
-    /// The redirect URI that the code went to, with `authorization_code`.
+    /// The redirect URI of the authorization request, for `authorization_code`.
     redirect_uri: Option<String>,
-    /// The PKCE verifier, if the authorization request had a challenge.
+    /// The PKCE verifier, if the authorization request had a `code_challenge`.
     code_verifier: Option<String>,
-    /// The refresh token, with `refresh_token`.
+    /// The refresh token, for `refresh_token`.
     refresh_token: Option<String>,
-    /// The code of a device, with `urn:ietf:params:oauth:grant-type:device_code`.
+    /// The device code, for `urn:ietf:params:oauth:grant-type:device_code`.
     device_code: Option<String>,
-    /// Fewer scopes, with `refresh_token`.
+    /// The scopes, separated by spaces, for `refresh_token`: all or some of those that were granted.
     scope: Option<String>,
-    /// The text that a program got, with the grant type of wallet signatures.
+    /// The text that the program got from `/oauth/challenge`, for the grant type of wallet signatures.
     challenge: Option<String>,
-    /// The wallet's signature of it.
+    /// The wallet's signature of that text.
     signature: Option<String>,
-    /// Who signed, if the program says so once more.
+    /// The address of the wallet that signed. Optional, because the text names it.
     wallet_address: Option<String>,
-    /// The client, unless HTTP Basic names it.
+    /// The client's id, unless it is in HTTP Basic.
     client_id: Option<String>,
-    /// Its secret, unless HTTP Basic carries it or the client is public.
+    /// The client's secret, unless it is in HTTP Basic or the client is public.
     client_secret: Option<String>,
-    /// `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, with a client that signs.
+    /// `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, if the client signs an assertion.
     client_assertion_type: Option<String>,
-    /// What such a client signed: a JWT.
+    /// The assertion: a JWT that the client signed.
     client_assertion: Option<String>,
 }
 
@@ -67,20 +68,19 @@ pub(crate) struct TokenBody {
     access_token: String,
     /// `DPoP` if the access token is bound to the key of a proof, otherwise `Bearer`.
     token_type: &'static str,
-    /// Its lifetime in seconds.
+    /// The lifetime of the access token in seconds.
     expires_in: i64,
-    /// The refresh token; a new one at every refresh.
+    /// The refresh token. Every refresh gives a new one.
     #[serde(skip_serializing_if = "Option::is_none")]
     refresh_token: Option<String>,
-    /// The granted scopes, separated by spaces; left out where there are none.
+    /// The granted scopes, separated by spaces. Left out if there are none.
     #[serde(skip_serializing_if = "String::is_empty")]
     scope: String,
-    /// Who signed in, signed for the client; with scope `openid`.
+    /// The ID token, with scope `openid`.
     #[serde(skip_serializing_if = "Option::is_none")]
     id_token: Option<String>,
 }
 
-/// Answers a token request.
 pub(crate) async fn answer(
     state: Data<AppState>,
     request: HttpRequest,
@@ -166,7 +166,7 @@ async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<
     Ok(answer)
 }
 
-/// A device that need not be answered yet is told if it asks too often.
+/// Tells a device to ask less often if its answer is still pending and it asked too soon.
 fn slow_down_if_too_soon(state: &AppState, id: Option<GrantId>, error: ApiError) -> ApiError {
     let is_pending = error.error.code == OAuthErrorCode::AuthorizationPending;
     let now = state.context.clock.now();

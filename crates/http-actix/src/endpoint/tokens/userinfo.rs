@@ -36,15 +36,15 @@ pub(crate) struct UserInfoBody {
     picture: Option<String>,
     /// The wallet's address.
     wallet_address: String,
-    /// The wallet's account by CAIP-10.
+    /// The wallet's account in CAIP-10 form.
     wallet_account: String,
-    /// All wallets of the user by CAIP-10, with scope `wallets`.
+    /// All wallets of the user in CAIP-10 form, with scope `wallets`.
     #[serde(skip_serializing_if = "Option::is_none")]
     wallets: Option<Vec<String>>,
     /// The e-mail address on file, with scope `email`.
     #[serde(skip_serializing_if = "Option::is_none")]
     email: Option<String>,
-    /// Did its owner follow the link in a mail?
+    /// Whether the user confirmed the address by the link in a mail.
     #[serde(skip_serializing_if = "Option::is_none")]
     email_verified: Option<bool>,
 }
@@ -61,7 +61,7 @@ pub(crate) async fn get(state: Data<AppState>, request: HttpRequest) -> Result<H
     answer(&state, &request, None).await
 }
 
-/// The same for `POST`, where the token may be in a form.
+/// The same for `POST`, where the token can be in a form.
 pub(crate) async fn post(
     state: Data<AppState>,
     request: HttpRequest,
@@ -112,7 +112,7 @@ async fn find_out(
     scheme: Scheme,
     (in_header, in_form): (Option<Secret>, Option<Secret>),
 ) -> Result<UserInfo, ApiError> {
-    // Tokens in addresses end up in logs and histories (RFC 9700 section 4.3.2).
+    // Tokens in URLs end up in logs and browser histories (RFC 9700 section 4.3.2).
     let in_query = url::form_urlencoded::parse(request.query_string().as_bytes())
         .any(|(name, _)| name == "access_token");
     let token = match (in_header, in_form, in_query) {

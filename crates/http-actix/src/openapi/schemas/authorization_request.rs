@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 
 use crate::endpoint::sign_in::authorize::description::PARAMETERS;
 
-/// The authorization request has no type of its own: it is judged by its parameters, some of which may not repeat.
+/// The authorization request has no type of its own: the server judges its parameters one by one, and some of
+/// them must not repeat.
 pub(super) fn authorization_request() -> Value {
     let mut properties = Map::new();
     for parameter in PARAMETERS {
@@ -20,13 +21,13 @@ pub(super) fn authorization_request() -> Value {
     })
 }
 
-/// The same, from a client that may have to prove who it is.
+/// The same for a pushed request, where a confidential client must authenticate.
 pub(super) fn pushed_authorization_request() -> Value {
     let mut schema = authorization_request();
-    schema["description"] = json!("An authorization request that is sent ahead.");
+    schema["description"] = json!("A pushed authorization request.");
     schema["properties"]["client_secret"] = json!({
         "type": "string",
-        "description": "The client's secret, unless HTTP Basic carries it or the client is public.",
+        "description": "The client's secret, unless it is in HTTP Basic or the client is public.",
     });
     schema
 }

@@ -1,4 +1,4 @@
-//! The schemas of clients, and what their addresses and names may be.
+//! The schemas of clients, and the rules for their addresses and names.
 
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::scope::Scope;
@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use super::{SCOPES, answer, request};
 use crate::endpoint::clients;
 
-/// A host that others can reach by https, or this machine by http; what stands behind it needs no dot segments.
+/// A host on the web by https, or this machine by http. The path has no dot segments.
 const WEB_ADDRESS: &str = r"(https://([a-z0-9]+(-[a-z0-9]+)*\.)*[a-z]([a-z0-9]|-[a-z0-9])*|http://(localhost|127\.0\.0\.1|\[::1\]))(:([1-9][0-9]{0,3}|[1-5][0-9]{4}))?(/[A-Za-z0-9_~-][A-Za-z0-9._~!$&'()+,;=:@-]*)*/?(\?[A-Za-z0-9._~-]+=[A-Za-z0-9._~-]*)?";
-/// A scheme that belongs to one application.
+/// A URI with a scheme that belongs to one application.
 const APP_ADDRESS: &str = r"[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+";
-/// Characters that are not seen; the server knows a few more of them, beyond U+FFFF.
+/// Invisible characters. The server knows a few more, beyond U+FFFF.
 const HIDDEN: &str = r"\u0000-\u001F\u007F-\u00A0\u00AD\u034F\u061C\u115F\u1160\u1680\u17B4\u17B5\u180B-\u180F\u2000-\u200F\u2028-\u202F\u205F-\u206F\u2800\u3000\u3164\uFDD0-\uFDEF\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFC\uFFFE\uFFFF";
 
-/// Text that people can read: no control, invisible or bidirectional characters, and not only spaces.
+/// Text that people can read: no control, invisible or bidirectional characters, and more than spaces.
 fn readable() -> String {
     format!("^[^{HIDDEN}]*[^\\s{HIDDEN}][^{HIDDEN}]*$")
 }
@@ -52,7 +52,8 @@ pub(super) fn client_request() -> Value {
             ("post_logout_redirect_uris", json!({"maxItems": 20, "items": redirect_uri()})),
         ],
     );
-    // Two pairs say the same thing in two ways; of `scope` and `scopes` both are taken if they agree.
+    // Each of these two pairs says one thing in two ways. The server accepts both `scope` and `scopes` if
+    // they agree, but a schema cannot say that.
     schema["allOf"] =
         json!([{"not": {"required": ["scope", "scopes"]}}, {"not": {"required": ["jwks", "jwks_uri"]}}]);
     schema
@@ -80,7 +81,7 @@ fn redirect_uri() -> Value {
     json!({"type": "string", "maxLength": 2048, "pattern": format!("^({WEB_ADDRESS}|{APP_ADDRESS})$")})
 }
 
-/// Both, or only codes: refresh tokens cannot be had without them.
+/// `refresh_token` is no use alone: another grant type must come with it.
 fn grant_types() -> Value {
     json!({
         "minItems": 1,

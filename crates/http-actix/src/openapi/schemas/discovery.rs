@@ -26,7 +26,7 @@ pub(super) fn metadata() -> Value {
     )
 }
 
-/// The keys come from the signer as a document, so that no type of this crate describes them.
+/// The keys come from the signer as a finished document, so no type of this crate describes them.
 pub(super) fn jwks() -> Value {
     let member = |description: &str| json!({"type": "string", "description": description});
     json!({
@@ -36,7 +36,7 @@ pub(super) fn jwks() -> Value {
         "properties": {
             "keys": {
                 "type": "array",
-                "description": "Those that sign now, those that will, and those that signed.",
+                "description": "The keys that sign now, that will sign next, and that signed before.",
                 "items": {
                     "type": "object",
                     "description": "One key.",

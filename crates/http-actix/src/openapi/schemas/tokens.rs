@@ -1,4 +1,4 @@
-//! The schemas of token requests, and of what a token is worth.
+//! The schemas of token requests and of introspection.
 
 use countersign_domain::grant_type::GrantType;
 use serde_json::{Map, Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::{answer, derived, request};
 use crate::endpoint::tokens::{introspect, token};
 
-/// Which fields are needed depends on the grant type.
+/// The grant type decides which fields are required.
 pub(super) fn token_request() -> Value {
     let mut schema = request::<token::TokenForm>(
         &["grant_type", "client_id"],
@@ -30,16 +30,16 @@ pub(super) fn token_request() -> Value {
         needed("client_credentials", &[]),
         needed(GrantType::WalletSignature.name(), &["challenge", "signature"]),
     ]);
-    // May come several times, so it is no field of the form's type.
+    // It may come several times, so the form's type has no field for it.
     schema["properties"]["resource"] = json!({
         "type": "string",
         "format": "uri",
-        "description": "What the access token shall be for (RFC 8707); may come several times.",
+        "description": "A resource that the access token is meant for (RFC 8707). May come several times.",
     });
     schema
 }
 
-/// `aud` is a text or a list, which no type of ours says.
+/// `aud` is a string or a list, which the derive cannot express.
 pub(super) fn introspection() -> Value {
     let mut schema = answer::<introspect::IntrospectionBody>(
         &[],
@@ -50,11 +50,11 @@ pub(super) fn introspection() -> Value {
         ],
     );
     schema["properties"]["aud"] = json!({
-        "description": "What an access token is for: one text, or a list.",
+        "description": "The audience of an access token: a string or a list.",
         "oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
     });
     let mut key = derived::<introspect::ConfirmationBody>(&[]);
-    key["description"] = json!("The key that it is bound to.");
+    key["description"] = json!("The key that the token is bound to.");
     schema["properties"]["cnf"] = key;
     schema
 }

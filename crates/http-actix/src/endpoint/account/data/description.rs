@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of `/account/data`.
+//! What the OpenAPI document says about `/account/data`.
 
 use serde_json::json;
 
@@ -45,8 +45,9 @@ pub(crate) fn download() -> Operation {
     Operation::new(
         "POST",
         "/account/data",
-        ("accountData", "The same as a file"),
-        "Everything that the server knows of the person, for programs. It needs a signature that is not older than ten minutes.",
+        ("accountData", "The account as a file"),
+        "Everything that the server knows about the person, as JSON. It needs a signature that is at most \
+         ten minutes old.",
     )
     .tag("Account")
     .takes(&[FORM, JSON], "PlainForm", vec![plain()])
@@ -54,7 +55,7 @@ pub(crate) fn download() -> Operation {
     .answers(200, "The file.", "Account", body)
     .answers_nothing(
         303,
-        "For browsers without a session: to the account page, which asks to sign in.",
+        "For a browser without a session: to the account page, which asks the person to sign in.",
         &["Location"],
     )
     .refuses(401, &[NOT_SIGNED_IN, TOO_OLD])

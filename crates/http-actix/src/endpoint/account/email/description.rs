@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of the e-mail address and of the link that confirms it.
+//! What the OpenAPI document says about the e-mail address and the link that confirms it.
 
 use serde_json::json;
 
@@ -16,8 +16,8 @@ pub(crate) fn put() -> Operation {
             "POST",
             "/account/email",
             ("putEmail", "Put an e-mail address on file"),
-            "In place of another one. Where the server sends mail, a link goes to it; the same address again is sent a new \
-             link.",
+            "Replaces the address on file. If the server sends mail, the address gets a link to confirm it; \
+             sending the same address again sends a new link.",
         ),
         "EmailRequest",
         json!({"email": "ada@example.com", "form": PAGE_FORM}),
@@ -32,7 +32,7 @@ pub(crate) fn remove() -> Operation {
         "POST",
         "/account/email/remove",
         ("removeEmail", "Take the e-mail address off file"),
-        "Applications that ask for it get none from then on.",
+        "From then on, applications that ask for it get none.",
     )
     .tag("Account")
     .takes(&[FORM, JSON], "PlainForm", vec![plain()])
@@ -49,7 +49,8 @@ pub(crate) fn ask() -> Operation {
         "GET",
         "/account/email/confirm",
         ("confirmEmailPage", "The page behind the link in a mail"),
-        "It changes nothing, because mail scanners follow links too; its button does.",
+        "Opening the page changes nothing, because mail scanners follow links too. Its button confirms the \
+         address.",
     )
     .tag("Account")
     .parameter(parameter(
@@ -63,19 +64,19 @@ pub(crate) fn ask() -> Operation {
         "query",
         "done",
         false,
-        ("There after the button was pressed.", "email_confirmed"),
+        ("Set after the button was pressed.", "email_confirmed"),
         json!({"type": "string"}),
     ))
     .parameter(parameter(
         "query",
         "sign_in",
         false,
-        ("Goes on to sign in, where the link is for another account than the one that is signed in.", "1"),
+        ("Goes on to the sign-in page if the link is for an account that is not signed in.", "1"),
         json!({"type": "string"}),
     ))
     .shows(200, "The page.", HTML, PAGE)
     .answers_nothing(302, "To the sign-in page.", &["Location", "SetCookie"])
-    .shows(400, "The link is not one of ours.", HTML, PAGE)
+    .shows(400, "The link is not valid.", HTML, PAGE)
 }
 
 pub(crate) fn confirm() -> Operation {
@@ -83,8 +84,9 @@ pub(crate) fn confirm() -> Operation {
         "POST",
         "/account/email/confirm",
         ("confirmEmail", "Confirm an e-mail address"),
-        "By the secret of the link, once, by whoever is signed in as the user who gave the address. One that another account here has \
-         confirmed is confirmed only with `shared=yes`; the other account keeps it.",
+        "Takes the secret of the link. It works once, and only if the user who gave the address is signed \
+         in. If another account here has confirmed the same address, `shared=yes` is needed; the other \
+         account keeps the address.",
     )
     .tag("Account")
     .takes(
@@ -96,7 +98,7 @@ pub(crate) fn confirm() -> Operation {
             value: json!({"token": TOKEN, "form": PAGE_FORM}),
         }],
     )
-    .answers_nothing(303, "To the page, which says that it worked.", &["Location"])
+    .answers_nothing(303, "To the page, which says that the address is confirmed.", &["Location"])
     .refuses(400, &[("invalid_request", "this link is not valid any more")])
     .refuses(
         401,

@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of the forms for access, sessions and the account itself.
+//! What the OpenAPI document says about the forms for access, sessions and the account itself.
 
 use serde_json::json;
 
@@ -11,8 +11,8 @@ pub(crate) fn revoke() -> Operation {
         Operation::new(
             "POST",
             "/account/apps/revoke",
-            ("revokeAccess", "Take an application's access away"),
-            "All of its tokens for this person end, and the next sign-in there needs a signature.",
+            ("revokeAccess", "Revoke an application's access"),
+            "All of its tokens for this person are revoked, and the next sign-in there needs a signature.",
         ),
         "RevokeAccessRequest",
         json!({"client_id": CLIENT_ID, "form": PAGE_FORM}),
@@ -26,7 +26,7 @@ pub(crate) fn end() -> Operation {
             "POST",
             "/account/sessions/end",
             ("endSessions", "Sign out"),
-            "Here, at another browser, or everywhere. Tokens that applications hold stay theirs.",
+            "In this browser, in another one, or everywhere. Applications keep their tokens.",
         ),
         "EndSessionsRequest",
         json!({"session": "this", "form": PAGE_FORM}),
@@ -40,7 +40,8 @@ pub(crate) fn delete() -> Operation {
             "POST",
             "/account/delete",
             ("deleteAccount", "Delete the account"),
-            "Wallets, access of applications, sessions and the e-mail address go at once, and for good.",
+            "The wallets, the access of applications, the sessions and the e-mail address are deleted at \
+             once. This cannot be undone.",
         ),
         "DeleteAccountRequest",
         json!({"confirm": "yes", "form": PAGE_FORM}),

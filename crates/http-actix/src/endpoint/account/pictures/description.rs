@@ -1,10 +1,9 @@
-//! What the OpenAPI document says of the pictures.
+//! What the OpenAPI document says about the pictures.
 
 use serde_json::json;
 
 use crate::endpoint::description::operation::{NOTHING_HERE, Operation, parameter};
 
-/// The name of a picture.
 const PICTURE: &str = "7f1b6c0a9c3d4a0f9f0e2f1b6f0a9c3d";
 
 pub(crate) fn show() -> Operation {
@@ -12,13 +11,14 @@ pub(crate) fn show() -> Operation {
         "GET",
         "/pictures/{name}.svg",
         ("picture", "The picture of a user"),
-        "Drawn from its name, for `picture` of userinfo. Every name has a picture, and none tells whose it is.",
+        "Drawn from its name, for the claim `picture` of userinfo. Every possible name has a picture, and \
+         none tells whose it is.",
     )
     .parameter(parameter(
         "path",
         "name",
         true,
-        ("As `picture` names it.", PICTURE),
+        ("The name, from the claim `picture`.", PICTURE),
         json!({"type": "string"}),
     ))
     .shows(200, "The picture.", "image/svg+xml", "<svg/>")

@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of linking and unlinking wallets.
+//! What the OpenAPI document says about linking and unlinking wallets.
 
 use countersign_domain::public_url::PublicUrl;
 use serde_json::{Value, json};
@@ -29,16 +29,22 @@ pub(crate) fn begin(public_url: &PublicUrl) -> Operation {
     Operation::new(
         "POST",
         "/account/wallets/challenge",
-        ("beginWalletChange", "Ask for the texts of a change of wallets"),
-        "To link a wallet, a wallet of the user and the new one each sign a text that names the other. To unlink one, any \
-         wallet of the user signs. The texts work once, in the session that asked for them.",
+        ("beginWalletChange", "Get the texts to sign for linking or unlinking a wallet"),
+        "To link a wallet, one of the user's wallets and the new one each sign a text that names the other. \
+         To unlink one, any of the user's wallets signs. The texts work once, in the session that asked for \
+         them.",
     )
     .takes(
         &[JSON, FORM],
         "WalletChangeRequest",
         vec![example("link", "Link another wallet", "link"), example("unlink", "Unlink it", "unlink")],
     )
-    .answers(200, "The texts: as JSON, or for forms as a page with a field for each signature.", "WalletChange", answer)
+    .answers(
+        200,
+        "The texts: as JSON, or for a form as a page with a field for each signature.",
+        "WalletChange",
+        answer,
+    )
     .shows(200, "", HTML, PAGE)
     .refuses(
         400,
@@ -69,7 +75,8 @@ pub(crate) fn link(public_url: &PublicUrl) -> Operation {
             "POST",
             "/account/wallets/link",
             ("linkWallet", "Link a wallet"),
-            "The other wallet then signs in as the same user: the same sub. A wallet belongs to one user at a time.",
+            "From then on, the other wallet signs in as the same user, with the same `sub`. A wallet belongs \
+             to one user at a time.",
         ),
         Example { name: "link", summary: "Both signatures", value },
         json!([examples::ethereum_account().caip10(), examples::solana_account().caip10()]),
@@ -88,7 +95,8 @@ pub(crate) fn unlink(public_url: &PublicUrl) -> Operation {
             "POST",
             "/account/wallets/unlink",
             ("unlinkWallet", "Unlink a wallet"),
-            "Everything that was granted by signing in with it ends. It may sign in again as a new user, or be linked again.",
+            "Every grant that came from signing in with this wallet ends. The wallet can sign in again as a \
+             new user, or be linked again.",
         ),
         Example { name: "unlink", summary: "The signature of a wallet of the user", value },
         json!([examples::ethereum_account().caip10()]),
@@ -107,8 +115,13 @@ fn completion(
 ) -> Operation {
     operation
         .takes(&[JSON, FORM], "SignedWalletChange", vec![example])
-        .answers(200, "The user's wallets now.", "Wallets", json!({"sub": USER, "wallets": wallets}))
-        .answers_nothing(303, "After a form: to the account page, which says so.", &["Location"])
+        .answers(
+            200,
+            "The wallets that the user has now.",
+            "Wallets",
+            json!({"sub": USER, "wallets": wallets}),
+        )
+        .answers_nothing(303, "After a form: to the account page, which says what was done.", &["Location"])
         .refuses(
             400,
             &[

@@ -1,5 +1,5 @@
-//! A change of wallets by forms, for people who sign by hand: first which wallets, then the texts with a field for each
-//! signature. Scripts and programs send JSON and never see this.
+//! Linking and unlinking by forms, for people who sign by hand: first the wallets, then the texts with a
+//! field for each signature. Scripts and programs send JSON and never see these pages.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
@@ -28,15 +28,15 @@ struct WalletPage<'a> {
     change: &'static str,
     /// `address` or `sign`.
     step: &'static str,
-    /// The wallet that signs for the user, as it was named.
+    /// The wallet that signs for the user, as the person wrote it.
     signer: String,
-    /// The wallet that comes or goes, as it was named.
+    /// The wallet to link or unlink, as the person wrote it.
     other: String,
-    /// What the wallet is that signs, `key` or `contract`, if that was named.
+    /// Whether the signing wallet is a `key` or a `contract`, if the person said so.
     signer_kind: Option<&'static str>,
     /// Must the person say whether the other address is a key's or a contract's?
     asks_kind: bool,
-    /// The chains to choose from, where the other address can belong to several.
+    /// The chains to choose from, if the other address can belong to several.
     chains: Vec<Hint>,
     texts: Vec<TextContext>,
     expires_at: Option<String>,
@@ -46,7 +46,7 @@ struct WalletPage<'a> {
     form: String,
 }
 
-/// A text, and the names of the fields in which it and its signature come back.
+/// A text, and the names of the form fields that send back the text and its signature.
 #[derive(Serialize)]
 struct TextContext {
     whose: &'static str,
@@ -64,7 +64,7 @@ struct Hint {
     text: String,
 }
 
-/// Which wallets a person named.
+/// The wallets that a person named.
 pub(super) struct Asked<'a> {
     pub(super) wanted: WantedChange,
     pub(super) signer: &'a str,
@@ -72,7 +72,7 @@ pub(super) struct Asked<'a> {
     pub(super) other: &'a str,
 }
 
-/// It is not clear which wallets are meant: the person says it again.
+/// Asks again, because it is not clear which wallets the person means.
 pub(super) fn ask_again(
     state: &AppState,
     request: &HttpRequest,
@@ -85,7 +85,7 @@ pub(super) fn ask_again(
         BeginWalletChangeError::SameWallet => ("account.trouble.same_wallet", Vec::new()),
         BeginWalletChangeError::Other(error) => (Notice::of_address(&error).key(), chains_of(error)),
     };
-    // A chain that is chosen from the list must not meet another one in front of the address.
+    // The chain that the person chooses from the list must be the only one: drop the one before the address.
     let bare = AccountName::read(asked.other, None).map_or(asked.other, |name| name.address);
     let page = WalletPage {
         change: name_of(asked.wanted),
@@ -102,7 +102,6 @@ pub(super) fn ask_again(
     render(state, request, page, StatusCode::BAD_REQUEST)
 }
 
-/// Shows the texts to sign.
 pub(super) fn show_texts(
     state: &AppState,
     request: &HttpRequest,
@@ -119,7 +118,8 @@ pub(super) fn show_texts(
     render(state, request, page, StatusCode::OK)
 }
 
-/// Says why nothing changed. With texts the person signs once more; without them there is nothing to answer any more.
+/// Says why nothing changed. If there are `texts`, the person can sign again; without them the change is
+/// over.
 pub(super) fn refused(
     state: &AppState,
     request: &HttpRequest,
@@ -138,7 +138,7 @@ pub(super) fn refused(
         ChangeWalletsError::Verifier(_) => "notice.unavailable",
         ChangeWalletsError::Store(_) => return Err(error.into()),
     };
-    // Another signature changes nothing where it was not the signature that was refused.
+    // A new signature helps only if the old one was the problem, or could not be checked.
     let can_sign_again = matches!(
         error,
         ChangeWalletsError::Signature(_)

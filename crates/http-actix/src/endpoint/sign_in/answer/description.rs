@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of `/oauth/answer`.
+//! What the OpenAPI document says about `/oauth/answer`.
 
 use crate::endpoint::description::operation::{HTML, NO_SESSION, Operation, PAGE};
 use crate::endpoint::description::scheme;
@@ -7,9 +7,9 @@ pub(crate) fn show() -> Operation {
     Operation::new(
         "GET",
         "/oauth/answer",
-        ("answerByForm", "Post the answer to the client"),
-        "Where a client wants its answer by `response_mode=form_post`, the page's script is led here: the form with the answer is \
-         shown once, and the browser posts it.",
+        ("answerByForm", "Post the response to the client"),
+        "For a client that wants `response_mode=form_post`. The script of the sign-in page sends the browser \
+         here; this page shows, once, the form with the response, and the browser posts it to the client.",
     )
     .shows(200, "The page with the form.", HTML, PAGE)
     .refuses(400, &[NO_SESSION])

@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of the sign-in page.
+//! What the OpenAPI document says about the sign-in page.
 
 use serde_json::json;
 
@@ -10,7 +10,8 @@ pub(crate) fn show() -> Operation {
         "GET",
         "/auth",
         ("signInPage", "The page where the person signs"),
-        "Shows who asks for what, connects a wallet and asks it for a signature. It works without scripts too.",
+        "Shows which client asks for what, connects a wallet and asks it for a signature. The page also \
+         works without scripts.",
     )
     .tag("Sign-in")
     .steps(&[3])
@@ -18,21 +19,24 @@ pub(crate) fn show() -> Operation {
         "query",
         "request",
         false,
-        ("Which of several pending requests is meant; without it the newest.", "5f3a9c"),
+        ("Which of several pending requests is meant. By default the newest.", "5f3a9c"),
         json!({"type": "string"}),
     ))
     .parameter(parameter(
         "query",
         "another",
         false,
-        ("There, if whoever is signed in wants another wallet.", "1"),
+        ("Set if the person wants to use a wallet other than the one that is signed in.", "1"),
         json!({"type": "string"}),
     ))
     .parameter(parameter(
         "query",
         "lang",
         false,
-        ("The language that the person chose; a cookie remembers it. Every page takes it.", "de"),
+        (
+            "The language that the person chose. A cookie remembers it. Every page accepts this parameter.",
+            "de",
+        ),
         json!({"type": "string"}),
     ))
     .shows(200, "The page.", HTML, PAGE)

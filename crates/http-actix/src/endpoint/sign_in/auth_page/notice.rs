@@ -1,14 +1,15 @@
-//! What the page without scripts says when something went wrong: one text of `notice.json` for each kind.
+//! What the page without scripts says when something went wrong. Each kind of error has a text in
+//! `notice.json`.
 
 use countersign_usecases::sign_in::complete_login::CompleteLoginError;
 use countersign_usecases::steps::recognize_account::RecognizeError;
 
-/// What went wrong on the way without scripts.
+/// What went wrong: the key of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Notice(&'static str);
 
 impl Notice {
-    /// What is wrong with an address.
+    /// Says what is wrong with an address.
     pub(crate) const fn of_address(error: &RecognizeError) -> Self {
         Self(match error {
             RecognizeError::AddressUnknown => "notice.address_unknown",
@@ -20,7 +21,7 @@ impl Notice {
         })
     }
 
-    /// Why a signature is not taken.
+    /// Says why a login failed.
     pub(crate) const fn of_login(error: &CompleteLoginError) -> Self {
         Self(match error {
             CompleteLoginError::Email(_) => "notice.bad_email",

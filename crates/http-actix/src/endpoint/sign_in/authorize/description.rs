@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of `/oauth/authorize`, and of its parameters one by one.
+//! What the OpenAPI document says about `/oauth/authorize` and each of its parameters.
 
 use serde_json::{Value, json};
 
@@ -32,10 +32,11 @@ impl Parameter {
 }
 
 pub(crate) fn get() -> Operation {
-    let description = "The client sends the person's browser here (RFC 6749, section 4.1.1). A good request leads to `/auth` and \
-                       is kept, sealed, in the session cookie. Until client and redirect URI are known to be good nothing is \
-                       redirected; after that every error goes back to the redirect URI as `error`, `error_description`, \
-                       `state` and `iss`.";
+    let description = "The client sends the person's browser here (RFC 6749, section 4.1.1). A valid request \
+                       is kept in the sealed session cookie and redirects to `/auth`. Until the server knows \
+                       that the client and the redirect URI are valid, it redirects nowhere; after that, \
+                       every error goes back to the redirect URI as `error`, `error_description`, `state` \
+                       and `iss`.";
     let operation =
         Operation::new("GET", PATH, ("authorize", "Send the person to sign in"), description).steps(&[2]);
     let operation = PARAMETERS.iter().fold(operation, |operation, each| {
@@ -53,7 +54,7 @@ pub(crate) fn post() -> Operation {
         "POST",
         PATH,
         ("authorizeByForm", "The same by a form"),
-        "What `GET` takes in the query, for requests that should not be in an address.",
+        "The parameters of `GET` in a form, for requests that should not be in a URL.",
     )
     .takes(
         &[FORM],
@@ -68,7 +69,7 @@ fn answers(operation: Operation, redirect: u16) -> Operation {
         .tag("Sign-in")
         .answers_nothing(
             redirect,
-            "To `/auth`, or with an error back to the client.",
+            "To `/auth`, or back to the client with an error.",
             &["Location", "SetCookie"],
         )
         .shows(200, "With `response_mode=form_post`: the page that posts an error to the client.", HTML, PAGE)
@@ -76,7 +77,7 @@ fn answers(operation: Operation, redirect: u16) -> Operation {
         .stores()
 }
 
-/// All parameters that mean something; others are ignored.
+/// All parameters that have a meaning. The endpoint ignores others.
 pub(crate) const PARAMETERS: [Parameter; 13] = [
     Parameter {
         name: "client_id",
@@ -88,7 +89,8 @@ pub(crate) const PARAMETERS: [Parameter; 13] = [
     Parameter {
         name: "redirect_uri",
         required: true,
-        description: "One of its redirect URIs, byte for byte; on a loopback IP address the port may differ.",
+        description: "One of the client's redirect URIs, byte for byte. On a loopback IP address the port \
+                      can differ.",
         example: REDIRECT_URI,
         values: &[],
     },
@@ -102,16 +104,16 @@ pub(crate) const PARAMETERS: [Parameter; 13] = [
     Parameter {
         name: "scope",
         required: true,
-        description: "Scopes that the client registered, separated by spaces. Only a request with an S256 `code_challenge` may \
-                      leave it out, and then means all of them.",
+        description: "Scopes that the client registered, separated by spaces. Only a request with an S256 \
+                      `code_challenge` can leave it out; then it means all of them.",
         example: "profile",
         values: &[],
     },
     Parameter {
         name: "state",
         required: true,
-        description: "Comes back with the answer; the client compares it. Only a request with an S256 `code_challenge` may \
-                      leave it out.",
+        description: "The response repeats it, and the client must compare it. Only a request with an S256 \
+                      `code_challenge` can leave it out.",
         example: STATE,
         values: &[],
     },
@@ -132,16 +134,17 @@ pub(crate) const PARAMETERS: [Parameter; 13] = [
     Parameter {
         name: "nonce",
         required: false,
-        description: "OpenID Connect: at most 512 bytes.",
+        description: "OpenID Connect: the ID token repeats it. At most 512 bytes.",
         example: "n-0S6_WzA2Mj",
         values: &[],
     },
     Parameter {
         name: "prompt",
         required: false,
-        description: "OpenID Connect: `login`, `consent` and `select_account` ask for a new signature; `none` is answered \
-                      without a page: with a code for whoever is signed in and agreed before (never for self-registered \
-                      clients), otherwise with `login_required` or `consent_required`.",
+        description: "OpenID Connect: `login`, `consent` and `select_account` require a new signature. With \
+                      `none` the server responds without a page: with a code if the person is signed in and \
+                      agreed before (never for self-registered clients), otherwise with `login_required` or \
+                      `consent_required`.",
         example: "login",
         values: &[],
     },
@@ -162,14 +165,15 @@ pub(crate) const PARAMETERS: [Parameter; 13] = [
     Parameter {
         name: "ui_locales",
         required: false,
-        description: "OpenID Connect: the languages that the person reads, the best first.",
+        description: "OpenID Connect: the languages that the person reads, the preferred one first.",
         example: "pt-BR en",
         values: &[],
     },
     Parameter {
         name: "response_mode",
         required: false,
-        description: "How the answer reaches the client: `query`, by a redirect, or `form_post`, by a form that the browser posts.",
+        description: "How the response reaches the client: `query`, by a redirect, or `form_post`, by a form \
+                      that the browser posts.",
         example: "form_post",
         values: &["query", "form_post"],
     },

@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of `/oauth/challenge`.
+//! What the OpenAPI document says about `/oauth/challenge`.
 
 use countersign_domain::public_url::PublicUrl;
 use serde_json::json;
@@ -23,9 +23,9 @@ pub(crate) fn issue(public_url: &PublicUrl) -> Operation {
         "POST",
         "/oauth/challenge",
         ("issueChallenge", "Ask for a text to sign"),
-        "For a pending request of the session and one wallet address. The text works once. Sent as a form, it answers with the \
-         sign-in page. A program that has no browser sends JSON with `client_id`, without a session, `redirect_uri` and `state`: its \
-         text goes to the token endpoint.",
+        "For a pending request of the session and one wallet address. The text works once. The response to a \
+         form is the sign-in page. A program without a browser sends JSON with `client_id`, but without a \
+         session, `redirect_uri` and `state`; it then sends the signed text to the token endpoint.",
     )
     .tag("Sign-in")
     .steps(&[3])

@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of `/oauth/continue`.
+//! What the OpenAPI document says about `/oauth/continue`.
 
 use countersign_domain::public_url::PublicUrl;
 use serde_json::json;
@@ -19,9 +19,9 @@ pub(crate) fn go_on(public_url: &PublicUrl) -> Operation {
     Operation::new(
         "POST",
         "/oauth/continue",
-        ("continueSession", "Go on without a signature"),
-        "Whoever is signed in here and signed for this client and these scopes before goes on by a click. `form` is \
-         the secret of the page that showed the request.",
+        ("continueSession", "Continue without a signature"),
+        "A person who is signed in, and who signed for this client and these scopes before, continues with \
+         one click. `form` is the secret of the page that showed the request.",
     )
     .tag("Sign-in")
     .takes(
@@ -31,7 +31,7 @@ pub(crate) fn go_on(public_url: &PublicUrl) -> Operation {
     )
     .answers(
         200,
-        "Where the browser goes, as at the login.",
+        "Where the browser goes, as after the login.",
         "Redirect",
         json!({"redirect_to": examples::callback(public_url)}),
     )

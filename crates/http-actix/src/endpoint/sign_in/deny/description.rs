@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of `/oauth/deny`.
+//! What the OpenAPI document says about `/oauth/deny`.
 
 use countersign_domain::public_url::PublicUrl;
 use serde_json::json;
@@ -18,12 +18,17 @@ pub(crate) fn deny(public_url: &PublicUrl) -> Operation {
     Operation::new(
         "POST",
         "/oauth/deny",
-        ("deny", "Say no"),
-        "The Deny button: the client gets `error=access_denied`, `state` and `iss`. `form` is the secret of the page.",
+        ("deny", "Deny the request"),
+        "The Deny button: the client gets `error=access_denied`, `state` and `iss`. `form` is the secret of \
+         the page that showed the request.",
     )
     .tag("Sign-in")
-    .takes(&[JSON, FORM], "DenyRequest", vec![Example { name: "named", summary: "One of several requests", value }])
-    .answers(200, "Where the browser goes, as at the login.", "Redirect", denied)
+    .takes(
+        &[JSON, FORM],
+        "DenyRequest",
+        vec![Example { name: "named", summary: "One of several requests", value }],
+    )
+    .answers(200, "Where the browser goes, as after the login.", "Redirect", denied)
     .shows(200, "", HTML, PAGE)
     .answers_nothing(303, "To the redirect URI, with `error`, `state` and `iss`.", &["Location", "SetCookie"])
     .refuses(400, &[NO_SESSION])

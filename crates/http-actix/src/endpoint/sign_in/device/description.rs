@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of `/device` and of the page after it.
+//! What the OpenAPI document says about `/device` and the page after it.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ pub(crate) fn show() -> Operation {
     Operation::new(
         "GET",
         "/device",
-        ("devicePage", "Type the code of a device"),
+        ("devicePage", "The page to type a device's code"),
         "A page for people, with a form.",
     )
     .parameter(code_parameter())
@@ -17,7 +17,7 @@ pub(crate) fn show() -> Operation {
 }
 
 fn code_parameter() -> Value {
-    let texts = ("Stands in the field already; the person still has to go on.", USER_CODE);
+    let texts = ("Filled into the field. The person still has to press the button.", USER_CODE);
     parameter("query", "user_code", false, texts, json!({"type": "string"}))
 }
 
@@ -25,8 +25,9 @@ pub(crate) fn enter() -> Operation {
     Operation::new(
         "POST",
         "/device",
-        ("enterDeviceCode", "Go on to what waits under a code"),
-        "The form of the page. What waits goes into the session, and `/auth` asks about it.",
+        ("enterDeviceCode", "Send a device's code"),
+        "The form of the page. The device's request goes into the session, and `/auth` asks the person about \
+         it.",
     )
     .takes(
         &[FORM],
@@ -48,8 +49,8 @@ pub(crate) fn done() -> Operation {
     Operation::new(
         "GET",
         "/device/done",
-        ("deviceDone", "Where people come to who answered for a device"),
-        "A page for people: they can go back to their device.",
+        ("deviceDone", "The page after answering a device's request"),
+        "A page for people. It says that they can go back to their device.",
     )
     .shows(200, "The page.", HTML, PAGE)
 }

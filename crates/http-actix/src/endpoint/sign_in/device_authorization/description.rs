@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of `/oauth/device_authorization`.
+//! What the OpenAPI document says about `/oauth/device_authorization`.
 
 use countersign_domain::public_url::PublicUrl;
 use serde_json::json;
@@ -20,9 +20,10 @@ pub(crate) fn begin(public_url: &PublicUrl) -> Operation {
     Operation::new(
         "POST",
         "/oauth/device_authorization",
-        ("deviceAuthorization", "Have a device wait"),
-        "RFC 8628, for what cannot show a page: it shows `user_code`, a person types that at `/device` and signs there, and the \
-         device asks `/oauth/token` with `device_code` until it gets its tokens. The client must have registered the grant type.",
+        ("deviceAuthorization", "Begin a device authorization"),
+        "RFC 8628, for devices that cannot show a page. The device shows `user_code`; a person types it at \
+         `/device` and signs there. Meanwhile the device polls `/oauth/token` with `device_code` until it \
+         gets its tokens. The client must have registered the grant type.",
     )
     .tag("Sign-in")
     .takes(&[FORM], "DeviceRequest", vec![Example { name: "scope", summary: "One scope", value }])

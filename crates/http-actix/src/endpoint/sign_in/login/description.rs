@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of `/oauth/login`.
+//! What the OpenAPI document says about `/oauth/login`.
 
 use countersign_domain::public_url::PublicUrl;
 use serde_json::json;
@@ -25,10 +25,11 @@ pub(crate) fn complete(public_url: &PublicUrl) -> Operation {
         "POST",
         "/oauth/login",
         ("login", "Sign in with the signed text"),
-        "Redirects to the client with `code`, `state` and `iss`; with `Accept: application/json` the address comes as JSON, \
-         because scripts cannot follow a redirect to another site. With `response_mode=form_post` the answer is a page that posts it, \
-         or for scripts the address of one. A signature that fails does not use the text up (five \
-         tries); one that verifies does. Where the browser shall remember the sign-in, a second cookie names it.",
+        "Redirects to the client with `code`, `state` and `iss`. With `Accept: application/json` the URL \
+         comes as JSON, because scripts cannot follow a redirect to another site. With \
+         `response_mode=form_post` the response is a page that posts the answer, or for scripts the URL of \
+         that page. A failed signature does not use the text up (there are five tries); a valid one does. If \
+         the browser should remember the sign-in, a second cookie is set.",
     )
     .tag("Sign-in")
     .steps(&[4])
@@ -37,12 +38,12 @@ pub(crate) fn complete(public_url: &PublicUrl) -> Operation {
         "LoginRequest",
         vec![
             Example { name: "signed", summary: "A signed text", value },
-            Example { name: "remembered", summary: "This browser shall remember it", value: remembered },
+            Example { name: "remembered", summary: "The browser remembers the sign-in", value: remembered },
         ],
     )
     .answers(
         200,
-        "Where the browser goes: as JSON, or for forms of browsers as a page that goes there.",
+        "Where the browser goes: as JSON, or for a form in a browser as a page that goes there.",
         "Redirect",
         json!({"redirect_to": examples::callback(public_url)}),
     )

@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of `/oauth/logout`.
+//! What the OpenAPI document says about `/oauth/logout`.
 
 use countersign_domain::id_token::AMR;
 use serde_json::{Map, Value, json};
@@ -14,9 +14,10 @@ const AFTERWARDS: &str = "https://photos.example.com/goodbye";
 const ID_TOKEN: &str = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIwZTZhNGJkNiJ9.c2lnbmF0dXJl";
 
 pub(crate) fn get() -> Operation {
-    let description = "OpenID Connect RP-Initiated Logout. A good `id_token_hint` of whoever is signed in here signs them out at \
-                       once; otherwise a page asks. The session ends, and with it what was granted in it without \
-                       `offline_access`; clients with a `backchannel_logout_uri` that got something in it are told.";
+    let description = "OpenID Connect RP-Initiated Logout. If `id_token_hint` is valid and names the person \
+                       who is signed in here, they are signed out at once; otherwise a page asks. The \
+                       session ends, and with it every grant from it without `offline_access`. Clients with \
+                       a `backchannel_logout_uri` that got a grant from it are notified.";
     let names = ("signOut", "Send the person to sign out");
     let operation = Operation::new("GET", PATH, names, description);
     answers(PARAMETERS.iter().fold(operation, |operation, (name, description, example)| {
@@ -30,11 +31,11 @@ pub(crate) fn post() -> Operation {
         "client_id": CLIENT_ID, "post_logout_redirect_uri": AFTERWARDS, "state": STATE,
     });
     let names = ("signOutByForm", "The same by a form");
-    let operation = Operation::new("POST", PATH, names, "Also the answer of the page that asks.")
+    let operation = Operation::new("POST", PATH, names, "Also the form of the page that asks.")
         .takes(
             &[FORM],
             "LogoutRequest",
-            vec![Example { name: "named", summary: "A client that has no ID token any more", value }],
+            vec![Example { name: "named", summary: "A client that no longer has an ID token", value }],
         )
         .or_nothing()
         .kept_to_our_pages();
@@ -43,7 +44,7 @@ pub(crate) fn post() -> Operation {
 
 fn answers(operation: Operation) -> Operation {
     operation
-        .shows(200, "The page that asks, or that says that nobody is signed in any more.", HTML, PAGE)
+        .shows(200, "The page that asks, or the page that says that no one is signed in anymore.", HTML, PAGE)
         .answers_nothing(303, "To `post_logout_redirect_uri`, with `state`.", &["Location", "SetCookie"])
         .refuses(
             400,
@@ -58,18 +59,23 @@ fn answers(operation: Operation) -> Operation {
         .opened_by(&["", scheme::LOGIN])
 }
 
-/// A parameter of the sign-out: name, description, example.
+/// The parameters of the sign-out: name, description, example.
 const PARAMETERS: [(&str, &str, &str); 6] = [
-    ("id_token_hint", "An ID token that the client got for this person, expired or not.", ID_TOKEN),
-    ("client_id", "The client; with a hint, the one that it was issued to.", CLIENT_ID),
+    ("id_token_hint", "An ID token that the client got for this person. It can be expired.", ID_TOKEN),
+    (
+        "client_id",
+        "The client. With `id_token_hint`, it must be the client that got the ID token.",
+        CLIENT_ID,
+    ),
     (
         "post_logout_redirect_uri",
-        "Where the person goes afterwards: one of the client's, byte for byte. Without a client nothing is redirected.",
+        "Where the person goes afterwards: one of the URIs that the client registered, byte for byte. \
+         Without a client there is no redirect.",
         AFTERWARDS,
     ),
-    ("state", "Comes back with the redirect.", STATE),
-    ("ui_locales", "The languages that the person reads, the best first.", "pt-BR en"),
-    ("logout_hint", "Taken, and not needed.", AMR),
+    ("state", "The redirect repeats it.", STATE),
+    ("ui_locales", "The languages that the person reads, the preferred one first.", "pt-BR en"),
+    ("logout_hint", "Accepted, but has no effect.", AMR),
 ];
 
 /// The same parameters as a form.
@@ -78,5 +84,5 @@ pub(crate) fn logout_request() -> Value {
     let mut properties: Map<String, Value> =
         PARAMETERS.iter().map(|(name, description, _)| ((*name).to_owned(), text(description))).collect();
     properties.insert("confirm".to_owned(), text("Sent by the button of our own page."));
-    json!({"type": "object", "description": "A person shall be signed out.", "properties": properties})
+    json!({"type": "object", "description": "A request to sign a person out.", "properties": properties})
 }

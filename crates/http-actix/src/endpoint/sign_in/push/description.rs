@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of `/oauth/par`.
+//! What the OpenAPI document says about `/oauth/par`.
 
 use serde_json::json;
 
@@ -22,9 +22,10 @@ pub(crate) fn push() -> Operation {
     Operation::new(
         "POST",
         "/oauth/par",
-        ("pushAuthorization", "Send an authorization request ahead"),
-        "RFC 9126: the parameters of `/oauth/authorize`, by a form, from a client that authenticates as at the token endpoint. \
-         They are judged at once. The browser then brings `client_id` and `request_uri` in their place: once, within a minute.",
+        ("pushAuthorization", "Push an authorization request"),
+        "RFC 9126: the parameters of `/oauth/authorize` in a form, from a client that authenticates as at \
+         the token endpoint. The server checks them at once. The browser then sends only `client_id` and \
+         `request_uri` to `/oauth/authorize`: once, within a minute.",
     )
     .tag("Sign-in")
     .takes(
@@ -32,7 +33,7 @@ pub(crate) fn push() -> Operation {
         "PushedAuthorizationRequest",
         vec![Example { name: "code", summary: "A request for a code", value }],
     )
-    .answers(201, "What the browser brings.", "Pushed", answer)
+    .answers(201, "What the browser sends.", "Pushed", answer)
     .refuses(
         400,
         &[

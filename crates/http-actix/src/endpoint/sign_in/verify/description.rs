@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of `/verify`.
+//! What the OpenAPI document says about `/verify`.
 
 use countersign_domain::challenge::ReadText;
 use countersign_domain::public_url::PublicUrl;
@@ -38,23 +38,33 @@ pub(crate) fn verify(public_url: &PublicUrl) -> Operation {
     let any_text =
         json!({"text": "I agree", "signature": SIGNATURE, "wallet_address": WALLET, "chain": "eip155:1"});
     Operation::new(
-            "POST",
-            "/verify",
-            ("verifyText", "Find out what a text says, who wrote it and who signed it"),
-            "For support, and for people who wonder what they signed. Nothing is stored, nothing is spent, and nobody is signed \
-             in by it. That this server wrote a text does not say who asked for it. Sent as a form, it answers with the page.",
-        )
-        .takes(
-            &[JSON, FORM],
-            "VerifyRequest",
-            vec![
-                Example { name: "signed", summary: "A text that names its account", value: signed },
-                Example { name: "any", summary: "Any text, and the account that should have signed", value: any_text },
-            ],
-        )
-        .answers(200, "What there is to know. A signature that is not valid is an answer too.", "Verified", answer)
-        .shows(200, "", HTML, PAGE)
-        .refuses(400, &[("invalid_request", "text is missing")])
-        .kept_to_our_pages()
-        .counted()
+        "POST",
+        "/verify",
+        ("verifyText", "Find out what a text says, who wrote it and who signed it"),
+        "For support, and for people who wonder what they signed. Nothing is stored, no text is used up, \
+         and no one is signed in. If this server wrote a text, that does not say who asked for it. The \
+         response to a form is the page.",
+    )
+    .takes(
+        &[JSON, FORM],
+        "VerifyRequest",
+        vec![
+            Example { name: "signed", summary: "A text that names its account", value: signed },
+            Example {
+                name: "any",
+                summary: "Any text, and the account that should have signed",
+                value: any_text,
+            },
+        ],
+    )
+    .answers(
+        200,
+        "What the server found out. If the signature is not valid, the status is still 200.",
+        "Verified",
+        answer,
+    )
+    .shows(200, "", HTML, PAGE)
+    .refuses(400, &[("invalid_request", "text is missing")])
+    .kept_to_our_pages()
+    .counted()
 }

@@ -1,4 +1,4 @@
-//! The page in every state that it can be in.
+//! The page in each of its states.
 
 use countersign_ports::VerifierError;
 
@@ -13,7 +13,7 @@ fn account() -> WalletAccount {
     WalletAccount { family: "toy".to_owned(), chain: "toy:1".to_owned(), address: "toy-ann".to_owned() }
 }
 
-/// The page for what was found, with this in the form.
+/// Renders the page for these findings, and checks that no markup from the text is in it.
 fn page_of(signature: SignatureFound, writer: Writer, has_expired: Option<bool>) -> String {
     let says = (writer != Writer::Unknown).then(|| ReadText::read(TEXT).unwrap());
     let told = TextVerified { says, writer, has_expired, signature };

@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of scripts, styles and pictures of the pages.
+//! What the OpenAPI document says about the scripts, styles and pictures of the pages.
 
 use serde_json::json;
 
@@ -9,13 +9,13 @@ pub(crate) fn serve() -> Operation {
         "GET",
         "/assets/{name}",
         ("asset", "Scripts and styles of the pages"),
-        "Their names change with their content, so that browsers may keep them for ever.",
+        "Their names change with their content, so browsers can keep them forever.",
     )
     .parameter(parameter(
         "path",
         "name",
         true,
-        ("The name as a page has it.", "countersign.0123456789abcdef.css"),
+        ("The name that a page links to.", "countersign.0123456789abcdef.css"),
         json!({"type": "string"}),
     ))
     .shows(200, "The asset.", "text/css", "body {}")
@@ -25,6 +25,6 @@ pub(crate) fn serve() -> Operation {
 }
 
 pub(crate) fn favicon() -> Operation {
-    Operation::new("GET", "/favicon.ico", ("favicon", "The logo"), "Browsers ask for it by themselves.")
+    Operation::new("GET", "/favicon.ico", ("favicon", "The logo"), "Browsers request it by themselves.")
         .shows(200, "The logo.", "image/svg+xml", "<svg/>")
 }

@@ -1,4 +1,4 @@
-//! What a browser gets that takes compressed answers, and what another one gets.
+//! Browsers that accept compressed answers, and browsers that do not.
 
 use actix_web::body::to_bytes;
 use actix_web::test::TestRequest;

@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of the metadata and of the keys.
+//! What the OpenAPI document says about the metadata and the keys.
 
 use countersign_domain::public_url::PublicUrl;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ pub(crate) fn authorization_server(public_url: &PublicUrl) -> Operation {
 }
 
 pub(crate) fn openid_configuration(public_url: &PublicUrl) -> Operation {
-    let names = ("openidConfiguration", "The same where OpenID Connect looks for it");
+    let names = ("openidConfiguration", "The same metadata, where OpenID Connect looks for it");
     described("/.well-known/openid-configuration", names, public_url)
 }
 
@@ -20,12 +20,15 @@ fn described(path: &'static str, names: (&'static str, &'static str), public_url
     let everything = Offers { registration: true, client_documents: true };
     let metadata: Value =
         serde_json::from_str(&metadata(public_url, everything)).unwrap_or_else(|_| json!({}));
-    Operation::new("GET", path, names, "Names the endpoints, and only what works.").tag("Discovery").answers(
-        200,
-        "The metadata.",
-        "Metadata",
-        metadata,
+    Operation::new(
+        "GET",
+        path,
+        names,
+        "Names the endpoints and what they support, and nothing that does not \
+                                        work.",
     )
+    .tag("Discovery")
+    .answers(200, "The metadata.", "Metadata", metadata)
 }
 
 pub(crate) fn jwks() -> Operation {

@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of the page that shows it.
+//! What the OpenAPI document says about the page that shows it.
 
 use crate::endpoint::description::operation::{HTML, Operation, PAGE};
 

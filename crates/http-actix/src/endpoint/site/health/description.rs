@@ -1,23 +1,29 @@
-//! What the OpenAPI document says of the probes.
+//! What the OpenAPI document says about the probes.
 
 use serde_json::json;
 
 use crate::endpoint::description::operation::Operation;
 
 pub(crate) fn live() -> Operation {
-    Operation::new("GET", "/health/live", ("live", "Does the process run?"), "It says so.")
-        .tag("Probes")
-        .answers(200, "It does.", "Health", json!({"status": "ok"}))
+    Operation::new(
+        "GET",
+        "/health/live",
+        ("live", "Does the process run?"),
+        "Answers as long as the process \
+                                                                              runs.",
+    )
+    .tag("Probes")
+    .answers(200, "The process runs.", "Health", json!({"status": "ok"}))
 }
 
 pub(crate) fn ready() -> Operation {
     Operation::new(
         "GET",
         "/health/ready",
-        ("ready", "May requests be sent here?"),
-        "No while the store is away, and from the moment when the server is told to stop.",
+        ("ready", "Can this server serve requests?"),
+        "No, if the store is unavailable or the server was told to stop.",
     )
     .tag("Probes")
-    .answers(200, "They may.", "Health", json!({"status": "ok"}))
+    .answers(200, "The server can serve requests.", "Health", json!({"status": "ok"}))
     .stores()
 }

@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of the home page.
+//! What the OpenAPI document says about the home page.
 
 use crate::endpoint::description::operation::{HTML, Operation, PAGE};
 

@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of `/metrics`.
+//! What the OpenAPI document says about `/metrics`.
 
 use crate::endpoint::description::operation::{NOTHING_HERE, Operation};
 
@@ -6,8 +6,9 @@ pub(crate) fn show() -> Operation {
     Operation::new(
         "GET",
         "/metrics",
-        ("metrics", "What was counted, as Prometheus reads it"),
-        "docs/metrics.md has the table. There only while the operator has it on, and has given it no listener of its own.",
+        ("metrics", "Metrics, in the format of Prometheus"),
+        "docs/metrics.md lists them. Only if the operator has turned metrics on and has not given them a \
+         listener of their own.",
     )
     .tag("Probes")
     .shows(200, "The page.", "text/plain", "countersign_challenge_issued_total 1")

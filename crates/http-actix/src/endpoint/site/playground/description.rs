@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of the playground.
+//! What the OpenAPI document says about the playground.
 
 use crate::endpoint::description::operation::{HTML, NOTHING_HERE, Operation, PAGE};
 
@@ -6,8 +6,8 @@ pub(crate) fn show() -> Operation {
     Operation::new(
         "GET",
         "/playground",
-        ("playground", "The whole flow, with a throw-away wallet"),
-        "A page for developers; there only while the operator has it on.",
+        ("playground", "The whole flow, with a throwaway wallet"),
+        "A page for developers. Only if the operator has turned it on.",
     )
     .shows(200, "The page.", HTML, PAGE)
     .refuses(404, &[NOTHING_HERE])

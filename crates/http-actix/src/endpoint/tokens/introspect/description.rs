@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of `/oauth/introspect`.
+//! What the OpenAPI document says about `/oauth/introspect`.
 
 use countersign_domain::public_url::PublicUrl;
 use serde_json::json;
@@ -13,9 +13,10 @@ pub(crate) fn introspect(public_url: &PublicUrl) -> Operation {
     Operation::new(
         "POST",
         "/oauth/introspect",
-        ("introspect", "Ask what a token is worth"),
-        "RFC 7662, for clients with credentials: about their own tokens, and about access tokens whose `aud` holds the caller's id \
-         or its `client_uri`. Of every other token, unknown, expired, revoked or foreign, the answer is `{\"active\": false}`.",
+        ("introspect", "Check a token"),
+        "RFC 7662, for clients with credentials. A client can ask about its own tokens, and about access \
+         tokens whose `aud` contains its id or its `client_uri`. For every other token, unknown, expired, \
+         revoked or another client's, the response is `{\"active\": false}`.",
     )
     .tag("Sign-in")
     .takes(
@@ -23,7 +24,12 @@ pub(crate) fn introspect(public_url: &PublicUrl) -> Operation {
         "IntrospectionRequest",
         vec![Example { name: "access_token", summary: "An access token", value }],
     )
-    .answers(200, "What there is to know.", "Introspection", examples::introspection(public_url))
+    .answers(
+        200,
+        "What the server knows about the token.",
+        "Introspection",
+        examples::introspection(public_url),
+    )
     .refuses(400, &[("invalid_request", "token is missing")])
     .refuses_with(
         401,

@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of `/oauth/revoke`.
+//! What the OpenAPI document says about `/oauth/revoke`.
 
 use serde_json::json;
 
@@ -12,8 +12,9 @@ pub(crate) fn revoke() -> Operation {
         "POST",
         "/oauth/revoke",
         ("revoke", "Revoke a token"),
-        "A refresh token ends its whole grant, access tokens included; an access token ends only itself. Unknown and dead tokens \
-         are answered in the same way. Once answered, no replica takes the token any more.",
+        "Revoking a refresh token ends its whole grant, including the access tokens. Revoking an access \
+         token ends only that token. The response is the same for tokens that are unknown or no longer \
+         valid. After the response, no replica accepts the token anymore.",
     )
     .tag("Sign-in")
     .steps(&[8])
@@ -22,7 +23,7 @@ pub(crate) fn revoke() -> Operation {
         "RevocationRequest",
         vec![Example { name: "refresh_token", summary: "A refresh token", value }],
     )
-    .answers(200, "The token is not good any more.", "Revoked", json!({}))
+    .answers(200, "The token is not valid anymore.", "Revoked", json!({}))
     .refuses(
         400,
         &[

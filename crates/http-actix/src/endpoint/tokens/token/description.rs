@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of `/oauth/token`.
+//! What the OpenAPI document says about `/oauth/token`.
 
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::public_url::PublicUrl;
@@ -46,10 +46,12 @@ pub(crate) fn answer(public_url: &PublicUrl) -> Operation {
     Operation::new(
         "POST",
         "/oauth/token",
-        ("token", "Exchange a code, refresh tokens"),
-        "A form only. The client authenticates in the body or by HTTP Basic; with Basic, `client_id` need not be repeated. A code \
-         works once, for 60 seconds; a refresh token works once and gives a new one. A refused request uses nothing up, but for \
-         a wrong PKCE verifier. With the proof of a key in the header `DPoP`, the access token is bound to that key.",
+        ("token", "Get tokens"),
+        "Takes only a form. The client authenticates in the body or by HTTP Basic; with HTTP Basic, \
+         `client_id` can be left out. An authorization code works once, within 60 seconds. A refresh token \
+         works once, and its response has a new one. A refused request does not use the code or token up, \
+         unless the PKCE verifier is wrong. With a proof in the header `DPoP`, the access token is bound to \
+         the key of the proof.",
     )
     .tag("Sign-in")
     .steps(&[5, 7])
@@ -59,7 +61,7 @@ pub(crate) fn answer(public_url: &PublicUrl) -> Operation {
         vec![
             Example { name: "authorization_code", summary: "Exchange a code", value: exchange },
             Example { name: "refresh_token", summary: "Refresh tokens", value: refresh },
-            Example { name: "the_code_of_a_device", summary: "Ask for a device", value: device },
+            Example { name: "the_code_of_a_device", summary: "Ask as a device", value: device },
             Example { name: "client_credentials", summary: "A token for the client itself", value: own },
             Example { name: "wallet_signature", summary: "A wallet without a browser", value: program },
         ],
@@ -84,13 +86,7 @@ pub(crate) fn answer(public_url: &PublicUrl) -> Operation {
         ],
     )
     .refuses_with(401, &[NOT_AUTHENTICATED], &["BasicChallenge"])
-    .refuses(
-        422,
-        &[
-            ("invalid_request", "grant_type is missing"),
-            NO_FORM,
-        ],
-    )
+    .refuses(422, &[("invalid_request", "grant_type is missing"), NO_FORM])
     .counted()
     .stores()
     .proven()

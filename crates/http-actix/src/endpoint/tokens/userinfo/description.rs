@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of `/oauth/userinfo`.
+//! What the OpenAPI document says about `/oauth/userinfo`.
 
 use serde_json::json;
 
@@ -22,9 +22,10 @@ pub(crate) fn post() -> Operation {
 }
 
 fn userinfo(method: &'static str, names: (&'static str, &'static str)) -> Operation {
-    let description = "Tells what the token's scopes release. With scope `openid` the claim `address` is left out, because OpenID \
-                       Connect reserves the name; `wallet_address` stands for it. A token that is bound to a key comes as \
-                       `Authorization: DPoP …` with a proof of that key.";
+    let description = "Returns the claims that the token's scopes release. With scope `openid` the claim \
+                       `address` is left out, because OpenID Connect reserves the name; use `wallet_address` \
+                       instead. A token that is bound to a key must come as `Authorization: DPoP …` with a \
+                       proof of that key.";
     Operation::new(method, "/oauth/userinfo", names, description)
         .tag("Sign-in")
         .answers(200, "Who signed in.", "UserInfo", examples::user_info())
