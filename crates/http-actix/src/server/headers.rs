@@ -21,8 +21,8 @@ const SHARED: [&str; 9] = [
     "/.well-known/oauth-authorization-server",
 ];
 
-/// The pages on which wallets open windows of their own. Such a window must be able to reach the page (ADR
-/// 0012).
+/// The pages on which wallets open windows of their own. Such a window must be able to reach the page
+/// (ADR 0012).
 const WITH_WALLETS: [&str; 2] = ["/auth", "/account"];
 
 /// Adds the headers that a response does not have yet. `path` is relative to the path of the public URL.
