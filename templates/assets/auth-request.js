@@ -6,7 +6,8 @@ import { end, hasEnded, newTurn, report, show } from "./auth-states.js";
 import { broken, challengeOf, isTarget, post } from "./server.js";
 import { write } from "./texts.js";
 
-const ASKS_A_CHAIN_AFTER_MS = 2000; // A key is verified at once; only asking a contract's chain takes this long.
+// A key is verified at once; only asking a contract's chain takes this long.
+const ASKS_A_CHAIN_AFTER_MS = 2000;
 
 const { dataset } = document.querySelector("main");
 const email = byId("email");
@@ -16,7 +17,8 @@ const remember = byId("remember");
 export const page = {
   ...dataset,
   client: { name: dataset.clientName, uri: dataset.clientUri },
-  chains: JSON.parse(dataset.contractChains ?? "[]"), // The chains on which the server can check contract wallets: {chain, name}.
+  // The chains on which the server can check contract wallets: {chain, name}.
+  chains: JSON.parse(dataset.contractChains ?? "[]"),
 };
 
 // Tabs with the same request tell each other when one of them has answered it.

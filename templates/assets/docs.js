@@ -140,7 +140,8 @@ function answers(operation) {
       text: resolved(header).description,
     }));
     for (const [type, content] of Object.entries(response.content ?? {})) {
-      if (status >= "4" && type === "text/html") continue; // Every error also exists as a page, as the introduction says.
+      // Every error also exists as a page, as the introduction says.
+      if (status >= "4" && type === "text/html") continue;
       const schema = resolved(content.schema);
       parts.push(element("p", { className: "hint" }, type));
       if (schema.properties && status < "4") parts.push(fieldList(rowsOf(schema)));
@@ -314,7 +315,8 @@ function tryOut(operation, example, from) {
   const rows = [];
   for (const name of new Set(operation.credentials)) {
     const credential = CREDENTIAL_OF[name];
-    if (resolved(media(operation)?.schema)?.properties?.[credential]) continue; // Here it is a field of the form.
+    // Here it is a field of the form.
+    if (resolved(media(operation)?.schema)?.properties?.[credential]) continue;
     const needed = !operation.security.some((way) => Object.keys(way).length === 0);
     const text = description.components.securitySchemes[name].description;
     const field = control("credential", credential, { type: "string" }, needed, text);

@@ -1,4 +1,5 @@
-//! What a browser keeps for us and brings back: cookies, the session sealed in one of them, and the secrets of our forms.
+//! What a browser stores for us and sends back: cookies, the session that is sealed in one of them, and the
+//! secrets in our forms.
 
 pub(crate) mod cookies;
 pub(crate) mod forms;

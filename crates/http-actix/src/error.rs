@@ -1,4 +1,4 @@
-//! How a refusal becomes a status, headers and a body: the only place that knows both sides.
+//! Turns a refusal into a status, headers and a body. No other module knows both sides.
 
 use std::error::Error;
 use std::fmt;
@@ -12,18 +12,18 @@ use countersign_usecases::Refuse;
 use paperclip::actix::Apiv2Schema;
 use serde::Serialize;
 
-/// How long clients should wait while the store is away.
+/// How many seconds clients should wait before they try again when the store is unavailable.
 const RETRY_AFTER_UNAVAILABLE: &str = "2";
 
-/// A refusal on its way out. The edge logs it once, and turns it into a page for browsers.
+/// A refusal that will be sent. The edge logs it once, and turns it into a page for browsers.
 #[derive(Debug)]
 pub(crate) struct ApiError {
     pub(crate) status: StatusCode,
     pub(crate) error: OAuthError,
     headers: Vec<(HeaderName, HeaderValue)>,
-    /// Always a page, whatever the client accepts: the endpoint is for people.
+    /// Always a page, whatever the client accepts, because the endpoint is for people.
     pub(crate) always_page: bool,
-    /// What the operator may know, and nobody else.
+    /// Only for the operator's log. Clients never see it.
     pub(crate) cause: Option<Box<dyn Error>>,
 }
 
@@ -105,7 +105,7 @@ impl ApiError {
     }
 }
 
-/// Every failure of a use-case says itself what the outside may hear.
+/// Every error of a use-case decides itself what clients learn about it.
 impl<E: Refuse> From<E> for ApiError {
     fn from(failure: E) -> Self {
         let mut this = Self::from_error(failure.refusal());

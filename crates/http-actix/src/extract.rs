@@ -1,5 +1,5 @@
-//! Reading requests: bodies with limits, forms and JSON whose errors name the field, tokens, texts of headers and queries, and which site
-//! a request comes from.
+//! Reads requests: bodies with limits, forms and JSON whose errors name the field, tokens, the texts of
+//! headers and queries, and the site that a request comes from.
 
 pub(crate) mod accept;
 pub(crate) mod bearer;
@@ -14,12 +14,12 @@ use actix_web::http::header::{AsHeaderName, HeaderMap};
 
 use crate::error::ApiError;
 
-/// The text of a header; nothing where it is missing or no text.
+/// The text of a header. `None` if it is missing or is not text.
 pub(crate) fn header_text(headers: &HeaderMap, name: impl AsHeaderName) -> Option<&str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// The value of a name in the query, which may stand there once.
+/// The value of a parameter in the query. It is an error if there is more than one.
 pub(crate) fn query_value<'a>(
     request: &'a HttpRequest,
     name: &'static str,

@@ -1,14 +1,15 @@
-//! Two sentences, held over random sequences of requests to the real handlers (`docs/testing.md`):
+//! Checks two invariants with random sequences of requests to the real handlers (`docs/testing.md`):
 //!
-//! 1. *Every value of every token can be led back to a text that the person signed.*
+//! 1. *Every value of every token can be traced to a text that the person signed.*
 //! 2. *Nothing changes on a cookie alone.*
 //!
-//! What must be so is said in [`model`], from the contract (`docs/http-api.md`) and not from the code: it knows what wallets
-//! signed, what was asked, and what came back over HTTP. The store is the reference store, the clock is moved by hand, and a
-//! sequence is known by the number that it was thrown with.
+//! [`model`] says what must be true. It follows the contract (`docs/http-api.md`) and not the code: it knows
+//! what wallets signed, what was requested, and what came back over HTTP. The store is the reference store,
+//! the clock is moved by hand, and each sequence has a number, its seed.
 //!
-//! `SEQUENCES` says how many are run and `SEED` with which number they begin; without them it is as many as fit into a short
-//! run. A failure prints its number and the shortest sequence that still fails.
+//! `SEQUENCES` sets how many sequences are run, and `SEED` the number of the first. Without them, it is as
+//! many as fit into a short run. A failure prints the sequence's number and the shortest sequence that still
+//! fails.
 
 mod dice;
 mod model;
@@ -21,11 +22,11 @@ use dice::{Step, sequence};
 use site::Site;
 use walk::{Tally, Walk};
 
-/// How long a run takes that nobody gave a length.
+/// How long a run takes if `SEQUENCES` is not set.
 const SHORT: Duration = Duration::from_secs(30);
-/// How many sequences such a run has at most, so that it is the same on a fast machine.
+/// The maximum number of sequences in such a run, so that it is the same on all fast machines.
 const AT_MOST: u64 = 10_000;
-/// How many it has at least.
+/// The minimum number of sequences in such a run.
 const AT_LEAST: u64 = 300;
 
 #[actix_web::test]
@@ -55,11 +56,11 @@ async fn f_01_f_02_f_03_tokens_say_what_was_signed_and_nothing_changes_on_a_cook
         done += 1;
     }
     println!("{done} sequences from seed {first} in {:.1} s: {tally}", started.elapsed().as_secs_f64());
-    // A walk on which nothing succeeds would hold any promise.
+    // If no request succeeded, the invariants would always hold.
     tally.assert_lively(done);
 }
 
-/// What was found, and on which way.
+/// What went wrong, and what happened before.
 struct Failure {
     what: String,
     trace: Vec<String>,
@@ -76,7 +77,7 @@ async fn run(site: &Site, steps: &[Step], tally: &mut Tally) -> Result<(), Failu
     Ok(())
 }
 
-/// Leaves out what the failure does not need: halves first, then single steps.
+/// Leaves out steps that the failure does not need: first halves of the sequence, in the end single steps.
 async fn shrink(site: &Site, mut steps: Vec<Step>, mut failure: Failure) -> (Vec<Step>, Failure) {
     let mut length = (steps.len() / 2).max(1);
     loop {

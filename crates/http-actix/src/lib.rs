@@ -1,7 +1,7 @@
-//! Translates HTTP to use-cases and back; the only crate that knows both.
+//! Translates HTTP to use-cases and back. No other crate knows both.
 //!
-//! A handler extracts, calls one use-case and renders. What every request meets before and after its handler is in
-//! `server::edge`; how a refusal becomes a status and a body is in `error` and nowhere else.
+//! A handler reads the request, calls one use-case and writes the response. What happens to every request
+//! before and after its handler is in `server::edge`. Only `error` turns a refusal into a status and a body.
 
 mod browser;
 mod endpoint;

@@ -1,4 +1,4 @@
-//! What one client may take of the server: connections, requests, questions.
+//! Limits how much of the server one client can use: connections, requests, polls.
 
 pub(crate) mod connection;
 pub(crate) mod polls;

@@ -1,5 +1,5 @@
-//! The one way in which a page is answered: rendered in the person's language, with the menu to choose another, and with
-//! the cookie that remembers a choice.
+//! The only way to respond with a page: rendered in the user's language, with the menu to choose another, and
+//! with the cookie that remembers the choice.
 
 pub(crate) mod error_page;
 pub(crate) mod language;
@@ -26,18 +26,17 @@ use templates::{Outlines, Shape, TemplateError, Templates, Values};
 /// The pages of one server.
 pub(crate) struct Pages {
     pub(crate) templates: Templates,
-    /// The public URL's own path, before every path of ours.
+    /// The path of the public URL. All our paths begin with it.
     base: String,
     https: bool,
 }
 
 impl Pages {
-    /// The pages of a server at this address.
     pub(crate) fn new(templates: Templates, public_url: &PublicUrl) -> Self {
         Self { templates, base: public_url.path().to_owned(), https: public_url.is_https() }
     }
 
-    /// Renders and answers a page.
+    /// Renders a page, and responds with it.
     pub(crate) fn show(
         &self,
         request: &HttpRequest,
@@ -57,7 +56,7 @@ impl Pages {
         Ok(answer)
     }
 
-    /// The same for a page that is remembered by its shapes.
+    /// Like [`Self::show`], for a page whose outlines are remembered.
     pub(crate) fn show_outlined<P: Serialize + Eq + Hash>(
         &self,
         request: &HttpRequest,

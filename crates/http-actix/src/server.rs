@@ -32,7 +32,7 @@ use crate::page::templates::TemplateError;
 use crate::settings::HttpSettings;
 use crate::state::AppState;
 
-/// A client must have sent its request's head after this time (B-079).
+/// A client must send the head of a request within this time (B-079).
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -56,7 +56,7 @@ pub struct Running {
     address: SocketAddr,
 }
 
-/// What opens and seals the session cookie.
+/// The middleware that opens and seals the session cookie.
 pub(crate) fn sealed_session(
     key: Key,
     https: bool,
@@ -72,7 +72,7 @@ pub(crate) fn sealed_session(
         .build()
 }
 
-/// Serves all endpoints on a bound listener. Signals are the caller's business.
+/// Serves all endpoints on a bound listener. The caller handles signals.
 pub fn start(context: Context, settings: HttpSettings, listener: TcpListener) -> Result<Running, StartError> {
     let address = listener.local_addr().map_err(StartError::Listener)?;
     let key = Key::from(&settings.session_key);
@@ -87,7 +87,7 @@ pub fn start(context: Context, settings: HttpSettings, listener: TcpListener) ->
     let admission = Admission::new(connections, excepted, on_this_machine);
     let builder = Server::build()
         .workers(workers)
-        // Beyond that nothing is accepted until a connection ends: who connects waits, and the process keeps its descriptors.
+        // Further connections wait until one ends, so that the process does not run out of file descriptors.
         .max_concurrent_connections((connections.total / workers).max(1))
         .disable_signals()
         .shutdown_timeout(30);
@@ -122,7 +122,7 @@ pub fn start(context: Context, settings: HttpSettings, listener: TcpListener) ->
     Ok(Running { server, handle, state, address })
 }
 
-/// Takes a connection in, or closes it.
+/// Admits a connection, or closes it.
 fn open(
     stream: TcpStream,
     admission: &Arc<Admission>,
@@ -131,7 +131,7 @@ fn open(
     let peer = stream.peer_addr().map_err(DispatchError::Io)?;
     let refused = || DispatchError::Io(io::ErrorKind::ConnectionRefused.into());
     let admitted = admission.admit(peer.ip()).ok_or_else(refused)?;
-    // Without it an answer in two writes waits 44 ms for a delayed acknowledgement.
+    // Otherwise a response in two writes waits 44 ms for a delayed acknowledgement.
     stream.set_nodelay(true).map_err(DispatchError::Io)?;
     let connection = ending.add(Connection::new(admitted, ending.clock()));
     Ok((GuardedStream::new(stream, connection), Some(peer)))
@@ -143,19 +143,20 @@ impl Running {
         self.address
     }
 
-    /// From now on the readiness probe says no, and answers ask clients to close their connections.
+    /// From now on, the readiness probe fails, and responses ask clients to close their connections.
     pub fn begin_drain(&self) {
         self.state.begin_drain();
     }
 
-    /// Takes no new connections, lets requests in flight finish, and returns; after `grace` it returns anyway.
+    /// Accepts no new connections, and returns when the requests in flight have finished, or after `grace` at
+    /// the latest.
     pub async fn stop(self, grace: Duration) {
         let stopped = async { tokio::join!(self.handle.stop(true), self.server) };
-        // What has not finished by then is ended with the process; there is nobody left to tell.
+        // Requests that are still running end with the process. Nobody is left to be told about the timeout.
         let _ = tokio::time::timeout(grace, stopped).await;
     }
 
-    /// Waits for a server that ends by itself.
+    /// Waits until the server ends by itself.
     pub async fn wait(&mut self) -> io::Result<()> {
         (&mut self.server).await
     }

@@ -1,4 +1,4 @@
-//! What the operator decided about HTTP.
+//! The operator's settings for HTTP.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,34 +12,34 @@ use ipnet::IpNet;
 
 use crate::limits::connection::ConnectionLimits;
 
-/// What the operator decided about HTTP.
+/// The operator's settings for HTTP.
 #[derive(Clone)]
 pub struct HttpSettings {
-    /// Who may register clients.
+    /// Who can register clients.
     pub registration: Registration,
-    /// Are requests counted for each address?
+    /// Is the number of requests from one address limited?
     pub rate_limits: bool,
-    /// The proxies whose `X-Forwarded-For` is believed.
+    /// The proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<IpNet>,
-    /// What seals the session cookie.
+    /// The key that seals the session cookie.
     pub session_key: [u8; 64],
-    /// What makes the forms of our pages known again.
+    /// The key for the secrets in the forms of our pages.
     pub form_key: FormKey,
     /// A folder whose templates and assets replace the embedded ones.
     pub template_directory: Option<PathBuf>,
     /// Is there a playground?
     pub playground: bool,
-    /// Is everything thrown away at the end? Every page then says so.
+    /// Is this a development server, which throws its data away at the end? Every page then says so.
     pub dev: bool,
-    /// Where everything is counted.
+    /// Counts what `/metrics` shows.
     pub metrics: Arc<Metrics>,
-    /// Is there a page that shows it?
+    /// Is `/metrics` served beside the other endpoints?
     pub shows_metrics: bool,
-    /// How many workers serve.
+    /// How many worker threads serve requests.
     pub workers: usize,
-    /// How many connections there may be.
+    /// How many connections are allowed.
     pub connections: ConnectionLimits,
-    /// This machine's clock, which may not be the one that the server goes by.
+    /// This machine's own clock. The `Context` may use another one.
     pub own_clock: Arc<dyn Clock>,
 }
 
@@ -53,13 +53,13 @@ impl fmt::Debug for HttpSettings {
     }
 }
 
-/// Who may register clients over HTTP.
+/// Who can register clients over HTTP.
 #[derive(Clone, Debug)]
 pub enum Registration {
-    /// Everybody.
+    /// Anyone.
     Open,
-    /// Whoever has the initial access token; without one, nobody.
+    /// Holders of the initial access token. If there is no token, no one.
     Token(Option<SecretHash>),
-    /// Nobody.
+    /// No one.
     Closed,
 }

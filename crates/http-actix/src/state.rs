@@ -1,4 +1,4 @@
-//! What every handler shares.
+//! The state that all handlers share.
 
 pub(crate) mod last_ping;
 
@@ -28,7 +28,7 @@ use last_ping::LastPing;
 pub(crate) struct AppState {
     pub(crate) context: Context,
     pub(crate) form_key: FormKey,
-    /// This machine's clock, which may not be the one that the server goes by.
+    /// This machine's own clock. The `Context` may use another one.
     pub(crate) own_clock: Arc<dyn Clock>,
     pub(crate) pages: Pages,
     pub(crate) sign_in_pages: Outlines<SignInPage>,
@@ -39,11 +39,12 @@ pub(crate) struct AppState {
     pub(crate) playground: bool,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) shows_metrics: bool,
-    /// When the store was asked last whether it can be written, and what it said.
+    /// When the store was last asked whether it can be written to, and the outcome.
     pub(crate) last_ping: tokio::sync::Mutex<Option<LastPing>>,
-    /// A document that never changes while the server runs, made when somebody asks for it first.
+    /// The metadata document. It is built when it is first requested, and does not change while the server
+    /// runs.
     pub(crate) metadata: OnceLock<Bytes>,
-    /// Another, which few ask for.
+    /// The OpenAPI document, which is built in the same way because few clients request it.
     pub(crate) openapi: OnceLock<Asset>,
     draining: AtomicBool,
 }
@@ -86,13 +87,13 @@ impl AppState {
         })
     }
 
-    /// Lets in what one of our own pages sends, or a program, and counts it.
+    /// Admits a request of one of our own pages or of a program, and counts it.
     pub(crate) fn admit(&self, request: &HttpRequest, what: Limited) -> Result<(), ApiError> {
         require_ours(request, &self.context.policy.public_url)?;
         self.rate_limits.check(what, request)
     }
 
-    /// Counts a mail to this address, where any is sent (F-11).
+    /// Counts a mail to this address, if the server sends mail at all (F-11).
     pub(crate) fn admit_mail_to(&self, address: &EmailAddress) -> Result<(), ApiError> {
         if self.context.mailer.is_none() {
             return Ok(());

@@ -1,11 +1,11 @@
-//! Cookies that come twice.
+//! Ignores our cookies if they are sent twice.
 
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
 
 use crate::browser::{login_cookie, session};
 
-/// Takes those of our cookies away that come more than once: of two with one name somebody else set one, and nobody knows
-/// which, so neither counts (B-062). Over https the prefix of their names does the same.
+/// Removes each of our cookies that is sent more than once. Somebody else set one of them, and we cannot tell
+/// which, so neither counts (B-062). Over https, the prefix of their names prevents this already.
 pub(crate) fn ignore_doubled(headers: &mut HeaderMap, https: bool) {
     let pairs = || {
         let lines =
@@ -51,7 +51,7 @@ mod tests {
         assert_eq!(
             left(&["oauth_session=a", "x=é; oauth_session=b"], false),
             ["x=é"],
-            "whatever stands beside it"
+            "whatever the other cookies are"
         );
         assert_eq!(left(&["__Host-oauth_session=a;__Host-oauth_session=a"], true), [""]);
         for single in [&["oauth_session=a; x=1; x=2", "countersign_login=b"][..], &[]] {

@@ -1,8 +1,9 @@
-//! The one owner of a rule: nothing acts on a cookie alone (ADR 0032, F-02).
+//! Owns one rule: nothing changes on a cookie alone (ADR 0032, F-02).
 //!
-//! Whatever a browser's cookie carries and changes something comes from a page of ours, and says so by a secret that stands in the form
-//! of that page: a MAC over the cookie's own secret and over what the form does. Another site can make a browser send the cookie; it cannot read
-//! the page. A form of another browser, of another action, of another request or of somebody who signed in there before is none.
+//! If a request changes something, and a cookie carries it, it must come from a page of ours. The form of
+//! that page proves it with a secret: a MAC over the cookie's own secret and over what the form does. Another
+//! site can make a browser send the cookie, but it cannot read the page. A form is refused if it is for
+//! another browser, another action or another request, or for a user who was signed in there before.
 
 use actix_session::Session;
 use actix_web::HttpRequest;
@@ -16,36 +17,37 @@ use crate::browser::session;
 use crate::error::ApiError;
 use crate::state::AppState;
 
-/// What a form does, with all that it names.
+/// What a form does, with everything that it names.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Action<'a> {
-    /// Goes on to a client as an account (CAIP-10) that the page named.
+    /// Continues to a client as an account (CAIP-10) that the page named.
     Continue { request: &'a PendingAuthorization, account: &'a str },
-    /// Says no to a client.
+    /// Denies a client's request.
     Deny { request: &'a PendingAuthorization },
-    /// Goes on to what waits under a device's code.
+    /// Continues to the request that waits under a device's code.
     EnterDeviceCode,
-    /// Signs out for a client that sent these fields.
+    /// Signs out, for a client that sent these fields.
     SignOut { fields: &'a [(&'static str, &'a str)] },
     /// Asks for a new signature.
     SignInAgain,
-    /// Takes the access of a client away.
+    /// Revokes a client's access.
     RevokeAccess { client: &'a str },
-    /// Ends one session, this one or all.
+    /// Ends this session, another one, or all of them.
     EndSessions { which: &'a str },
-    /// Puts an e-mail address on file.
+    /// Adds an e-mail address.
     PutEmail,
-    /// Takes it off.
+    /// Removes the e-mail address.
     RemoveEmail,
-    /// Confirms it by the link with this secret; `shared` where the person was told of another account.
+    /// Confirms the e-mail address with the secret of a mailed link. `shared` is set if the user agreed
+    /// although another account has the address too.
     ConfirmEmail { token: &'a str, shared: &'a str },
     /// Deletes the account.
     DeleteAccount,
-    /// Gives everything as a file.
+    /// Downloads everything as a file.
     DownloadData,
-    /// Asks for the texts of a change of wallets.
+    /// Asks for the texts to sign for a change of wallets.
     BeginWalletChange,
-    /// Makes the change that has this challenge.
+    /// Makes the change of wallets with this challenge.
     ChangeWallets { challenge: GrantId },
 }
 
@@ -77,7 +79,7 @@ impl Action<'_> {
         }
     }
 
-    /// Tells a form's secret the name of the action, and everything that the action names.
+    /// Binds a form's secret to the name of the action, and to everything that the action names.
     fn bind(&self, form: FormSecret) -> FormSecret {
         match self {
             Self::Continue { request, account } => {
@@ -107,7 +109,7 @@ impl Action<'_> {
     }
 }
 
-/// The forms of one browser.
+/// Creates and checks the secrets in the forms of one browser.
 pub(crate) struct Forms<'a> {
     key: &'a FormKey,
     session: Option<String>,
@@ -115,7 +117,7 @@ pub(crate) struct Forms<'a> {
 }
 
 impl AppState {
-    /// The forms of the browser that asks, for what its remembered sign-in carries.
+    /// The forms of the browser that sent a request, for actions that its remembered sign-in carries.
     pub(crate) fn forms(&self, request: &HttpRequest) -> Forms<'_> {
         let login = self.browser(request).login.map(|login| login.expose().to_owned());
         Forms { key: &self.form_key, session: None, login }
@@ -123,26 +125,27 @@ impl AppState {
 }
 
 impl Forms<'_> {
-    /// Adds the session, to judge what it carries.
+    /// Adds the session, to check the forms that it carries.
     pub(crate) fn with(mut self, session: &Session) -> Self {
         self.session = session::mark(session);
         self
     }
 
-    /// Adds the session, to write a page; one that has no mark yet gets one.
+    /// Adds the session, to write a page. A session without a mark gets one.
     pub(crate) fn with_new(mut self, session: &Session, entropy: &dyn Entropy) -> Result<Self, ApiError> {
         self.session = Some(session::mark_or_new(session, || entropy.bytes())?);
         Ok(self)
     }
 
-    /// What stands in the field `form` of a page's form. It is empty for a browser without the cookie, which has nothing that the form
-    /// could act on.
+    /// The value of the field `form` in a page's form. It is empty for a browser without the cookie, which
+    /// has nothing that the form could change.
     pub(crate) fn secret(&self, action: &Action<'_>) -> String {
         self.form(action).map(FormSecret::text).unwrap_or_default()
     }
 
-    /// Refuses a form that does not come from a page of ours that this browser was shown. A form that a remembered sign-in would carry
-    /// passes when there is none: nobody is signed in for whom it could act, and the use-case says so.
+    /// Refuses a form unless it comes from a page that we showed to this browser. If the remembered sign-in
+    /// would carry the form, but there is none, the form passes: nobody is signed in, and the use-case says
+    /// so.
     pub(crate) fn require(&self, action: &Action<'_>, presented: Option<&str>) -> Result<(), ApiError> {
         let is_good = match (self.form(action), action.carrier()) {
             (Some(form), _) => form.is(presented.unwrap_or_default()),
@@ -186,7 +189,7 @@ mod tests {
         Forms { key, session: Some(mark.to_owned()), login: Some(format!("login of {mark}")) }
     }
 
-    /// F-02: every pair of different forms and browsers.
+    /// F-02: tries every pair of forms, in two browsers.
     #[test]
     fn f_02_a_secret_is_for_one_browser_one_action_and_one_request() {
         let key = FormKey::new([7; 32]);
@@ -238,6 +241,6 @@ mod tests {
         let deny = request(&[]);
         let deny = Action::Deny { request: &deny };
         assert!(nobody.require(&deny, Some(&nobody.secret(&deny))).is_err());
-        assert!(nobody.require(&Action::RemoveEmail, None).is_ok(), "there is nobody whose address it is");
+        assert!(nobody.require(&Action::RemoveEmail, None).is_ok(), "nobody is signed in");
     }
 }

@@ -1,4 +1,5 @@
-//! The cookie of a remembered sign-in: an opaque secret that names a row and proves nothing without it.
+//! The cookie of a remembered sign-in: an opaque secret that names a row in the store, and proves nothing
+//! without it.
 
 use actix_web::cookie::{Cookie, SameSite};
 use actix_web::http::header;
@@ -10,13 +11,13 @@ use crate::error::ApiError;
 use crate::extract::header_text;
 use crate::state::AppState;
 
-/// `__Host-` keeps sibling domains from setting it (B-062), but needs https.
+/// `__Host-` keeps sibling domains from setting the cookie (B-062), but needs https.
 pub(crate) const fn name(https: bool) -> &'static str {
     if https { "__Host-countersign_login" } else { "countersign_login" }
 }
 
 impl AppState {
-    /// The browser that asks, with the login session that it presents.
+    /// The browser that sent a request, with its login session.
     pub(crate) fn browser(&self, request: &HttpRequest) -> Browser {
         let cookie = request.cookie(name(self.context.policy.public_url.is_https()));
         let login = cookie.map(|cookie| Secret::new(cookie.value()));
@@ -24,7 +25,7 @@ impl AppState {
         Browser { name: browser_name(agent.unwrap_or_default()), login }
     }
 
-    /// Has the browser keep a sign-in.
+    /// Makes the browser remember a sign-in.
     pub(crate) fn remember(
         &self,
         answer: &mut HttpResponse,
@@ -34,7 +35,7 @@ impl AppState {
         self.set(answer, remembered.secret.expose().to_owned(), lifetime)
     }
 
-    /// Has the browser forget its sign-in.
+    /// Makes the browser forget its sign-in.
     pub(crate) fn forget(&self, answer: &mut HttpResponse) -> Result<(), ApiError> {
         self.set(answer, String::new(), cookie::time::Duration::ZERO)
     }
@@ -57,7 +58,7 @@ impl AppState {
     }
 }
 
-/// What people call a browser, as far as it says so: `Firefox on Linux`.
+/// The name that people use for a browser, as far as it can be recognized: `Firefox on Linux`.
 fn browser_name(agent: &str) -> String {
     // The order matters: most browsers also claim to be the ones that come later.
     const BROWSERS: [(&str, &str); 6] = [

@@ -1,8 +1,9 @@
-//! The session: the mark of the browser, pending authorizations, the fingerprints of their challenges, one change of wallets, and one answer on its way
-//! to a client, sealed in the cookie.
+//! The session, which is sealed in a cookie: the mark of the browser, pending authorizations with the digests
+//! of their challenges, one change of wallets, and one response that is waiting to be sent to a client.
 //!
-//! Nothing of it is stored by us, so nobody can fill the store by asking. Because the browser keeps it, an old copy can
-//! come back: what must happen once is guarded in storage, and an old copy can only ask for a new challenge.
+//! None of it is in the store, so nobody can fill the store with requests. But a browser can send an old
+//! copy. That is why the store guards what must happen only once, and an old copy can only be used to ask for
+//! a new challenge.
 
 mod sealed;
 
@@ -23,11 +24,12 @@ const CHANGE_KEY: &str = "w";
 const ANSWER_KEY: &str = "a";
 const MARK_KEY: &str = "m";
 
-/// Browsers keep 4,096 bytes of a cookie. Sealing adds 28 bytes and base64 a third; about one character in 32 is then written
-/// as three; the name and some air go off.
+/// Browsers accept cookies of up to 4,096 bytes. Sealing adds 28 bytes, and base64 a third. About one
+/// character in 32 is then written as three. The rest is for the name, and a margin.
 const MAX_PLAIN: usize = 2_740;
 
-/// What an answer by a form may take more than the request did that it answers: a code or an error, and the issuer.
+/// How much longer a form post to a client can be than the client's request: it has a code or an error, and
+/// the issuer.
 const MAX_ANSWER: usize = 400;
 
 /// The cookie's name. `__Host-` keeps sibling domains from setting it (B-062), but needs https.
@@ -35,16 +37,16 @@ pub(crate) const fn cookie_name(https: bool) -> &'static str {
     if https { "__Host-oauth_session" } else { "oauth_session" }
 }
 
-/// The pending authorizations of one browser, oldest first; only live ones.
+/// The pending authorizations of one browser, the oldest first. Only those that are live.
 pub(crate) struct Pendings(Vec<PendingAuthorization>);
 
-/// One request does not fit into a cookie.
+/// A request that does not fit into the cookie even alone.
 #[derive(Debug, thiserror::Error)]
 #[error("the request is too large for a session cookie")]
 pub(crate) struct TooLarge;
 
 impl Pendings {
-    /// Reads what the cookie holds. Whatever cannot be read, or is not live any more, is not there.
+    /// Reads the cookie. Requests that cannot be read or are no longer live are left out.
     pub(crate) fn load(session: &Session, now: OffsetDateTime) -> Self {
         let sealed: Vec<SealedPending> = session.get(KEY).ok().flatten().unwrap_or_default();
         Self(
@@ -56,24 +58,24 @@ impl Pendings {
         )
     }
 
-    /// Reads the session of a request that needs one.
+    /// Reads the cookie for an endpoint that needs a pending request.
     pub(crate) fn require(session: &Session, now: OffsetDateTime) -> Result<Self, ApiError> {
         let pendings = Self::load(session, now);
         if pendings.0.is_empty() { Err(ApiError::missing_session()) } else { Ok(pendings) }
     }
 
-    /// Adds a request as the newest; the same request again takes the place of its elder.
+    /// Adds a request as the newest. If the same request is already there, it is replaced.
     pub(crate) fn add(&mut self, pending: PendingAuthorization) {
         self.0.retain(|other| other.label() != pending.label());
         self.0.push(pending);
     }
 
-    /// The newest request.
     pub(crate) fn newest(&mut self) -> Option<&mut PendingAuthorization> {
         self.0.last_mut()
     }
 
-    /// The request with this label, or the newest where no label is given. One that was answered is not replaced by another.
+    /// The request with this label, or the newest if no label is given. If the request was answered, no other
+    /// takes its place.
     pub(crate) fn labeled_or_newest(&mut self, label: Option<&str>) -> Option<&mut PendingAuthorization> {
         match label {
             Some(label) => self.0.iter_mut().rfind(|pending| pending.label() == label),
@@ -81,7 +83,7 @@ impl Pendings {
         }
     }
 
-    /// The request that a page or a client means.
+    /// The request that a page or a client names with these values.
     pub(crate) fn find(
         &mut self,
         client_id: &str,
@@ -92,7 +94,7 @@ impl Pendings {
         self.0.iter_mut().rfind(|pending| pending.is(client_id, redirect_uri, state))
     }
 
-    /// The request that is named, or the newest if nothing is: for a text to sign, which changes nothing.
+    /// The named request, or the newest if none is named. Used for a text to sign, which changes nothing.
     pub(crate) fn named_or_newest(
         &mut self,
         client_id: Option<&str>,
@@ -107,7 +109,7 @@ impl Pendings {
         }
     }
 
-    /// The request that is named.
+    /// The named request, or an error if there is none.
     pub(crate) fn named(
         &mut self,
         client_id: &str,
@@ -122,12 +124,10 @@ impl Pendings {
         self.0.retain(|pending| pending.label() != label);
     }
 
-    /// How many requests wait?
     pub(crate) const fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Writes the cookie.
     pub(crate) fn save(mut self, session: &Session) -> Result<(), TooLarge> {
         if self.0.is_empty() {
             forget(session, KEY);
@@ -141,7 +141,8 @@ impl Pendings {
         session.insert(KEY, self.fit(room)?).map_err(|_| TooLarge)
     }
 
-    /// What the cookie will hold. If not all fits, the oldest request gives way, but never the newest.
+    /// The requests that the cookie will contain. If they do not all fit, the oldest are dropped, but never
+    /// the newest.
     fn fit(&mut self, room: usize) -> Result<Vec<SealedPending>, TooLarge> {
         loop {
             let sealed: Vec<SealedPending> = self.0.iter().map(SealedPending::seal).collect();
@@ -159,7 +160,7 @@ impl Pendings {
     }
 }
 
-/// Takes something out of the session; an empty one takes the cookie with it. The mark alone is nothing to keep.
+/// Removes an entry from the session. If only the mark is left, the cookie is removed too.
 fn forget(session: &Session, key: &str) {
     session.remove(key);
     let is_empty = session.entries().keys().all(|key| key == MARK_KEY);
@@ -168,13 +169,14 @@ fn forget(session: &Session, key: &str) {
     }
 }
 
-/// What tells this browser's session from every other: random, and known to nobody but us, because the cookie is sealed. The forms of
-/// its pages are bound to it ([`crate::browser::forms`]). It stays the same however often the cookie is written anew.
+/// The random value by which we recognize this browser's session. Only we know it, because the cookie is
+/// sealed. The forms of the browser's pages are bound to it ([`crate::browser::forms`]). It stays the same
+/// when the cookie is written again.
 pub(crate) fn mark(session: &Session) -> Option<String> {
     session.get(MARK_KEY).ok().flatten()
 }
 
-/// The mark of a session, which has one from now on.
+/// The mark of a session. A session without one gets one.
 pub(crate) fn mark_or_new(session: &Session, random: impl FnOnce() -> [u8; 16]) -> Result<String, ApiError> {
     if let Some(mark) = mark(session) {
         return Ok(mark);
@@ -184,8 +186,8 @@ pub(crate) fn mark_or_new(session: &Session, random: impl FnOnce() -> [u8; 16]) 
     Ok(mark)
 }
 
-/// Remembers the texts of a change of wallets; a later change takes its place. Pending authorizations give way to it, the
-/// oldest first.
+/// Remembers a change of wallets until it is signed. It replaces an earlier one. If there is not enough room,
+/// the oldest pending authorizations are dropped.
 pub(crate) fn save_change(
     session: &Session,
     change: &PendingWalletChange,
@@ -196,18 +198,19 @@ pub(crate) fn save_change(
     if pendings.len() == 0 { Ok(()) } else { pendings.save(session) }
 }
 
-/// The change of wallets that waits for its signatures.
+/// The change of wallets that is waiting for its signatures.
 pub(crate) fn load_change(session: &Session) -> Result<PendingWalletChange, ApiError> {
     let sealed: Option<SealedChange> = session.get(CHANGE_KEY).ok().flatten();
     sealed.and_then(SealedChange::open).ok_or_else(ApiError::missing_session)
 }
 
-/// The change was made.
+/// Forgets a change of wallets that was made.
 pub(crate) fn forget_change(session: &Session) {
     forget(session, CHANGE_KEY);
 }
 
-/// Keeps an answer for the page that posts it; a later one takes its place, and requests that still wait give way to it.
+/// Saves a response for the page that posts it. It replaces an earlier one, and pending requests make room
+/// for it.
 pub(crate) fn save_answer(
     session: &Session,
     answer: &ClientAnswer,
@@ -225,14 +228,14 @@ pub(crate) fn save_answer(
     Ok(())
 }
 
-/// Takes the answer out that waits for its page.
+/// Removes the response that is waiting for its page from the session, and returns it.
 pub(crate) fn take_answer(session: &Session) -> Option<ClientAnswer> {
     let sealed: SealedAnswer = session.get(ANSWER_KEY).ok().flatten()?;
     forget(session, ANSWER_KEY);
     Some(sealed.open())
 }
 
-/// What actix-session is going to seal: a JSON map of JSON texts, so that every quote is escaped once more.
+/// The size of what actix-session seals: a JSON map of JSON texts, in which every quote is escaped once more.
 fn plain_size(sealed: &[SealedPending]) -> usize {
     let text = serde_json::to_string(sealed).unwrap_or_default();
     escaped_size(&text)

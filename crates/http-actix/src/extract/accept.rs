@@ -1,15 +1,15 @@
-//! Reading the headers by which a client says what it likes best.
+//! Reads the headers in which a client says what it prefers.
 
 use actix_web::HttpRequest;
 use actix_web::http::header;
 
 use super::header_text;
 
-/// How much of a list is read. Browsers send about ten entries.
+/// How many entries of a list are read. Browsers send about ten.
 pub(crate) const MAX_ITEMS: usize = 32;
 
-/// The entries of a list like `text/html, application/json;q=0.8` with their weights, in its order. What is no entry, or
-/// has no possible weight, is left out.
+/// The entries of a list like `text/html, application/json;q=0.8` with their weights, in the order of the
+/// list. Entries without a name or with an invalid weight are left out.
 pub(crate) fn items(list: &str) -> impl Iterator<Item = (&str, f32)> {
     list.split(',').take(MAX_ITEMS).filter_map(|item| {
         let mut parts = item.split(';').map(str::trim);
@@ -20,7 +20,7 @@ pub(crate) fn items(list: &str) -> impl Iterator<Item = (&str, f32)> {
     })
 }
 
-/// The weight of one name in a list; nothing where it is not in it.
+/// The weight of a name in a list, or 0 if the name is not in it.
 pub(crate) fn weight(list: &str, wanted: &str) -> f32 {
     items(list)
         .filter(|(name, _)| name.eq_ignore_ascii_case(wanted))
@@ -28,7 +28,7 @@ pub(crate) fn weight(list: &str, wanted: &str) -> f32 {
         .fold(0.0, f32::max)
 }
 
-/// Does the client want HTML rather than JSON? `*/*` alone is a program.
+/// Does the client want HTML rather than JSON? A client that sends only `*/*` is a program.
 pub(crate) fn prefers_html(request: &HttpRequest) -> bool {
     let accepted = header_text(request.headers(), header::ACCEPT).unwrap_or_default();
     let html = weight(accepted, "text/html");

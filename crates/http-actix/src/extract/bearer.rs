@@ -1,4 +1,5 @@
-//! Tokens of the `Authorization` header: bearer tokens (RFC 6750 section 2), and those that come with a proof (RFC 9449 section 7).
+//! Tokens in the `Authorization` header: bearer tokens (RFC 6750 section 2), and tokens with a DPoP proof
+//! (RFC 9449 section 7).
 
 use actix_web::HttpRequest;
 use actix_web::http::header::{self, HeaderValue};
@@ -7,15 +8,15 @@ use countersign_domain::secret::Secret;
 
 use crate::error::ApiError;
 
-/// The challenge of RFC 6750 without a reason.
+/// The challenge of RFC 6750, without an error code.
 pub(crate) const SCHEME: &str = "Bearer realm=\"countersign\"";
 
 /// How a token is presented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scheme {
-    /// Alone.
+    /// Without a proof.
     Bearer,
-    /// With the proof of its key.
+    /// With a proof of its key.
     Dpop,
 }
 
@@ -31,7 +32,7 @@ pub(crate) fn presented(request: &HttpRequest) -> Result<Option<(Scheme, Secret)
     if headers.next().is_some() {
         return Err(challenge(ApiError::invalid_request("the Authorization header is given more than once")));
     }
-    // A header has no control characters, so this is `to_str` in bigger steps.
+    // A header has no control characters, so this is the same as `to_str`, in bigger steps.
     let text = str::from_utf8(value.as_bytes()).ok().filter(|text| text.is_ascii()).unwrap_or_default();
     let Some((scheme, token)) = text.split_once(' ') else { return Ok(None) };
     let known = [("bearer", Scheme::Bearer), ("dpop", Scheme::Dpop)];
@@ -39,7 +40,7 @@ pub(crate) fn presented(request: &HttpRequest) -> Result<Option<(Scheme, Secret)
     Ok(found.filter(|_| !token.is_empty()).map(|(_, scheme)| (scheme, Secret::new(token))))
 }
 
-/// The answer to a request without a token: no error code (RFC 6750 section 3.1).
+/// The error for a request without a token. Its challenge has no error code (RFC 6750 section 3.1).
 pub(crate) fn missing() -> ApiError {
     ApiError::new(OAuthErrorCode::InvalidToken, "an access token is needed")
         .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static(SCHEME))
@@ -50,7 +51,7 @@ pub(crate) fn challenge(error: ApiError) -> ApiError {
     challenge_by(SCHEME, error)
 }
 
-/// The same with another scheme.
+/// Like [`challenge`], but for another scheme.
 pub(crate) fn challenge_by(scheme: &str, error: ApiError) -> ApiError {
     let code = error.error.code;
     let scope = if code == OAuthErrorCode::InsufficientScope { ", scope=\"profile\"" } else { "" };

@@ -1,4 +1,4 @@
-//! Bodies: at most 64 KiB within 30 s, never compressed; as a form or as JSON.
+//! Reads bodies: forms and JSON, at most 64 KiB within 30 s, and never compressed.
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -26,7 +26,7 @@ const MAX_FIELDS: usize = 100;
 const MAX_DEPTH: usize = 32;
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What a body is said to be.
+/// The kind of a body, according to its `Content-Type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Form,
@@ -34,7 +34,7 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// A whole body.
+/// A body that has arrived completely.
 pub(crate) struct Body {
     pub(crate) kind: Kind,
     bytes: Bytes,
@@ -71,7 +71,7 @@ impl FromRequest for Body {
                     if first.len() + bytes.len() + chunk.len() > MAX_BODY {
                         return Err(too_long());
                     }
-                    // Most bodies arrive in one piece, which is taken as it is.
+                    // Most bodies arrive in one piece, which does not need to be copied.
                     if first.is_empty() && bytes.is_empty() {
                         first = chunk;
                         continue;
@@ -104,12 +104,12 @@ fn kind_of(request: &HttpRequest) -> Kind {
 }
 
 impl Body {
-    /// Reads the fields of a form. An empty value counts as none; a name that comes twice is refused.
+    /// Reads the fields of a form. An empty value counts as missing. A name that occurs twice is refused.
     pub(crate) fn form<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
         Self::fields(self.pairs()?)
     }
 
-    /// Reads a form in which one name may come several times; its values stand beside the fields.
+    /// Reads a form in which one name may occur several times. Its values are returned separately.
     pub(crate) fn form_with_several<T: DeserializeOwned>(
         &self,
         name: &str,
@@ -122,7 +122,7 @@ impl Body {
 
     fn fields<T: DeserializeOwned>(mut pairs: Vec<(String, String)>) -> Result<T, ApiError> {
         if pairs.iter().any(|(_, value)| value.is_empty()) {
-            // An empty value beside another one is still the same name twice.
+            // A name with a value and again with an empty one still occurs twice, and must be refused.
             from_pairs::<T>(pairs.clone())?;
             pairs.retain(|(_, value)| !value.is_empty());
         }
@@ -144,7 +144,7 @@ impl Body {
         Ok(pairs)
     }
 
-    /// Refuses a body that is not said to be a form, with this code.
+    /// Refuses a body whose `Content-Type` is not that of a form, with this code.
     pub(crate) fn require_form(&self, code: OAuthErrorCode) -> Result<(), ApiError> {
         match self.kind {
             Kind::Form => Ok(()),
@@ -154,12 +154,12 @@ impl Body {
         }
     }
 
-    /// Reads JSON; the error names the field.
+    /// Reads JSON. An error names the field.
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
         if depth(&self.bytes) > MAX_DEPTH {
             return Err(ApiError::invalid_request("JSON is nested too deeply"));
         }
-        // The library would take a list for an object, its fields by their position.
+        // serde would also accept a list as an object, with the fields by position.
         if self.bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
             return Err(ApiError::invalid_request("JSON: an object is needed"));
         }
@@ -177,7 +177,7 @@ impl Body {
         Ok(value)
     }
 
-    /// Reads JSON or a form, whichever the body is said to be.
+    /// Reads JSON or a form, depending on the `Content-Type`.
     pub(crate) fn either<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
         match self.kind {
             Kind::Json => self.json(),
@@ -188,7 +188,7 @@ impl Body {
         }
     }
 
-    /// Reads JSON from a body that must be said to be JSON.
+    /// Reads JSON, and requires the `Content-Type` to say so.
     pub(crate) fn only_json<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
         match self.kind {
             Kind::Json => self.json(),
@@ -199,7 +199,7 @@ impl Body {
     }
 }
 
-/// Most pairs stand for themselves and need no decoding, which goes byte by byte.
+/// Most pairs have nothing to decode. Decoding goes byte by byte.
 fn pair(text: &str) -> (String, String) {
     let is_encoded = text.bytes().fold(false, |is, byte| is | (byte == b'%') | (byte == b'+'));
     if is_encoded {
@@ -219,7 +219,7 @@ fn from_pairs<T: DeserializeOwned>(pairs: Vec<(String, String)>) -> Result<T, Ap
         .map_err(|error: value::Error| ApiError::invalid_request(format!("form: {}", plain(&error))))
 }
 
-/// A value of a form, for a field that is a text, may be missing, or reads texts in its own way.
+/// A value of a form, for a field that is a text, is optional, or parses a text.
 struct FormValue(String);
 
 impl IntoDeserializer<'_> for FormValue {
@@ -251,7 +251,8 @@ fn too_long() -> ApiError {
     ApiError::invalid_request("the body is longer than 64 KiB").with_status(StatusCode::PAYLOAD_TOO_LARGE)
 }
 
-/// The library's words without the values that somebody sent: serde puts those into backticks or quotes.
+/// serde's message. If the type is wrong, it would repeat the value that was sent, so only the expected type
+/// is kept.
 fn plain(error: &dyn std::error::Error) -> String {
     let text = error.to_string();
     if text.starts_with("invalid type") {
@@ -261,7 +262,7 @@ fn plain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// How deeply objects and lists are nested, without parsing.
+/// How deeply objects and lists are nested, counted without parsing.
 fn depth(bytes: &[u8]) -> usize {
     let (mut depth, mut deepest, mut in_text, mut escaped) = (0_usize, 0, false, false);
     for byte in bytes {
@@ -280,17 +281,17 @@ fn depth(bytes: &[u8]) -> usize {
     deepest
 }
 
-/// A text that is there. In JSON an empty one is as good as none, as it is in a form.
+/// In JSON, an empty text counts as missing, as it does in a form.
 pub(crate) fn present(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.is_empty())
 }
 
-/// A field that must be there.
+/// A required field.
 pub(crate) fn required<T>(value: Option<T>, name: &'static str) -> Result<T, ApiError> {
     required_or(OAuthErrorCode::InvalidRequest, value, name)
 }
 
-/// A field of a token request that must be there: the specification answers with 422.
+/// A required field of a token request. The specification demands 422 if it is missing.
 pub(crate) fn required_in_form<T>(value: Option<T>, name: &'static str) -> Result<T, ApiError> {
     required_or(OAuthErrorCode::IncompleteForm, value, name)
 }

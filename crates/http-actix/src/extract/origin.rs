@@ -1,5 +1,5 @@
-//! Requests that a page of another site caused are refused wherever something changes (A-047, A-056, B-056, F-02); a form that lost its
-//! cookies on the way is sent once more.
+//! Refuses requests that a page of another site caused, wherever something changes (A-047, A-056, B-056,
+//! F-02). A form that arrives without its cookies is sent again by GET.
 
 use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse};
@@ -8,8 +8,9 @@ use countersign_domain::public_url::PublicUrl;
 
 use crate::error::ApiError;
 
-/// The same request by GET, for a form of another site that came without the cookie: browsers keep `SameSite=Lax` cookies back from
-/// it, and GET brings them. Answered as it came, it would write a new session over the one that it did not bring (B-063).
+/// Repeats the request by GET, if it is a form of another site and came without the cookie. Browsers do not
+/// send `SameSite=Lax` cookies with such a form, but they do with GET. If we answered the form directly, we
+/// would overwrite the browser's session with a new one (B-063).
 pub(crate) fn again_by_get(
     request: &HttpRequest,
     cookie: &str,
@@ -25,8 +26,9 @@ pub(crate) fn again_by_get(
     Some(HttpResponse::SeeOther().insert_header((header::LOCATION, to)).finish())
 }
 
-/// Refuses a request that a browser says came from elsewhere. A program without these headers is no browser, and
-/// a browser too old to send them does not send our `SameSite` cookie either.
+/// Refuses a request that comes from elsewhere according to the browser. A request without these headers
+/// comes from a program, or from a browser that is too old to send them and does not send our `SameSite`
+/// cookie either.
 pub(crate) fn require_ours(request: &HttpRequest, public_url: &PublicUrl) -> Result<(), ApiError> {
     let foreign =
         || ApiError::new(OAuthErrorCode::ForeignOrigin, "the request comes from a page of another site");
@@ -34,8 +36,8 @@ pub(crate) fn require_ours(request: &HttpRequest, public_url: &PublicUrl) -> Res
     if text("sec-fetch-site").is_some_and(|site| !matches!(site, "same-origin" | "none")) {
         return Err(foreign());
     }
-    // `null` is what a sandboxed frame or a page of another site without a referrer says. Our own pages say `same-origin` in their head,
-    // so that their forms say where they come from.
+    // A sandboxed frame sends `null`, and so does a page of another site without a referrer. Our own pages
+    // declare `same-origin` in their head, so their forms say where they come from.
     match text(header::ORIGIN.as_str()) {
         None => Ok(()),
         Some(origin) if origin == public_url.origin() => Ok(()),

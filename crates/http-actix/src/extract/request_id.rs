@@ -1,10 +1,11 @@
-//! Names of requests.
+//! Ids for requests.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Gives each request a name that no other one has, here or at another replica. Nothing depends on it that somebody would want to
-/// guess, so the machine is not asked for chance each time; and it does not tell how many requests there were before.
+/// Gives each request an id that no other request has, on any replica. Nobody gains anything by guessing an
+/// id, so it is not taken from the system's random numbers. It does not tell how many requests there were
+/// before.
 #[derive(Debug, Default)]
 pub(crate) struct RequestIds {
     halves: [RandomState; 2],

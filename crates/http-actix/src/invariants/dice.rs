@@ -1,5 +1,5 @@
-//! Random sequences of steps. What the numbers of a step mean is decided when it is taken: they choose among what is there then,
-//! so that a sequence stays one when steps are left out.
+//! Random sequences of steps. The numbers of a step get their meaning when it is taken: they choose among
+//! what is there at that time. So a sequence stays valid when steps are left out.
 
 /// Numbers that look random and are the same for the same seed (SplitMix64).
 #[derive(Debug)]
@@ -18,12 +18,12 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below this one.
+    /// A number less than `end`.
     pub(super) fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.throw() % u64::try_from(end.max(1)).unwrap()).unwrap()
     }
 
-    /// Does what happens so often of a hundred times happen?
+    /// True in this percentage of cases.
     pub(super) fn happens(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
@@ -33,7 +33,7 @@ impl Dice {
     }
 }
 
-/// What is done; the number is where the step's own dice begin.
+/// One step. Its own dice begin with `seed`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub(super) act: Act,
@@ -42,41 +42,41 @@ pub(super) struct Step {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Act {
-    /// A client sends a browser to us, by address or by a pushed request.
+    /// A client sends a browser to us, with parameters in the URL or with a pushed request.
     Authorize,
-    /// A device asks, and somebody types its code.
+    /// A device begins, and a user types its code.
     Device,
-    /// Somebody signs for a request that waits.
+    /// A user signs for a pending request.
     Sign,
-    /// Somebody presses Continue.
+    /// A user presses Continue.
     GoOn,
-    /// Somebody presses Deny.
+    /// A user presses Deny.
     Deny,
     /// A client redeems a code, its own or another one's.
     Redeem,
     /// A device asks for its tokens.
     Poll,
-    /// A client refreshes.
+    /// A client refreshes its tokens.
     Refresh,
     /// A program signs in.
     Program,
-    /// A client asks for itself.
+    /// A client asks for tokens of its own.
     OfItself,
-    /// A client or a resource asks what a token is worth.
+    /// A client or a resource server introspects a token.
     AskAbout,
-    /// Somebody takes a client's access away.
+    /// A user revokes a client's access.
     TakeBack,
-    /// Somebody links a wallet.
+    /// A user links a wallet.
     Link,
-    /// Somebody signs out.
+    /// A user signs out.
     SignOut,
-    /// Another site has a browser send something.
+    /// Another site makes a browser send something.
     Attack,
-    /// Time goes by.
+    /// Time passes.
     Wait,
 }
 
-/// How often each is taken, of a hundred.
+/// The weights of the acts.
 const WEIGHTS: [(Act, usize); 16] = [
     (Act::Authorize, 24),
     (Act::Device, 4),
@@ -96,7 +96,7 @@ const WEIGHTS: [(Act, usize); 16] = [
     (Act::Wait, 1),
 ];
 
-/// What mostly comes after: a sequence in which nothing follows from anything reaches little.
+/// What often follows an act, in percent. A sequence of unrelated steps would not get far.
 const fn follows(act: Act) -> &'static [(Act, usize)] {
     match act {
         Act::Authorize => &[(Act::Sign, 45), (Act::GoOn, 30)],
@@ -117,7 +117,7 @@ const fn follows(act: Act) -> &'static [(Act, usize)] {
     }
 }
 
-/// The sequence of this number: 8 to 16 steps.
+/// The sequence with this number: 8 to 16 steps.
 pub(super) fn sequence(seed: u64) -> Vec<Step> {
     let mut dice = Dice::new(seed.wrapping_mul(0xD129_0E51_2F05_9B4D));
     let length = 8 + dice.below(9);
@@ -135,7 +135,7 @@ pub(super) fn sequence(seed: u64) -> Vec<Step> {
     steps
 }
 
-/// The one of these in whose share the place is.
+/// The act whose share contains `place`.
 fn chosen(place: &mut usize, among: &[(Act, usize)]) -> Option<Act> {
     for (act, weight) in among {
         if *place < *weight {

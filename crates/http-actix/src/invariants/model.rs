@@ -1,4 +1,5 @@
-//! What must be so, from the contract: what wallets signed, who they are, and what a token may say because of it.
+//! What must be true according to the contract: what wallets signed, whose they are, and what a token may say
+//! because of that.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +12,7 @@ use super::site::{ISSUER, TestClient};
 
 pub(super) type Words = BTreeSet<String>;
 
-/// What a text says to whoever reads it: nothing else of it counts.
+/// What a text says to its reader. Nothing else in it counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Said {
     pub(super) client: String,
@@ -51,7 +52,7 @@ impl Said {
     }
 }
 
-/// For whom tokens are: the resources, or the issuer where there are none; with `openid` the issuer too.
+/// The audiences of tokens: the resources, or the issuer if there are none. With `openid`, the issuer too.
 pub(super) fn audiences(resources: &Words, scopes: &Words) -> Words {
     let mut audiences = resources.clone();
     if resources.is_empty() || scopes.contains("openid") {
@@ -69,7 +70,8 @@ pub(super) fn destination(uri: &str) -> String {
     }
 }
 
-/// Is this one of the client's redirect URIs? Byte for byte, but for the port of a loopback IP literal; and never a page of ours.
+/// Is this one of the client's redirect URIs? They are compared byte for byte, except for the port of a
+/// loopback IP literal. A page of ours never is one.
 pub(super) fn is_registered(client: &TestClient, uri: &str) -> bool {
     let without_port = |uri: &str| {
         let mut url = Url::parse(uri).ok()?;
@@ -82,17 +84,17 @@ pub(super) fn is_registered(client: &TestClient, uri: &str) -> bool {
     !uri.starts_with(ISSUER) && client.uris.iter().any(admits)
 }
 
-/// A text that somebody signed, and that was taken.
+/// A text that a user signed and the server accepted.
 #[derive(Clone, Debug)]
 pub(super) struct Signed {
     pub(super) user: usize,
     pub(super) said: Said,
-    /// Can it still be repeated? Not once the client's access was taken back.
+    /// Can the consent still be repeated? Not after the client's access was revoked.
     pub(super) stands: bool,
 }
 
-/// Did this user sign for all of it at this client, for this destination and these audiences? Signatures for the same
-/// destination and audiences are one consent.
+/// Did this user sign all of it for this client, this destination and these audiences? Signatures for the
+/// same destination and audiences are one consent.
 pub(super) fn is_agreed(signed: &[Signed], user: usize, asked: &Said) -> bool {
     let mut terms: Vec<(&Words, Words)> = Vec::new();
     let same = signed.iter().filter(|signed| {
@@ -113,7 +115,7 @@ pub(super) fn is_agreed(signed: &[Signed], user: usize, asked: &Said) -> bool {
         .any(|(audiences, scopes)| asked.audiences.is_subset(audiences) && asked.scopes.is_subset(scopes))
 }
 
-/// What a code, a device or a family of tokens may give at most, and because of whom.
+/// The most that a code, a device or a token family may give, and which client and user it is for.
 #[derive(Clone, Debug)]
 pub(super) struct Given {
     pub(super) client: usize,
@@ -123,7 +125,7 @@ pub(super) struct Given {
     pub(super) nonce: Option<String>,
 }
 
-/// One answer of the token endpoint, read.
+/// A parsed response of the token endpoint.
 #[derive(Clone, Debug)]
 pub(super) struct Tokens {
     pub(super) access: String,
@@ -135,7 +137,8 @@ pub(super) struct Tokens {
 }
 
 impl Tokens {
-    /// Reads an answer and holds every value in it against what may be given; `Err` says which does not come from a text.
+    /// Reads a response, and compares every value in it with what may be given. `Err` names a value that does
+    /// not come from a text.
     pub(super) fn judge(
         answer: &Value,
         client: &TestClient,
@@ -189,7 +192,7 @@ impl Tokens {
     }
 }
 
-/// Is it so? If not, this is what is wrong.
+/// Fails with this message if the statement is not true.
 pub(super) fn hold(is_so: bool, what: impl FnOnce() -> String) -> Result<(), String> {
     if is_so { Ok(()) } else { Err(what()) }
 }
@@ -198,7 +201,7 @@ pub(super) fn words(text: &str) -> Words {
     text.split(' ').filter(|word| !word.is_empty()).map(ToOwned::to_owned).collect()
 }
 
-/// What a token says.
+/// The payload of a JWT, without checking the signature.
 fn payload(token: &str) -> Option<Value> {
     serde_json::from_slice(&URL_SAFE_NO_PAD.decode(token.split('.').nth(1)?).ok()?).ok()
 }

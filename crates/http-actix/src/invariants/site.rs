@@ -1,5 +1,5 @@
-//! The server in this process: all its handlers and middleware over the reference store, clients of every kind, and browsers
-//! that keep cookies.
+//! The server in this process, with all its handlers and middleware on the reference store, clients of every
+//! kind, and browsers that keep cookies.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -44,15 +44,15 @@ use crate::state::AppState;
 use crate::{HttpSettings, Registration};
 
 pub(super) const ISSUER: &str = "https://auth.example.com";
-/// A resource that is open to everybody.
+/// A resource that is open to every client.
 pub(super) const OPEN: &str = "https://api.example/open";
-/// One that the operator opened to [`Kind::Operator`] and [`Kind::Headless`] only.
+/// A resource that the operator opened to [`Kind::Operator`] and [`Kind::Headless`] only.
 pub(super) const NAMED: &str = "https://api.example/named";
 pub(super) const DEVICE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
 pub(super) const WALLET_GRANT: &str = "urn:countersign:params:oauth:grant-type:wallet-signature";
 const DOCUMENT: &str = "https://app.example/client.json";
 
-/// A family whose address is `toy-name` and whose signature is a sentence.
+/// A wallet family whose addresses are like `toy-name` and whose signatures are sentences.
 struct ToyWallets;
 
 #[async_trait]
@@ -73,7 +73,7 @@ impl WalletVerifier for ToyWallets {
     }
 }
 
-/// What the toy wallet of an address signs.
+/// The signature of the toy wallet with this address.
 pub(super) fn sign(address: &str, text: &str) -> String {
     format!("{address} signs {text}")
 }
@@ -90,28 +90,27 @@ impl Source for Nothing {
     }
 }
 
-/// What a client is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The operator let it in; it has a secret.
+    /// Registered by the operator, with a secret.
     Operator,
-    /// It registered itself; it has a secret.
+    /// Registered by itself, with a secret.
     Confidential,
-    /// It registered itself and has none: loopback and a scheme of its own.
+    /// Registered by itself, without a secret. Its redirect URIs use loopback and a scheme of its own.
     Public,
-    /// A document describes it.
+    /// Described by a document.
     Document,
-    /// It pushes its requests.
+    /// Pushes its requests.
     Pushing,
-    /// Its tokens are bound to a key.
+    /// Has tokens that are bound to a key.
     Bound,
-    /// It runs on devices, and in browsers too.
+    /// Runs on devices, but also in browsers.
     Device,
-    /// It signs wallets in without a browser, and asks for itself.
+    /// Signs wallets in without a browser, and gets tokens of its own.
     Headless,
     /// A resource server that the operator appointed for [`OPEN`].
     Resource,
-    /// One that calls itself that resource.
+    /// A client that claims to be that resource server.
     Impostor,
 }
 
@@ -130,13 +129,13 @@ impl Kind {
     ];
 }
 
-/// A client as its developer has it.
+/// A client, as its developer knows it.
 #[derive(Clone, Debug)]
 pub(super) struct TestClient {
     pub(super) kind: Kind,
-    /// As it calls itself.
+    /// The client id that it uses.
     pub(super) id: String,
-    /// As a text calls it.
+    /// The client id in texts to sign.
     pub(super) in_texts: String,
     pub(super) secret: Option<String>,
     pub(super) uris: Vec<String>,
@@ -144,7 +143,7 @@ pub(super) struct TestClient {
 }
 
 impl TestClient {
-    /// May the client have tokens for this audience, whoever signs?
+    /// Can the client have tokens for this audience, no matter who signs?
     pub(super) fn may_be_for(&self, audience: &str) -> bool {
         match audience {
             ISSUER | OPEN => true,
@@ -154,12 +153,11 @@ impl TestClient {
     }
 }
 
-/// An answer.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) location: Option<String>,
-    /// Names and values; the value is empty where the cookie is taken away.
+    /// Names and values. The value is empty if the cookie is removed.
     pub(super) cookies: Vec<(String, String)>,
     pub(super) dpop_nonce: Option<String>,
     pub(super) body: String,
@@ -251,7 +249,8 @@ impl Site {
         (self.call)(request).await
     }
 
-    /// A form of a client, which proves itself as it registered; with a key, also by DPoP.
+    /// Posts a form as a client, which authenticates as it registered. With a key, it also sends a DPoP
+    /// proof.
     pub(super) async fn post_as(
         &self,
         client: &TestClient,
@@ -311,7 +310,7 @@ async fn read(response: HttpResponse) -> Answer {
     Answer { status, location, cookies, dpop_nonce, body }
 }
 
-/// Registers a client of a kind, or publishes its document.
+/// Registers a client of this kind, or publishes its document.
 async fn register(context: &Context, outside: &FakeFetcher, kind: Kind) -> TestClient {
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
     let code = ["authorization_code", "refresh_token"];
@@ -406,7 +405,7 @@ async fn register(context: &Context, outside: &FakeFetcher, kind: Kind) -> TestC
     TestClient { kind, in_texts: id.clone(), id, secret, uris, scopes }
 }
 
-/// What another page, or none, has a browser say about where a request comes from.
+/// What the browser says about where a request comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum From {
     /// Our own page.
@@ -419,7 +418,7 @@ pub(super) enum From {
     Null,
 }
 
-/// A browser: its cookies.
+/// A browser, which is no more than its cookies.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Browser {
     pub(super) cookies: BTreeMap<String, String>,
@@ -457,7 +456,7 @@ impl Browser {
         self.send(site, request, From::Nowhere).await
     }
 
-    /// Sends a form of a page of ours.
+    /// Submits a form of a page of ours.
     pub(super) async fn submit(&mut self, site: &Site, path: &str, fields: &[(String, String)]) -> Answer {
         let request = TestRequest::post().uri(path).set_form(fields);
         self.send(site, request, From::Ours).await

@@ -1,4 +1,4 @@
-//! One sequence: what is sent, and what the model says about each answer.
+//! Runs one sequence: sends its requests, and checks each response against the model.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -28,7 +28,7 @@ const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 const WALLETS: [&str; 5] = ["toy-ann", "toy-bob", "toy-cy", "toy-dan", "toy-eve"];
 const BROWSERS: usize = 3;
-/// What nobody may have tokens for: undeclared, ours, and what only looks like a resource.
+/// Resources that no token can be for: undeclared ones, URLs of ours, and what only looks like a resource.
 const NO_RESOURCES: [&str; 5] = [
     "https://bank-api.example/mcp",
     "https://auth.example.com/oauth/userinfo",
@@ -38,7 +38,7 @@ const NO_RESOURCES: [&str; 5] = [
 ];
 type Pairs = Vec<(String, String)>;
 
-/// What was reached, in all sequences together.
+/// How often each outcome was reached, in all sequences together.
 #[derive(Debug, Default)]
 pub(super) struct Tally(BTreeMap<&'static str, u64>);
 
@@ -53,7 +53,7 @@ impl Tally {
         }
     }
 
-    /// Fails where something was never reached that every run reaches.
+    /// Fails if an outcome that every run should reach was never reached.
     pub(super) fn assert_lively(&self, sequences: u64) {
         let often = ["signed", "continued", "redeemed", "refreshed", "program", "of itself", "attack"];
         let seldom = [
@@ -89,7 +89,7 @@ struct Wish {
     resources: Vec<String>,
 }
 
-/// A request that waits in a browser.
+/// A request that is pending in a browser.
 #[derive(Clone, Debug)]
 struct Pending {
     client: usize,
@@ -98,7 +98,7 @@ struct Pending {
     asked: Said,
     nonce: Option<String>,
     has_challenge: bool,
-    /// Where its page is.
+    /// The URL of its page.
     page: String,
     device: Option<usize>,
 }
@@ -106,7 +106,7 @@ struct Pending {
 #[derive(Debug, Default)]
 struct Person {
     browser: Browser,
-    /// The user whose session the browser has.
+    /// The user who is signed in with the browser.
     signed_in: Option<usize>,
     pendings: Vec<Pending>,
 }
@@ -134,18 +134,18 @@ struct Family {
     given: Given,
     tokens: Tokens,
     key: Option<&'static str>,
-    /// Everything that was ever good in it.
+    /// Its earlier refresh tokens.
     rotated: Vec<String>,
 }
 
 pub(super) struct Walk<'a> {
     site: &'a Site,
     people: Vec<Person>,
-    /// Another site's owner, who has a browser and pages of their own.
+    /// The browser of another site's owner, who also gets pages from us.
     attacker: Browser,
     /// The user of each wallet.
     users: Vec<usize>,
-    /// What each user is called.
+    /// The `sub` of each user.
     subs: BTreeMap<usize, String>,
     signed: Vec<Signed>,
     codes: Vec<Code>,
@@ -218,7 +218,7 @@ impl<'a> Walk<'a> {
         format!("s{}", self.next)
     }
 
-    /// Some resources: none mostly, good ones, and some that nobody may have.
+    /// Some resources: mostly none, sometimes valid ones, and some that no token can be for.
     fn resources(&self, dice: &mut Dice) -> Vec<String> {
         let named: &[&str] = match dice.below(20) {
             0..=9 => &[],
@@ -232,7 +232,7 @@ impl<'a> Walk<'a> {
         named.iter().map(|uri| (*uri).to_owned()).collect()
     }
 
-    /// Some of these scopes, one at least.
+    /// Some of these scopes, at least one.
     fn some(dice: &mut Dice, scopes: &[String]) -> Vec<String> {
         let mut some: Vec<String> = scopes.iter().filter(|_| dice.happens(50)).cloned().collect();
         if some.is_empty() {
@@ -243,7 +243,7 @@ impl<'a> Walk<'a> {
 
     fn asked(client: &TestClient, destination: String, scopes: &[String], resources: &[String]) -> Said {
         let scopes: Words = scopes.iter().cloned().collect();
-        // To name the issuer is to name no other.
+        // A request that names only the issuer has the same audience as one that names nothing.
         let resources: Words = resources.iter().cloned().collect();
         Said {
             client: client.in_texts.clone(),
@@ -253,17 +253,17 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// One browser is used more than the others.
+    /// Picks a browser. The first one is used more than the others.
     fn browser(dice: &mut Dice) -> usize {
         if dice.happens(60) { 0 } else { dice.below(BROWSERS) }
     }
 
-    /// One wallet is used more than the others.
+    /// Picks a wallet. The first one is used more than the others.
     fn wallet(dice: &mut Dice) -> usize {
         if dice.happens(60) { 0 } else { dice.below(WALLETS.len()) }
     }
 
-    /// What a client asks for: something new, or what one asked for before with one thing changed.
+    /// Something new to ask for, or something that was asked for before, mostly with one thing changed.
     fn wish(&mut self, dice: &mut Dice) -> Wish {
         let wish = if self.wishes.is_empty() || dice.happens(25) {
             let client = self.client_where(dice, |client| !client.uris.is_empty());
@@ -368,7 +368,8 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// A code that nobody signed for just now: the session's user signed for all of it before, in one consent.
+    /// A code that was given without a new signature. The session's user must have signed all of it before,
+    /// in one consent.
     fn agreed_before(&mut self, person: usize, pending: &Pending, secret: String) -> Result<(), String> {
         let user = self.people[person].signed_in.ok_or("a code, and nobody is signed in")?;
         hold(is_agreed(&self.signed, user, &pending.asked), || {
@@ -386,7 +387,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Reads an answer that leaves us; `None` where it stays.
+    /// Reads a response that leads to the client. `None` if the browser stays with us.
     async fn left(
         &mut self,
         person: usize,
@@ -467,7 +468,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// One of the requests that wait in some browser.
+    /// Picks a request that is pending in any browser.
     fn waiting(&self, dice: &mut Dice) -> Option<(usize, usize)> {
         let places: Vec<(usize, usize)> = (0..BROWSERS)
             .flat_map(|person| (0..self.people[person].pendings.len()).map(move |place| (person, place)))
@@ -479,7 +480,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The request that the form of a page names: `/auth` shows the newest.
+    /// The request that the form of a page names. On `/auth`, that is the newest.
     fn meant(&self, person: usize, fields: &[(String, String)]) -> Option<Pending> {
         let (_, state) = fields.iter().find(|(name, _)| name == "state")?;
         self.people[person].pendings.iter().find(|pending| pending.state == *state).cloned()
@@ -540,7 +541,7 @@ impl<'a> Walk<'a> {
         if let Some(device) = pending.device
             && self.devices[device].given.is_some()
         {
-            // Somebody signed before: this one changes nothing.
+            // Someone signed for the device before, so this signature changes nothing.
             return Ok(());
         }
         self.signed.push(Signed { user, said: said.clone(), stands: true });
@@ -570,7 +571,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Presses Continue, and sometimes has the form of one request name another one.
+    /// Presses Continue. Sometimes the form of one request is changed to name another.
     async fn go_on(&mut self, dice: &mut Dice) -> Result<(), String> {
         let Some((person, place)) = self.waiting(dice) else { return Ok(()) };
         let page = target(&self.people[person].pendings[place].page).to_owned();
@@ -691,7 +692,7 @@ impl<'a> Walk<'a> {
         self.issued(&answer.json(), code.given, key, &resources).await
     }
 
-    /// Resources at the token endpoint: mostly none or some that were granted, and some that were not.
+    /// Resources for a token request: mostly none or granted ones, and sometimes others.
     fn narrowed(&self, dice: &mut Dice, given: &Given) -> Vec<String> {
         match dice.below(10) {
             0..=4 => Vec::new(),
@@ -700,7 +701,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Judges tokens that were issued, and remembers them.
+    /// Checks tokens that were issued, and remembers them.
     async fn issued(
         &mut self,
         answer: &Value,
@@ -739,7 +740,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// One user has one name, and no other user has it.
+    /// Checks that a user keeps the same `sub`, and that no other user has it.
     fn is_called(&mut self, user: usize, sub: &str) -> Result<(), String> {
         let known = self.subs.entry(user).or_insert_with(|| sub.to_owned()).clone();
         hold(known == sub, || format!("user {user} is called {sub}, and was {known}"))?;
@@ -817,7 +818,7 @@ impl<'a> Walk<'a> {
             }
             _ => None,
         };
-        // A parameter without a value counts as none (RFC 6749 section 3.2).
+        // A parameter without a value counts as omitted (RFC 6749 section 3.2).
         let scope: Option<Vec<String>> = scope.filter(|scope: &Vec<String>| !scope.is_empty());
         let resources = self.narrowed(dice, &given);
         let mut form: Pairs = vec![
@@ -839,7 +840,7 @@ impl<'a> Walk<'a> {
         hold(by == given.client, || "another client refreshed".to_owned())?;
         self.tally.count("refreshed");
         let mut narrower = given.clone();
-        // An ID token of a refresh has the first one's nonce, or none.
+        // After a refresh, an ID token has the nonce of the first one, or none.
         let answer = answer.json();
         if let Some(scope) = scope {
             narrower.scopes.retain(|known| scope.contains(known));
@@ -913,7 +914,8 @@ impl<'a> Walk<'a> {
             return Ok(());
         }
         self.tally.count("of itself");
-        // Nobody signs, so it is what the operator opened to this client by name, and of that what it asked for.
+        // Nobody signs, so the token can only be for resources that the operator opened to this client by
+        // name and that the client asked for, and for the issuer.
         let mut asked: Words = resources.iter().cloned().collect();
         if asked.is_empty() {
             asked.insert(ISSUER.to_owned());
@@ -986,7 +988,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Links a wallet of nobody to somebody's user: two signatures, and no cookie.
+    /// Links an unused wallet to a user, with two signatures and no cookie.
     async fn link(&mut self, dice: &mut Dice) -> Result<(), String> {
         let signer = dice.below(WALLETS.len());
         let is_new = |wallet: &usize| !self.signed.iter().any(|signed| signed.user == self.users[*wallet]);
@@ -1043,8 +1045,9 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Another site has somebody's browser send whatever it likes, with all its cookies: nothing may change, and no code be given.
-    /// It knows all that a page shows but the secret of the page; secrets of its own pages it has.
+    /// Another site makes a user's browser send whatever the site likes, with all cookies. Nothing may
+    /// change, and no code may be given. The site knows everything that a page shows except the secret of the
+    /// page. It has secrets of its own pages.
     async fn attack(&mut self, dice: &mut Dice) -> Result<(), String> {
         let victims: Vec<usize> =
             (0..BROWSERS).filter(|person| !self.people[*person].browser.cookies.is_empty()).collect();
@@ -1089,16 +1092,16 @@ impl<'a> Walk<'a> {
         );
         self.log(line.clone());
         hold(self.site.storage.is_as(&before), || format!("something changed: {line}"))?;
-        // An answer on its way to a client is shown once, at the client's own address, and to nobody else.
+        // A response for a client is shown once, goes to the client's own URL, and to nobody else.
         let is_on_its_way = path == "/oauth/answer";
         let gives_code =
             answer.location.iter().chain([&answer.body]).any(|text| {
                 text.contains("?code=") || text.contains("&code=") || text.contains("name=\"code\"")
             });
         hold(is_on_its_way || !gives_code, || format!("a code was given: {line}"))?;
-        // By getting pages and by asking for texts nothing is lost; what a form may not do, it may not do to the cookies either.
-        // Where nobody is signed in there is nothing that a page could be bound to: to ask for a sign-in or for a text is then what
-        // a program without cookies may do too.
+        // Nothing is lost by opening pages and asking for texts. A form that may not do something may not
+        // change the cookies either. If nobody is signed in, there is nothing that a page could be bound to.
+        // Then it is allowed to ask for a sign-in or a text, as a program without cookies may do too.
         let is_signed_in = browser.cookies.keys().any(|name| name.contains("login"));
         let is_free = method != "POST"
             || ["/oauth/authorize", "/oauth/challenge", "/oauth/login"].contains(&path)
@@ -1120,7 +1123,7 @@ impl<'a> Walk<'a> {
         fields.find(|(name, _)| name == "form").map(|(_, value)| value)
     }
 
-    /// All that somebody outside may know or guess, for every endpoint at once.
+    /// Everything that an outsider may know or guess, for all endpoints at once.
     fn known_fields(&self, person: usize, dice: &mut Dice) -> Pairs {
         let mut fields: Vec<(&str, String)> = vec![
             ("session", (*dice.one(&["this", "all"])).to_owned()),
@@ -1162,7 +1165,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What came to a client.
+/// A response that reached the client.
 struct Left {
     to: String,
     code: Option<String>,

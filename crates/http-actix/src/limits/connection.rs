@@ -1,9 +1,11 @@
-//! What one connection may hold of the server: how long, how much memory, and how many beside it (B-079).
+//! Limits what connections can hold of the server: for how long, how much memory, and how many there can be
+//! (B-079).
 //!
-//! The library ends a connection whose first head is late and one that is quiet between two requests. Three things it lets go
-//! on for ever: a head that trickles behind a first request, an answer that nobody reads, and requests that are sent ahead
-//! without reading the answers. They end here. What a connection has done is written into cells, and a task on the same
-//! worker looks at them once a second, so that no request pays for a timer.
+//! actix ends a connection whose first head is late, and one that is idle between two requests. But it waits
+//! forever in three cases: a head trickles in after a first request, nobody reads a response, or a client
+//! keeps sending requests without reading the responses. Such connections end here. What a connection does is
+//! written to cells, and a task on the same worker looks at them once a second, so that no request pays for a
+//! timer.
 
 mod admission;
 mod ending;
@@ -22,46 +24,45 @@ pub(crate) use ending::Ending;
 pub(crate) use pieces::{PIECE, in_pieces};
 pub(crate) use stream::GuardedStream;
 
-/// How much is taken from a connection before what was taken is understood, and how much beyond the request that is being
-/// answered.
+/// How many bytes are read from a connection before actix has parsed them, and how many beyond the request
+/// that is being answered.
 const BURST: usize = 2 * 1024;
-/// So much of an answer must be taken in [`ending::STALLED`] seconds.
+/// How much of a response a client must take in [`ending::STALLED`] seconds.
 const PROGRESS: usize = 16 * 1024;
 
-/// Seconds since the worker began.
+/// Seconds since the worker started.
 type Seconds = u32;
 
-/// What a connection is doing, for the stream that carries it, for the handlers and for who ends it. All three are on one
-/// thread.
+/// What a connection is doing. Shared by its stream, the handlers, and the task that ends connections, all on
+/// one thread.
 pub(crate) struct Connection {
     doing: Cell<Doing>,
-    /// Since when it does that, or, of an answer that is not taken, when enough of it was taken last.
+    /// Since when it has been doing that. While a response stalls: when the client last took enough of it.
     since: Cell<Seconds>,
     /// The worker's time.
     now: Rc<Cell<Seconds>>,
-    /// Bytes that were given to the library and may not have been understood yet.
+    /// Bytes that were given to actix and that it may not have parsed yet.
     handed_out: Cell<usize>,
-    /// How much of the answer was taken since [`Connection::since`].
+    /// How much of the response was taken since [`Connection::since`].
     taken: Cell<usize>,
-    /// What reads the connection, to be woken.
+    /// The task that reads the connection, to wake it up.
     reader: RefCell<Option<Waker>>,
     is_held_back: Cell<bool>,
     is_overdue: Cell<bool>,
     _admitted: Admitted,
 }
 
-/// What a connection is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doing {
-    /// Nothing has arrived since the last answer.
+    /// Nothing has arrived since the last response.
     Resting,
-    /// A head arrives, or what nobody wants of a body.
+    /// A head is arriving, or the part of a body that no handler wants.
     Sending,
-    /// A handler works.
+    /// A handler is working.
     Answering,
-    /// A handler reads the body.
+    /// A handler is reading the body.
     Reading,
-    /// The answer is not being taken.
+    /// The client is not taking the response.
     Stalling,
 }
 
@@ -89,7 +90,7 @@ impl Connection {
         }
     }
 
-    /// Would more requests only wait behind others?
+    /// Would further requests only have to wait?
     fn is_busy(&self) -> bool {
         match self.doing.get() {
             Doing::Answering | Doing::Stalling => true,
@@ -109,23 +110,23 @@ impl Connection {
         }
     }
 
-    /// A handler begins to work on a request of this connection.
+    /// A handler works on a request of this connection until the returned value is dropped.
     pub(crate) fn answering(request: &HttpRequest) -> Option<Busy> {
         Self::of(request).map(|connection| Busy::begin(connection, Doing::Answering))
     }
 
-    /// A handler begins to read the body of a request.
+    /// A handler reads the body of a request until the returned value is dropped.
     pub(crate) fn reading(request: &HttpRequest) -> Option<Busy> {
         Self::of(request).map(|connection| Busy::begin(connection, Doing::Reading))
     }
 
-    /// None in tests that have no connection.
+    /// `None` in tests without a connection.
     fn of(request: &HttpRequest) -> Option<&Rc<Self>> {
         request.conn_data::<Rc<Self>>()
     }
 }
 
-/// Something that is done for a connection, until it is dropped.
+/// What a connection does until this is dropped.
 pub(crate) struct Busy {
     connection: Rc<Connection>,
     before: Doing,

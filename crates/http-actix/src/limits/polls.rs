@@ -1,6 +1,7 @@
-//! When each waiting device asked last, so that one that asks too often is told (RFC 8628 section 3.5).
+//! Remembers when each waiting device last polled, so that one that polls too often can be told (RFC 8628
+//! section 3.5).
 //!
-//! It is kept in memory and as well as that goes: another replica does not know it, and nothing depends on it.
+//! This is only in memory, so other replicas do not know it. Nothing depends on it.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -9,17 +10,17 @@ use countersign_domain::device::INTERVAL;
 use countersign_domain::id::GrantId;
 use time::{Duration, OffsetDateTime};
 
-/// Questions that were sent in time may come closer together than they were sent.
+/// Polls that were sent in time may arrive closer together.
 const TOLERANCE: Duration = Duration::seconds(1);
 
-/// So many devices are remembered; whoever comes beyond is not told.
+/// How many devices are remembered. Further ones are never told to slow down.
 const MOST: usize = 10_000;
 
 #[derive(Default)]
 pub(crate) struct Polls(Mutex<HashMap<GrantId, OffsetDateTime>>);
 
 impl Polls {
-    /// Did this device ask less than the interval ago? It has asked now.
+    /// Did this device last poll less than the interval ago? This also counts as a poll.
     pub(crate) fn is_too_soon(&self, id: GrantId, now: OffsetDateTime) -> bool {
         let interval = Duration::seconds(INTERVAL.into()) - TOLERANCE;
         let is_recent = |before: &OffsetDateTime| now < *before + interval;
@@ -48,7 +49,7 @@ mod tests {
         assert!(!polls.is_too_soon(id(1), now));
         assert!(polls.is_too_soon(id(1), now + Duration::seconds(1)));
         assert!(!polls.is_too_soon(id(1), now + Duration::seconds(6)));
-        assert!(!polls.is_too_soon(id(2), now + Duration::seconds(6)), "each for itself");
+        assert!(!polls.is_too_soon(id(2), now + Duration::seconds(6)), "each device is counted separately");
     }
 
     #[test]

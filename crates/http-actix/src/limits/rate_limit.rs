@@ -1,4 +1,4 @@
-//! How often one address may do what costs us something (B-076).
+//! Limits how often one address can do what costs us something (B-076).
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
@@ -21,13 +21,14 @@ pub(crate) enum Limited {
     Challenge,
     Login,
     Mail,
-    /// A pushed request or a device of a client that proves nothing.
+    /// A pushed request or a device authorization of a client that does not authenticate.
     PublicRequest,
-    /// The code of a device, typed: many addresses together may not guess either.
+    /// The code of a device, typed by a user. All addresses together are limited too, against guessing from
+    /// many of them.
     UserCode,
     FailedClientAuthentication,
     Document,
-    /// A refresh of a client that proves nothing. Each leaves a row for a month.
+    /// A refresh by a client that does not authenticate. Each leaves a row for a month.
     PublicRefresh,
 }
 
@@ -46,10 +47,10 @@ impl Limited {
     ];
 }
 
-/// So many links are mailed to one mailbox in an hour, whoever asks for them and from where.
+/// How many links are mailed to one mailbox in an hour, no matter who asks for them and from where.
 const MAILS_AN_HOUR: u32 = 5;
 
-/// After so many checks the addresses that were quiet are forgotten.
+/// After this many checks, addresses that have been quiet are forgotten.
 const FORGET_EVERY: u32 = 4_096;
 
 pub(crate) struct RateLimits {
@@ -65,11 +66,11 @@ struct Counters {
     challenge: DefaultKeyedRateLimiter<IpAddr>,
     login: DefaultKeyedRateLimiter<IpAddr>,
     mail: DefaultKeyedRateLimiter<IpAddr>,
-    /// Whoever asks: nobody's mailbox is for us to fill.
+    /// By mailbox, not by who asks: nobody should be able to fill somebody's mailbox through us.
     recipients: DefaultKeyedRateLimiter<String>,
     public_request: DefaultKeyedRateLimiter<IpAddr>,
     user_code: DefaultKeyedRateLimiter<IpAddr>,
-    /// Of all addresses. There are 20^8 codes, and each waits for ten minutes.
+    /// For all addresses together. There are 20^8 codes, and each is valid for ten minutes.
     user_codes: DefaultDirectRateLimiter,
     failed_client_authentication: DefaultKeyedRateLimiter<IpAddr>,
     document: DefaultKeyedRateLimiter<IpAddr>,
@@ -103,7 +104,7 @@ impl RateLimits {
         }
     }
 
-    /// Counts a request of this address, or refuses it.
+    /// Counts a request from this address, or refuses it.
     pub(crate) fn check(&self, what: Limited, request: &HttpRequest) -> Result<(), ApiError> {
         let Some(counters) = &self.counters else { return Ok(()) };
         let limiter = match what {
@@ -140,7 +141,7 @@ impl RateLimits {
         }
     }
 
-    /// Counts a mail to this address, or refuses it. Its other spellings count with it.
+    /// Counts a mail to this address, or refuses it. Other spellings of the same mailbox count together.
     pub(crate) fn check_recipient(&self, to: &EmailAddress) -> Result<(), ApiError> {
         let Some(counters) = &self.counters else { return Ok(()) };
         if self.checks.fetch_add(1, Ordering::Relaxed) % FORGET_EVERY == FORGET_EVERY - 1 {
@@ -152,7 +153,7 @@ impl RateLimits {
         })
     }
 
-    /// The address of whoever asks: the connection's, unless a trusted proxy says for whom it asks.
+    /// The client's address: the peer's own, unless a trusted proxy says whom it forwards for.
     fn address(&self, request: &HttpRequest) -> Option<IpAddr> {
         let peer = request.peer_addr()?.ip().to_canonical();
         if !self.trusts(peer) {
@@ -163,7 +164,8 @@ impl RateLimits {
         }
         let forwarded = request.headers().get_all("x-forwarded-for").filter_map(|value| value.to_str().ok());
         let chain: Vec<&str> = forwarded.flat_map(|value| value.split(',')).map(str::trim).collect();
-        // The right-most address that is not one of our proxies; what stands left of it anybody may have written.
+        // The right-most address that is not one of our proxies. Anyone could have written what is left of
+        // it.
         let mut nearest = peer;
         for text in chain.into_iter().rev() {
             let Ok(address) = text.parse::<IpAddr>() else { break };
@@ -180,13 +182,13 @@ impl RateLimits {
     }
 }
 
-/// Does it say that it comes from somebody else?
+/// Does the request say that it was forwarded?
 fn is_forwarded(request: &HttpRequest) -> bool {
     ["x-forwarded-for", "forwarded"].iter().any(|name| request.headers().contains_key(*name))
 }
 
-/// Peers that forward for others and are not trusted: a proxy that the operator forgot, or somebody who tries (F-04). Each is told of
-/// once, and only so many: anybody can be one.
+/// Untrusted peers that forward for others: a proxy that the operator forgot, or somebody who tries (F-04).
+/// Each is logged once, and only a few are, because anyone can be one.
 #[derive(Default)]
 struct Strangers {
     known: Mutex<Vec<IpAddr>>,
@@ -204,13 +206,14 @@ impl Strangers {
         known.push(peer);
         tracing::warn!(
             %peer,
-            "a peer that is not trusted forwards for others, and its limits are those of all of them; if it is a proxy of yours, \
-             name it in trusted_proxies"
+            "a peer that is not trusted forwards for others, who share its limits; if it is a proxy of yours, \
+             add it to trusted_proxies"
         );
     }
 }
 
-/// One household or server has a whole IPv6 /64; counting its addresses one by one would count nothing.
+/// The network that counts as one address. A household or a server has a whole IPv6 /64, so counting single
+/// addresses in it would limit nothing.
 pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,

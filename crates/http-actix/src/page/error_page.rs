@@ -1,5 +1,5 @@
-//! An error for a person: what it means and what to do, in their language, with the exact English sentence for developers
-//! below.
+//! An error page: what the error means and what to do, in the user's language, and below it the exact English
+//! sentence for developers.
 
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpRequest, HttpResponse};
@@ -12,37 +12,37 @@ use crate::page::language::Language;
 use crate::page::name::Name;
 use crate::page::templates::fill;
 
-/// What a person can do about an error. Each kind is a group of texts in `error.json`; in English those of the first five
-/// say the specification's sentence.
+/// Errors, by what a user can do about them. Each kind has its texts in `error.json`. In English, the texts
+/// of the first five contain the specification's sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The request that the browser had is over.
+    /// The browser has no such request, or it has expired.
     SessionGone,
     /// The client is not registered.
     UnknownClient,
-    /// The client's return address is not registered.
+    /// The client's redirect URI is not registered.
     ReturnAddress,
-    /// The signature does not fit.
+    /// The signature is not valid.
     Signature,
-    /// The text that was signed is not good any more.
+    /// The signed text is not one of ours, has expired, or was used before.
     Challenge,
-    /// A page of another site sent the browser.
+    /// A page of another site caused the request.
     ForeignSite,
-    /// The form is of an older page, or of another browser.
+    /// The form is from an older page, or from another browser.
     StaleForm,
     /// There is no such page.
     NotFound,
-    /// The address is right, but not to be opened.
+    /// The address exists, but cannot be opened in a browser.
     NotForReading,
     /// The address, the headers or the form are too long.
     TooLarge,
-    /// The person, or somebody with the same address, asked too often.
+    /// Too many requests came from the user's address.
     TooMany,
-    /// Come back later.
+    /// The server is temporarily unavailable.
     Unavailable,
     /// A bug of ours.
     Broken,
-    /// The client made a mistake that only its developer can put right.
+    /// The client made a mistake that only its developer can fix.
     Refused,
 }
 
@@ -60,7 +60,6 @@ struct ErrorPage<'a> {
 }
 
 impl Kind {
-    /// The kind of an error.
     pub(crate) fn of(error: &ApiError) -> Self {
         if let Some(reason) = error.error.reason {
             return match reason {

@@ -1,7 +1,8 @@
-//! The languages of the pages, and which of them a person gets.
+//! The languages of the pages, and which of them a user gets.
 //!
-//! `?lang` wins, because a person just chose it; then what the client asked for (`ui_locales`), then the cookie that
-//! remembers the choice, then what the browser says. The texts themselves are in [`crate::page::templates`].
+//! `?lang` comes first, because the user has just chosen it. Then come the client's `ui_locales`, the cookie
+//! that remembers a choice, and the browser's `Accept-Language`. The texts themselves are in
+//! [`crate::page::templates`].
 
 use actix_web::HttpRequest;
 use actix_web::cookie::time::Duration;
@@ -10,17 +11,18 @@ use actix_web::http::header;
 
 use crate::extract::{accept, header_text, query_value};
 
-/// The parameter by which a person chooses.
+/// The query parameter with the user's choice.
 const PARAMETER: &str = "lang";
 
-/// The cookie that remembers the choice, with https and without. `__Host-` keeps sibling domains from setting it.
+/// The cookie that remembers the choice, with https and without. `__Host-` keeps sibling domains from setting
+/// it.
 const COOKIES: [&str; 2] = ["__Host-countersign_language", "countersign_language"];
 const COOKIE_DAYS: i64 = 365;
 
 /// No language tag in use is longer (RFC 5646 section 4.4.1).
 const MAX_TAG: usize = 35;
 
-/// A language that the pages speak.
+/// A language that the pages are available in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Language {
     English,
@@ -45,7 +47,7 @@ impl Language {
         Self::Arabic,
     ];
 
-    /// The tag of BCP 47, and the name of the folder with the texts.
+    /// The BCP 47 tag, and the name of the folder with the texts.
     pub(crate) const fn tag(self) -> &'static str {
         match self {
             Self::English => "en",
@@ -59,7 +61,7 @@ impl Language {
         }
     }
 
-    /// The name in the language itself, for whoever reads no other.
+    /// The name in the language itself, for people who read no other.
     pub(crate) const fn own_name(self) -> &'static str {
         match self {
             Self::English => "English",
@@ -78,8 +80,9 @@ impl Language {
         matches!(self, Self::Arabic)
     }
 
-    /// The best of ours for a list of language ranges: as in `Accept-Language`, with weights, or as in `ui_locales`,
-    /// separated by spaces. RFC 4647's lookup: a range that we do not have is cut from its end until we have it.
+    /// Finds our best language for a list of language ranges. As in `Accept-Language`, they can have weights;
+    /// as in `ui_locales`, they can be separated by spaces. This is the lookup of RFC 4647: a range that we
+    /// do not have is shortened from its end until we have it.
     pub(crate) fn negotiate(list: &str) -> Option<Self> {
         let mut wanted: Vec<(Self, f32)> = accept::items(list)
             .filter(|(_, weight)| *weight > 0.0)
@@ -87,12 +90,12 @@ impl Language {
             .take(accept::MAX_ITEMS)
             .filter_map(|(range, weight)| Some((Self::look_up(range)?, weight)))
             .collect();
-        // The order of equals stays.
+        // The sort is stable, so ranges with equal weights keep their order.
         wanted.sort_by(|(_, one), (_, other)| other.total_cmp(one));
         wanted.first().map(|(language, _)| *language)
     }
 
-    /// The language of a page, from the request and from what the client asked for when it sent the person here.
+    /// The language of a page, from the request, and from what the client asked for in its own.
     pub(crate) fn of(request: &HttpRequest, pending: Option<&str>) -> Self {
         let remembered = || {
             let cookie = COOKIES.iter().find_map(|name| request.cookie(name))?;
@@ -106,13 +109,13 @@ impl Language {
             .unwrap_or(Self::English)
     }
 
-    /// What the person has just chosen.
+    /// The language that the user has just chosen.
     pub(crate) fn chosen(request: &HttpRequest) -> Option<Self> {
-        // Two choices are none.
+        // If there are two, neither counts.
         Self::negotiate(&query_value(request, PARAMETER).ok()??)
     }
 
-    /// Does the query hold nothing but the choice of a language?
+    /// Does the query contain only the choice of a language?
     pub(crate) fn is_all_of(query: &str) -> bool {
         url::form_urlencoded::parse(query.as_bytes()).all(|(name, _)| name == PARAMETER)
     }
@@ -139,13 +142,13 @@ impl Language {
                 return Some(found);
             }
             let Some((shorter, _)) = range.rsplit_once('-') else { break };
-            // A single letter only introduces what was just cut off.
+            // A single letter only introduces the part that was just cut off.
             range = shorter
                 .rsplit_once('-')
                 .filter(|(_, last)| last.len() == 1)
                 .map_or(shorter, |(most, _)| most);
         }
-        // Whoever asks for a language without a region gets the region that we have.
+        // A language without a region matches the region that we have.
         let primary =
             |each: &Self| each.tag().split('-').next().is_some_and(|tag| tag.eq_ignore_ascii_case(range));
         Self::ALL.into_iter().find(primary)

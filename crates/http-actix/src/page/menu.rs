@@ -1,4 +1,4 @@
-//! The menu of languages at the foot of a page: where its choice leads, and what it keeps.
+//! The language menu at the foot of a page: where a choice leads, and what it keeps.
 
 use actix_web::HttpRequest;
 use actix_web::http::Method;
@@ -7,11 +7,11 @@ use serde::Serialize;
 use crate::page::language::Language;
 use crate::page::name::Name;
 
-/// What of a page's query a change of language keeps: which request the page is about, that another wallet is wanted, what
-/// was just done, the secret of a link that was mailed, and the code of a device.
+/// The query parameters that a change of language keeps: which request the page is about, that the user wants
+/// another wallet, what was just done, the secret of a mailed link, and the code of a device.
 const KEPT: [&str; 5] = ["request", "another", "done", "token", "user_code"];
 
-/// Nothing that we write into a query is longer.
+/// No value that we write into a query is longer.
 const MAX_KEPT: usize = 64;
 
 /// The form that chooses a language.
@@ -29,7 +29,7 @@ struct Field {
 }
 
 impl Menu {
-    /// Does it send more than the choice?
+    /// Does the form send more than the choice?
     pub(crate) const fn keeps(&self) -> bool {
         !self.keep.is_empty()
     }
@@ -39,11 +39,12 @@ impl Menu {
         let is_read = [Method::GET, Method::HEAD].contains(request.method());
         let query = request.query_string();
         let can_be_read_again = match name {
-            // The page also answers forms, and then its own address is another one.
+            // This page is also the response to forms, whose URL is another one.
             Name::Auth => true,
-            // An answer is shown once.
+            // These pages are shown only once.
             Name::FormPost | Name::Offer => false,
-            // What was wrong is not repeated, and without it the error would be another; nor is what a client sent.
+            // We do not repeat what was wrong or what a client sent. Without it, the page would be a
+            // different one.
             Name::Error | Name::Logout => is_read && Language::is_all_of(query),
             Name::Account
             | Name::AccountEmail

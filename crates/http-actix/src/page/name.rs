@@ -1,6 +1,6 @@
-//! Which pages there are.
+//! The names of the pages.
 
-/// The pages.
+/// A page, by the name of its template.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Name {
     Account,
@@ -45,7 +45,7 @@ impl Name {
 }
 
 impl Name {
-    /// Does the page hold a form beside the menu of languages?
+    /// Does the page have a form besides the language menu?
     pub(crate) const fn has_forms(self) -> bool {
         match self {
             Self::Account

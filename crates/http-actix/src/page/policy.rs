@@ -1,4 +1,4 @@
-//! What pages may load and where their forms may go.
+//! The `Content-Security-Policy` of pages: what they may load, and where their forms may go.
 
 /// The policy of a page with forms of our own.
 pub(crate) const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \

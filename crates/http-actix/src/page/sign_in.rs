@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::page::templates::{Place, Values};
 
-/// What decides about the page, with places for the values that it only writes.
+/// Everything that determines the page. Values that it only prints are replaced by their places.
 #[derive(PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct SignInPage {
     pub(crate) client: ClientContext,
@@ -16,7 +16,7 @@ pub(crate) struct SignInPage {
     pub(crate) device: Option<Place>,
     pub(crate) destination: Place,
     pub(crate) scopes: Vec<ScopeContext>,
-    /// What access tokens would be for, beside this server.
+    /// What access tokens would be for, besides this server.
     pub(crate) resources: Vec<Place>,
     pub(crate) client_id: Place,
     pub(crate) redirect_uri: Place,
@@ -32,7 +32,7 @@ pub(crate) struct SignInPage {
     pub(crate) may_remember: bool,
     pub(crate) remember_hours: i64,
     pub(crate) playground_wallet: bool,
-    /// What stands in the field of the address.
+    /// The value of the address field.
     pub(crate) address: Option<Place>,
     /// The chains to choose from.
     pub(crate) chains: Vec<HintContext>,
@@ -59,11 +59,11 @@ pub(crate) struct ClientContext {
 
 #[derive(PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct RememberedContext {
-    /// By CAIP-10.
+    /// As CAIP-10.
     pub(crate) name: Place,
     pub(crate) account: Place,
     pub(crate) short: Place,
-    /// The secret of the form that goes on as this account.
+    /// The secret of the form that continues as this account.
     pub(crate) form: Place,
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct ScopeContext {
     pub(crate) is_new: bool,
 }
 
-/// A name and what there is to say about it: a chain and its accounts, a tool and its use.
+/// A chain and the kind of its accounts, or a tool and how to use it.
 #[derive(PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct HintContext {
     pub(crate) name: Place,
@@ -81,7 +81,7 @@ pub(crate) struct HintContext {
 }
 
 impl ClientContext {
-    /// Our own account page is called by our host.
+    /// `None` is our own account page. Its name is our host.
     pub(crate) fn of<'a>(client: Option<ClientShown>, host: &'a str, values: &mut Values<'a>) -> Self {
         let Some(ClientShown { name, uri, policy_uri, tos_uri, self_registered, described_at }) = client
         else {

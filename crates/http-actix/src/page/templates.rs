@@ -1,5 +1,5 @@
-//! The pages: their templates, the texts of their languages, and their scripts and styles. All of it is embedded in the
-//! binary, and each file is replaceable by one in the operator's folder.
+//! The pages: their templates, the texts in each language, and their scripts and styles. All of them are
+//! embedded in the binary. A file in the operator's folder replaces ours.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,21 +46,21 @@ pub enum TemplateError {
     /// The operator's folder cannot be read.
     #[error("template_directory: {path} cannot be read")]
     Folder {
-        /// What was read.
+        /// The file or folder.
         path: String,
-        /// Why not.
+        /// Why it cannot be read.
         #[source]
         source: io::Error,
     },
-    /// A page of the operator's is of an older release, and its forms would be refused.
+    /// A page in the operator's folder is from an older release, and its forms would be refused.
     #[error("template_directory: {file} {reason} (docs/pages.md)")]
     Outdated {
         /// The file.
         file: String,
-        /// What it lacks.
+        /// What is wrong with it.
         reason: &'static str,
     },
-    /// A file of texts is not what it should be.
+    /// A file with texts is invalid.
     #[error("texts: {path}: {reason}")]
     Texts {
         /// The file.
@@ -68,7 +68,7 @@ pub enum TemplateError {
         /// What is wrong with it.
         reason: String,
     },
-    /// A script imports what it cannot have.
+    /// A script has an import that cannot be resolved.
     #[error("assets: {0}")]
     Import(String),
 }
@@ -78,16 +78,16 @@ pub enum TemplateError {
 pub(crate) struct Site<'a> {
     /// Our own host, as people see it in their browser.
     pub(crate) host: &'a str,
-    /// The public URL's own path, before every path of ours.
+    /// The path of the public URL. All our paths begin with it.
     pub(crate) base: &'a str,
     /// What is switched on.
     pub(crate) features: Features,
-    /// What the wallets say of themselves.
+    /// What addresses look like, as the wallet families describe them.
     pub(crate) address_hints: &'a [AddressHint],
     pub(crate) contract_chains: &'a [ContractChain],
 }
 
-/// What is switched on, for the links and the banner of every page.
+/// What is switched on. The links and the banner of every page depend on it.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Features {
     pub(crate) account: bool,
@@ -98,11 +98,11 @@ pub(crate) struct Features {
 /// The templates, the texts, and the assets by their hashed names.
 pub(crate) struct Templates {
     pages: Vec<(String, String)>,
-    /// Which of them are the operator's.
+    /// Which pages are the operator's.
     replaced: BTreeSet<String>,
-    /// What all pages find in their context.
+    /// The part of the context that is the same for all pages.
     shared: Context,
-    /// The compiled templates of each language, made when somebody reads it first.
+    /// The templates of each language, compiled when a page is first shown in it.
     compiled: BTreeMap<Language, OnceLock<Tera>>,
     texts: Texts,
     assets: Assets,
@@ -130,8 +130,8 @@ struct NamedChain<'a> {
 }
 
 impl Templates {
-    /// Compiles everything; whatever the operator's folder has takes the place of ours. The script of a wallet family is
-    /// the asset `wallet-NAME.js`.
+    /// Loads everything. Files in the operator's folder replace ours. The script of a wallet family is the
+    /// asset `wallet-NAME.js`.
     pub(crate) fn load(
         folder: Option<&Path>,
         site: Site<'_>,
@@ -192,14 +192,15 @@ impl Templates {
         shared.insert("contract_chains", &chains);
         let compiled = Language::ALL.into_iter().map(|language| (language, OnceLock::new())).collect();
         let templates = Self { pages, replaced, shared, compiled, texts: Texts::load(folder)?, assets };
-        // A template that does not compile does so in no language. Ours are tested, and take memory that an idle server has no use for.
+        // A template that does not compile fails in every language, so trying one is enough. Ours are tested,
+        // and compiled later, because compiled templates take memory that an idle server does not need.
         if folder.is_some() {
             templates.compiled(Language::English)?;
         }
         Ok(templates)
     }
 
-    /// The templates of a language.
+    /// The templates of a language, compiled on the first call.
     fn compiled(&self, language: Language) -> Result<&Tera, TemplateError> {
         let unknown = || TemplateError::Template(tera::Error::message("a language without templates"));
         let place = self.compiled.get(&language).ok_or_else(unknown)?;
@@ -239,7 +240,7 @@ impl Templates {
         Ok(self.compiled(language)?.render(name.file(), &context)?)
     }
 
-    /// Is the page made by a template of the operator's?
+    /// Does a template of the operator's make this page?
     fn is_replaced(&self, name: Name) -> bool {
         [FRAME, name.file()].into_iter().any(|file| self.replaced.contains(file))
     }
@@ -255,7 +256,7 @@ impl Templates {
         fill(self.text(language, key), |name| (name == place).then(|| value.clone()))
     }
 
-    /// A text by its area and key, like `error.broken.title`; a key that no text has is its own text.
+    /// A text by its area and key, like `error.broken.title`. If there is no such text, this returns the key.
     pub(crate) fn text<'a>(&'a self, language: Language, key: &'a str) -> &'a str {
         self.texts.get(language, key).unwrap_or(key)
     }
@@ -278,11 +279,12 @@ impl Choice {
     }
 }
 
-/// The pages whose forms carry a secret ([`crate::browser::forms`]).
+/// The pages whose forms have a secret ([`crate::browser::forms`]).
 const WITH_SECRETS: [&str; 6] =
     ["account.html", "account-email.html", "account-wallet.html", "auth.html", "device.html", "logout.html"];
 
-/// Refuses a page of the operator's whose forms we would refuse: better at the start than when a person presses a button.
+/// Refuses a page of the operator's if we would refuse its forms. It is better to find out at the start than
+/// when a user presses a button.
 fn refuse_outdated(file: &str, page: &str) -> Result<(), TemplateError> {
     let page = page.to_ascii_lowercase();
     let outdated = |reason| Err(TemplateError::Outdated { file: file.to_owned(), reason });
@@ -299,7 +301,7 @@ fn refuse_outdated(file: &str, page: &str) -> Result<(), TemplateError> {
     Ok(())
 }
 
-/// What the operator's folder has in place of our file.
+/// The operator's replacement for our file, if there is one.
 fn replacement(file: &str, folder: Option<&Path>) -> Result<Option<Cow<'static, [u8]>>, TemplateError> {
     let Some(folder) = folder else { return Ok(None) };
     let path = folder.join(file);

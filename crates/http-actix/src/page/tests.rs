@@ -1,4 +1,4 @@
-//! What an answer remembers.
+//! Which choice of a language a response makes the browser remember.
 
 use actix_web::test::TestRequest;
 

@@ -1,5 +1,5 @@
-//! What every request meets before and after its handler: limits, a request id, one log line, and for browsers a page
-//! instead of a JSON error.
+//! What happens to every request before and after its handler: limits, a request id, one log line, and for
+//! browsers an error page instead of JSON.
 
 use std::error::Error;
 use std::panic::AssertUnwindSafe;
@@ -51,7 +51,7 @@ pub(crate) async fn guard<B: MessageBody + 'static>(
     let result = match check_size(&request) {
         Ok(()) => {
             let answered = AssertUnwindSafe(next.call(request).instrument(span.clone())).catch_unwind().await;
-            // A panic is a bug of ours; it costs this one request and nothing else (D-24).
+            // A panic is a bug of ours. Only this one request fails (D-24).
             let Ok(answered) = answered else {
                 let error = ApiError::server_error(Panicked);
                 count(&state, RouteNumber::OTHER, &method, error.status, started.elapsed());
@@ -61,7 +61,7 @@ pub(crate) async fn guard<B: MessageBody + 'static>(
         }
         Err(error) => request.error_response(error),
     };
-    // Before an error becomes a page, because the page does not know its cause.
+    // Errors are logged before they become pages, because a page does not know its cause.
     let took = started.elapsed();
     span.in_scope(|| log(&result, &path, took));
     let route = result.request().app_data::<RouteNumber>().copied().unwrap_or(RouteNumber::OTHER);
@@ -117,14 +117,14 @@ fn as_page_for_browsers(
         return response;
     }
     let Ok(mut page) = error_page::show(&state.pages, response.request(), error, id) else { return response };
-    // The cookie of the session travels with the answer, page or not.
+    // The page replaces the response, but the response's cookies are still needed.
     for cookie in response.headers().get_all(header::SET_COOKIE) {
         page.headers_mut().append(header::SET_COOKIE, cookie.clone());
     }
     response.into_response(page)
 }
 
-/// Paths hold client ids at the most; anything longer is not ours and is cut.
+/// Our paths contain nothing longer than a client id. Longer paths are not ours, and are cut.
 fn shown_path(path: &str) -> String {
     path.chars().filter(|character| !character.is_control()).take(100).collect()
 }
@@ -146,7 +146,7 @@ fn log(response: &ServiceResponse<BoxBody>, path: &str, took: Duration) {
     let error = response.response().error().and_then(|error| error.as_error::<ApiError>());
     let Some(error) = error else {
         if path.starts_with("/health/") || path == "/metrics" {
-            // Probes that are content would be most of the log.
+            // Otherwise, most of the log would be successful probes.
             tracing::debug!(status, duration_us, "answered");
             return;
         }

@@ -1,4 +1,4 @@
-//! The headers that every answer carries (`design/security.md` a.0).
+//! The headers of every response (`design/security.md` a.0).
 
 use actix_web::http::Method;
 use actix_web::http::header::{
@@ -8,7 +8,7 @@ use actix_web::http::header::{
 
 use crate::page::policy::PAGE_POLICY;
 
-/// The endpoints that pages of other sites may use, always without credentials.
+/// The endpoints that pages of other sites may call, always without credentials.
 const SHARED: [&str; 9] = [
     "/oauth/token",
     "/oauth/par",
@@ -21,10 +21,11 @@ const SHARED: [&str; 9] = [
     "/.well-known/oauth-authorization-server",
 ];
 
-/// The pages on which wallets may open a window of their own, which must reach the page again (ADR 0012).
+/// The pages on which wallets open windows of their own. Such a window must be able to reach the page
+/// (ADR 0012).
 const WITH_WALLETS: [&str; 2] = ["/auth", "/account"];
 
-/// Adds the headers that an answer lacks. `path` is the path below the public URL's own.
+/// Adds the headers that a response does not have yet. `path` is relative to the path of the public URL.
 pub(crate) fn complete(headers: &mut HeaderMap, method: &Method, path: &str, https: bool) {
     let is_page =
         headers.get(header::CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"text/html"));
@@ -60,7 +61,8 @@ pub(crate) fn complete(headers: &mut HeaderMap, method: &Method, path: &str, htt
             "camera=(), geolocation=(), microphone=(), payment=(), usb=(), interest-cohort=()",
         );
     }
-    // Whatever did not say that it may be kept, may not: tokens, secrets, codes, profiles, pages, errors.
+    // Responses must not be stored unless their handler says so: they contain tokens, secrets, codes,
+    // profiles, pages or errors.
     if !headers.contains_key(header::CACHE_CONTROL) {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.insert(header::PRAGMA, HeaderValue::from_static("no-cache"));

@@ -1,4 +1,4 @@
-//! What is counted about requests, and a listener that shows it and nothing else.
+//! The counters for requests, and a listener that only shows them.
 
 use std::io;
 use std::net::TcpListener;
@@ -20,7 +20,7 @@ pub fn metrics(version: &'static str, source: Box<dyn Source>) -> Metrics {
     Metrics::new(version, &routes::names(), &Limited::NAMES, source)
 }
 
-/// Serves `/metrics` on a listener of its own, for a network that people and clients do not reach.
+/// Serves `/metrics` on a separate listener, for a network that users and clients cannot reach.
 pub fn serve_metrics(metrics: Arc<Metrics>, listener: TcpListener) -> io::Result<Server> {
     let metrics = Data::from(metrics);
     let server = HttpServer::new(move || {

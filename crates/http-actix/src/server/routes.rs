@@ -1,4 +1,4 @@
-//! Which path leads where. A known path with another method is 405 and says which ones there are.
+//! Maps paths to handlers. A known path with another method gets 405 and the methods that it has.
 
 use actix_session::SessionMiddleware;
 use actix_session::storage::CookieSessionStore;
@@ -18,7 +18,7 @@ use crate::error::ApiError;
 use crate::openapi;
 use crate::state::AppState;
 
-/// A path with all its methods. The OpenAPI document describes every one; a test compares them.
+/// A path with all its methods. All of them are in the OpenAPI document, and a test compares the two.
 pub(crate) struct Endpoint {
     pub(crate) path: &'static str,
     /// The methods as the `Allow` header names them.
@@ -26,7 +26,8 @@ pub(crate) struct Endpoint {
     routes: fn() -> Vec<Route>,
 }
 
-/// Endpoints that know no session. Those that are called most come first: the way to an endpoint leads past all before it.
+/// Endpoints without a session. Those with the most requests come first, because the router tries them in
+/// this order.
 pub(crate) const WITHOUT_SESSION: [Endpoint; 22] = [
     Endpoint {
         path: "/oauth/token",
@@ -98,7 +99,7 @@ pub(crate) const WITHOUT_SESSION: [Endpoint; 22] = [
     Endpoint { path: "/assets/{name}", allow: "GET, HEAD", routes: || vec![read().to(assets::serve)] },
 ];
 
-/// Endpoints with the session of a browser.
+/// Endpoints that use the browser's session.
 pub(crate) const WITH_SESSION: [Endpoint; 22] = [
     Endpoint {
         path: "/oauth/authorize",
@@ -176,16 +177,16 @@ pub(crate) const WITH_SESSION: [Endpoint; 22] = [
     },
 ];
 
-/// The place of an endpoint in [`names`], for whoever sees a request after it was answered.
+/// The index of an endpoint in [`names`]. With it, the edge counts a request after it was answered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RouteNumber(pub(crate) usize);
 
 impl RouteNumber {
-    /// Of every path that is none of ours.
+    /// For every path that is not ours.
     pub(crate) const OTHER: Self = Self(WITHOUT_SESSION.len() + WITH_SESSION.len());
 }
 
-/// The paths of all endpoints, and a word for all others.
+/// The paths of all endpoints, and `other` for all other paths.
 pub(crate) fn names() -> Vec<&'static str> {
     let endpoints = WITHOUT_SESSION.into_iter().chain(WITH_SESSION);
     endpoints.map(|endpoint| endpoint.path).chain(["other"]).collect()
@@ -203,7 +204,7 @@ pub(crate) fn configure(
     for (place, endpoint) in WITHOUT_SESSION.into_iter().enumerate() {
         let number = RouteNumber(place);
         match endpoint.path.find('{').and_then(|place| endpoint.path[..place].rfind('/')) {
-            // The way past a scope is a comparison; past a pattern it is the search for one.
+            // To skip a scope, the router only compares a prefix. To skip a pattern, it must try to match it.
             Some(end) => {
                 let (scope, below) = endpoint.path.split_at(end);
                 config.service(
@@ -215,7 +216,8 @@ pub(crate) fn configure(
             }
         }
         let is_metadata = [OPENID_CONFIGURATION, AUTHORIZATION_SERVER].contains(&endpoint.path);
-        // RFC 8414 puts the well-known part before the issuer's path, OpenID Connect behind it: both are asked for.
+        // RFC 8414 puts the well-known part before the issuer's path, OpenID Connect after it. Clients
+        // request both.
         if is_metadata && !base.is_empty() {
             config.service(resource(&format!("{}{base}", endpoint.path), &endpoint, number));
         }
@@ -228,7 +230,7 @@ pub(crate) fn configure(
         scope.service(resource(endpoint.path, &endpoint, number))
     });
     config.service(with_session.wrap(session));
-    // What is not below our own path.
+    // Paths that are not below our own.
     config.default_service(not_found());
 }
 
@@ -249,7 +251,8 @@ pub(crate) fn read() -> Route {
     web::route().guard(guard::Any(guard::Get()).or(guard::Head()))
 }
 
-/// For pages of other sites; the CORS headers themselves are added in [`crate::server::headers`].
+/// Answers the preflight requests of other sites' pages. The CORS headers are added in
+/// [`crate::server::headers`].
 fn preflight() -> Route {
     web::method(Method::OPTIONS).to(|| async { HttpResponse::NoContent().finish() })
 }
@@ -262,7 +265,7 @@ mod tests {
 
     const TABLE: &str = include_str!("../../../../docs/what-carries-a-change.md");
 
-    /// Reads that change something all the same.
+    /// Endpoints that change something even with GET.
     const CHANGED_BY_READING: [&str; 8] = [
         "/oauth/authorize",
         "/auth",
@@ -280,7 +283,7 @@ mod tests {
         rows.filter_map(|row| row.split_once('`')).map(|(endpoint, _)| endpoint.to_owned()).collect()
     }
 
-    /// F-02: a new endpoint says what carries it before it is there.
+    /// F-02: nobody can add an endpoint without saying what carries its changes.
     #[test]
     fn f_02_every_endpoint_that_changes_something_has_a_row_that_says_what_carries_it() {
         let endpoints = WITHOUT_SESSION.into_iter().chain(WITH_SESSION);
@@ -298,7 +301,7 @@ mod tests {
             .collect();
         let rows = rows();
         let found: BTreeSet<String> = rows.iter().cloned().collect();
-        assert_eq!(rows.len(), found.len(), "a row stands there twice");
+        assert_eq!(rows.len(), found.len(), "there are two rows for one endpoint");
         assert_eq!(found, wanted);
         for line in TABLE.lines().filter(|line| line.starts_with("| `")) {
             let cells = line.trim_matches('|').split('|').filter(|cell| !cell.trim().is_empty()).count();

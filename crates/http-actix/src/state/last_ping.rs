@@ -1,18 +1,17 @@
-//! What the store said when it was asked last whether it can be written.
+//! The last time that the store was asked whether it can be written to.
 
 use std::time::Instant;
 
-/// What the store said last.
+/// The last question to the store, and its outcome.
 #[derive(Clone, Debug)]
 pub(crate) struct LastPing {
     pub(crate) at: Instant,
     pub(crate) outcome: Outcome,
 }
 
-/// What came of a question to the store.
 #[derive(Clone, Debug)]
 pub(crate) enum Outcome {
-    /// A write is durable; `clock` says what is wrong with ours, if anything is.
+    /// A write is durable. `clock` says what is wrong with our clock, if anything is.
     Written { clock: Option<String> },
     /// The store refused.
     Failed,

@@ -1,4 +1,5 @@
-//! How the session writes its values: as lists without names, because a cookie has 4 KiB. What cannot be read opens as nothing.
+//! How the session writes its values: as lists without names, because a cookie has only 4 KiB. A value that
+//! cannot be read opens as `None`.
 
 use std::borrow::Cow;
 
@@ -22,15 +23,16 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-/// A request as the cookie has it: a list without names, because there are 4 KiB. One list serves for all who ask:
+/// A request in the cookie. All requesters use the same list:
 ///
 /// - a client: its id, its redirect URI, its state;
-/// - our account page: [`ACCOUNT_PAGE`], the page to come back to, no state and no scopes;
-/// - a device: the id of its client, the page where the browser goes afterwards, the code that it shows as the state, and its
-///   id among the [`SealedRarities`].
+/// - our account page: [`ACCOUNT_PAGE`], the page to return to, no state and no scopes;
+/// - a device: the id of its client, the page where the browser goes afterwards, the code that it shows as
+///   the state, and its id in the [`SealedRarities`].
 ///
-/// Earlier releases write and read the same lists, so that replicas of both may run side by side. Cookies live as long as a
-/// request (half an hour by default): the release after one that changes this may stop reading what the one before wrote.
+/// Earlier releases write and read the same lists, so replicas of both can run side by side. Cookies live as
+/// long as a request (half an hour by default). So if a release changes the lists, the next one no longer has
+/// to read the old ones.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SealedPending(
     String,
@@ -45,10 +47,11 @@ pub(super) struct SealedPending(
     #[serde(default, skip_serializing_if = "Option::is_none")] Option<SealedExtras>,
 );
 
-/// What stands for our account page where other requests have their client's id.
+/// Stands for our account page, where other requests have their client's id.
 const ACCOUNT_PAGE: Uuid = Uuid::nil();
 
-/// What few requests have: the language that the client wants, how old a sign-in may be, and what fewer still have.
+/// Values that few requests have: the languages that the client asks for, the time before which no sign-in
+/// counts, and values that are rarer still.
 #[derive(Default, Serialize, Deserialize)]
 struct SealedExtras(
     Option<String>,
@@ -56,11 +59,11 @@ struct SealedExtras(
     #[serde(default, skip_serializing_if = "Option::is_none")] Option<SealedRarities>,
 );
 
-/// What hardly any request has, by single letters.
+/// Values that hardly any request has. Their names are single letters.
 #[derive(Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct SealedRarities {
-    /// The answer goes by a form.
+    /// The response is a form post.
     #[serde(rename = "f", skip_serializing_if = "std::ops::Not::not")]
     form_post: bool,
     #[serde(rename = "r", skip_serializing_if = "Vec::is_empty")]
@@ -114,7 +117,7 @@ struct SealedChallenge(
     i64,
     u8,
     #[serde(default, skip_serializing_if = "Option::is_none")] Option<String>,
-    // A list has no gaps: behind a chain that is none there stands an empty one where there is a kind.
+    // A list cannot have gaps. If there is a kind but no chain, the chain is an empty text.
     #[serde(default, skip_serializing_if = "Option::is_none")] Option<String>,
 );
 
@@ -194,7 +197,7 @@ impl SealedPending {
     }
 }
 
-/// Reads a value that may be missing: `None` if it is there and cannot be read.
+/// Reads an optional value. `None` if there is a value, but it cannot be read.
 fn opened<T>(sealed: Option<String>, read: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
     match sealed {
         Some(text) => Some(Some(read(&text)?)),
@@ -229,7 +232,7 @@ impl SealedChallenge {
     }
 }
 
-/// An answer as the cookie has it: where it goes and what it says.
+/// A form post in the cookie: where it goes, and what it says.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SealedAnswer(String, Vec<(String, String)>);
 
@@ -245,7 +248,7 @@ impl SealedAnswer {
     }
 }
 
-/// A change as the cookie has it.
+/// A change of wallets in the cookie.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SealedChange(SealedChallenge, Option<String>, SealedAccount, SealedAccount);
 

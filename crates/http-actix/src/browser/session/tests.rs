@@ -18,7 +18,7 @@ use super::*;
 
 const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
-/// A request as client libraries send it, with as many challenges as are remembered.
+/// A request as client libraries send it, with as many challenges as the session remembers.
 fn ordinary(number: u8) -> PendingAuthorization {
     let account = WalletAccount {
         family: "eip155".to_owned(),
@@ -75,7 +75,7 @@ fn what_was_sealed_opens_as_it_was() {
     assert_eq!(SealedPending::seal(&account).open(), Some(account), "the account page has no scopes");
 }
 
-/// Reads what an earlier release sealed, and shows that this one seals the same.
+/// Opens what an earlier release sealed, and checks that this release seals the same.
 fn opened_as_before(sealed: &str) -> PendingAuthorization {
     let opened = serde_json::from_str::<SealedPending>(sealed).unwrap().open().unwrap();
     assert_eq!(serde_json::to_string(&SealedPending::seal(&opened)).unwrap(), sealed);
@@ -165,7 +165,7 @@ fn f_15_the_kind_that_was_named_is_remembered_and_cookies_without_one_are_still_
             let sealed = serde_json::to_string(&SealedPending::seal(&pending)).unwrap();
             let opened: SealedPending = serde_json::from_str(&sealed).unwrap();
             assert_eq!(opened.open(), Some(pending), "{sealed}");
-            // The release before writes four values, or five.
+            // Without a kind there are four values, or five, as in the previous release.
             assert_eq!(sealed.contains(r#""key""#) || sealed.contains(r#""contract""#), kind.is_some());
         }
     }
@@ -198,8 +198,8 @@ fn a_030_a_long_state_fits_with_its_challenges_and_one_that_cannot_is_refused() 
 fn a_sealed_cookie_stays_below_what_browsers_keep() {
     let sealing = 12 + 16;
     let base64 = (MAX_PLAIN + sealing).div_ceil(3) * 4;
-    // Of 64 characters two, `+` and `/`, are written as three. How many come is chance; six standard deviations are
-    // more than will ever be seen.
+    // Two of the 64 characters, `+` and `/`, are written as three. Their number is random, but will never be
+    // more than six standard deviations above the expected one.
     let expected = base64 / 32;
     let escapes = expected + 6 * (expected.isqrt() + 1);
     assert!(cookie_name(true).len() + 1 + base64 + 2 * escapes <= 4_096);

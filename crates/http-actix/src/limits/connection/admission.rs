@@ -1,4 +1,4 @@
-//! How many connections there may be: of one address, and in all (F-06).
+//! Limits the number of connections, from one address and in total (F-06).
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -10,24 +10,25 @@ use ipnet::IpNet;
 
 use crate::limits::rate_limit::network;
 
-/// How often one thing is said.
+/// How soon the warning can be repeated.
 const AGAIN_AFTER: Duration = Duration::from_secs(60);
 
-/// How many connections there may be.
+/// How many connections are allowed.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionLimits {
-    /// In all. More wait until one ends.
+    /// In total. More wait until one ends.
     pub total: usize,
-    /// Of one IPv4 address or one IPv6 /64. More are closed at once.
+    /// From one IPv4 address or one IPv6 /64. More are closed at once.
     pub of_one_address: usize,
 }
 
 /// Counts the connections.
 pub(crate) struct Admission {
     limits: ConnectionLimits,
-    /// Whose connections are those of many people.
+    /// Proxies, whose connections are those of many clients. They are not limited by address.
     excepted: Vec<IpNet>,
-    /// Whoever tries the server out on this machine is nobody's attacker.
+    /// Connections from this machine are not limited by address either, if the server is only being tried out
+    /// on it.
     excepts_loopback: bool,
     total: AtomicUsize,
     peers: Mutex<Peers>,
@@ -39,10 +40,10 @@ struct Peers {
     said_at: Option<Instant>,
 }
 
-/// A connection that counts until this is dropped.
+/// A connection that is counted until this is dropped.
 pub(crate) struct Admitted {
     admission: Arc<Admission>,
-    /// `None`: it counts only among all.
+    /// `None` if only the total counts it.
     peer: Option<IpAddr>,
 }
 
@@ -57,7 +58,7 @@ impl Admission {
         })
     }
 
-    /// Lets a connection of this address in, or does not.
+    /// Admits a connection from this address. `None` if it has too many.
     pub(crate) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<Admitted> {
         let address = address.to_canonical();
         let is_excepted = self.excepted.iter().any(|network| network.contains(&address))
@@ -73,8 +74,8 @@ impl Admission {
                     tracing::warn!(
                         %peer,
                         connections = self.limits.of_one_address,
-                        "connections of one address are closed, it has as many as one may have \
-                         (connections_per_address); if it is a proxy of yours, name it in trusted_proxies"
+                        "connections of one address are closed because it has the maximum (connections_per_address); \
+                         if it is a proxy of yours, add it to trusted_proxies"
                     );
                 }
                 return None;
@@ -85,7 +86,7 @@ impl Admission {
         Some(Admitted { admission: Arc::clone(self), peer })
     }
 
-    /// Is there hardly room for another one?
+    /// Are most of the connections in use?
     pub(crate) fn is_crowded(&self) -> bool {
         self.total.load(Ordering::Relaxed) >= self.limits.total - self.limits.total / 8
     }
@@ -106,7 +107,7 @@ impl Drop for Admitted {
                 peers.counts.remove(&peer);
             }
         }
-        // After a flood from many addresses its room is given back.
+        // After a flood from many addresses, its memory is given back.
         if peers.counts.capacity() > 1_024 && peers.counts.len() < peers.counts.capacity() / 8 {
             peers.counts.shrink_to_fit();
         }

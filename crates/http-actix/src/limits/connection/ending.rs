@@ -1,4 +1,4 @@
-//! Who ends connections that take too long: one task for each worker, once a second.
+//! Ends connections that take too long. One task for each worker checks them once a second.
 
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use super::{Admission, Connection, Doing, Seconds};
 
-/// The library ends a connection that rests after 15 s; this is for those that it forgets.
+/// actix ends a connection that has been idle for 15 s. This limit is for those that it misses.
 const RESTING: Seconds = 20;
-/// How long a head may take, as the first one of a connection.
+/// How long a head may take: about as long as actix allows for the first one of a connection.
 const SENDING: Seconds = 11;
-/// How long nothing may be taken of an answer.
+/// How long a response may stall.
 pub(super) const STALLED: Seconds = 28;
-/// The same while hardly a place is left.
+/// How long a response may stall while most connections are in use.
 const STALLED_IN_A_CROWD: Seconds = 10;
-/// How long a connection may rest or send while there is hardly room for another one.
+/// How long a connection may be idle or send a head while most connections are in use.
 const CROWDED: Seconds = 3;
 
 /// The connections of one worker.
@@ -26,7 +26,7 @@ pub(crate) struct Ending {
 }
 
 impl Ending {
-    /// Begins to look after connections, on this thread.
+    /// Starts the task, on this thread.
     pub(crate) fn start(admission: Arc<Admission>) -> Rc<Self> {
         let ending = Rc::new(Self { now: Rc::default(), connections: RefCell::default(), admission });
         let looked_after = Rc::downgrade(&ending);
@@ -42,7 +42,7 @@ impl Ending {
         ending
     }
 
-    /// Looks after one more.
+    /// Adds a connection.
     pub(crate) fn add(&self, connection: Connection) -> Rc<Connection> {
         let connection = Rc::new(connection);
         self.connections.borrow_mut().push(Rc::downgrade(&connection));
@@ -54,7 +54,7 @@ impl Ending {
         Rc::clone(&self.now)
     }
 
-    /// A second has passed.
+    /// Advances the worker's time by a second, and ends connections that have become overdue.
     pub(super) fn look(&self) {
         let now = self.now.get().saturating_add(1);
         self.now.set(now);

@@ -1,4 +1,4 @@
-//! Long answers, sent piece by piece.
+//! Sends long responses in pieces.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -7,11 +7,11 @@ use std::task::{Context, Poll};
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::web::Bytes;
 
-/// How much of an answer is copied into a connection's buffer at once, and about how much that buffer holds.
+/// How much of a response is copied into a connection's buffer at once. The buffer holds about as much.
 pub(crate) const PIECE: usize = 16 * 1024;
 
-/// A long body that is taken a piece at a time: the library copies what it is given, and would copy all of it for everybody who
-/// does not read.
+/// Splits a long body into pieces. actix copies what it is given, so it would copy the whole body for every
+/// client that does not read.
 pub(crate) fn in_pieces(body: BoxBody) -> BoxBody {
     match body.size() {
         BodySize::Sized(size) if size > PIECE as u64 => match body.try_into_bytes() {
@@ -22,8 +22,8 @@ pub(crate) fn in_pieces(body: BoxBody) -> BoxBody {
     }
 }
 
-/// What is left of a body. It does not offer to become bytes again: [`BoxBody::new`] would take the offer, and the body would be in
-/// one piece.
+/// The rest of a body. It does not implement `try_into_bytes`, because [`BoxBody::new`] would then turn it
+/// back into one piece.
 struct Pieces(Bytes);
 
 impl MessageBody for Pieces {

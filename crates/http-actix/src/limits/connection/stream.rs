@@ -1,4 +1,5 @@
-//! The stream of a connection, as the library sees it: it hands out a little at a time, and fails when it is overdue.
+//! The stream of a connection, as actix sees it. It hands out a little at a time, and fails when the
+//! connection is overdue.
 
 use std::io;
 use std::pin::Pin;
@@ -10,11 +11,10 @@ use tokio::net::TcpStream;
 
 use super::{BURST, Connection, Doing, PROGRESS};
 
-/// A connection's stream.
 pub(crate) struct GuardedStream {
     stream: TcpStream,
     connection: Rc<Connection>,
-    /// What was read and is not handed out yet, because there is a request before it.
+    /// Bytes that were read but not handed out yet, because there is a request before them.
     ahead: Vec<u8>,
 }
 
@@ -40,7 +40,7 @@ impl Connection {
         if self.is_overdue.get() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
     }
 
-    /// Bytes came in.
+    /// Counts bytes that are handed out to actix.
     fn handed_out(&self, count: usize) {
         self.handed_out.set(self.handed_out.get() + count);
         match self.doing.get() {
@@ -49,7 +49,7 @@ impl Connection {
         }
     }
 
-    /// The answer could not be sent on.
+    /// The client does not take the response at the moment.
     fn stalls(&self) {
         match self.doing.get() {
             Doing::Stalling => {}
@@ -60,7 +60,8 @@ impl Connection {
         }
     }
 
-    /// So much of an answer that stalled was taken. Whoever takes a byte now and then does not hold the connection with it.
+    /// Counts how much of a stalled response was taken. A client cannot hold the connection by taking a byte
+    /// now and then.
     pub(super) fn takes(&self, count: usize, is_all: bool) {
         if is_all {
             self.does(Doing::Resting);
@@ -74,9 +75,10 @@ impl Connection {
     }
 }
 
-/// How much of this is one head and what follows it, before another one ends. The library parses all that it is given, and a request
-/// takes eight kilobytes when it is parsed, however small it was. In a body it may cut where there is no head; what is behind the cut
-/// comes a moment later.
+/// How many of these bytes to hand out: all of them, or, if they have the ends of several heads, those up to
+/// the first end. actix parses everything that it is given, and a parsed request takes eight kilobytes,
+/// however small it was. In a body, the cut may be where no head ends. Then the rest just comes a moment
+/// later.
 fn one_head(bytes: &[u8]) -> usize {
     let lines = memchr::memchr_iter(b'\n', bytes);
     let mut ends = lines.filter_map(|end| match bytes[end + 1..] {
@@ -105,7 +107,8 @@ impl AsyncRead for GuardedStream {
             if connection.is_busy() {
                 connection.is_held_back.set(true);
             } else {
-                // What was handed out is understood behind this, and nothing waits: the next burst comes after the others' turn.
+                // When this returns, actix parses what was handed out, and nothing has to wait. The next
+                // burst comes after other tasks have had their turn.
                 connection.handed_out.set(0);
                 cx.waker().wake_by_ref();
             }

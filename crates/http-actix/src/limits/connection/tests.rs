@@ -1,4 +1,4 @@
-//! What a connection may hold, without a network.
+//! Tests the limits of connections without a network.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ fn f_06_one_address_has_so_many_connections_and_no_more() {
     let second = admission.admit(address("::ffff:198.51.100.1"));
     assert!(first.is_some() && second.is_some());
     assert!(admission.admit(address("198.51.100.1")).is_none());
-    assert!(admission.admit(address("198.51.100.2")).is_some(), "others are not concerned");
+    assert!(admission.admit(address("198.51.100.2")).is_some(), "other addresses are not affected");
     drop(first);
     assert!(admission.admit(address("198.51.100.1")).is_some(), "one that ended makes room");
 }
@@ -58,7 +58,7 @@ fn f_06_what_has_ended_is_counted_no_more() {
     );
 }
 
-/// Lets seconds pass, and tells after how many the connection was ended.
+/// Lets seconds pass, and returns after how many the connection was ended.
 fn ended_after(ending: &Ending, connection: &Connection, within: u32) -> Option<u32> {
     (1..=within).find(|_| {
         ending.look();

@@ -1,4 +1,4 @@
-//! Which error is of which kind, and that the contract's sentences stay.
+//! Which error has which kind, and that the contract's sentences do not change.
 
 use countersign_domain::error::OAuthError;
 

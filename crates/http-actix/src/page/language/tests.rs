@@ -1,4 +1,4 @@
-//! Which language a person gets, and that no list costs much.
+//! Which language a user gets, and that no list costs much.
 
 use actix_web::test::TestRequest;
 
@@ -13,7 +13,7 @@ fn the_heaviest_range_that_we_have_wins_and_equals_keep_their_order() {
     assert_eq!(negotiated("fr;q=0.8, de;q=0.9, en;q=0.1"), Some("de"));
     assert_eq!(negotiated("fr, de"), Some("fr"));
     assert_eq!(negotiated("nl, da;q=0.9, ja;q=0.5, *;q=0.1"), Some("ja"));
-    assert_eq!(negotiated("de;q=0, es;q=0.001"), Some("es"), "a weight of nothing is a no");
+    assert_eq!(negotiated("de;q=0, es;q=0.001"), Some("es"), "a weight of zero means no");
     assert_eq!(negotiated("nl, *"), None);
     assert_eq!(negotiated(""), None);
 }
@@ -47,7 +47,7 @@ fn the_locales_of_openid_connect_are_separated_by_spaces() {
 #[test]
 fn hostile_lists_end_soon() {
     assert_eq!(negotiated(&"a-".repeat(8_000)), None);
-    assert_eq!(negotiated(&format!("{} de", "x ".repeat(8_000))), None, "nobody reads that far");
+    assert_eq!(negotiated(&format!("{} de", "x ".repeat(8_000))), None, "the end of a long list is not read");
     assert_eq!(negotiated(&format!("{}de", "x,".repeat(8_000))), None);
     assert_eq!(negotiated(&"en;q=1;".repeat(2_000)), Some("en"));
 }
@@ -69,7 +69,7 @@ fn a_choice_wins_over_the_client_the_cookie_and_the_browser_in_this_order() {
     assert_eq!(Language::of(&TestRequest::default().to_http_request(), None), Language::English);
 }
 
-/// with https only the host itself can have set it.
+/// with https, only the host itself can have set the cookie.
 #[test]
 fn the_choice_is_remembered_for_a_year_by_this_host_alone() {
     let plain = Language::Portuguese.cookie(false).to_string();

@@ -46,7 +46,7 @@ fn the_answer_to_a_form_leads_to_the_page_or_has_no_menu() {
     assert_eq!(menu(post(), Name::Error), None);
 }
 
-/// an error does not repeat what was sent; asked again without it, it would be another error.
+/// an error page does not repeat what was sent. Without it, there would be another error.
 #[test]
 fn an_error_has_a_menu_only_where_it_would_be_the_same_again() {
     assert_eq!(menu(TestRequest::with_uri("/none?lang=de"), Name::Error), Some(Menu::default()));

@@ -1,5 +1,5 @@
-//! Whatever decides about the page, and whatever its values say: filled from an outline it is, byte for byte, what it is
-//! rendered whole.
+//! Whatever a page shows, and whatever its values are, filling an outline gives exactly the same bytes as
+//! rendering the whole page.
 
 use crate::page::language::Language;
 use crate::page::menu::Menu;
@@ -8,7 +8,7 @@ use crate::page::templates::{Outlines, Shape, Site, Templates};
 
 use super::*;
 
-/// A page that shows all that it can at once, with what `say` makes of the name of each value.
+/// A page that shows everything at once. `say` makes each value from its name.
 fn everything(values: &mut Values<'static>, say: fn(&str) -> String) -> SignInPage {
     let mut value = |name: &str| values.place(say(name));
     SignInPage {
@@ -92,7 +92,7 @@ const SAYINGS: [fn(&str) -> String; 3] = [
     |_| String::new(),
 ];
 
-/// Every two changes together, over a page that shows a remembered person and over one that shows the wallets.
+/// Tries every pair of changes, on a page for a remembered user and on one that shows the wallets.
 #[test]
 fn filled_from_its_outline_the_page_is_what_it_is_rendered_whole() {
     let templates = Templates::load(None, Site::EXAMPLE, &[]).unwrap();

@@ -1,5 +1,6 @@
-//! Scripts and styles under names that hold a hash of their content, so that browsers may keep them for ever. What a script
-//! imports is written into it by its hashed name, and what gets smaller by it is compressed, once, when somebody asks for it.
+//! Scripts and styles, under names that contain a hash of their content, so that browsers can keep them
+//! forever. The imports in a script are rewritten to the hashed names. An asset is compressed once, when it
+//! is first requested, if that makes it smaller.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,13 +25,12 @@ impl Asset {
         Self { content_type, bytes, gzip: OnceLock::new() }
     }
 
-    /// The same by gzip, where that is smaller.
+    /// The content, compressed by gzip, if that is smaller.
     pub(crate) fn gzip(&self) -> Option<&Bytes> {
         self.gzip.get_or_init(|| gzip(&self.bytes)).as_ref()
     }
 }
 
-/// All assets.
 #[derive(Default)]
 pub(super) struct Assets {
     by_hashed_name: BTreeMap<String, Asset>,
@@ -40,7 +40,7 @@ pub(super) struct Assets {
 type Sources = BTreeMap<String, Cow<'static, [u8]>>;
 
 impl Assets {
-    /// Takes the files by their plain names.
+    /// Builds the assets from files by their plain names.
     pub(super) fn build(sources: &Sources) -> Result<Self, TemplateError> {
         let mut this = Self::default();
         for name in sources.keys() {
@@ -53,13 +53,13 @@ impl Assets {
         self.by_hashed_name.get(hashed_name)
     }
 
-    /// The hashed name of a file; nothing has an empty one.
+    /// The hashed name of a file. It is empty, and so names no asset, if there is no such file.
     pub(super) fn hashed_name(&self, name: &str) -> &str {
         self.hashed_names.get(name).map_or("", String::as_str)
     }
 
-    /// Adds a file after all that it imports, because their names are part of what its own hash is of. `importers` are
-    /// the files that wait for this one.
+    /// Adds a file after everything that it imports, because its own hash depends on their names. `importers`
+    /// are the files that wait for this one.
     fn add(
         &mut self,
         name: &str,
@@ -94,7 +94,7 @@ impl Assets {
     }
 }
 
-/// A script with other names in its imports: in `from "./NAME"`, `import "./NAME"` and `import("./NAME")`.
+/// Renames a script's imports: in `from "./NAME"`, `import "./NAME"` and `import("./NAME")`.
 fn with_imports(
     script: &str,
     mut rename: impl FnMut(&str) -> Result<String, TemplateError>,
@@ -127,7 +127,8 @@ fn ends_in_import(script: &str) -> bool {
 
 /// `auth.js` becomes `auth.0123456789abcdef.js`.
 fn hashed_name(name: &str, bytes: &[u8]) -> String {
-    // FNV-1a: the hash only has to change with the content; nobody gains from a collision of our own files.
+    // FNV-1a is enough: the hash only has to change with the content, and nobody gains anything from a
+    // collision between our own files.
     let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });

@@ -1,9 +1,9 @@
-//! Pages that are rendered once for each of their shapes, and then only filled.
+//! Pages that are rendered once for each of their shapes. After that, only their values are filled in.
 //!
-//! From one answer to the next little of a page is other than a few values: who asks, where the sign-in leads. A template
-//! of ours writes such a value, or asks whether there is one, and does nothing else with it. So the page is rendered with a
-//! mark in the place of each value, the result is cut at the marks, and every answer is the pieces with its values between
-//! them. A template of the operator's may do more with a value: its page is rendered whole each time.
+//! From one response to the next, only a few values of a page change: who asks, where the sign-in leads. Our
+//! templates only print such a value, or test whether there is one. So a page is rendered with a mark in the
+//! place of each value, and cut at the marks. Each response consists of these pieces, with its values between
+//! them. An operator's template may do more with a value, so its page is rendered as a whole each time.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -19,27 +19,27 @@ use crate::page::language::Language;
 use crate::page::menu::Menu;
 use crate::page::name::Name;
 
-/// What a mark begins and ends with, around the number of its value: noncharacters of Unicode, which no template has and
-/// which nothing changes on the way to the page.
+/// The beginning and the end of a mark, around the number of its value. They are noncharacters of Unicode: no
+/// template contains them, and nothing changes them on the way to the page.
 const MARK: [char; 2] = ['\u{fdd0}', '\u{fdd1}'];
 
-/// So many shapes of a page are remembered, some 20 KB each.
+/// How many shapes of a page are remembered. Each takes about 20 KB.
 const MOST: usize = 128;
 
 /// The place of a value in a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Place {
-    /// Of an empty value, which a template takes for none.
+    /// The place of an empty value, which templates treat as missing.
     Empty,
-    /// Of the value with this number.
+    /// The place of the value with this number.
     Of(usize),
 }
 
-/// The values of one answer, each with its place.
+/// The values of one response, each with its place.
 #[derive(Default)]
 pub(crate) struct Values<'a>(Vec<Cow<'a, str>>);
 
-/// All that decides about a page but its values.
+/// Everything that determines a page, except its values.
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) struct Shape<P> {
     pub(crate) language: Language,
@@ -47,10 +47,10 @@ pub(crate) struct Shape<P> {
     pub(crate) page: P,
 }
 
-/// The outlines of a page, by its shapes.
+/// The outlines of a page, by shape.
 pub(crate) struct Outlines<P> {
     name: Name,
-    // No one outside chooses what is hashed here, so the hash need not resist anybody.
+    // Clients cannot choose what is hashed here, so the hash does not have to resist attacks.
     remembered: RwLock<HashMap<Shape<P>, Outline, foldhash::fast::RandomState>>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Outlines<P> {
 struct Outline(Vec<Piece>);
 
 enum Piece {
-    /// As it will be sent.
+    /// HTML that is sent as it is.
     Html(String),
     /// The value with this number.
     Value(usize),
@@ -73,7 +73,7 @@ impl<P: Serialize + Eq + Hash> Outlines<P> {
         self.name
     }
 
-    /// The page of a shape with its values.
+    /// Writes the page with this shape and these values.
     pub(crate) fn write(
         &self,
         templates: &Templates,
@@ -81,7 +81,7 @@ impl<P: Serialize + Eq + Hash> Outlines<P> {
         values: &Values<'_>,
     ) -> Result<Vec<u8>, TemplateError> {
         let Shape { language, menu, page } = &shape;
-        // What a menu keeps is for anybody to choose, and would be a shape of its own each time.
+        // Anyone can choose what a menu keeps, so each of these pages would have a shape of its own.
         let keeps = menu.as_ref().is_some_and(Menu::keeps);
         if keeps || templates.is_replaced(self.name) {
             let page = values.put_into(page)?;
@@ -96,7 +96,7 @@ impl<P: Serialize + Eq + Hash> Outlines<P> {
         let filled = outline.fill(values);
         let mut remembered = self.remembered.write().unwrap_or_else(PoisonError::into_inner);
         if remembered.len() >= MOST {
-            // Those that are wanted come again.
+            // Shapes that are still in use are soon rendered again.
             remembered.clear();
         }
         remembered.insert(shape, outline);
@@ -105,7 +105,7 @@ impl<P: Serialize + Eq + Hash> Outlines<P> {
 }
 
 impl<'a> Values<'a> {
-    /// Takes a value and gives it a place.
+    /// Adds a value, and returns its place.
     pub(crate) fn place(&mut self, value: impl Into<Cow<'a, str>>) -> Place {
         let value = value.into();
         if value.is_empty() {
@@ -119,7 +119,7 @@ impl<'a> Values<'a> {
         self.0.get(number).map_or("", AsRef::as_ref)
     }
 
-    /// What a template is given, with the values in their places.
+    /// The context for a template, with the values in their places.
     pub(crate) fn put_into(&self, page: &impl Serialize) -> Result<Value, TemplateError> {
         let mut value = serde_json::to_value(page).map_err(tera::Error::message)?;
         self.replace_marks(&mut value);
@@ -171,7 +171,7 @@ impl Outline {
     }
 }
 
-/// Reads a mark after its first character; gives also what follows it.
+/// Reads a mark without its first character. Also returns what follows it.
 fn number_of_mark(text: &str) -> Option<(usize, &str)> {
     let (number, rest) = text.split_once(MARK[1])?;
     Some((number.parse().ok()?, rest))

@@ -1,5 +1,4 @@
-//! What the pages get from their families, from their languages and from the settings, and what an operator's folder
-//! replaces.
+//! What the pages get from wallet families, languages and settings, and what an operator's folder replaces.
 
 use countersign_domain::scope::Scope;
 use serde_json::{Value, json};
@@ -25,7 +24,6 @@ fn page(more: &Value) -> Value {
 }
 
 impl Site<'static> {
-    /// A site for tests.
     pub(crate) const EXAMPLE: Self = Self {
         host: "auth.example",
         base: "",
@@ -84,7 +82,7 @@ fn an_operator_s_folder_replaces_a_page_and_a_family_s_script() {
         "Issuer",
         "the other texts of the file stay"
     );
-    assert_ne!(templates.text(Language::Japanese, "home.title"), "Our sign-in", "which has its own");
+    assert_ne!(templates.text(Language::Japanese, "home.title"), "Our sign-in", "Japanese has its own text");
 }
 
 #[test]
@@ -246,7 +244,7 @@ fn every_scope_is_told_in_words() {
     }
 }
 
-/// ADR 0032: better at the start than when a person presses a button.
+/// ADR 0032: it is better to find out at the start than when a user presses a button.
 #[test]
 fn a_page_of_the_operator_s_whose_forms_would_be_refused_is_refused_itself() {
     let folder = std::env::temp_dir().join(format!("countersign-outdated-{}", std::process::id()));

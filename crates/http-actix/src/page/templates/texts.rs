@@ -1,5 +1,5 @@
-//! What the pages say, in every language: `locales/LANGUAGE/AREA.json`. English is whole; another language lies over it, so
-//! that what it lacks is English, and what the operator's folder has lies over ours.
+//! The texts of the pages, in every language: `locales/LANGUAGE/AREA.json`. English is complete, and replaces
+//! what another language lacks. A text in the operator's folder replaces ours.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,6 @@ use tera::{Kwargs, State, Tera, TeraResult};
 use super::{Embedded, TemplateError, replacement};
 use crate::page::language::Language;
 
-/// Where the texts are.
 pub(super) const FOLDER: &str = "locales/";
 
 /// The texts of all languages, each by area and key.
@@ -33,7 +32,7 @@ impl Texts {
         Ok(Self { english, others })
     }
 
-    /// Looks a text up: `area.key`, or deeper.
+    /// Finds a text by its key: `area.key`, or deeper.
     pub(super) fn get(&self, language: Language, key: &str) -> Option<&str> {
         key.split('.').try_fold(self.tree(language), |tree, part| tree.get(part))?.as_str()
     }
@@ -44,7 +43,7 @@ impl Texts {
     }
 }
 
-/// The texts of a language, laid over others.
+/// The texts of a language, on top of `base`.
 fn over(
     base: &Value,
     language: Language,
@@ -69,7 +68,7 @@ fn parse(file: &[u8]) -> Result<Value, String> {
     serde_json::from_slice(file).map_err(|error| error.to_string())
 }
 
-/// Puts texts in the place of those with the same keys. Texts stay texts and groups stay groups.
+/// Replaces the texts that have the same keys. A text must stay a text, and a group a group.
 fn lay_over(below: &mut Value, above: Value, at: &str) -> Result<(), String> {
     match (below, above) {
         (Value::Object(below), Value::Object(above)) => {
@@ -92,7 +91,7 @@ fn lay_over(below: &mut Value, above: Value, at: &str) -> Result<(), String> {
     }
 }
 
-/// Puts values into the places of a text: `{name}` is the place of `name`. A place that has no value stays as it is.
+/// Puts values into a text, where `{name}` is the place for `name`. A place without a value does not change.
 pub(crate) fn fill(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
@@ -119,7 +118,8 @@ pub(super) fn register_filters(tera: &mut Tera) {
     tera.register_filter("json_attribute", json_attribute);
 }
 
-/// `{{ t.auth.wants | fill(client=name) }}`: HTML in which each value stands apart from the direction of the text around it.
+/// `{{ t.auth.wants | fill(client=name) }}`: HTML in which the direction of each value does not affect the
+/// text around it.
 fn fill_html(text: &str, values: Kwargs, state: &State) -> TeraResult<tera::Value> {
     let value = |name: &str| {
         let value = values.get::<String>(name).ok().flatten()?;
@@ -133,8 +133,8 @@ fn fill_plain(text: &str, values: Kwargs, _: &State) -> String {
     fill(text, |name| values.get::<String>(name).ok().flatten())
 }
 
-/// A value for a script to read from an attribute, which must stand in single quotes: JSON is full of the others, and each would
-/// become six characters.
+/// A value as JSON, which a script reads from an attribute. The attribute must be in single quotes: JSON is
+/// full of double quotes, and each would become six characters.
 fn json_attribute(value: tera::Value, _: Kwargs, _: &State) -> TeraResult<tera::Value> {
     let json = serde_json::to_string(&value).map_err(|error| tera::Error::message(error.to_string()))?;
     let escaped = json.replace('&', "&amp;").replace('\'', "&#39;").replace('<', "&lt;").replace('>', "&gt;");

@@ -1,18 +1,19 @@
-//! Templates in which everything that is the same for all requests stands as it will be sent.
+//! Renders in advance what is the same for all requests in a template.
 //!
-//! A page has a hundred texts of its language, the addresses of its scripts, and one list of texts for them. Looking each
-//! up, escaping it and writing it again for every request was most of the work of a page. What more of a template is the same for
-//! all requests stands between `{# constant #}` and `{# end constant #}`.
+//! A page has a hundred texts of its language, the URLs of its scripts, and one list of texts for them. To
+//! look up, escape and write all of them for every request was most of the work for a page. Other parts of a
+//! template that are the same for all requests are marked with `{# constant #}` and `{# end constant #}`.
 
 use tera::{Context, Tera};
 
-/// What never changes while the server runs: the texts, the hashed names of the assets, and our own path.
+/// Values that never change while the server runs: the texts, the hashed names of the assets, and our own
+/// path.
 const CONSTANT: [&str; 3] = ["t", "assets", "base"];
 
-/// The one filter that such a value may have.
+/// The only filter that such a value may have.
 const FILTER: &str = "| json_attribute()";
 
-/// Writes the constants into a template. Where that cannot be done, the page does it.
+/// Writes the constants into a template. What cannot be written now is rendered with the page.
 pub(super) fn write_in(source: &str, tera: &Tera) -> String {
     let mut written = String::with_capacity(source.len() * 2);
     let mut rest = source;
@@ -55,7 +56,8 @@ fn value_of(expression: &str, tera: &Tera) -> Option<String> {
     rendered(&format!("{{{{{expression}}}}}"), tera)
 }
 
-/// A piece of a template as it will be sent, unless the template engine would read something in it as its own.
+/// Renders a piece of a template. `None` if that fails, or if the result contains what the template engine
+/// would read as its own syntax.
 fn rendered(piece: &str, tera: &Tera) -> Option<String> {
     let text = tera.render_str(piece, &Context::new(), true).ok()?;
     let is_plain = !["{{", "{%", "{#"].iter().any(|mark| text.contains(mark));

@@ -1,4 +1,4 @@
-//! Names by content, imports by those names, and what is compressed.
+//! Hashed names, imports by those names, and compression.
 
 use std::io::Read;
 

@@ -1,4 +1,4 @@
-//! When a page is rendered whole, and how outlines are cut, remembered and forgotten.
+//! When a page is rendered as a whole, and how outlines are cut, remembered and forgotten.
 
 use actix_web::test::TestRequest;
 use serde_json::json;
@@ -11,7 +11,7 @@ fn write(templates: &Templates, outlines: &Outlines<Value>, page: Value, values:
     String::from_utf8(outlines.write(templates, shape, values).unwrap()).unwrap()
 }
 
-/// A folder of an operator with one template.
+/// Templates with an operator's folder that has one file.
 fn templates_with(name: &str, source: &str) -> Templates {
     let folder = std::env::temp_dir().join(format!("countersign-outline-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();

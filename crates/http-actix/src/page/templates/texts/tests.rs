@@ -1,4 +1,4 @@
-//! The files of all languages against each other, and how values get into texts.
+//! Compares the files of all languages, and tests how values get into texts.
 
 use std::collections::BTreeSet;
 
@@ -103,7 +103,7 @@ fn values_stand_in_their_places_and_nothing_else_changes() {
     assert_eq!(fill("{name", value), "{name");
 }
 
-/// B-067: what others chose is text, wherever it stands.
+/// B-067: values that others chose are only ever text.
 #[test]
 fn what_fills_a_place_is_escaped_and_keeps_its_direction_to_itself() {
     let mut tera = Tera::default();
@@ -123,7 +123,7 @@ fn what_fills_a_place_is_escaped_and_keeps_its_direction_to_itself() {
     );
 }
 
-/// B-067: what is not escaped there would end an attribute in double quotes.
+/// B-067: double quotes are not escaped there, so they would end an attribute in double quotes.
 #[test]
 fn json_stands_in_single_quotes_in_every_template() {
     let mut places = 0;
