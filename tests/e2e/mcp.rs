@@ -192,7 +192,7 @@ fn a_document_that_is_none_is_refused_on_the_page() {
     let told = |client: &Client| asked(&server, client).expect(400).field("error_description");
     let elsewhere = Elsewhere::new();
     let client = elsewhere.describes(&json!({"client_id": "https://app.example/other"}));
-    assert_eq!(told(&client), "Invalid client_id: client_id in its document is another one");
+    assert_eq!(told(&client), "Invalid client_id: client_id in the document is not its URL");
     let with_secret = Elsewhere::new().describes(&json!({"client_secret": "everybody knows it"}));
     assert_eq!(told(&with_secret), "Invalid client_id: its document holds a client secret");
     let elsewhere = Elsewhere::new();

@@ -58,7 +58,7 @@ impl FromRequest for Body {
                 return Err(too_long());
             }
             if compressed {
-                return Err(ApiError::invalid_request("a compressed body is not taken")
+                return Err(ApiError::invalid_request("the body is compressed: send it as it is")
                     .with_status(StatusCode::UNSUPPORTED_MEDIA_TYPE));
             }
             let _reading = reading;

@@ -24,8 +24,8 @@ const EMAIL: &str = r"^[a-z0-9]{1,32}([.+-][a-z0-9]{1,20})?@[a-z0-9]{1,32}\.[a-z
 /// A session by its id, `this` or `all`.
 const SESSION: &str = "^(this|all|[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})$";
 const SCOPES: &str = "^(openid|profile|email|offline_access|wallets|wallet_proof)( (openid|profile|email|offline_access|wallets|wallet_proof))*$";
-const SIGNATURE_VERDICTS: [&str; 6] =
-    ["valid", "invalid", "undecided", "unclear_account", "no_account", "absent"];
+const SIGNATURE_VERDICTS: [&str; 7] =
+    ["valid", "invalid", "names_another", "undecided", "unclear_account", "no_account", "absent"];
 
 pub(super) fn all() -> Map<String, Value> {
     let schemas = [

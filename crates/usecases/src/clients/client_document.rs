@@ -36,7 +36,7 @@ pub enum DocumentRejected {
     #[error("its document is not a JSON object with the fields of client metadata")]
     Malformed(#[source] serde_json::Error),
     /// It describes another client.
-    #[error("client_id in its document is another one")]
+    #[error("client_id in the document is not its URL")]
     OtherClient,
     /// It contains a secret, which everybody could read there.
     #[error("its document holds a client secret")]

@@ -41,7 +41,7 @@ impl Refuse for ChangeEmailError {
 impl Refuse for ConfirmEmailError {
     fn refusal(&self) -> OAuthError {
         match self {
-            Self::LinkInvalid => OAuthError::new(Code::InvalidRequest, "this link is not valid any more"),
+            Self::LinkInvalid => OAuthError::new(Code::InvalidRequest, "this link is no longer valid"),
             Self::NotTheirs => OAuthError::new(
                 Code::AccessDenied,
                 "the person that the link was mailed to is not signed in here: sign in with their wallet first",

@@ -31,7 +31,7 @@ impl Refuse for ProveKeyError {
             Self::Payload | Self::Claims(_) | Self::Replayed => {
                 OAuthError::new(Code::InvalidDpopProof, self.to_string())
             }
-            Self::OtherKey => OAuthError::new(Code::InvalidGrant, "this is bound to another key"),
+            Self::OtherKey => OAuthError::new(Code::InvalidGrant, "this is bound to a different key"),
             Self::Store(error) => error.refusal(),
         }
     }
@@ -102,7 +102,7 @@ impl Refuse for IssueClientTokensError {
             Self::GrantTypeNotAllowed => grant_type_not_allowed(),
             Self::ScopeOfAPerson => OAuthError::new(
                 Code::InvalidScope,
-                "every scope tells about a person: a client that asks for itself leaves scope out",
+                "every scope is about a person: leave scope out for a token for the client itself",
             ),
             Self::Resource(error) => error.clone(),
             Self::ClientGone => OAuthError::new(Code::InvalidClient, "client authentication failed"),

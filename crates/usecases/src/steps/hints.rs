@@ -43,7 +43,7 @@ pub(crate) fn read_hints(context: &Context, parameters: &Parameters) -> Result<H
         return Ok(Hints { user: hinted, scopes: ScopeSet::default() });
     };
     let claims: ClaimsParameter = serde_json::from_str(text)
-        .map_err(|_| refused("claims must be a JSON object as OpenID Connect has it"))?;
+        .map_err(|_| refused("claims must be a JSON object as in OpenID Connect Core 5.5"))?;
     let asked = || [&claims.id_token, &claims.userinfo].into_iter().flatten().flatten();
     let mut user = hinted;
     for (name, wish) in asked() {

@@ -119,7 +119,7 @@ impl Operation {
         self.body = Some(json!({"required": true, "content": content}));
         self.refuses(408, &[("invalid_request", "the body did not arrive in time")])
             .refuses(413, &[("invalid_request", "the body is longer than 64 KiB")])
-            .refuses(415, &[("invalid_request", "a compressed body is not taken")])
+            .refuses(415, &[("invalid_request", "the body is compressed: send it as it is")])
     }
 
     /// The body may be left out.

@@ -172,7 +172,7 @@ pub(crate) async fn issue(
 /// Issues a challenge whose signature goes to the token endpoint.
 async fn issue_to_program(state: &AppState, asked: ChallengeRequest) -> Result<HttpResponse, ApiError> {
     if asked.kind.is_some() {
-        return Err(ApiError::invalid_request("kind is not taken where there is no session"));
+        return Err(ApiError::invalid_request("kind is only for a request with a session"));
     }
     let client_id = required(asked.client_id, "client_id")?;
     let wallet_address = required(asked.wallet_address, "wallet_address")?;

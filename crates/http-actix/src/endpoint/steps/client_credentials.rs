@@ -152,7 +152,7 @@ fn subject_of(assertion: &str) -> Option<String> {
 }
 
 fn two_ways() -> ApiError {
-    ApiError::invalid_request("the client authenticates in two ways: use one")
+    ApiError::invalid_request("the client authenticates in two ways: use only one")
 }
 
 fn not_believed() -> ApiError {

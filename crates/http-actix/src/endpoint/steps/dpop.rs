@@ -20,7 +20,7 @@ pub(crate) fn proof(request: &HttpRequest) -> Result<Option<String>, ApiError> {
         0 => Ok(None),
         1 => match header_text(request.headers(), PROOF) {
             Some(proof) => Ok(Some(proof.to_owned())),
-            None => Err(refused("the DPoP header is no text")),
+            None => Err(refused("the DPoP header is not text")),
         },
         _ => Err(refused("the DPoP header is given more than once")),
     }

@@ -118,7 +118,7 @@ async fn find_out(
     let token = match (in_header, in_form, in_query) {
         (Some(token), None, false) | (None, Some(token), false) => token,
         (None, None, true) => {
-            let description = "an access token in the address is not taken";
+            let description = "the access token is in the address: use the Authorization header";
             return Err(ApiError::new(OAuthErrorCode::InvalidToken, description));
         }
         (None, None, false) => return Err(dpop::offer_beside(bearer::missing())),
@@ -134,7 +134,7 @@ async fn find_out(
 }
 
 fn two_ways() -> ApiError {
-    ApiError::invalid_request("the access token comes in two ways: use the Authorization header")
+    ApiError::invalid_request("the access token was sent in two ways: use the Authorization header")
 }
 
 impl From<UserInfo> for UserInfoBody {

@@ -71,7 +71,7 @@ impl Assets {
         }
         let importer = importers.last().map_or("nobody", String::as_str);
         let Some(source) = sources.get(name) else {
-            return Err(TemplateError::Import(format!("{importer} imports ./{name}, which is no asset")));
+            return Err(TemplateError::Import(format!("{importer} imports ./{name}, which is not an asset")));
         };
         if importers.iter().any(|waiting| waiting == name) {
             let circle = format!("{} -> {name}", importers.join(" -> "));

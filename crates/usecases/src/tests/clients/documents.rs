@@ -91,8 +91,8 @@ async fn a_document_without_scopes_may_ask_for_the_usual_ones() {
 #[tokio::test]
 async fn a_document_that_breaks_a_rule_describes_no_client() {
     let rules = [
-        (json!({"client_id": "https://app.example/other.json"}), "client_id in its document is another one"),
-        (json!({"client_id": null}), "client_id in its document is another one"),
+        (json!({"client_id": "https://app.example/other.json"}), "client_id in the document is not its URL"),
+        (json!({"client_id": null}), "client_id in the document is not its URL"),
         (json!({"client_secret": "everybody knows"}), "its document holds a client secret"),
         (json!({"client_secret_expires_at": 0}), "its document holds a client secret"),
         (

@@ -99,7 +99,7 @@ pub(crate) fn confirm() -> Operation {
         }],
     )
     .answers_nothing(303, "To the page, which says that the address is confirmed.", &["Location"])
-    .refuses(400, &[("invalid_request", "this link is not valid any more")])
+    .refuses(400, &[("invalid_request", "this link is no longer valid")])
     .refuses(
         401,
         &[(

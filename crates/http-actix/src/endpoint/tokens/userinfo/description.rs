@@ -31,7 +31,7 @@ fn userinfo(method: &'static str, names: (&'static str, &'static str)) -> Operat
         .answers(200, "Who signed in.", "UserInfo", examples::user_info())
         .refuses(
             400,
-            &[("invalid_request", "the access token comes in two ways: use the Authorization header")],
+            &[("invalid_request", "the access token was sent in two ways: use the Authorization header")],
         )
         .refuses_with(
             401,

@@ -46,7 +46,10 @@ fn a_change_far_down_changes_the_names_of_all_that_import_it() {
 #[test]
 fn an_import_of_nothing_and_a_circle_are_errors_that_name_the_files() {
     let error = |files: &[(&str, &'static str)]| built(files).map(|_| ()).unwrap_err().to_string();
-    assert_eq!(error(&[("a.js", "import './none.js'")]), "assets: a.js imports ./none.js, which is no asset");
+    assert_eq!(
+        error(&[("a.js", "import './none.js'")]),
+        "assets: a.js imports ./none.js, which is not an asset"
+    );
     assert_eq!(
         error(&[("a.js", "import './b.js'"), ("b.js", "import './a.js'")]),
         "assets: scripts import each other in a circle: a.js -> b.js -> a.js"
