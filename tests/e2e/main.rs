@@ -11,6 +11,7 @@ mod clocks;
 mod crash;
 mod devices;
 mod edge;
+mod first_hour;
 mod flow;
 mod form_post;
 mod growth;
