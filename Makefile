@@ -63,7 +63,7 @@ help: ## List the targets
 setup: setup-build setup-test ## Install all that building and testing need (run and test do it by themselves)
 
 .PHONY: run
-run: setup-build ## Build and start the server on the embedded database in ./data, and print a walk to paste (PORT=8080)
+run: setup-build ## Build and start the server on the embedded database in ./data, and say where to look (PORT=8080)
 	@$(say) "Building the release (the first time takes several minutes)"
 	cargo build --release --locked -p countersign-app
 	if (exec 3<>/dev/tcp/127.0.0.1/$(PORT)) 2>/dev/null; then
@@ -83,12 +83,10 @@ run: setup-build ## Build and start the server on the embedded database in ./dat
 		sleep 0.2
 	done
 	echo
-	sed 's/^/    /' docs/eight-steps.sh
-	echo
-	$(say) "Countersign is running at $(BASE) (Ctrl-C stops it; the data stay in ./data)"
-	echo "The eight steps of an OAuth sign-in, with curl alone (the script is printed above). Paste this into another terminal:"
-	echo
-	echo "    cd $(CURDIR) && BASE=$(BASE) COUNTERSIGN=$(CURDIR)/target/release/countersign bash docs/eight-steps.sh"
+	$(say) "Countersign is running. Its data are in ./data"
+	echo "    Sign in, with your wallet or a throw-away one:  $(BASE)/playground"
+	echo "    Read and try the HTTP interface:                $(BASE)/docs"
+	echo "    Stop the server:                                Ctrl-C"
 	echo
 	wait $$server
 
@@ -199,11 +197,11 @@ release-build: setup-build
 	cargo build --release --locked -p countersign-app
 	cargo build --release --locked -p countersign-bench
 
-# The server is the one that ships. What drives it is not counted, so it is the one that was built with the tests.
+# What drives the server is not counted, so it is the one that was built with the tests.
 .PHONY: guard-build
 guard-build: setup-valgrind test-build
-	@$(say) "Building the server for release (the first time takes several minutes)"
-	cargo build --release --locked -p countersign-app
+	@$(say) "Building the server, optimized (the first time takes minutes)"
+	cargo build --profile guard --locked -p countersign-app
 
 .PHONY: setup-valgrind
 setup-valgrind:
@@ -438,11 +436,13 @@ $(CLIENTS)/.venv/.installed: $(CLIENTS)/requirements.txt | setup-services
 	$(CLIENTS)/.venv/bin/pip install --quiet --disable-pip-version-check -r $(CLIENTS)/requirements.txt
 	touch $@
 
+# It runs for seconds, so it is not worth the minutes that optimizing it takes.
 .PHONY: .tools/cargo-deny
 .tools/cargo-deny:
 	@command -v cargo-deny >/dev/null && exit 0
-	$(say) "Installing cargo-deny into ./.tools (it is compiled here: five to ten minutes, once)"
-	cargo install cargo-deny --locked --root .tools
+	$(say) "Installing cargo-deny into ./.tools (it is compiled here: a minute or two, once)"
+	CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_LTO=off \
+		cargo install cargo-deny --locked --root .tools
 
 .PHONY: .tools/cargo-fuzz
 .tools/cargo-fuzz:
