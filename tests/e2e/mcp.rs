@@ -214,10 +214,14 @@ fn a_document_that_is_none_is_refused_on_the_page() {
 }
 
 #[test]
-fn an_operator_may_do_without_documents() {
+fn documents_are_for_servers_whose_operator_wants_them() {
     let elsewhere = Elsewhere::new();
     let client = elsewhere.describes(&json!({}));
-    for (name, value) in [("COUNTERSIGN_CLIENT_DOCUMENTS", "off"), ("COUNTERSIGN_REGISTRATION", "closed")] {
+    for (name, value) in [
+        ("COUNTERSIGN_CLIENT_DOCUMENTS", "off"),
+        ("COUNTERSIGN_REGISTRATION", "closed"),
+        ("COUNTERSIGN_REGISTRATION", "token"),
+    ] {
         let server = Database::sqlite().server().with_env(name, value).start();
         assert_eq!(asked(&server, &client).expect(400).field("error_description"), "Invalid client_id");
         let metadata = server.get("/.well-known/openid-configuration").json();

@@ -218,14 +218,14 @@ impl Config {
             );
         }
         let client_documents = client_documents.unwrap_or_else(|| {
-            let is_closed = registration == RegistrationMode::Closed;
-            let (value, why) = if is_closed {
-                ("off", "default while registration is closed")
+            let is_open = registration == RegistrationMode::Open;
+            let (value, why) = if is_open {
+                ("on", "default while registration is open")
             } else {
-                ("on", "default, because registration is not closed")
+                ("off", "default, because registration is not open")
             };
             reader.derive(&settings::CLIENT_DOCUMENTS, value, why);
-            !is_closed
+            is_open
         });
         let playground = playground.unwrap_or_else(|| {
             let (value, why) = if is_loopback {

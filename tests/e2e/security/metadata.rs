@@ -132,6 +132,28 @@ fn a_096_an_issuer_with_a_path_is_found_in_both_ways() {
     }
 }
 
+/// People paste the issuer with a slash at its end. Its metadata is found, and names the issuer as it is.
+#[test]
+fn the_metadata_of_an_issuer_pasted_with_a_slash_is_found_and_names_it_without() {
+    for (issuer, base) in [("http://localhost:9", ""), ("http://localhost:9/sso", "/sso")] {
+        let server = Database::sqlite().server().with_public_url(issuer).start();
+        let plain = server.get(&format!("{base}/.well-known/openid-configuration")).expect(200).json();
+        for path in [
+            format!("{base}//.well-known/openid-configuration"),
+            format!("{base}//.well-known/oauth-authorization-server"),
+            format!("/.well-known/oauth-authorization-server{base}/"),
+            format!("/.well-known/openid-configuration{base}/"),
+        ] {
+            let found = server.get(&path).expect(200);
+            assert_eq!(found.header("Access-Control-Allow-Origin"), Some("*"), "{path}");
+            assert_eq!(found.json(), plain, "{path}");
+            assert_eq!(found.json()["issuer"], json!(issuer), "{path}");
+        }
+        // Only metadata: nothing else is served twice.
+        server.get(&format!("{base}//oauth/jwks")).expect(404);
+    }
+}
+
 /// our pages load nothing from another host.
 #[test]
 fn a_099_the_interactive_description_is_served_by_us_alone() {

@@ -401,9 +401,10 @@ pub(crate) static CLIENT_DOCUMENTS: Setting<bool> = Setting {
         file_key: None,
         doc: "Whether applications that nobody registered may send people here. Their `client_id` is the \
               https address of a document that describes them, and this server fetches it (docs/mcp.md). \
-              People see who is responsible for that document, and nothing is stored before they sign.",
+              People see who is responsible for that document, and nothing is stored before they sign. MCP \
+              clients need it.",
         takes: "on or off",
-        preset: Preset::Absent("`off` while `registration` is `closed`, otherwise `on`"),
+        preset: Preset::Absent("`on` while `registration` is `open`, otherwise `off`"),
         privacy: Privacy::Public,
     },
     parse: parse::on_or_off,

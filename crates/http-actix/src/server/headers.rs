@@ -9,7 +9,7 @@ use actix_web::http::header::{
 use crate::page::policy::PAGE_POLICY;
 
 /// The endpoints that pages of other sites may call, always without credentials.
-const SHARED: [&str; 9] = [
+const SHARED: [&str; 10] = [
     "/oauth/token",
     "/oauth/par",
     "/oauth/device_authorization",
@@ -19,6 +19,8 @@ const SHARED: [&str; 9] = [
     "/pictures/",
     "/.well-known/openid-configuration",
     "/.well-known/oauth-authorization-server",
+    // For an issuer that was configured with a slash at its end.
+    "//.well-known/",
 ];
 
 /// The pages on which wallets open windows of their own. Such a window must be able to reach the page

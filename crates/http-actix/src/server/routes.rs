@@ -215,11 +215,12 @@ pub(crate) fn configure(
                 config.service(resource(&format!("{base}{}", endpoint.path), &endpoint, number));
             }
         }
-        let is_metadata = [OPENID_CONFIGURATION, AUTHORIZATION_SERVER].contains(&endpoint.path);
-        // RFC 8414 puts the well-known part before the issuer's path, OpenID Connect after it. Clients
-        // request both.
-        if is_metadata && !base.is_empty() {
-            config.service(resource(&format!("{}{base}", endpoint.path), &endpoint, number));
+    }
+    for (place, endpoint) in WITHOUT_SESSION.into_iter().enumerate() {
+        if [OPENID_CONFIGURATION, AUTHORIZATION_SERVER].contains(&endpoint.path) {
+            for path in other_places(endpoint.path, base) {
+                config.service(resource(&path, &endpoint, RouteNumber(place)));
+            }
         }
     }
     let not_found = || web::to(|| async { Err::<HttpResponse, _>(ApiError::not_found()) });
@@ -232,6 +233,17 @@ pub(crate) fn configure(
     config.service(with_session.wrap(session));
     // Paths that are not below our own.
     config.default_service(not_found());
+}
+
+/// Where else clients look for a metadata document. RFC 8414 puts the well-known part before the issuer's path,
+/// OpenID Connect after it, and clients try both. The other two are what a client asks for if the issuer was
+/// configured with a slash at its end.
+fn other_places(well_known: &str, base: &str) -> Vec<String> {
+    let mut places = vec![format!("{base}/{well_known}"), format!("{well_known}{base}/")];
+    if !base.is_empty() {
+        places.push(format!("{well_known}{base}"));
+    }
+    places
 }
 
 fn resource(path: &str, endpoint: &Endpoint, number: RouteNumber) -> Resource {
