@@ -37,13 +37,18 @@ pub(crate) fn judge(text: &str, url: &Url) -> Result<(), HostRejected> {
         return Err(HostRejected::Name);
     }
     let canonical = url.host_str().filter(|_| !host.is_empty()).ok_or(HostRejected::Missing)?;
-    let port_is_plain = port
-        .is_none_or(|port| port.parse::<u16>().is_ok_and(|number| number != 0 && number.to_string() == port));
+    let port_is_plain = port.is_none_or(is_port);
     if host.eq_ignore_ascii_case(canonical) && port_is_plain {
         Ok(())
     } else {
         Err(HostRejected::NotCanonical)
     }
+}
+
+/// Is this the number of a port, as a browser spells it?
+pub(crate) fn is_port(text: &str) -> bool {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    digits && !text.starts_with('0') && text.parse::<u16>().is_ok()
 }
 
 /// Is this a possible DNS host name? Letters, digits and hyphens, in labels of 1 to 63 characters that

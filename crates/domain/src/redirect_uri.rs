@@ -2,6 +2,7 @@
 //! 8252, RFC 9700 section 2.1).
 
 use std::fmt;
+use std::net::Ipv4Addr;
 use std::sync::OnceLock;
 
 use url::{Host, Position, Url, form_urlencoded};
@@ -107,6 +108,10 @@ impl RedirectUri {
 
     /// What a person should read before signing: the host and port, or the application's own scheme.
     pub fn destination(&self) -> Destination {
+        plain_destination(&self.text).unwrap_or_else(|| self.parsed_destination())
+    }
+
+    fn parsed_destination(&self) -> Destination {
         let Ok(url) = Url::parse(&self.text) else { return Destination::App(self.text.clone()) };
         let Some(host) = url.host().filter(|_| matches!(url.scheme(), "http" | "https")) else {
             return Destination::App(url.scheme().to_owned());
@@ -293,12 +298,41 @@ fn without_port(rest: &str) -> Option<&str> {
     };
     let end = after_colon.find(['/', '?']).unwrap_or(after_colon.len());
     let (port, rest) = after_colon.split_at(end);
-    let number = port.parse::<u16>().ok()?;
-    (number != 0 && number.to_string() == port).then_some(rest)
+    host::is_port(port).then_some(rest)
+}
+
+/// The destination of a URI whose host and port a parser would leave as they are written. That is almost every
+/// one, and each page asks; parsing takes twenty times as long. `None` if a parser has to decide.
+fn plain_destination(text: &str) -> Option<Destination> {
+    let (implied_port, rest) = match text.strip_prefix("https://") {
+        Some(rest) => ("443", rest),
+        None => ("80", text.strip_prefix("http://")?),
+    };
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let (host, port) = match authority.split_once(':') {
+        Some((host, port)) => (host, Some(port)),
+        None => (authority, None),
+    };
+    if port.is_some_and(|port| port == implied_port || !host::is_port(port)) {
+        return None;
+    }
+    if let Ok(address) = host.parse::<Ipv4Addr>() {
+        let to = if address.is_loopback() { Destination::ThisComputer } else { Destination::Host };
+        return Some(to(authority.to_owned()));
+    }
+    // A name whose last label begins with a letter is no address, and punycode has to be decoded to be believed.
+    let is_plain = host::is_name(host)
+        && !host.bytes().any(|byte| byte.is_ascii_uppercase())
+        && !host.contains("xn--")
+        && host.rsplit('.').next()?.starts_with(|first: char| first.is_ascii_lowercase());
+    let to = if host == "localhost" { Destination::ThisComputer } else { Destination::Host };
+    is_plain.then(|| to(authority.to_owned()))
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn uri(text: &str) -> RedirectUri {
@@ -333,6 +367,40 @@ mod tests {
             uri("com.example.app:/cb").destination().to_string(),
             "the app com.example.app on this device"
         );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+        /// What is read without parsing is what the parser finds, whoever wrote the URI.
+        #[test]
+        fn a_destination_is_the_same_whether_parsed_or_read(
+            scheme in "https?://|HTTP://|https:/|https:|ftp://",
+            host in "([a-zA-Z0-9-]{0,4}\\.?){0,4}|[0-9x.]{1,12}|127\\.0?\\.0\\.[01]|localhost|xn--[a-z0-9-]{0,6}|.{0,6}",
+            port in "(:[0-9]{0,6})?|:0?443|:80|:.{0,3}",
+            rest in "([/?#\\\\].{0,6})?",
+        ) {
+            let uri = RedirectUri::from_trusted(format!("{scheme}{host}{port}{rest}"));
+            prop_assert_eq!(uri.destination(), uri.parsed_destination());
+        }
+    }
+
+    #[test]
+    fn destinations_as_they_are_registered_are_read_without_parsing() {
+        for (uri, authority) in [
+            ("https://app.example.com/callback", "app.example.com"),
+            ("https://app.example.com:8443/callback?x=1", "app.example.com:8443"),
+            ("http://127.0.0.1:7777/cb", "127.0.0.1:7777"),
+            ("http://localhost:3000", "localhost:3000"),
+        ] {
+            let read = plain_destination(uri).unwrap();
+            assert!(read.to_string().contains(authority), "{uri}: {read}");
+        }
+        for uri in
+            ["https://a.example:443/", "http://[::1]/", "https://xn--bcher-kva.example/", "com.example:/"]
+        {
+            assert_eq!(plain_destination(uri), None, "{uri}");
+        }
     }
 
     #[test]

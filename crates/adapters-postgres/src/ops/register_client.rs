@@ -6,17 +6,14 @@ use diesel::prelude::*;
 use crate::error::OpResult;
 use crate::rows::client::ClientRow;
 use crate::schema::clients;
+use crate::statement::statement;
 
 pub(crate) fn register_client(
     connection: &mut PgConnection,
     command: &RegisterClient,
 ) -> OpResult<Registered> {
-    let stored = diesel::insert_into(clients::table)
-        .values(ClientRow::from(command.client.clone()))
-        .on_conflict(clients::id)
-        .do_nothing()
-        .execute(connection)?;
-    if stored == 1 {
+    let store = StoreClient { client: ClientRow::from(command.client.clone()) };
+    if store.execute(connection)? == 1 {
         return Ok(Registered::Stored);
     }
     let present: Option<Vec<u8>> = clients::table
@@ -26,4 +23,11 @@ pub(crate) fn register_client(
         .optional()?;
     let is_this_command = present.is_some_and(|hash| hash == command.client.registration_token.as_bytes());
     Ok(if is_this_command { Registered::Stored } else { Registered::IdTaken })
+}
+
+statement! {
+    StoreClient {
+        ..client: ClientRow,
+    } = "
+INSERT INTO clients (:client.columns) VALUES (:client.values) ON CONFLICT (id) DO NOTHING"
 }

@@ -22,8 +22,8 @@ row! {
     ///
     /// Values that are absent are written as NULL, not left out. So one statement fits every client and is
     /// prepared once.
-    #[derive(Queryable, Selectable, Insertable, AsChangeset)]
-    #[diesel(table_name = clients, treat_none_as_null = true, treat_none_as_default_value = false)]
+    #[derive(Queryable, Selectable, AsChangeset)]
+    #[diesel(table_name = clients, treat_none_as_null = true)]
     #[diesel(check_for_backend(diesel::pg::Pg))]
     ClientRow, ClientRows {
         id: Uuid as SqlUuid,

@@ -6,6 +6,7 @@ use diesel::prelude::*;
 use crate::error::SqliteError;
 use crate::rows::client::ClientRow;
 use crate::schema::clients;
+use crate::statement::statement;
 
 /// Guard: the id is free. A repeated command is recognized by its registration token, which no other command
 /// has.
@@ -14,12 +15,8 @@ pub(crate) fn register_client(
     command: &RegisterClient,
 ) -> Result<Registered, SqliteError> {
     let id = command.client.id.as_uuid();
-    let inserted = diesel::insert_into(clients::table)
-        .values(ClientRow::from(command.client.clone()))
-        .on_conflict(clients::id)
-        .do_nothing()
-        .execute(connection)?;
-    if inserted == 1 {
+    let store = StoreClient { client: ClientRow::from(command.client.clone()) };
+    if store.execute(connection)? == 1 {
         return Ok(Registered::Stored);
     }
     let present: Vec<u8> = clients::table
@@ -28,4 +25,11 @@ pub(crate) fn register_client(
         .get_result(connection)?;
     let is_repeated = present == command.client.registration_token.as_bytes();
     Ok(if is_repeated { Registered::Stored } else { Registered::IdTaken })
+}
+
+statement! {
+    StoreClient {
+        ..client: ClientRow,
+    } = "
+INSERT INTO clients (:client.columns) VALUES (:client.values) ON CONFLICT (id) DO NOTHING"
 }

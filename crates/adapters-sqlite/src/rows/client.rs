@@ -6,46 +6,50 @@ use countersign_domain::client::{
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::redirect_uri::RedirectUri;
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 
 use super::field::{Row, from_lines, lines, micros};
 use crate::error::SqliteError;
 use crate::schema::clients;
+use crate::statement::row;
 
-/// A row of `clients`. An update writes everything but the key, the time of creation and the opened
-/// resources.
-#[derive(Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = clients, treat_none_as_null = true, treat_none_as_default_value = false)]
-#[diesel(check_for_backend(diesel::sqlite::Sqlite))]
-pub(crate) struct ClientRow {
-    id: Vec<u8>,
-    #[diesel(skip_update)]
-    created_at: i64,
-    origin: String,
-    auth_method: String,
-    secret_hash: Option<Vec<u8>>,
-    registration_token_hash: Vec<u8>,
-    name: String,
-    redirect_uris: String,
-    scopes: String,
-    grant_types: String,
-    client_uri: Option<String>,
-    logo_uri: Option<String>,
-    tos_uri: Option<String>,
-    policy_uri: Option<String>,
-    contacts: String,
-    jwks: Option<String>,
-    jwks_uri: Option<String>,
-    application_type: Option<String>,
-    id_token_signed_response_alg: Option<String>,
-    post_logout_redirect_uris: String,
-    document: Option<String>,
-    backchannel_logout_uri: Option<String>,
-    token_endpoint_auth_signing_alg: Option<String>,
-    requires_pushed_requests: bool,
-    requires_bound_tokens: bool,
-    /// Changed by an operation of its own.
-    #[diesel(skip_update)]
-    resources: String,
+row! {
+    /// A row of `clients`. An update writes everything but the key, the time of creation and the opened
+    /// resources.
+    #[derive(Queryable, Selectable, AsChangeset)]
+    #[diesel(table_name = clients, treat_none_as_null = true)]
+    #[diesel(check_for_backend(diesel::sqlite::Sqlite))]
+    ClientRow {
+        id: Vec<u8> as Binary,
+        #[diesel(skip_update)]
+        created_at: i64 as BigInt,
+        origin: String as Text,
+        auth_method: String as Text,
+        secret_hash: Option<Vec<u8>> as Nullable<Binary>,
+        registration_token_hash: Vec<u8> as Binary,
+        name: String as Text,
+        redirect_uris: String as Text,
+        scopes: String as Text,
+        grant_types: String as Text,
+        client_uri: Option<String> as Nullable<Text>,
+        logo_uri: Option<String> as Nullable<Text>,
+        tos_uri: Option<String> as Nullable<Text>,
+        policy_uri: Option<String> as Nullable<Text>,
+        contacts: String as Text,
+        jwks: Option<String> as Nullable<Text>,
+        jwks_uri: Option<String> as Nullable<Text>,
+        application_type: Option<String> as Nullable<Text>,
+        id_token_signed_response_alg: Option<String> as Nullable<Text>,
+        post_logout_redirect_uris: String as Text,
+        document: Option<String> as Nullable<Text>,
+        backchannel_logout_uri: Option<String> as Nullable<Text>,
+        token_endpoint_auth_signing_alg: Option<String> as Nullable<Text>,
+        requires_pushed_requests: bool as Bool,
+        requires_bound_tokens: bool as Bool,
+        /// Changed by an operation of its own.
+        #[diesel(skip_update)]
+        resources: String as Text,
+    }
 }
 
 impl From<Client> for ClientRow {

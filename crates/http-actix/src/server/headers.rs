@@ -27,10 +27,18 @@ const SHARED: [&str; 10] = [
 /// (ADR 0012).
 const WITH_WALLETS: [&str; 2] = ["/auth", "/account"];
 
+const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
+
+/// As many headers as are added to a page, with the request's id.
+const MOST_ADDED: usize = 10;
+
 /// Adds the headers that a response does not have yet. `path` is relative to the path of the public URL.
 pub(crate) fn complete(headers: &mut HeaderMap, method: &Method, path: &str, https: bool) {
     let is_page =
         headers.get(header::CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"text/html"));
+    // Growing the map step by step would move what is in it several times.
+    headers.reserve(MOST_ADDED);
     let mut set = |name: HeaderName, value: &'static str| {
         if !headers.contains_key(&name) {
             headers.insert(name, HeaderValue::from_static(value));
@@ -57,9 +65,9 @@ pub(crate) fn complete(headers: &mut HeaderMap, method: &Method, path: &str, htt
             path.strip_prefix(page).is_some_and(|below| below.is_empty() || below.starts_with('/'))
         });
         let opener = if has_wallets { "same-origin-allow-popups" } else { "same-origin" };
-        set(HeaderName::from_static("cross-origin-opener-policy"), opener);
+        set(OPENER_POLICY, opener);
         set(
-            HeaderName::from_static("permissions-policy"),
+            PERMISSIONS_POLICY,
             "camera=(), geolocation=(), microphone=(), payment=(), usb=(), interest-cohort=()",
         );
     }
