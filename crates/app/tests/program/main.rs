@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod challenge;
+mod clients;
 mod commands;
 mod keys;
 mod place;
