@@ -43,7 +43,7 @@ fn every_application_is_one_that_was_tested() {
         let section = page.split_once(&format!("\n### {title}\n")).unwrap_or_else(|| panic!("{title}")).1;
         let section = section.split("\n### ").next().unwrap();
         assert!(
-            section.contains(&format!("`countersign client create --for {name} ")),
+            section.contains(&format!("countersign client create --name \"My app\" --for {name} --url ")),
             "{section}"
         );
     }

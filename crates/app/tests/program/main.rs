@@ -4,6 +4,7 @@
 mod challenge;
 mod clients;
 mod commands;
+mod documented;
 mod keys;
 mod place;
 mod serve;
