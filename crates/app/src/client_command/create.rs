@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use countersign_domain::grant_type::GrantType;
 use countersign_domain::public_url::PublicUrl;
 use countersign_ports::EntropyExt;
 use countersign_usecases::Management;
@@ -38,6 +39,7 @@ pub(super) async fn create(
     fields::change(&mut registration, fields::of_flags(name, redirect_uri, metadata)?);
     judge_opened(&management.policy.resources, &resource).map_err(refused)?;
     let requested = fields::requested(registration)?;
+    let says_scopes = requested.scope.is_some() || requested.scopes.is_some();
     let created = register_with_resources(management, requested, resource).await;
     let created = created.map_err(|error| match error {
         RegisterClientError::Rejected(rejected) => Failure::Usage(rejected.to_string()),
@@ -45,9 +47,18 @@ pub(super) async fn create(
             Failure::because("register the client", &error)
         }
     })?;
+    let is_redirected = created.client.may_use(GrantType::AuthorizationCode);
     let configuration =
         known.and_then(|(application, app)| configuration(management, &created, &application, &app));
-    Ok(client_output::created(&created, configuration.as_ref(), output, out)?)
+    client_output::created(&created, configuration.as_ref(), output, out)?;
+    if !says_scopes && is_redirected && output == Output::Table {
+        note(&format!(
+            "without --scope, a client can ask for the scope profile only. Most OpenID Connect libraries want \
+             more: `countersign client update {} --scope 'openid profile email offline_access'`",
+            created.client.id
+        ))?;
+    }
+    Ok(())
 }
 
 /// The application that `--for` names, and its address.

@@ -89,7 +89,7 @@ fn every_field_is_registered_and_shown_in_both_outputs() {
         let value = match value {
             Value::String(text) => text.clone(),
             Value::Array(entries) => entries.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "),
-            other => other.to_string(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => value.to_string(),
         };
         let line = table
             .lines()
@@ -224,6 +224,29 @@ fn every_field_that_can_be_cleared_goes_back_to_its_default() {
         ["--redirect-uri=https://photos.example/cb", "--grant-type=authorization_code", "--output=json"];
     let back = place.json(&[&["client", "update", id(&created)], &back[..]].concat());
     assert_eq!(back["response_types"], json!(["code"]));
+}
+
+/// The first thing that goes wrong for a newcomer.
+#[test]
+fn whoever_names_no_scope_hears_what_that_means_and_what_to_do() {
+    let place = Place::new();
+    let create = ["client", "create", "--name", "Photo Album"];
+    let create = |more: &[&str]| place.run(&[&create[..], more].concat());
+    let told = create(&["--redirect-uri", "https://photos.example/cb"]);
+    assert!(told.code == 0 && told.out.contains(" profile\n"), "{told:?}");
+    let update = told.err.split('`').nth(1).unwrap().replace("countersign ", "");
+    let (update, scope) = update.split_once(" --scope ").unwrap();
+    let scope = format!("--scope={}", scope.trim_matches('\''));
+    let changed = place.run(&update.split(' ').chain([scope.as_str()]).collect::<Vec<_>>());
+    assert!(changed.out.ends_with("scope    profile  openid profile email offline_access\n"), "{changed:?}");
+    for silent in [
+        &["--redirect-uri", "https://photos.example/cb", "--scope", "profile"][..],
+        &["--redirect-uri", "https://photos.example/cb", "--output", "json"],
+        &["--grant-type", "client_credentials"],
+        &["--for", "synapse", "--url", "https://matrix.example"],
+    ] {
+        assert_eq!(create(silent).err, "", "{silent:?}");
+    }
 }
 
 #[test]

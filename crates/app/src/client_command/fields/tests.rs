@@ -108,12 +108,14 @@ fn said_by_all_flags(command: &[&str], keys: &str) -> Fields {
     let arguments = ["countersign", "client"].iter().chain(command).chain(&flags);
     let cli = Cli::try_parse_from(arguments).unwrap();
     let Some(Command::Client { command, .. }) = cli.command else { panic!("{cli:?}") };
-    match command {
-        ClientCommand::Create { client, .. } => of_flags(client.name, client.redirect_uri, client.metadata),
-        ClientCommand::Update { client, .. } => of_flags(client.name, client.redirect_uri, client.metadata),
-        other => panic!("{other:?}"),
-    }
-    .unwrap()
+    let (name, redirect_uri, metadata) = if let ClientCommand::Create { client, .. } = command {
+        (client.name, client.redirect_uri, client.metadata)
+    } else if let ClientCommand::Update { client, .. } = command {
+        (client.name, client.redirect_uri, client.metadata)
+    } else {
+        panic!("{command:?}")
+    };
+    of_flags(name, redirect_uri, metadata).unwrap()
 }
 
 #[test]
