@@ -37,6 +37,8 @@ pub(crate) fn created(
         }
         (Some(_), Output::Table) | (None, _) => {}
     }
+    // What is there, so that nobody overlooks the secrets. `client show` has the rest.
+    shown.retain(|(_, value)| value.is_some());
     show(shown, output, out)?;
     note_if_table("The secrets are shown only once: save them now.", output, out)?;
     match configuration {

@@ -28,8 +28,9 @@ pub(super) async fn update(
         let text = "nothing to change: name a field, as in `client update ID --logo-uri URI`";
         return Err(Failure::Usage(text.to_owned()));
     }
-    let before = find(management.clients, &client_id).await?;
     let read = from_file.as_deref().map(file::read_fields).transpose()?;
+    // Read late: standard input can take its time, and what others change until now counts.
+    let before = find(management.clients, &client_id).await?;
     let FromFile { fields: from_file, client_id: described, resources } = read.unwrap_or_default();
     if described.is_some_and(|described| described != before.id.to_string()) {
         return Err(Failure::Usage("client_id in the file is another client's".to_owned()));

@@ -24,6 +24,7 @@ const SETTINGS: [(&str, &str); 2] = [
 /// A folder with the files that the commands read.
 fn place() -> Place {
     let place = Place::new();
+    assert_eq!(place.run(&["migrate"]).code, 0);
     let keys = r#"{"keys":[{"kty":"EC","crv":"P-256","kid":"1","alg":"ES256",
         "x":"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4","y":"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM"}]}"#;
     fs::write(place.path("keys.json"), keys).unwrap();
