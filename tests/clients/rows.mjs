@@ -13,6 +13,14 @@ const byForm = (api, action) => async (browser, url, options) => {
   return browser.visit(`${url}${api}/${action}`, { ...options, form: { csrfToken, callbackUrl: `${url}/` } });
 };
 
+/** How a reader makes such a key: the private half for the application, the public one for the registration. */
+const PREPARE = `node -e '
+const { privateKey, publicKey } = crypto.generateKeyPairSync("ec", { namedCurve: "P-256" });
+const jwk = (key) => ({ ...key.export({ format: "jwk" }), kid: "1", alg: "ES256" });
+fs.writeFileSync("client.key", JSON.stringify(jwk(privateKey)), { mode: 0o600 });
+fs.writeFileSync("keys.json", JSON.stringify({ keys: [jwk(publicKey)] }));'
+export CLIENT_KEY="$(cat client.key)"`;
+
 /** The key of a client that authenticates with signatures. */
 const KEY = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const named = (key) => ({ ...key.export({ format: "jwk" }), kid: "the client's", alg: "ES256" });
@@ -35,6 +43,7 @@ export const ROWS = [
     file: "openid-client-fapi.mjs",
     method: "private_key_jwt",
     metadata: { jwks: { keys: [named(KEY.publicKey)] } },
+    prepare: PREPARE,
     environment: { CLIENT_KEY: JSON.stringify(named(KEY.privateKey)) },
     pkce: true,
     bound: true,
@@ -43,7 +52,7 @@ export const ROWS = [
     steps: ["id_token", "userinfo", "refresh", "logout"],
     refuses: ["state"],
     noLiar: true,
-    note: "The client authenticates with `private_key_jwt`, pushes its requests (PAR), and binds its tokens to a key (DPoP). Its assertions and proofs are for the issuer, so the dishonest server cannot get in between.",
+    note: "The client authenticates with `private_key_jwt`, pushes its requests (PAR), and binds its tokens to a key (DPoP). Its assertions and proofs are for the issuer, so the dishonest server cannot get in between. If you add `--require-pushed-authorization-requests --dpop-bound-access-tokens` to the command, the server refuses everything else from this client and holds it to the whole profile.",
   },
   {
     library: "oauth4webapi",

@@ -4,10 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use countersign_domain::client::DisplayMetadata;
 use countersign_domain::public_url::PublicUrl;
-use countersign_domain::registration::RequestedMetadata;
 use serde::Deserialize;
+use serde_json::Value;
+
+use crate::client_command::fields::Fields;
 
 const REGISTRATIONS: &str = include_str!("../../../tests/clients/registrations.json");
 
@@ -34,20 +35,8 @@ pub(crate) struct Application {
     /// Its name in docs/clients.md.
     title: String,
     configuration: String,
-    client: Registration,
-}
-
-/// Its registration, with `$APP` in place of its address.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Registration {
-    redirect_uris: Vec<String>,
-    token_endpoint_auth_method: String,
-    scope: String,
-    id_token_signed_response_alg: Option<String>,
-    #[serde(default)]
-    post_logout_redirect_uris: Vec<String>,
-    backchannel_logout_uri: Option<String>,
+    /// Its registration, with `$APP` in place of its address.
+    client: Fields,
 }
 
 /// The values to fill into its settings.
@@ -87,22 +76,8 @@ fn all() -> BTreeMap<String, Application> {
 
 impl Application {
     /// The registration of the application when it runs at this address.
-    pub(crate) fn requested(&self, name: String, app: &PublicUrl) -> RequestedMetadata {
-        let client = &self.client;
-        let at = |text: &String| text.replace("$APP", app.as_str());
-        RequestedMetadata {
-            client_name: Some(name),
-            redirect_uris: Some(client.redirect_uris.iter().map(at).collect()),
-            scope: Some(client.scope.clone()),
-            token_endpoint_auth_method: Some(client.token_endpoint_auth_method.clone()),
-            backchannel_logout_uri: client.backchannel_logout_uri.as_ref().map(at),
-            display: DisplayMetadata {
-                id_token_signed_response_alg: client.id_token_signed_response_alg.clone(),
-                post_logout_redirect_uris: client.post_logout_redirect_uris.iter().map(at).collect(),
-                ..DisplayMetadata::default()
-            },
-            ..RequestedMetadata::default()
-        }
+    pub(crate) fn registration(&self, app: &PublicUrl) -> Fields {
+        self.client.iter().map(|(name, value)| (name.clone(), at(app, value))).collect()
     }
 
     /// The application's settings, with the values filled in.
@@ -112,6 +87,15 @@ impl Application {
         let lines = text.lines().filter(|line| !(values.issuer.is_https() && line.ends_with(ONLY_WITH_HTTP)));
         let lines: Vec<String> = lines.map(|line| values.fill(line)).collect();
         Some(Configuration { title: self.title.clone(), file, text: lines.join("\n") + "\n" })
+    }
+}
+
+/// A value with the application's address filled in.
+fn at(app: &PublicUrl, value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(text.replace("$APP", app.as_str())),
+        Value::Array(entries) => Value::Array(entries.iter().map(|entry| at(app, entry)).collect()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => value.clone(),
     }
 }
 

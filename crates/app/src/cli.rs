@@ -1,15 +1,15 @@
 //! The command line. Commands and options are derived with clap; the flags for settings come from the one
 //! table of [`crate::config`].
 
+mod client;
+
 use std::path::PathBuf;
 
 use clap::{Arg, CommandFactory, Parser, Subcommand, ValueEnum};
-use countersign_domain::client::AuthenticationMethod;
-use countersign_domain::grant_type::GrantType;
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 
-use crate::applications;
 use crate::config::settings;
+pub(crate) use client::{ChangedClient, ClientCommand, MetadataFlags, NewClient};
 
 /// The parsed command line.
 #[derive(Debug, Parser)]
@@ -67,76 +67,6 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum ClientCommand {
-    /// Register a client. Its secrets are shown only once.
-    #[command(after_help = CREATE_EXAMPLES)]
-    Create {
-        #[command(flatten)]
-        client: Box<NewClient>,
-        #[command(flatten)]
-        output: OutputChoice,
-    },
-    /// List all clients.
-    List {
-        #[command(flatten)]
-        output: OutputChoice,
-    },
-    /// Show one client.
-    Show {
-        /// The client's id.
-        client_id: String,
-        #[command(flatten)]
-        output: OutputChoice,
-    },
-    /// Give a client a new secret; the old one stops working at once.
-    RotateSecret {
-        /// The client's id.
-        client_id: String,
-        #[command(flatten)]
-        output: OutputChoice,
-    },
-    /// Let a client get access tokens for resources (RFC 8707): for one that the setting `resources` declares
-    /// as `named`, or for any declared one when the client acts for itself (`client_credentials`).
-    OpenResource {
-        /// The client's id.
-        client_id: String,
-        /// The resource, exactly as it is declared (repeatable).
-        #[arg(required = true, value_name = "URI")]
-        resource: Vec<String>,
-        #[command(flatten)]
-        output: OutputChoice,
-    },
-    /// Undo `open-resource`: the client gets no new tokens for these resources. Tokens that it already has
-    /// work until they expire.
-    CloseResource {
-        /// The client's id.
-        client_id: String,
-        /// The resource, as `client show` prints it (repeatable).
-        #[arg(required = true, value_name = "URI")]
-        resource: Vec<String>,
-        #[command(flatten)]
-        output: OutputChoice,
-    },
-    /// Delete a client and everything that users allowed it.
-    Delete {
-        /// The client's id.
-        client_id: String,
-        /// Delete without asking first.
-        #[arg(long)]
-        yes: bool,
-        #[command(flatten)]
-        output: OutputChoice,
-    },
-}
-
-/// The examples in the help of `client create`.
-const CREATE_EXAMPLES: &str = "\
-Examples:
-  countersign client create --name 'Photo Album' --redirect-uri https://photos.example/callback
-  countersign client create --name Matrix --for synapse --url https://matrix.example
-  countersign client create --name Nightly --grant-type client_credentials";
-
-#[derive(Debug, Subcommand)]
 pub(crate) enum KeyCommand {
     /// List all signing keys.
     List {
@@ -163,49 +93,6 @@ pub(crate) enum KeyCommand {
         #[command(flatten)]
         output: OutputChoice,
     },
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct NewClient {
-    /// The name that users see.
-    #[arg(long)]
-    pub(crate) name: String,
-    /// Register this application as it was tested (docs/clients.md), and print its settings with all values
-    /// filled in.
-    #[arg(long = "for", value_name = "APPLICATION", value_parser = applications(), requires = "url")]
-    #[arg(conflicts_with_all = ["redirect_uri", "grant_type", "scope", "public", "auth_method", "jwks_file", "jwks_uri", "client_uri"])]
-    pub(crate) application: Option<String>,
-    /// The address of that application.
-    #[arg(long, requires = "application")]
-    pub(crate) url: Option<String>,
-    /// A redirect URI (repeatable); required unless the grant types leave out `authorization_code`.
-    #[arg(long, value_name = "URI", required_unless_present_any = ["grant_type", "application"])]
-    pub(crate) redirect_uri: Vec<String>,
-    /// The client's home page. For a resource server, its resource URI: it may introspect the tokens for that
-    /// resource.
-    #[arg(long, value_name = "URI")]
-    pub(crate) client_uri: Option<String>,
-    /// A grant type of the client (repeatable); default: `authorization_code` and `refresh_token`.
-    #[arg(long, value_parser = grant_types())]
-    pub(crate) grant_type: Vec<String>,
-    /// A scope that the client may ask for (repeatable, or several in one text); default: `profile`.
-    #[arg(long)]
-    pub(crate) scope: Vec<String>,
-    /// A client that cannot keep a secret: it gets none and must use PKCE.
-    #[arg(long, conflicts_with = "auth_method")]
-    pub(crate) public: bool,
-    /// How the client authenticates; default: `client_secret_post`.
-    #[arg(long, value_parser = auth_methods())]
-    pub(crate) auth_method: Option<String>,
-    /// The file with the client's public keys (a JSON Web Key Set), for `private_key_jwt`.
-    #[arg(long, value_name = "FILE", conflicts_with = "jwks_uri")]
-    pub(crate) jwks_file: Option<PathBuf>,
-    /// The address of the client's public keys (a JSON Web Key Set), for `private_key_jwt`.
-    #[arg(long, value_name = "URI")]
-    pub(crate) jwks_uri: Option<String>,
-    /// A resource (RFC 8707) to open to the client, as `client open-resource` does (repeatable).
-    #[arg(long, value_name = "URI")]
-    pub(crate) resource: Vec<String>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -324,16 +211,4 @@ fn setting(name: &'static str, value: &'static str) -> Arg {
 
 fn signing_algorithms() -> clap::builder::PossibleValuesParser {
     SigningAlgorithm::ALL.map(SigningAlgorithm::name).into()
-}
-
-fn grant_types() -> clap::builder::PossibleValuesParser {
-    GrantType::ALL.map(GrantType::name).into()
-}
-
-fn applications() -> clap::builder::PossibleValuesParser {
-    applications::names().collect::<Vec<_>>().into()
-}
-
-fn auth_methods() -> clap::builder::PossibleValuesParser {
-    AuthenticationMethod::ALL.map(AuthenticationMethod::name).into()
 }

@@ -1,25 +1,24 @@
 //! `countersign client …`: the operator registers, shows, changes and deletes clients.
 
+mod create;
+pub(crate) mod fields;
+mod file;
+mod update;
+
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 
-use countersign_domain::client::{AuthenticationMethod, Client, DisplayMetadata};
+use countersign_domain::client::Client;
 use countersign_domain::id::ClientId;
-use countersign_domain::public_url::PublicUrl;
-use countersign_domain::registration::RequestedMetadata;
-use countersign_ports::{EntropyExt, Storage, StoreError};
-use countersign_usecases::Management;
-use countersign_usecases::clients::open_resource::{
-    OpenResourceError, close_resources, judge_opened, open_resources,
-};
-use countersign_usecases::clients::register_client::{
-    RegisterClientError, RegisteredClient, register_with_resources,
-};
+use countersign_ports::{Storage, StoreError};
+use countersign_usecases::clients::open_resource::{OpenResourceError, close_resources, open_resources};
 use countersign_usecases::clients::rotate_client_secret::rotate_client_secret;
 use countersign_usecases::context::clients::Clients;
+use countersign_usecases::{Management, Policy};
+use serde_json::Value;
 
-use crate::applications::{self, Application, Configuration, Values};
-use crate::cli::{ClientCommand, NewClient};
+use self::fields::Fields;
+use crate::cli::ClientCommand;
 use crate::client_output as output;
 use crate::config::Config;
 use crate::failure::Failure;
@@ -57,23 +56,10 @@ async fn carry_out(
 ) -> Result<(), Failure> {
     match command {
         ClientCommand::Create { client, output } => {
-            let known = known(&client)?;
-            let resources = client.resource.clone();
-            judge_opened(&management.policy.resources, &resources).map_err(refused)?;
-            let requested = match &known {
-                Some((application, app)) => application.requested(client.name, app),
-                None => requested(*client)?,
-            };
-            let created = register_with_resources(management, requested, resources).await;
-            let created = created.map_err(|error| match error {
-                RegisterClientError::Rejected(rejected) => Failure::Usage(rejected.to_string()),
-                RegisterClientError::Store(_) | RegisterClientError::IdTaken => {
-                    Failure::because("register the client", &error)
-                }
-            })?;
-            let configuration =
-                known.and_then(|(application, app)| configuration(management, &created, &application, &app));
-            output::created(&created, configuration.as_ref(), output.output, out)?;
+            create::create(*client, output.output, management, out).await?;
+        }
+        ClientCommand::Update { client, output } => {
+            update::update(*client, output.output, management, out).await?;
         }
         ClientCommand::List { output } => {
             output::list(&all_clients(management.clients).await?, output.output, out)?
@@ -109,57 +95,6 @@ async fn carry_out(
         }
     }
     Ok(())
-}
-
-/// The application that `--for` names, and its address.
-fn known(client: &NewClient) -> Result<Option<(Application, PublicUrl)>, Failure> {
-    let Some(application) = client.application.as_deref().and_then(applications::find) else {
-        return Ok(None);
-    };
-    let url = client.url.as_deref().unwrap_or_default();
-    let app = PublicUrl::parse(url.trim_end_matches('/'))
-        .map_err(|rejected| Failure::Usage(format!("--url {url:?}: {rejected}")))?;
-    Ok(Some((application, app)))
-}
-
-/// The application's settings, with the credentials of the client that was just registered.
-fn configuration(
-    management: Management<'_>,
-    created: &RegisteredClient,
-    application: &Application,
-    app: &PublicUrl,
-) -> Option<Configuration> {
-    let passphrase: [u8; 32] = management.entropy.bytes();
-    application.configuration(&Values {
-        issuer: &management.policy.public_url,
-        app,
-        client_id: &created.client.id.to_string(),
-        client_secret: created.secret.as_ref().map_or("", |secret| secret.expose()),
-        passphrase: &hex::encode(passphrase),
-    })
-}
-
-fn requested(client: NewClient) -> Result<RequestedMetadata, Failure> {
-    let method =
-        if client.public { Some(AuthenticationMethod::None.name().to_owned()) } else { client.auth_method };
-    let jwks = client.jwks_file.map(|path| {
-        let read = std::fs::read_to_string(&path);
-        read.map_err(|error| Failure::Usage(format!("{} cannot be read: {error}", path.display())))
-    });
-    Ok(RequestedMetadata {
-        client_name: Some(client.name),
-        redirect_uris: Some(client.redirect_uri).filter(|uris| !uris.is_empty()),
-        grant_types: Some(client.grant_type).filter(|names| !names.is_empty()),
-        scope: (!client.scope.is_empty()).then(|| client.scope.join(" ")),
-        token_endpoint_auth_method: method,
-        display: DisplayMetadata {
-            jwks: jwks.transpose()?,
-            jwks_uri: client.jwks_uri,
-            client_uri: client.client_uri,
-            ..DisplayMetadata::default()
-        },
-        ..RequestedMetadata::default()
-    })
 }
 
 async fn all_clients(clients: &Clients) -> Result<Vec<Client>, Failure> {
@@ -205,6 +140,22 @@ fn refused(error: OpenResourceError) -> Failure {
         OpenResourceError::ClientUnknown => Failure::Failed("no client has this id".to_owned()),
         OpenResourceError::Store(error) => store(&error),
     }
+}
+
+/// Says what a `client_uri` in a file gives the client, if that is a resource: the file may be a stranger's.
+fn note_introspection(policy: &Policy, fields: &Fields) -> Result<(), Failure> {
+    let Some(Value::String(uri)) = fields.get("client_uri") else { return Ok(()) };
+    let is_resource = !policy.public_url.is_loopback() && policy.resources.may_be_opened(uri) == Ok(true);
+    if is_resource {
+        note(&format!("by its client_uri, the client may introspect all tokens for {uri}"))
+    } else {
+        Ok(())
+    }
+}
+
+/// Tells people something beside the output.
+fn note(text: &str) -> Result<(), Failure> {
+    Ok(writeln!(io::stderr().lock(), "countersign: {text}")?)
 }
 
 fn unknown(client_id: &str) -> Failure {

@@ -1,17 +1,23 @@
 //! How clients are shown: aligned text for people, JSON with the names of RFC 7591 for scripts.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use countersign_domain::client::Client;
 use countersign_domain::id::ClientId;
+use countersign_domain::readable::is_hidden;
 use countersign_domain::secret::Secret;
+use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_usecases::clients::register_client::RegisteredClient;
 use serde_json::{Map, Value, json};
-use time::format_description::well_known::Rfc3339;
 
 use crate::applications::Configuration;
 use crate::cli::Output;
+use crate::client_command::fields;
 use crate::table;
+
+/// What is shown of a client, in order. `None` if a field has no value.
+type Shown = Vec<(&'static str, Option<Value>)>;
 
 /// Shows a new client with its secrets. They are shown only this once.
 pub(crate) fn created(
@@ -20,18 +26,20 @@ pub(crate) fn created(
     output: Output,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut fields = fields(&created.client);
+    let mut shown = fields::shown(&created.client);
     if let Some(secret) = &created.secret {
-        fields.insert("client_secret".to_owned(), json!(secret.expose()));
+        shown.push(("client_secret", Some(json!(secret.expose()))));
     }
-    fields.insert("registration_access_token".to_owned(), json!(created.registration_token.expose()));
+    shown.push(("registration_access_token", Some(json!(created.registration_token.expose()))));
     match (configuration, output) {
         (Some(Configuration { file, text, .. }), Output::Json) => {
-            fields.insert("configuration".to_owned(), json!({"file": file, "text": text}));
+            shown.push(("configuration", Some(json!({"file": file, "text": text}))));
         }
         (Some(_), Output::Table) | (None, _) => {}
     }
-    show(&fields, output, out)?;
+    // What is there, so that nobody overlooks the secrets. `client show` has the rest.
+    shown.retain(|(_, value)| value.is_some());
+    show(shown, output, out)?;
     note_if_table("The secrets are shown only once: save them now.", output, out)?;
     match configuration {
         Some(Configuration { title, file, text }) => {
@@ -43,16 +51,43 @@ pub(crate) fn created(
 
 /// Shows a client's new secret. It is shown only this once.
 pub(crate) fn rotated(id: ClientId, secret: &Secret, output: Output, out: &mut dyn Write) -> io::Result<()> {
-    let mut fields = Map::new();
-    fields.insert("client_id".to_owned(), json!(id.to_string()));
-    fields.insert("client_secret".to_owned(), json!(secret.expose()));
-    show(&fields, output, out)?;
+    let shown =
+        vec![("client_id", Some(json!(id.to_string()))), ("client_secret", Some(json!(secret.expose())))];
+    show(shown, output, out)?;
     note_if_table("The secret is shown only once: save it now. The old one no longer works.", output, out)
 }
 
-/// Shows a client.
+/// Shows every field of a client.
 pub(crate) fn client(client: &Client, output: Output, out: &mut dyn Write) -> io::Result<()> {
-    show(&fields(client), output, out)
+    show(fields::shown(client), output, out)
+}
+
+/// Shows which fields of a client changed.
+pub(crate) fn updated(
+    before: &Client,
+    after: &Client,
+    output: Output,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut shown = fields::shown(after);
+    let pairs = fields::shown(before).into_iter().zip(&shown);
+    let changed = pairs.filter(|((_, before), (_, after))| before != after);
+    let changed: Vec<_> = changed
+        .map(|((name, before), (_, after))| (name, value(name, before.as_ref()), value(name, after.as_ref())))
+        .collect();
+    match output {
+        Output::Json => {
+            let names: Vec<_> = changed.iter().map(|(name, ..)| name).collect();
+            shown.push(("changed", Some(json!(names))));
+            show(shown, output, out)
+        }
+        Output::Table if changed.is_empty() => writeln!(out, "nothing changed"),
+        Output::Table => {
+            let heading = ["CHANGED", "BEFORE", "NOW"].map(str::to_owned);
+            let rows = changed.into_iter().map(|(name, before, after)| [name.to_owned(), before, after]);
+            table::write(&std::iter::once(heading).chain(rows).collect::<Vec<_>>(), out)
+        }
+    }
 }
 
 /// Says that a client was deleted.
@@ -67,8 +102,8 @@ pub(crate) fn deleted(id: ClientId, output: Output, out: &mut dyn Write) -> io::
 pub(crate) fn list(clients: &[Client], output: Output, out: &mut dyn Write) -> io::Result<()> {
     match output {
         Output::Json => {
-            let clients: Vec<_> = clients.iter().map(fields).map(Value::Object).collect();
-            writeln!(out, "{:#}", Value::Array(clients))
+            let clients = clients.iter().map(|client| object(fields::shown(client))).collect();
+            writeln!(out, "{}", visible(&format!("{:#}", Value::Array(clients))))
         }
         Output::Table if clients.is_empty() => writeln!(out, "no clients"),
         Output::Table => {
@@ -85,39 +120,38 @@ fn row(client: &Client) -> [String; 5] {
         client.shown_name().into_owned(),
         client.authentication.method().to_owned(),
         client.origin.name().to_owned(),
-        created_at(client),
+        fields::created_at(client),
     ]
 }
 
-fn fields(client: &Client) -> Map<String, Value> {
-    let metadata = &client.metadata;
-    let redirect_uris: Vec<_> = metadata.redirect_uris.iter().map(|uri| uri.as_str()).collect();
-    let grant_types: Vec<_> = metadata.grant_types.iter().map(|grant_type| grant_type.name()).collect();
-    let fields = [
-        ("client_id", json!(client.id.to_string())),
-        ("client_name", json!(metadata.name)),
-        ("redirect_uris", json!(redirect_uris)),
-        ("scope", json!(metadata.scopes.to_string())),
-        ("grant_types", json!(grant_types)),
-        ("token_endpoint_auth_method", json!(client.authentication.method())),
-        ("registered_by", json!(client.origin.name())),
-        ("created_at", json!(created_at(client))),
-    ];
-    let document = client.document.iter().map(|document| ("document", json!(document)));
-    let address = metadata.display.client_uri.iter().map(|address| ("client_uri", json!(address)));
-    let resources = Some(&client.resources).filter(|open| !open.is_empty());
-    let resources = resources.map(|open| ("resources", json!(open)));
-    let more = address.chain(document).chain(resources);
-    fields.into_iter().chain(more).map(|(name, value)| (name.to_owned(), value)).collect()
+fn show(shown: Shown, output: Output, out: &mut dyn Write) -> io::Result<()> {
+    match output {
+        Output::Json => writeln!(out, "{}", visible(&format!("{:#}", object(shown)))),
+        Output::Table => {
+            let width = shown.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+            let mut lines = shown.iter().map(|(name, of)| (name, value(name, of.as_ref())));
+            lines.try_for_each(|(name, value)| writeln!(out, "{name:width$}  {value}"))
+        }
+    }
 }
 
-fn show(fields: &Map<String, Value>, output: Output, out: &mut dyn Write) -> io::Result<()> {
-    match output {
-        Output::Json => writeln!(out, "{:#}", Value::Object(fields.clone())),
-        Output::Table => {
-            let width = fields.keys().map(String::len).max().unwrap_or(0);
-            fields.iter().try_for_each(|(name, value)| writeln!(out, "{name:width$}  {}", plain(value)))
-        }
+/// A JSON object of the fields that have a value.
+fn object(shown: Shown) -> Value {
+    let fields = shown.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Value::Object(fields.collect::<Map<_, _>>())
+}
+
+/// A value in a table.
+fn value(name: &str, value: Option<&Value>) -> String {
+    let text = value.map(plain).filter(|text| !text.is_empty());
+    text.map_or_else(|| absent(name), |text| visible(&text).replace('\n', "\\n"))
+}
+
+/// What people see of a field without a value.
+fn absent(name: &str) -> String {
+    match name {
+        "id_token_signed_response_alg" => format!("{} (default)", SigningAlgorithm::Rs256.name()),
+        _ => "-".to_owned(),
     }
 }
 
@@ -129,6 +163,26 @@ fn plain(value: &Value) -> String {
     }
 }
 
+/// Escapes as in JSON what a terminal would obey or hide. Clients that registered themselves wrote what is shown,
+/// and their keys can hold any characters. In JSON, such characters stand only in strings.
+fn visible(text: &str) -> Cow<'_, str> {
+    let is_obeyed = |character: char| character != '\n' && is_hidden(character);
+    if !text.chars().any(is_obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_obeyed(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                escaped.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            escaped.push(character);
+        }
+    }
+    Cow::Owned(escaped)
+}
+
 /// Scripts read standard output, so notes for people appear only in the table format.
 fn note_if_table(text: &str, output: Output, out: &mut dyn Write) -> io::Result<()> {
     match output {
@@ -137,6 +191,5 @@ fn note_if_table(text: &str, output: Output, out: &mut dyn Write) -> io::Result<
     }
 }
 
-fn created_at(client: &Client) -> String {
-    client.created_at.format(&Rfc3339).unwrap_or_else(|_| client.created_at.to_string())
-}
+#[cfg(test)]
+mod tests;

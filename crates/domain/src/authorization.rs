@@ -19,11 +19,13 @@ use crate::pkce::CodeChallenge;
 use crate::redirect_uri::RedirectUri;
 use crate::resource::{ResourceRules, invalid_target};
 use crate::response_mode::ResponseMode;
-use crate::scope::{ScopeRejected, ScopeSet};
+use crate::scope::{Scope, ScopeRejected, ScopeSet};
 
 const MAX_NONCE_LENGTH: usize = 512;
 const MAX_LOGIN_HINT_LENGTH: usize = 128;
 const MAX_UI_LOCALES_LENGTH: usize = 128;
+/// The longest unknown scope that a refusal repeats.
+const MAX_REPEATED_SCOPE: usize = 40;
 
 /// The parameters that must not repeat. `resource` can repeat (RFC 8707), and unknown parameters are ignored.
 pub(crate) const SINGLE: [&str; 16] = [
@@ -237,17 +239,33 @@ pub fn judge_scope(
     let Some(requested) = requested else {
         return if may_be_missing { Ok(allowed) } else { Err(invalid_scope("scope is missing")) };
     };
-    let scope = ScopeSet::parse(requested).map_err(|rejected| {
-        invalid_scope(match rejected {
-            ScopeRejected::Unknown => "scope holds a value that this server does not know",
-            ScopeRejected::TooLong => "scope is longer than 512 characters",
-            ScopeRejected::Empty => "scope is empty",
-        })
+    let scope = ScopeSet::parse(requested).map_err(|rejected| match rejected {
+        ScopeRejected::Unknown => unknown_scope(requested),
+        ScopeRejected::TooLong => invalid_scope("scope is longer than 512 characters"),
+        ScopeRejected::Empty => invalid_scope("scope is empty"),
     })?;
-    if !scope.is_subset_of(allowed) {
-        return Err(invalid_scope("scope holds a value that the client did not register"));
+    let missing = scope.without(allowed);
+    if !missing.is_empty() {
+        return Err(invalid_scope(format!(
+            "scope holds {missing}, which the client did not register; it registered {allowed}"
+        )));
     }
     Ok(scope)
+}
+
+/// The refusal of a scope that this server does not know. Anyone can write a request, and its client may show
+/// what we answer. So the scope is repeated only if it is short and looks like the name of one, never if it
+/// could be markup, an address or a sentence.
+fn unknown_scope(requested: &str) -> OAuthError {
+    let looks_like_one = |name: &&str| {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b':');
+        name.len() <= MAX_REPEATED_SCOPE && name.bytes().all(is_plain)
+    };
+    let mut names = requested.split(' ').filter(|name| !name.is_empty());
+    let unknown = names.find(|name| ScopeSet::from_names([*name]).is_err()).filter(looks_like_one);
+    let known = ScopeSet::of(&Scope::ALL);
+    let unknown = unknown.unwrap_or("a value");
+    invalid_scope(format!("scope holds {unknown}, which this server does not know; it knows {known}"))
 }
 
 /// What the client wants from the page (OpenID Connect Core section 3.1.2.1).
@@ -309,6 +327,6 @@ fn invalid_request(description: impl Into<std::borrow::Cow<'static, str>>) -> OA
     OAuthError::new(OAuthErrorCode::InvalidRequest, description)
 }
 
-fn invalid_scope(description: &'static str) -> OAuthError {
+fn invalid_scope(description: impl Into<std::borrow::Cow<'static, str>>) -> OAuthError {
     OAuthError::new(OAuthErrorCode::InvalidScope, description)
 }

@@ -1,5 +1,6 @@
 //! Clients register, authenticate, and are changed.
 
+pub mod change_client;
 pub mod delete_client;
 pub mod open_resource;
 pub mod read_client;

@@ -3,8 +3,8 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { here } from "./app.mjs";
-import { nameOf } from "../registrations.mjs";
 import { FALSE, STEPS } from "./judge.mjs";
+import { command } from "./registering.mjs";
 
 const METHODS = { none: "none (public client)" };
 const WORDS = { yes: "yes", none: "–", fails: "**fails**" };
@@ -46,9 +46,9 @@ function fenced(file) {
 
 function section(row, { results }) {
   const known = Object.entries(row.known ?? {}).filter(([step]) => results[step] === "fails");
-  const name = nameOf(title(row));
-  const command = name && `Registered and configured by \`countersign client create --for ${name} --url https://app.example\`.`;
-  const notes = [command, row.note, ...known.map(([step, reason]) => `Fails at ${step}: ${reason}`)].filter(Boolean);
+  const commands = [row.prepare, command(row)].filter(Boolean).join("\n");
+  const registering = commands && `\`\`\`sh\n${commands}\n\`\`\``;
+  const notes = [row.note, ...known.map(([step, reason]) => `Fails at ${step}: ${reason}`), registering].filter(Boolean);
   const code = row.snippet ? [`\`\`\`\n${row.snippet.trim()}\n\`\`\``] : [row.file, row.beside].filter(Boolean).map(fenced);
   return [`### ${title(row)}`, ...notes, ...code].join("\n\n");
 }
@@ -63,7 +63,16 @@ Each of these libraries was installed in its published version and logged in to 
 application was given only the issuer's URL and the client that was registered for it. \`make test-clients\` runs all of this again. It writes this
 page (\`UPDATE_DOCS=1\`), or fails if the page is out of date.
 
-If an application has redirect URIs and settings of its own, \`countersign client create --for\` registers it as in this test and prints its settings, filled in.
+Above each application stands the command that registers its client as in this test, on the server's machine. If an application has redirect URIs and
+settings of its own, \`--for\` knows them: the command prints the settings, filled in. The small applications run at \`http://localhost:3000\` and read
+what the command printed from the environment:
+
+\`\`\`sh
+export ISSUER=http://localhost:8080 APP_URL=http://localhost:3000 CLIENT_ID=… CLIENT_SECRET=…
+\`\`\`
+
+A client can only ask for scopes that it registered, and gets ID tokens with the algorithm that it registered: \`profile\` and RS256 unless the command says
+otherwise. \`countersign client show\` prints what is registered, and \`client update\` changes it.
 
 Whatever library you use, identify users by \`sub\`, never by the wallet's address alone. Users can have several wallets and can unlink them, so an address can belong to another user next year.
 

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { App, freePort } from "./app.mjs";
 import { Browser, sentence } from "./browser.mjs";
 import { environment } from "../registrations.mjs";
+import { metadata } from "./registering.mjs";
 
 /** Registers a client as in RFC 7591. */
 export async function register(issuer, metadata) {
@@ -17,19 +18,6 @@ export async function register(issuer, metadata) {
   const text = await answer.text();
   assert.equal(answer.status, 201, `registration returned ${answer.status}: ${text}`);
   return JSON.parse(text);
-}
-
-/** The client metadata that a row describes. */
-export function metadata(row, appUrl) {
-  return {
-    client_name: row.library,
-    redirect_uris: [`${appUrl}${row.callback ?? "/callback"}`],
-    scopes: row.scopes,
-    token_endpoint_auth_method: row.method,
-    ...(row.algorithm ? { id_token_signed_response_alg: row.algorithm } : {}),
-    ...(row.steps.includes("logout") ? { post_logout_redirect_uris: [`${appUrl}/`] } : {}),
-    ...row.metadata,
-  };
 }
 
 /** The URL of an authorization request that shows whether the server remembers a browser. */

@@ -1,6 +1,9 @@
 use std::fs;
 
+use countersign_domain::registration;
+
 use super::*;
+use crate::client_command::fields;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/clients.md");
 
@@ -39,7 +42,10 @@ fn every_application_is_one_that_was_tested() {
         let title = find(&name).unwrap().title;
         let section = page.split_once(&format!("\n### {title}\n")).unwrap_or_else(|| panic!("{title}")).1;
         let section = section.split("\n### ").next().unwrap();
-        assert!(section.contains(&format!("`countersign client create --for {name} ")), "{section}");
+        assert!(
+            section.contains(&format!("countersign client create --name \"My app\" --for {name} --url ")),
+            "{section}"
+        );
     }
 }
 
@@ -52,9 +58,22 @@ fn settings_for_an_http_issuer_are_not_printed_for_an_https_one() {
 #[test]
 fn a_registration_is_at_the_address_of_the_application() {
     let app = PublicUrl::parse("https://matrix.example").unwrap();
-    let requested = find("synapse").unwrap().requested("Matrix".to_owned(), &app);
+    let registration = find("synapse").unwrap().registration(&app);
+    let requested = fields::requested(registration).unwrap();
     let callback = "https://matrix.example/_synapse/client/oidc/callback".to_owned();
     assert_eq!(requested.redirect_uris, Some(vec![callback]));
     let back_channel = requested.backchannel_logout_uri.as_deref();
     assert_eq!(back_channel, Some("https://matrix.example/_synapse/client/oidc/backchannel_logout"));
+}
+
+/// A field that [`fields::requested`] does not read would be lost.
+#[test]
+fn every_registration_is_one_that_the_rules_accept() {
+    let app = PublicUrl::parse("https://app.example").unwrap();
+    for name in names() {
+        let mut registration = find(&name).unwrap().registration(&app);
+        assert!(registration.keys().all(|field| fields::is_field(field)), "{name}");
+        registration.insert("client_name".to_owned(), Value::String(name.clone()));
+        registration::judge(fields::requested(registration).unwrap()).unwrap();
+    }
 }

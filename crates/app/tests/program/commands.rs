@@ -155,7 +155,8 @@ fn tables_are_for_people() {
     let create = ["client", "create", "--name", "Kiosk", "--redirect-uri", "http://127.0.0.1/cb", "--public"];
     let created = place.run(&create).out;
     assert!(
-        created.contains("token_endpoint_auth_method  none\n") && !created.contains("client_secret"),
+        created.contains("\ntoken_endpoint_auth_method             none\n")
+            && !created.contains("\nclient_secret"),
         "{created}"
     );
     let id = created.lines().find_map(|line| line.strip_prefix("client_id")).unwrap().trim();

@@ -2,7 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod challenge;
+mod clients;
 mod commands;
+mod documented;
 mod keys;
 mod place;
 mod serve;

@@ -53,12 +53,25 @@ pub async fn update_client(
         let rule = "is for the operator to say, for a client that the operator registered";
         return Err(RegistrationRejected::Field { field, rule }.into());
     }
-    let authentication = match (client.authentication, judged.method) {
-        (ClientAuthentication::Public, AuthenticationMethod::None) => ClientAuthentication::Public,
+    let authentication =
+        carried_over(client.authentication, judged.method).ok_or(UpdateClientError::MethodChange)?;
+    let client = Client { authentication, metadata: judged.metadata, ..client };
+    let is_there = context.clients.update(client.clone()).await?;
+    if is_there { Ok(client) } else { Err(UpdateClientError::TokenInvalid) }
+}
+
+/// The credential of a client whose metadata now names this method. `None` if it would have to be of another
+/// kind: an update makes no secret and takes none away.
+pub(crate) fn carried_over(
+    authentication: ClientAuthentication,
+    method: AuthenticationMethod,
+) -> Option<ClientAuthentication> {
+    match (authentication, method) {
+        (ClientAuthentication::Public, AuthenticationMethod::None) => Some(ClientAuthentication::Public),
         (ClientAuthentication::Secret { hash, .. }, AuthenticationMethod::Secret(method)) => {
-            ClientAuthentication::Secret { method, hash }
+            Some(ClientAuthentication::Secret { method, hash })
         }
-        (ClientAuthentication::Keys, AuthenticationMethod::PrivateKeyJwt) => ClientAuthentication::Keys,
+        (ClientAuthentication::Keys, AuthenticationMethod::PrivateKeyJwt) => Some(ClientAuthentication::Keys),
         (
             ClientAuthentication::Public,
             AuthenticationMethod::Secret(_) | AuthenticationMethod::PrivateKeyJwt,
@@ -67,13 +80,8 @@ pub async fn update_client(
         | (
             ClientAuthentication::Secret { .. },
             AuthenticationMethod::PrivateKeyJwt | AuthenticationMethod::None,
-        ) => {
-            return Err(UpdateClientError::MethodChange);
-        }
-    };
-    let client = Client { authentication, metadata: judged.metadata, ..client };
-    let is_there = context.clients.update(client.clone()).await?;
-    if is_there { Ok(client) } else { Err(UpdateClientError::TokenInvalid) }
+        ) => None,
+    }
 }
 
 /// Finds a field that only the operator may change, for a client that the operator registered. With its

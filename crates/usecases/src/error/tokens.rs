@@ -120,10 +120,7 @@ impl Refuse for ProgramChallengeError {
             Self::ClientUnknown => unknown_client(),
             Self::GrantTypeNotAllowed => grant_type_not_allowed(),
             Self::Account(error) => error.refusal(),
-            Self::Scope(_) | Self::ScopeNotRegistered => {
-                OAuthError::new(Code::InvalidScope, "scope must name scopes that the client registered")
-            }
-            Self::Resource(error) => error.clone(),
+            Self::Scope(error) | Self::Resource(error) => error.clone(),
             Self::ResourceUnfit => OAuthError::new(
                 Code::InvalidTarget,
                 "the resources are too long to stand together in a text that people sign",

@@ -4,6 +4,7 @@
 //! ([`ProgramText`], docs/adr/0016-headless-login.md).
 
 use countersign_domain::audience::Audience;
+use countersign_domain::authorization::judge_scope;
 use countersign_domain::challenge::{self, ChallengeText, ProgramText, Purpose, ReadText};
 use countersign_domain::client::Client;
 use countersign_domain::client_auth::ClientCredentials;
@@ -12,7 +13,7 @@ use countersign_domain::grant_type::GrantType;
 use countersign_domain::id::{ClientId, GrantId, UserId};
 use countersign_domain::id_token::SignedText;
 use countersign_domain::particulars::Particulars;
-use countersign_domain::scope::{Scope, ScopeRejected, ScopeSet};
+use countersign_domain::scope::Scope;
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_domain::wallet::{AccountName, WalletAccount, WalletProof};
 use countersign_ports::{
@@ -55,12 +56,9 @@ pub enum ProgramChallengeError {
     /// It is not clear which wallet is meant.
     #[error(transparent)]
     Account(#[from] RecognizeError),
-    /// The scope is not valid.
+    /// The scope is not valid, or the client did not register it.
     #[error("scope is refused")]
-    Scope(#[from] ScopeRejected),
-    /// The client did not register the scope.
-    #[error("scope holds a value that the client did not register")]
-    ScopeNotRegistered,
+    Scope(#[source] OAuthError),
     /// A resource is not valid.
     #[error("resource is refused")]
     Resource(#[source] OAuthError),
@@ -84,10 +82,7 @@ pub async fn issue_program_challenge(
         return Err(ProgramChallengeError::GrantTypeNotAllowed);
     }
     let RecognizedAccount { account, kind, chain_id } = recognize_account(&*context.wallets, asked.name)?;
-    let scope = asked.scope.map_or(Ok(client.metadata.scopes), ScopeSet::parse)?;
-    if !scope.is_subset_of(client.metadata.scopes) {
-        return Err(ProgramChallengeError::ScopeNotRegistered);
-    }
+    let scope = judge_scope(asked.scope, &client, true).map_err(ProgramChallengeError::Scope)?;
     let resources =
         choose_resources(context, &client, asked.resources).await.map_err(|rejected| match rejected {
             ResourcesRejected::Refused(error) => ProgramChallengeError::Resource(error),

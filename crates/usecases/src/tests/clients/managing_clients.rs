@@ -1,12 +1,15 @@
+use countersign_domain::client::{Client, ClientOrigin};
+use countersign_domain::id::ClientId;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::secret::Secret;
 
 use crate::Refuse;
+use crate::clients::change_client::{ChangeClientError, change_client};
 use crate::clients::delete_client::delete_client;
 use crate::clients::read_client::read_client;
 use crate::clients::rotate_client_secret::rotate_client_secret;
 use crate::clients::update_client::{UpdateClientError, update_client};
-use crate::tests::world::{REDIRECT_URI, World};
+use crate::tests::world::{REDIRECT_URI, TestClient, World};
 
 fn renamed(method: Option<&str>) -> RequestedMetadata {
     RequestedMetadata {
@@ -81,4 +84,54 @@ async fn a_client_keeps_its_secret_and_cannot_choose_another() {
     let other = Secret::new("a secret of my own");
     assert!(matches!(update(Some(&other)).await, Err(UpdateClientError::OtherSecret)));
     assert!(update(client.secret.as_ref()).await.is_ok());
+}
+
+async fn stored(world: &World, client: &TestClient) -> Client {
+    let id = ClientId::named(&client.id).unwrap();
+    world.context.clients.find_fresh(id).await.unwrap().unwrap()
+}
+
+#[tokio::test]
+async fn the_operator_changes_the_metadata_of_a_client_and_nothing_else() {
+    let world = World::new();
+    for origin in [ClientOrigin::Operator, ClientOrigin::SelfRegistered] {
+        let client = world.client_by(origin).await;
+        let before = stored(&world, &client).await;
+        let changed = change_client(world.context.management(), before.clone(), renamed(None)).await.unwrap();
+        assert_eq!(changed, Client { metadata: changed.metadata.clone(), ..before });
+        assert_eq!(changed, stored(&world, &client).await);
+        assert_eq!(changed.metadata.name, "New name");
+        let code = world.code(&client, "toy-ann", &[]).await;
+        assert!(world.exchange(&client, &code).await.is_ok(), "the secret is the same");
+    }
+}
+
+#[tokio::test]
+async fn the_operator_changes_a_client_by_the_rules_of_registration() {
+    let world = World::new();
+    let client = world.client().await;
+    let before = stored(&world, &client).await;
+    let change = |requested| change_client(world.context.management(), before.clone(), requested);
+    let own = world.context.policy.public_url.join("/oauth/login");
+    let to_us = RequestedMetadata { redirect_uris: Some(vec![own]), ..renamed(None) };
+    assert!(matches!(change(to_us).await, Err(ChangeClientError::Rejected(_))));
+    let nameless = RequestedMetadata { client_name: None, ..renamed(None) };
+    assert!(matches!(change(nameless).await, Err(ChangeClientError::Rejected(_))));
+    let refused = change(renamed(Some("none"))).await;
+    assert!(matches!(refused, Err(ChangeClientError::MethodChange)), "the secret would be lost");
+    assert_eq!(before, stored(&world, &client).await);
+}
+
+#[tokio::test]
+async fn the_operator_changes_no_client_that_is_gone_or_that_its_document_describes() {
+    let world = World::new();
+    let client = world.client().await;
+    let known = stored(&world, &client).await;
+    let document = Some("https://app.example/client.json".to_owned());
+    let described = Client { document, ..known.clone() };
+    let refused = change_client(world.context.management(), described, renamed(None)).await.unwrap_err();
+    assert!(refused.to_string().starts_with("https://app.example/client.json describes this client"));
+    delete_client(&world.context, &client.id, &client.registration_token).await.unwrap();
+    let gone = change_client(world.context.management(), known, renamed(None)).await;
+    assert!(matches!(gone, Err(ChangeClientError::ClientUnknown)));
 }

@@ -70,6 +70,57 @@ async fn a_026_to_a_034_every_other_refusal_goes_to_the_client_with_state_and_is
 }
 
 #[tokio::test]
+async fn a_scope_that_is_refused_is_named_beside_those_that_are_not() {
+    let world = World::new();
+    let client = world.client().await;
+    let known = "it knows openid profile email offline_access wallets wallet_proof";
+    let unknown = |name: &str| format!("scope holds {name}, which this server does not know; {known}");
+    let cases = [
+        (
+            "openid",
+            "scope holds openid, which the client did not register; it registered profile email".to_owned(),
+        ),
+        (
+            "profile wallets openid",
+            "scope holds openid wallets, which the client did not register; it registered profile email"
+                .to_owned(),
+        ),
+        ("profile groups", unknown("groups")),
+        ("mcp:tools-1", unknown("mcp:tools-1")),
+    ];
+    for (scope, description) in cases {
+        let (to, _) = refusal(&world, &request(&client, &[("scope", scope)])).await;
+        assert_eq!(parameter(&to.unwrap(), "error_description"), Some(description), "{scope}");
+    }
+}
+
+/// Clients show descriptions, and anyone can write a link with a scope of their choice.
+#[tokio::test]
+async fn a_refusal_repeats_no_scope_that_could_be_markup_or_an_address_or_a_sentence() {
+    let world = World::new();
+    let client = world.client().await;
+    let long = "x".repeat(41);
+    for scope in [
+        "<b>call</b>",
+        "https://evil.example/",
+        "evil.example",
+        "call+49-30",
+        "caf\u{e9}",
+        "a\tb",
+        "'",
+        "\"",
+        &long,
+    ] {
+        let (to, _) = refusal(&world, &request(&client, &[("scope", scope)])).await;
+        let told = parameter(&to.unwrap(), "error_description").unwrap();
+        assert!(
+            told.starts_with("scope holds a value, which this server does not know; "),
+            "{scope}: {told}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_028_state_and_scope_may_be_missing_with_an_s256_challenge_only() {
     let world = World::new();
     let client = world.client().await;

@@ -211,6 +211,11 @@ async fn a_055_what_cannot_stand_in_a_text_is_refused() {
     };
     assert_eq!(refusal(Some("openid"), &[]).await, "invalid_scope");
     assert_eq!(refusal(Some("what"), &[]).await, "invalid_scope");
+    let told = challenge(&world, &client, Some("openid"), &[]).await.unwrap_err().refusal().description;
+    assert!(
+        told.starts_with("scope holds openid, which the client did not register; it registered "),
+        "{told}"
+    );
     assert_eq!(refusal(None, &["urn:countersign:scope:wallets"]).await, "invalid_target");
     assert_eq!(refusal(None, &["no uri"]).await, "invalid_target");
     let long: &'static str = format!("https://a.example/{}", "a".repeat(1_000)).leak();

@@ -48,7 +48,7 @@ pub(crate) fn issue(public_url: &PublicUrl) -> Operation {
               bip122:000000000019d6689c085ae165831e93 (Bitcoin), bip122:12a765e31ffd4059bada1e25190f6e98 (Litecoin)"),
             UNKNOWN_CLIENT,
             ("unauthorized_client", "the client did not register this grant type"),
-            ("invalid_scope", "scope must name scopes that the client registered"),
+            ("invalid_scope", "scope holds openid, which the client did not register; it registered profile"),
             ("invalid_target", "resource must be an absolute URI without a fragment"),
         ],
     )

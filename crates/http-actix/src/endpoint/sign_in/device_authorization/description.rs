@@ -32,7 +32,7 @@ pub(crate) fn begin(public_url: &PublicUrl) -> Operation {
         400,
         &[
             ("unauthorized_client", "the client did not register this grant type"),
-            ("invalid_scope", "scope holds a value that the client did not register"),
+            ("invalid_scope", "scope holds openid, which the client did not register; it registered profile"),
             NO_FORM,
         ],
     )

@@ -39,7 +39,7 @@ pub(crate) fn push() -> Operation {
         &[
             ("invalid_request", "Invalid redirect_uri"),
             ("invalid_request", "request_uri cannot be pushed"),
-            ("invalid_scope", "scope holds a value that the client did not register"),
+            ("invalid_scope", "scope holds openid, which the client did not register; it registered profile"),
             ("invalid_request", "dpop_jkt is not the key of the DPoP proof"),
             ("use_dpop_nonce", "DPoP proof needs the nonce of the header DPoP-Nonce"),
             NO_FORM,

@@ -1,0 +1,53 @@
+//! The operator changes a client at the terminal. No request of a client does that.
+
+use countersign_domain::client::Client;
+use countersign_domain::registration::{RegistrationRejected, RequestedMetadata};
+use countersign_ports::StoreError;
+
+use crate::Management;
+use crate::clients::register_client::judge;
+use crate::clients::update_client::carried_over;
+
+/// Why the client stays as it is.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangeClientError {
+    /// The client is what its document says.
+    #[error("{0} describes this client: change that document")]
+    Described(String),
+    /// The metadata breaks a rule of registration.
+    #[error("client metadata is refused")]
+    Rejected(#[from] RegistrationRejected),
+    /// The client has one kind of credential, and the metadata names another.
+    #[error(
+        "the authentication method cannot change between a secret, keys and none: register another client, \
+         and delete this one"
+    )]
+    MethodChange,
+    /// The client was deleted meanwhile.
+    #[error("client is not registered")]
+    ClientUnknown,
+    /// The client could not be stored.
+    #[error("client could not be stored")]
+    Store(#[from] StoreError),
+}
+
+/// Replaces the metadata of a client that was just read, by the rules of registration. Its id, its secret, who
+/// registered it and what is open to it stay. From the answer on, every replica uses the new values.
+pub async fn change_client(
+    management: Management<'_>,
+    client: Client,
+    requested: RequestedMetadata,
+) -> Result<Client, ChangeClientError> {
+    if let Some(document) = client.document {
+        return Err(ChangeClientError::Described(document));
+    }
+    let judged = judge(management, requested)?;
+    let authentication =
+        carried_over(client.authentication, judged.method).ok_or(ChangeClientError::MethodChange)?;
+    let client = Client { authentication, metadata: judged.metadata, ..client };
+    if !management.clients.update(client.clone()).await? {
+        return Err(ChangeClientError::ClientUnknown);
+    }
+    tracing::info!(client.id = %client.id, "client changed by the operator");
+    Ok(client)
+}
