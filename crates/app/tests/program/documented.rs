@@ -17,7 +17,8 @@ const SETTINGS: [(&str, &str); 2] = [
     ("COUNTERSIGN_PUBLIC_URL", "https://auth.example.com"),
     (
         "COUNTERSIGN_RESOURCES",
-        "https://mcp.example.com/mcp, https://payroll.example.com/mcp named, https://api.example.com",
+        "https://mcp.example.com/mcp, https://api.example.com, https://photos.example.com/api, \
+         https://payroll.example.com/api named",
     ),
 ];
 
@@ -44,8 +45,9 @@ fn creating(page: &str) -> Vec<String> {
     commands.filter(|command| command.starts_with(CREATE)).collect()
 }
 
-/// Runs a command as a shell does, and returns the client that it registers.
+/// Runs a command as a shell does, and returns the client that it registers, instead of writing it to a file.
 fn run(place: &Place, command: &str) -> Value {
+    let command = command.split(" > ").next().unwrap().replace("--output json", "");
     let binary = Path::new(env!("CARGO_BIN_EXE_countersign"));
     let path = format!("{}:{}", binary.parent().unwrap().display(), std::env::var("PATH").unwrap());
     let mut shell = Command::new("sh");
