@@ -75,6 +75,13 @@ pub(crate) struct Config {
     pub(crate) shown: Vec<Shown>,
 }
 
+impl Config {
+    /// Where the value of the setting with this name comes from.
+    pub(crate) fn origin(&self, name: &str) -> Option<&str> {
+        self.shown.iter().find(|shown| shown.name == name).map(|shown| shown.origin.as_str())
+    }
+}
+
 /// Who can register clients over HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RegistrationMode {

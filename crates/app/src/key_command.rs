@@ -73,14 +73,15 @@ async fn rotate(
     config: &Config,
     wiring: &Wiring,
 ) -> Result<(), Failure> {
-    let secret = operator_secret::load_or_create(config, wiring)
+    let secret = operator_secret::load(config, wiring)
         .map_err(|error| Failure::because("get the secret (secret)", &error))?;
-    let now = wiring.clock.now();
     let stored = stored_keys(store).await?;
     check_secret(&secret, &stored)?;
+    let now = wiring.clock.now();
+    let at_once = rotation.at_once;
     let mut made = false;
     for algorithm in rotation.algorithms {
-        let wanted = if rotation.at_once {
+        let wanted = if at_once {
             Some(key_wanted_at_once(&stored, algorithm, now))
         } else {
             key_wanted(&stored, algorithm, now)
@@ -95,7 +96,7 @@ async fn rotate(
             )));
         }
         made = true;
-        if rotation.at_once {
+        if at_once {
             // Only after the new key exists: at every moment some key must be able to sign.
             for old in good_keys(&stored, algorithm) {
                 store.withdraw_signing_key(&old.kid, now).await.map_err(|error| failed(&error))?;

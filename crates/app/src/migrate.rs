@@ -10,6 +10,7 @@ use crate::wiring::Wiring;
 /// Runs the missing migrations and names them.
 pub(crate) async fn migrate(config: &Config, wiring: &Wiring, out: &mut dyn Write) -> Result<(), Failure> {
     let scheme = opening::scheme(config, wiring)?;
+    opening::introduce(config, scheme);
     let names = scheme
         .migrate(&config.database_url)
         .await

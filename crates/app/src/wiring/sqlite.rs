@@ -1,14 +1,14 @@
 //! `sqlite://path`: the embedded default.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use countersign_adapters_sqlite::{SqliteOptions, SqliteStorage, WriteStats};
+use countersign_adapters_sqlite::{self as sqlite, SqliteOptions, SqliteStorage, WriteStats};
 use countersign_metrics::WriterFigures;
 use tokio::task::spawn_blocking;
 
-use super::{DatabaseUrl, OpenError, OpenStorage, StorageScheme};
+use super::{DatabaseUrl, Found, OpenError, OpenStorage, StorageScheme};
 
 /// SQLite in one file. `sqlite://data/a.db` is relative to the working directory; `sqlite:///data/a.db` is an
 /// absolute path.
@@ -39,6 +39,25 @@ impl StorageScheme for SqliteScheme {
         Some(PathBuf::from(format!("{}.secret", url.rest())))
     }
 
+    /// With an absolute path: a relative one names another file in every folder.
+    fn place(&self, url: &DatabaseUrl) -> String {
+        match std::path::absolute(url.rest()) {
+            Ok(path) => format!("sqlite://{}", path.display()),
+            Err(_) => url.to_string(),
+        }
+    }
+
+    async fn look(&self, url: &DatabaseUrl) -> Result<Found, OpenError> {
+        let path = PathBuf::from(url.rest());
+        let looked = spawn_blocking(move || sqlite::look(&path)).await;
+        Ok(match looked.map_err(unusable)?.map_err(unusable)? {
+            sqlite::Found::Ours => Found::Ours,
+            sqlite::Found::Nothing => Found::Nothing,
+            sqlite::Found::Empty => Found::Empty,
+            sqlite::Found::Foreign => Found::Foreign,
+        })
+    }
+
     async fn open(&self, url: &DatabaseUrl) -> Result<OpenStorage, OpenError> {
         let path = PathBuf::from(url.rest());
         let opened = spawn_blocking(move || SqliteStorage::open(&path, SqliteOptions::default())).await;
@@ -54,7 +73,7 @@ impl StorageScheme for SqliteScheme {
 
     async fn migrate(&self, url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
         let path = PathBuf::from(url.rest());
-        let migrated = spawn_blocking(move || countersign_adapters_sqlite::migrate(Path::new(&path))).await;
+        let migrated = spawn_blocking(move || sqlite::migrate(&path)).await;
         migrated.map_err(unusable)?.map_err(unusable)
     }
 }

@@ -31,7 +31,7 @@ fn in_state(keys: &[Value], state: &str) -> Vec<String> {
 
 #[test]
 fn the_first_start_makes_a_key_of_each_algorithm_and_they_are_listed() {
-    let place = Place::new();
+    let place = Place::with_database();
     assert_eq!(place.run(&["key", "list"]).out, "no keys: the first server creates them\n");
     let place = place_with_keys();
     let keys = list(&place);
@@ -55,7 +55,7 @@ fn a_rotation_announces_the_next_keys_once() {
     assert_eq!((in_state(&keys, "active"), in_state(&keys, "next").len()), (in_state(&before, "active"), 3));
     let again = place.run(&["key", "rotate"]);
     assert_eq!(
-        (again.code, again.err.as_str()),
+        (again.code, again.told()),
         (
             1,
             "countersign: the next keys already exist; `countersign key rotate --now` replaces all keys at \
@@ -97,9 +97,22 @@ fn a_key_is_given_up_unless_it_is_the_only_one_that_can_sign() {
     assert_eq!(in_state(&keys, "withdrawn"), first[..1]);
     assert_eq!(in_state(&keys, "active").len(), 3, "the next one signs at once");
     let again = place.run(&["key", "retire", &first[0]]);
-    assert_eq!(again.err, format!("countersign: the key {} is already withdrawn\n", first[0]));
+    assert_eq!(again.told(), format!("countersign: the key {} is already withdrawn\n", first[0]));
     let unknown = place.run(&["key", "retire", "-nobody"]);
-    assert_eq!((unknown.code, unknown.err.as_str()), (1, "countersign: no signing key has the id -nobody\n"));
+    assert_eq!((unknown.code, unknown.told()), (1, "countersign: no signing key has the id -nobody\n"));
+}
+
+#[test]
+fn a_rotation_creates_no_secret() {
+    let place = place_with_keys();
+    let secret = place.path("data/countersign.db.secret");
+    fs::remove_file(&secret).unwrap();
+    let refused = place.run(&["key", "rotate"]);
+    assert!(
+        refused.code == 1 && refused.err.contains("there is no file data/countersign.db.secret"),
+        "{refused:?}"
+    );
+    assert!(!secret.exists());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod challenge;
 mod commands;
+mod database;
 mod keys;
 mod place;
 mod serve;
