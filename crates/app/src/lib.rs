@@ -56,6 +56,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, wiring: Wiring) -> ExitCode
     let matches = match cli::command().try_get_matches_from(args) {
         Ok(matches) => matches,
         Err(error) => {
+            let error = cli::flags::explain(error);
             // Help and version come this way too, with exit code 0. If they cannot be printed, there is no
             // other way to say so.
             let _ = error.print();

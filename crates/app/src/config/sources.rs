@@ -127,13 +127,15 @@ const THROWN_AWAY: [&str; 4] = ["database_url", "database_url_file", "secret", "
 type Texts = BTreeMap<&'static str, String>;
 
 fn flags(matches: &ArgMatches) -> Texts {
-    // A flag may stand before or after the command. The innermost matches contain both.
-    let mut innermost = matches;
-    while let Some((_, inner)) = innermost.subcommand() {
-        innermost = inner;
+    // A flag may stand before the command and after it, where it wins.
+    let mut texts = Texts::new();
+    let mut level = Some(matches);
+    while let Some(matches) = level {
+        let text = |name| Some((name, matches.try_get_one::<String>(name).ok().flatten()?.clone()));
+        texts.extend(settings::names().chain([settings::CONFIG]).filter_map(text));
+        level = matches.subcommand().map(|(_, inner)| inner);
     }
-    let text = |name| Some((name, innermost.try_get_one::<String>(name).ok().flatten()?.clone()));
-    settings::names().chain([settings::CONFIG]).filter_map(text).collect()
+    texts
 }
 
 fn environment(

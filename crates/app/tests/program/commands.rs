@@ -21,12 +21,15 @@ fn the_version_and_the_help_are_no_failures() {
     );
     let help = place.run(&["--help"]);
     assert!(
-        help.code == 0 && help.out.contains("--access-token-ttl") && !help.out.contains("--secret "),
+        help.code == 0 && help.out.contains("check-config") && !help.out.contains("--access-token-ttl"),
         "{}",
         help.out
     );
-    let short = place.run(&["-h"]);
-    assert!(short.out.contains("check-config") && !short.out.contains("--access-token-ttl"), "{}", short.out);
+    for command in ["serve", "check-config"] {
+        let help = place.run(&[command, "--help"]).out;
+        assert!(help.contains("--access-token-ttl") && !help.contains("--secret "), "{help}");
+    }
+    assert!(!place.run(&["serve", "-h"]).out.contains("--access-token-ttl"));
 }
 
 #[test]
@@ -35,6 +38,12 @@ fn an_unknown_command_or_flag_is_bad_usage() {
     assert_eq!(place.run(&["sevre"]).code, 2);
     let flag = place.run(&["serve", "--secret=x"]);
     assert!(flag.code == 2 && flag.err.contains("--secret-file"), "{}", flag.err);
+    let unused = place.run(&["client", "list", "--bind", "127.0.0.1:9"]);
+    assert!(
+        unused.code == 2 && unused.err.contains("'--bind' is a setting that this command does not use"),
+        "{}",
+        unused.err
+    );
 }
 
 #[test]
