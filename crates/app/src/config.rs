@@ -14,7 +14,7 @@ mod sources;
 mod spec;
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::thread;
 
@@ -147,6 +147,12 @@ impl Config {
         let mut reader = Reader::new(sources);
         let bind = reader.read(&settings::BIND);
         let public_url = reader.read(&settings::PUBLIC_URL);
+        let public_url = match bind {
+            Some(bind) if public_url.is_none() && !reader.is_given(&settings::PUBLIC_URL) => {
+                public_url_at(bind, &mut reader)
+            }
+            Some(_) | None => public_url,
+        };
         let database_url = reader.read(&settings::DATABASE_URL);
         let secret_is_given = reader.is_given(&settings::SECRET);
         let secret = reader.read(&settings::SECRET);
@@ -324,6 +330,22 @@ impl Config {
         };
         if mistakes.is_empty() { whole().ok_or(mistakes) } else { Err(mistakes) }
     }
+}
+
+/// The public URL of a server that was told none: this machine, at the port that it listens on.
+fn public_url_at(bind: SocketAddr, reader: &mut Reader<'_>) -> Option<PublicUrl> {
+    let host = match bind.ip() {
+        IpAddr::V4(ip) if ip.is_loopback() && ip != Ipv4Addr::LOCALHOST => ip.to_string(),
+        IpAddr::V4(_) | IpAddr::V6(_) => "localhost".to_owned(),
+    };
+    let (text, why) = match bind.port() {
+        // Known once the server listens: then it reads the settings again.
+        0 => (format!("http://{host}"), "default; the port will be that of bind"),
+        80 => (format!("http://{host}"), "default, with the port of bind"),
+        port => (format!("http://{host}:{port}"), "default, with the port of bind"),
+    };
+    reader.derive(&settings::PUBLIC_URL, &text, why);
+    PublicUrl::parse(&text).ok()
 }
 
 /// What the settings say about proxies in front of the server (F-04).

@@ -44,10 +44,18 @@ const GRACE: Duration = Duration::from_secs(24);
 /// How long the queued writes may take.
 const CLOSING: Duration = Duration::from_secs(5);
 
+/// Listens where the settings say. Comes before everything else: a second server on this address must not
+/// touch the first one's database.
+pub(crate) fn listen(config: &Config) -> Result<TcpListener, Failure> {
+    listener::listen(config.bind)
+        .map_err(|error| Failure::because(&format!("listen on {} (bind)", config.bind), &error))
+}
+
 /// Serves until a signal arrives. Temporary files are gone when this returns.
 pub(crate) async fn serve(
     config: Config,
     wiring: Wiring,
+    listener: TcpListener,
     mut throw_away: Option<ThrowAway>,
     clock_is_right: bool,
 ) -> Result<(), Failure> {
@@ -55,9 +63,6 @@ pub(crate) async fn serve(
         tracing::warn!("{warning}");
     }
     let mut signals = Signals::listen().map_err(|error| Failure::because("listen for signals", &error))?;
-    // First of all: a second server on this address must not touch the first one's database.
-    let listener = listener::listen(config.bind)
-        .map_err(|error| Failure::because(&format!("listen on {} (bind)", config.bind), &error))?;
     let metrics_listener =
         match config.metrics {
             MetricsPage::Nowhere | MetricsPage::Beside => None,

@@ -143,6 +143,33 @@ fn every_setting_works_in_the_file_and_a_list_may_be_one() {
 }
 
 #[test]
+fn the_public_url_has_the_port_that_the_server_listens_on() {
+    let at = |bind: &str| {
+        let start = start().variable("COUNTERSIGN_BIND", bind);
+        assert!(start.origin("public_url").starts_with("default"), "{bind}");
+        start.config().public_url.as_str().to_owned()
+    };
+    for bind in ["127.0.0.1:9000", "[::1]:9000", "0.0.0.0:9000", "[::]:9000"] {
+        assert_eq!(at(bind), "http://localhost:9000", "{bind}");
+    }
+    assert_eq!(at("127.0.0.2:9000"), "http://127.0.0.2:9000", "localhost leads elsewhere");
+    assert_eq!(at("127.0.0.1:80"), "http://localhost");
+    let given =
+        start().variable("COUNTERSIGN_PUBLIC_URL", "http://localhost:8080").flag("--bind=127.0.0.1:9000");
+    assert_eq!(given.config().public_url.as_str(), "http://localhost:8080");
+}
+
+#[test]
+fn a_server_that_asks_for_any_port_has_the_public_url_of_the_one_that_it_got() {
+    let start = start().flag("--bind=127.0.0.1:0");
+    let mut sources = start.sources();
+    sources.listening_on(SocketAddr::from(([127, 0, 0, 1], 41_000)));
+    let config = Config::load(&sources, &Wiring::standard(), Purpose::Serve).unwrap();
+    assert_eq!(config.public_url.as_str(), "http://localhost:41000");
+    assert_eq!(config.origin("bind"), Some("a free port, chosen by the system"));
+}
+
+#[test]
 fn the_settings_file_can_be_named_and_must_then_be_there() {
     let start = start();
     let path = start.holding("code_ttl = 14");

@@ -49,13 +49,19 @@ fn a_trial_leaves_nothing_behind_however_it_is_asked_to_end() {
 fn a_trial_says_where_to_look() {
     let (_place, temporary, mut server) = trial();
     let folder = names(&temporary).concat();
+    // The port that the system chose.
+    let url = format!("http://localhost:{}", server.address.port());
     server.signal("TERM");
     assert_eq!(server.end().0, Some(0));
     let mut told = String::new();
     server.child.stdout.take().unwrap().read_to_string(&mut told).unwrap();
-    for word in
-        ["http://localhost:8080 ", "http://localhost:8080/playground", "http://localhost:8080/docs", &folder]
-    {
+    for word in [
+        &format!("{url} "),
+        &format!("{url}/playground"),
+        &format!("{url}/docs"),
+        &folder,
+        "client list --dev",
+    ] {
         assert!(told.contains(word), "{word}: {told}");
     }
 }
