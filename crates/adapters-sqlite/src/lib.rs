@@ -29,7 +29,7 @@ mod store;
 
 pub use error::{MigrateError, OpenError};
 pub use file::FileError;
-pub use look::{Found, look};
+pub use look::{Found, files, look};
 pub use migrate::{migrate, revert_all};
 pub use options::SqliteOptions;
 pub use store::{SqliteStorage, WriteStats};

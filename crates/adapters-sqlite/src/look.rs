@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use diesel::prelude::*;
 use diesel::sql_types::Text;
@@ -89,4 +89,16 @@ fn says_not_a_database(error: &SqliteError) -> bool {
 struct Word {
     #[diesel(sql_type = Text)]
     word: String,
+}
+
+/// The files that SQLite keeps for the database at this path, the database first. Some may not exist now.
+pub fn files(path: &Path) -> Vec<PathBuf> {
+    ["", "-wal", "-shm"]
+        .into_iter()
+        .map(|end| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(end);
+            PathBuf::from(name)
+        })
+        .collect()
 }

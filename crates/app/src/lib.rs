@@ -23,6 +23,7 @@ mod config;
 mod demo_wallet;
 mod descriptors;
 mod failure;
+mod file_system;
 mod key_command;
 mod keys;
 mod migrate;
@@ -34,6 +35,7 @@ mod table;
 mod telemetry;
 mod throw_away;
 mod upkeep;
+mod warnings;
 pub mod wiring;
 
 use std::ffi::OsString;

@@ -33,6 +33,7 @@ use crate::operator_secret;
 use crate::shutdown::Signals;
 use crate::throw_away::ThrowAway;
 use crate::upkeep::Upkeeper;
+use crate::warnings;
 use crate::wiring::{OpenStorage, Wiring};
 
 /// How long the server still takes requests after its readiness turned 503, so that load balancers can look
@@ -59,7 +60,7 @@ pub(crate) async fn serve(
     mut throw_away: Option<ThrowAway>,
     clock_is_right: bool,
 ) -> Result<(), Failure> {
-    for warning in config.warnings.iter().cloned().chain(descriptors::warning()) {
+    for warning in warnings::of(&config, &wiring) {
         tracing::warn!("{warning}");
     }
     let mut signals = Signals::listen().map_err(|error| Failure::because("listen for signals", &error))?;
@@ -215,12 +216,6 @@ fn say_where(config: &Config, running: &Running, throw_away: Option<&ThrowAway>)
     if config.metrics == MetricsPage::Beside && !config.public_url.is_loopback() {
         tracing::info!(
             "anyone who can reach the server can read /metrics: block it at the proxy, or set metrics_listen"
-        );
-    }
-    if config.public_url.is_loopback() && !config.bind.ip().is_loopback() {
-        tracing::warn!(
-            "the server listens to the network, but its public URL is loopback: only this machine can sign in \
-             (set public_url)"
         );
     }
     let mut out = io::stdout();

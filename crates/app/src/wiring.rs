@@ -73,6 +73,11 @@ pub trait StorageScheme: Send + Sync {
         url.to_string()
     }
 
+    /// What may go wrong with a database in this place. Each warning is a sentence that says what to do.
+    fn warnings(&self, _url: &DatabaseUrl) -> Vec<String> {
+        Vec::new()
+    }
+
     /// What is there now. Looking creates and changes nothing.
     async fn look(&self, url: &DatabaseUrl) -> Result<Found, OpenError>;
 

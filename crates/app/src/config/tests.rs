@@ -3,6 +3,7 @@
 mod mail;
 mod trial;
 mod values;
+mod warnings;
 
 use std::ffi::OsString;
 use std::fs;
@@ -401,23 +402,6 @@ fn a_coin_whose_chain_or_name_is_taken_is_refused() {
 }
 
 #[test]
-fn f_04_https_without_a_trusted_proxy_is_said_aloud() {
-    let warnings = |start: Start| start.config().warnings;
-    let https = || start().variable("COUNTERSIGN_PUBLIC_URL", "https://auth.example.com");
-    assert!(warnings(start()).is_empty(), "a server on loopback needs no proxy");
-    let forgotten = warnings(https());
-    assert!(
-        forgotten.len() == 1 && forgotten[0].contains("set trusted_proxies to the address of the proxy"),
-        "{forgotten:?}"
-    );
-    assert!(warnings(https().variable("COUNTERSIGN_TRUSTED_PROXIES", "10.0.0.1")).is_empty());
-    for everybody in ["0.0.0.0/0", "::/0", "10.0.0.1,::/0"] {
-        let warned = warnings(https().variable("COUNTERSIGN_TRUSTED_PROXIES", everybody));
-        assert!(warned.len() == 1 && warned[0].contains("every address is trusted"), "{warned:?}");
-    }
-}
-
-#[test]
 fn metrics_are_where_everybody_asks_only_when_somebody_said_so() {
     let https = || start().variable("COUNTERSIGN_PUBLIC_URL", "https://auth.example.com");
     assert_eq!(https().config().metrics, MetricsPage::Nowhere);
@@ -441,26 +425,6 @@ fn b_073_a_secret_in_a_file_that_others_may_read_is_refused() {
         assert_eq!(mistakes.is_empty(), is_taken, "{mode:o}: {mistakes:?}");
         assert!(mistakes.iter().all(|mistake| mistake.contains(&format!("mode {mode:03o}"))), "{mistakes:?}");
     }
-}
-
-#[test]
-fn b_073_a_settings_file_with_a_secret_that_others_may_read_is_told_of() {
-    let secret = start().file("secret = 'dGhpcyBpcyB0aGUgc2VjcmV0IG9mIGFsbCB0aGUgdGVzdHM'").config().warnings;
-    assert!(secret.len() == 1 && secret[0].contains("others on this machine may read it"), "{secret:?}");
-    let password = start();
-    let path = password.holding("smtp://ann:hunter2@mail.example");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-    let password = password
-        .variable("COUNTERSIGN_SMTP_URL_FILE", &path)
-        .variable("COUNTERSIGN_MAIL_FROM", "a@b.example");
-    let password = password.config().warnings;
-    assert!(password.len() == 1 && !password[0].contains("hunter2"), "{password:?}");
-    let password = start()
-        .file("smtp_url = 'smtp://ann:hunter2@mail.example'\nmail_from = 'a@b.example'")
-        .config()
-        .warnings;
-    assert!(password.len() == 1 && !password[0].contains("hunter2"), "{password:?}");
-    assert!(start().file("code_ttl = 30").config().warnings.is_empty());
 }
 
 #[test]

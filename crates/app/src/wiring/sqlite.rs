@@ -1,6 +1,7 @@
 //! `sqlite://path`: the embedded default.
 
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -9,6 +10,7 @@ use countersign_metrics::WriterFigures;
 use tokio::task::spawn_blocking;
 
 use super::{DatabaseUrl, Found, OpenError, OpenStorage, StorageScheme};
+use crate::file_system;
 
 /// SQLite in one file. `sqlite://data/a.db` is relative to the working directory; `sqlite:///data/a.db` is an
 /// absolute path.
@@ -47,6 +49,11 @@ impl StorageScheme for SqliteScheme {
         }
     }
 
+    fn warnings(&self, url: &DatabaseUrl) -> Vec<String> {
+        let path = Path::new(url.rest());
+        shared(path).into_iter().chain(exposed(path)).collect()
+    }
+
     async fn look(&self, url: &DatabaseUrl) -> Result<Found, OpenError> {
         let path = PathBuf::from(url.rest());
         let looked = spawn_blocking(move || sqlite::look(&path)).await;
@@ -77,6 +84,34 @@ impl StorageScheme for SqliteScheme {
         migrated.map_err(unusable)?.map_err(unusable)
     }
 }
+
+/// The warning about a file system that does not keep SQLite's locks.
+fn shared(path: &Path) -> Option<String> {
+    let name = file_system::shared(path)?;
+    Some(format!(
+        "database_url: {} is on {name}, where locks and shared memory cannot be relied on: a second process, such as a \
+         command, can destroy the database, and a write that was promised can be lost; put it on a local disk, or use \
+         PostgreSQL",
+        path.display()
+    ))
+}
+
+/// The warning about a database that others on this machine can read or change. Its log has the same data.
+fn exposed(path: &Path) -> Option<String> {
+    let modes = sqlite::files(path).into_iter().filter_map(|file| {
+        let mode = std::fs::metadata(&file).ok()?.mode() & 0o777;
+        (mode & OTHERS != 0).then_some((file, mode))
+    });
+    let (file, mode) = modes.into_iter().next()?;
+    let file = file.display();
+    Some(format!(
+        "database_url: {file} has mode {mode:03o}, so others on this machine may read who signed in where, or change it; \
+         run `chmod 600 {file}`"
+    ))
+}
+
+/// What everybody may do, and writing by the group. A group may read: that is how backups are made.
+const OTHERS: u32 = 0o027;
 
 fn figures(storage: &SqliteStorage) -> WriterFigures {
     let WriteStats { commits, commands, largest_batch, failures } = storage.write_stats();

@@ -66,7 +66,7 @@ fn check_config_shows_every_value_with_its_place_and_no_secret() {
     assert_eq!(line("database_url"), "postgres://ann:…@db/auth COUNTERSIGN_DATABASE_URL");
     assert_eq!(line("session_ttl"), "1800 default");
     assert_eq!(line("registration"), "open default while the public URL is loopback");
-    assert_eq!(out.lines().last(), Some("ok"));
+    assert!(out.lines().last().unwrap().starts_with("ok"), "{out}");
     assert!(!out.contains(&secret) && !out.contains("hunter2"), "{out}");
 }
 
