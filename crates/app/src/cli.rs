@@ -45,11 +45,15 @@ pub(crate) enum Command {
     CheckConfig,
     /// Register, show, change and delete clients.
     Client {
+        #[command(flatten)]
+        trial: TrialChoice,
         #[command(subcommand)]
         command: ClientCommand,
     },
     /// List, rotate and withdraw signing keys.
     Key {
+        #[command(flatten)]
+        trial: TrialChoice,
         #[command(subcommand)]
         command: KeyCommand,
     },
@@ -65,6 +69,13 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: DemoWalletCommand,
     },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TrialChoice {
+    /// Work on the `countersign serve --dev` that is running, instead of the database in the settings.
+    #[arg(long = "dev", global = true)]
+    pub(crate) is_chosen: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -49,7 +49,7 @@ use crate::cli::{Cli, Command};
 use crate::config::{Config, Purpose, Sources};
 use crate::failure::Failure;
 use crate::telemetry::Audience;
-use crate::throw_away::ThrowAway;
+use crate::throw_away::{ThrowAway, Trial};
 use crate::wiring::Wiring;
 
 /// Runs one command line with these adapters and returns the exit code: 0 success, 1 failure, 2 wrong
@@ -80,6 +80,19 @@ pub fn run(args: impl IntoIterator<Item = OsString>, wiring: Wiring) -> ExitCode
 fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failure> {
     let mut out = io::stdout();
     let command = cli.command.unwrap_or(Command::Serve { dev: false, clock_is_right: false });
+    match &command {
+        Command::Client { trial, .. } | Command::Key { trial, .. } if trial.is_chosen => {
+            sources.reach(&Trial::the_one()?);
+        }
+        Command::Serve { .. }
+        | Command::Migrate
+        | Command::CheckConfig
+        | Command::Client { .. }
+        | Command::Key { .. }
+        | Command::Challenge { .. }
+        | Command::Openapi
+        | Command::DemoWallet { .. } => {}
+    }
     let load =
         |sources: &Sources, purpose| Config::load(sources, &wiring, purpose).map_err(Failure::Settings);
     match command {
@@ -109,12 +122,12 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
             let config = load(&sources, Purpose::Serve)?;
             check_config::check_config(&config, &wiring, &mut out)
         }
-        Command::Client { command } => {
+        Command::Client { command, .. } => {
             let config = load(&sources, Purpose::Administer)?;
             let _flushed = telemetry::start(&config, Audience::Command);
             block_on(client_command::client(command, &config, &wiring, &mut out))
         }
-        Command::Key { command } => {
+        Command::Key { command, .. } => {
             let config = load(&sources, Purpose::Administer)?;
             let _flushed = telemetry::start(&config, Audience::Command);
             block_on(key_command::key(command, &config, &wiring, &mut out))

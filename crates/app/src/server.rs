@@ -91,6 +91,10 @@ pub(crate) async fn serve(
         tokio::spawn(serving);
     }
     let upkeep = [tokio::spawn(upkeeper.keep()), tokio::spawn(keys.keep())];
+    if let Some(folder) = &mut throw_away {
+        let announced = folder.announce(&config.public_url);
+        announced.map_err(|error| Failure::because(&format!("write to {}", folder.path()), &error))?;
+    }
     say_where(&config, &running, throw_away.as_ref());
     contract_chains::introduce(&config.wallets.ethereum_rpc);
 
@@ -236,7 +240,7 @@ fn trial(config: &Config, folder: &ThrowAway) -> String {
         String::new()
     };
     format!(
-        "\nCountersign is ready at {} (Ctrl+C stops it)\n\n{playground}  read            {}\n\nA trial: the database and the \
+        "\nCountersign is ready at {} (Ctrl+C stops it)\n\n{playground}  read            {}\n  commands        countersign client list --dev\n\nA trial: the database and the \
          secret are in {} and are deleted at the end.\n\n",
         url.as_str(),
         url.join("/docs"),

@@ -69,13 +69,18 @@ pub(crate) fn explain(mut error: clap::Error) -> clap::Error {
         }
         _ => return error,
     };
-    if !settings::names().any(|name| name.replace('_', "-") == flag) {
+    let text = if flag == "dev" {
+        "'countersign serve --dev' starts a server to try out, and 'countersign client' and 'countersign key' reach it with \
+         --dev"
+            .to_owned()
+    } else if settings::names().any(|name| name.replace('_', "-") == flag) {
+        format!(
+            "'--{flag}' is a setting that this command does not use; leave it out ('countersign serve --help' lists \
+             the settings)"
+        )
+    } else {
         return error;
-    }
-    let text = format!(
-        "'--{flag}' is a setting that this command does not use; leave it out ('countersign serve --help' lists \
-         the settings)"
-    );
+    };
     error.remove(ContextKind::SuggestedArg);
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![text.into()]));
     error
@@ -161,6 +166,10 @@ mod tests {
             "{unused}"
         );
         assert_eq!(unused.matches("tip:").count(), 1, "{unused}");
+        for words in [&["--dev"][..], &["migrate", "--dev"]] {
+            let trial = refused(words);
+            assert!(trial.contains("'countersign serve --dev' starts"), "{trial}");
+        }
         let misspelt = refused(&["client", "list", "--databse-url", "x"]);
         assert!(misspelt.contains("'--database-url'"), "{misspelt}");
         let nothing_near = refused(&["client", "list", "--wrokers", "2"]);

@@ -14,6 +14,7 @@ use clap::ArgMatches;
 use super::Mistake;
 use super::settings::{self, Spec};
 use crate::private_file;
+use crate::throw_away::Trial;
 
 /// The settings file that is read when none is named.
 const DEFAULT_FILE: &str = "countersign.toml";
@@ -26,6 +27,8 @@ pub(crate) enum Origin {
     Environment,
     File(PathBuf),
     TryOut,
+    /// A trial that is running, for commands with `--dev`.
+    Trial,
     /// The port that the system chose for a server that asked for any.
     System,
     Default,
@@ -39,6 +42,7 @@ impl Origin {
             Self::Environment => Spec::variable(name),
             Self::File(path) => format!("{name} in {}", path.display()),
             Self::TryOut => "serve --dev".to_owned(),
+            Self::Trial => "the running serve --dev".to_owned(),
             Self::System => "a free port, chosen by the system".to_owned(),
             Self::Default => "default".to_owned(),
         }
@@ -108,6 +112,19 @@ impl Sources {
         );
         let texts = Texts::from([("database_url", database_url)]);
         self.layers.push(Layer { origin: Origin::TryOut, texts });
+    }
+
+    /// For commands with `--dev`: the database and the address of the trial that is running. Its secret is
+    /// beside the database, and naming others is a mistake.
+    pub(crate) fn reach(&mut self, trial: &Trial) {
+        self.refuse_others(
+            "--dev takes the database and the secret of the `serve --dev` that is running; leave one of the two out",
+        );
+        let texts = Texts::from([
+            ("database_url", trial.database_url()),
+            ("public_url", trial.public_url.as_str().to_owned()),
+        ]);
+        self.layers.insert(0, Layer { origin: Origin::Trial, texts });
     }
 
     /// Any port was asked for, and the server listens on this one.

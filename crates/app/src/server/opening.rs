@@ -8,6 +8,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::config::{Config, DatabaseUrl};
 use crate::failure::{Failure, chain};
+use crate::throw_away::Trial;
 use crate::wiring::{Found, OpenError, OpenStorage, StorageScheme, Wiring};
 
 /// After this time the log says what is going on.
@@ -52,9 +53,19 @@ pub(crate) fn introduce(config: &Config, scheme: &dyn StorageScheme) {
 
 /// There is nothing to open, and this command is not one that creates a database.
 fn none_there(config: &Config, scheme: &dyn StorageScheme, what: &str) -> Failure {
+    let running = Trial::running();
+    let hint = match running.first() {
+        Some(trial) => {
+            format!(
+                " `countersign serve --dev` is running at {}: add --dev to reach it.",
+                trial.public_url.as_str()
+            )
+        }
+        None => String::new(),
+    };
     Failure::Failed(format!(
         "{what} {} ({}). Name the one that the server uses: --database-url, COUNTERSIGN_DATABASE_URL, or --config with the \
-         server's settings file. `countersign serve` and `countersign migrate` create one.",
+         server's settings file. `countersign serve` and `countersign migrate` create one.{hint}",
         scheme.place(&config.database_url),
         named_by(config),
     ))
