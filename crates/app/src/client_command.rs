@@ -19,6 +19,7 @@ use countersign_usecases::clients::rotate_client_secret::rotate_client_secret;
 use countersign_usecases::context::clients::Clients;
 
 use crate::applications::{self, Application, Configuration, Values};
+use crate::change_log::{self, ClientChange};
 use crate::cli::{ClientCommand, NewClient};
 use crate::client_output as output;
 use crate::config::Config;
@@ -71,6 +72,7 @@ async fn carry_out(
                     Failure::because("register the client", &error)
                 }
             })?;
+            change_log::client(created.client.id, ClientChange::Registered);
             let configuration =
                 known.and_then(|(application, app)| configuration(management, &created, &application, &app));
             output::created(&created, configuration.as_ref(), output.output, out)?;
@@ -86,15 +88,20 @@ async fn carry_out(
             let secret = rotate_client_secret(management, id)
                 .await
                 .map_err(|error| Failure::because("give the client a new secret", &error))?;
+            change_log::client(id, ClientChange::SecretRotated);
             output::rotated(id, &secret, output.output, out)?;
         }
         ClientCommand::OpenResource { client_id, resource, output } => {
             let changed = open_resources(management, client_id_of(&client_id)?, &resource).await;
-            output::client(&changed.map_err(refused)?, output.output, out)?;
+            let changed = changed.map_err(refused)?;
+            change_log::client(changed.id, ClientChange::ResourcesOpened);
+            output::client(&changed, output.output, out)?;
         }
         ClientCommand::CloseResource { client_id, resource, output } => {
             let changed = close_resources(management, client_id_of(&client_id)?, &resource).await;
-            output::client(&changed.map_err(refused)?, output.output, out)?;
+            let changed = changed.map_err(refused)?;
+            change_log::client(changed.id, ClientChange::ResourcesClosed);
+            output::client(&changed, output.output, out)?;
         }
         ClientCommand::Delete { client_id, yes, output } => {
             let client = find(management.clients, &client_id).await?;
@@ -105,6 +112,7 @@ async fn carry_out(
             if !removed {
                 return Err(unknown(&client_id));
             }
+            change_log::client(client.id, ClientChange::Deleted);
             output::deleted(client.id, output.output, out)?;
         }
     }

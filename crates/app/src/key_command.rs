@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+use crate::change_log;
 use crate::cli::{KeyCommand, Output};
 use crate::config::Config;
 use crate::failure::Failure;
@@ -89,17 +90,20 @@ async fn rotate(
         let Some(wanted) = wanted else { continue };
         let key = make_key(store, &secret, wiring.entropy.as_ref(), now, (algorithm, wanted)).await;
         let key = key.map_err(|error| Failure::because("make the key", &error))?;
-        if key.is_none() {
+        let Some(key) = key else {
             let name = algorithm.name();
             return Err(Failure::Failed(format!(
                 "{name} was rotated by someone else in the meantime: nothing was done"
             )));
-        }
+        };
+        change_log::key_made(&key);
         made = true;
         if at_once {
             // Only after the new key exists: at every moment some key must be able to sign.
             for old in good_keys(&stored, algorithm) {
-                store.withdraw_signing_key(&old.kid, now).await.map_err(|error| failed(&error))?;
+                if store.withdraw_signing_key(&old.kid, now).await.map_err(|error| failed(&error))? {
+                    change_log::key_withdrawn(old);
+                }
             }
         }
     }
@@ -148,6 +152,7 @@ async fn retire(
     if !store.withdraw_signing_key(kid, now).await.map_err(|error| failed(&error))? {
         return Err(Failure::Failed(format!("the key {kid} was withdrawn by someone else in the meantime")));
     }
+    change_log::key_withdrawn(key);
     Ok(match output {
         Output::Table => writeln!(out, "withdrew {kid}"),
         Output::Json => writeln!(out, "{}", json!({ "kid": kid, "state": KeyState::Withdrawn.name() })),

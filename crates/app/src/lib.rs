@@ -14,6 +14,7 @@
 
 mod applications;
 mod challenge_command;
+mod change_log;
 mod check_config;
 mod cli;
 mod client_command;

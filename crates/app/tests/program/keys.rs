@@ -103,6 +103,20 @@ fn a_key_is_given_up_unless_it_is_the_only_one_that_can_sign() {
 }
 
 #[test]
+fn what_was_rotated_or_withdrawn_at_the_command_line_is_logged_key_by_key() {
+    let place = place_with_keys();
+    let old = in_state(&list(&place), "active");
+    let variables = [("COUNTERSIGN_LOG_FORMAT", "json")];
+    let rotated = place.run_with(&["key", "rotate", "--now", "--algorithm", "RS256"], &variables);
+    let lines: Vec<Value> = rotated.told().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let said = |line: &Value| (line["message"].clone(), line["key.algorithm"].clone());
+    assert_eq!(lines.len(), 2, "{}", rotated.err);
+    assert_eq!(said(&lines[0]), ("signing key made".into(), "RS256".into()));
+    assert_eq!(said(&lines[1]), ("signing key withdrawn".into(), "RS256".into()));
+    assert_eq!(lines[1]["key.id"], old[0]);
+}
+
+#[test]
 fn a_rotation_creates_no_secret() {
     let place = place_with_keys();
     let secret = place.path("data/countersign.db.secret");
