@@ -161,6 +161,9 @@ pub(crate) enum KeyCommand {
         /// invalid.
         #[arg(long)]
         now: bool,
+        /// With `--now`: do it without asking first. Only a terminal is asked.
+        #[arg(long, requires = "now")]
+        yes: bool,
         /// Rotate only the keys of this algorithm.
         #[arg(long, value_parser = signing_algorithms())]
         algorithm: Option<String>,

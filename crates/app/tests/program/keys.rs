@@ -1,10 +1,11 @@
 //! `countersign key …`: what an operator sees of the signing keys and can do with them.
 
 use std::fs;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::place::Place;
+use crate::place::{Place, ended};
 use crate::server::Server;
 
 const ALGORITHMS: [&str; 3] = ["RS256", "ES256", "EdDSA"];
@@ -100,6 +101,35 @@ fn a_key_is_given_up_unless_it_is_the_only_one_that_can_sign() {
     assert_eq!(again.told(), format!("countersign: the key {} is already withdrawn\n", first[0]));
     let unknown = place.run(&["key", "retire", "-nobody"]);
     assert_eq!((unknown.code, unknown.told()), (1, "countersign: no signing key has the id -nobody\n"));
+}
+
+/// Runs a command at a terminal, types an answer, and returns the exit code and what the terminal showed.
+fn at_a_terminal(place: &Place, command: &str, answer: &str) -> (i32, String) {
+    let line = format!("{} {command}", env!("CARGO_BIN_EXE_countersign"));
+    let mut terminal = Command::new("script");
+    terminal.args(["--quiet", "--return", "--command", &line, "/dev/null"]);
+    terminal.current_dir(place.path("")).env_clear().env("PATH", "/usr/bin:/bin");
+    terminal.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let ended = ended(terminal, answer);
+    (ended.code, ended.out)
+}
+
+#[test]
+fn a_rotation_at_once_says_what_it_does_and_asks_at_a_terminal() {
+    let place = place_with_keys();
+    let before = list(&place);
+    let (code, shown) = at_a_terminal(&place, "key rotate --now", "no\n");
+    assert!(code == 1 && shown.contains("nothing was rotated"), "{shown}");
+    assert!(shown.contains("Nobody is signed out"), "{shown}");
+    assert!(in_state(&before, "active").iter().all(|kid| shown.contains(kid)), "{shown}");
+    assert_eq!(list(&place), before);
+    let (code, shown) = at_a_terminal(&place, "key rotate --now --algorithm RS256", "yes\n");
+    assert!(code == 0 && shown.matches("Type yes").count() == 1, "{shown}");
+    assert_eq!(in_state(&list(&place), "withdrawn").len(), 1);
+    let (code, shown) = at_a_terminal(&place, "key rotate --now --yes", "");
+    assert!(code == 0 && !shown.contains("Type yes"), "{shown}");
+    assert_eq!(in_state(&list(&place), "withdrawn").len(), 4);
+    assert_eq!(place.run(&["key", "rotate", "--yes"]).code, 2, "there is nothing to agree to");
 }
 
 #[test]

@@ -71,7 +71,8 @@ impl Place {
     }
 }
 
-fn ended(mut command: Command, input: &str) -> Ended {
+/// Runs a command with this input until it ends.
+pub(crate) fn ended(mut command: Command, input: &str) -> Ended {
     let mut child = command.spawn().unwrap();
     // A command that ends without reading its input closes the pipe first.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
