@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
+use crate::change_log;
 use crate::config::{Config, DatabaseUrl};
 use crate::failure::{Failure, chain};
 use crate::throw_away::Trial;
@@ -31,7 +32,16 @@ pub(crate) async fn at_once(config: &Config, wiring: &Wiring) -> Result<OpenStor
     let url = &config.database_url;
     let scheme = scheme(config, wiring)?;
     let opened = match scheme.look(url).await {
-        Ok(Found::Ours) => scheme.open(url).await,
+        Ok(Found::Ours) => {
+            introduce(config, scheme);
+            // A database of an older release: whoever asked for something else hears of this, too.
+            let migrated = scheme.migrate(url).await;
+            let migrated = migrated.map_err(|error| failure("migrate the database", url, &error))?;
+            if !migrated.is_empty() {
+                change_log::schema(&migrated);
+            }
+            scheme.open(url).await
+        }
         Ok(Found::Nothing) => return Err(none_there(config, scheme, "there is no database")),
         Ok(Found::Empty) => {
             return Err(none_there(config, scheme, "nothing of Countersign is in the database"));
@@ -39,9 +49,7 @@ pub(crate) async fn at_once(config: &Config, wiring: &Wiring) -> Result<OpenStor
         Ok(Found::Foreign) => return Err(foreign(config, scheme)),
         Err(error) => Err(error),
     };
-    let opened = opened.map_err(|error| failure("open the database", url, &error))?;
-    introduce(config, scheme);
-    Ok(opened)
+    opened.map_err(|error| failure("open the database", url, &error))
 }
 
 /// Says which database a command works on, and for which issuer. The line is for people; nothing depends on
