@@ -54,6 +54,8 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             command = [sys.argv[1], "client", "create", "--name", name, "--for", name, "--url", "https://app.example", "--output", "json"]
             environment = {"PATH": os.environ["PATH"], "COUNTERSIGN_PUBLIC_URL": ISSUER}
+            # Only `migrate` and `serve` create a database.
+            subprocess.run([sys.argv[1], "migrate"], cwd=folder, env=environment, check=True, capture_output=True)
             done = subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True, text=True)
         created = json.loads(done.stdout)
         configuration = created["configuration"]

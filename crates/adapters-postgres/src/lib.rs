@@ -16,6 +16,7 @@
 mod batch;
 mod connection;
 mod error;
+mod look;
 mod migrate;
 mod ops;
 mod options;
@@ -28,6 +29,7 @@ mod store;
 mod together;
 
 pub use connection::ConnectError;
+pub use look::{Found, look};
 pub use migrate::{MigrateError, migrate, revert_all};
 pub use options::PgOptions;
 pub use store::PgStorage;

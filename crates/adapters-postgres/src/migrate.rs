@@ -14,7 +14,7 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
 use crate::connection::{ConnectError, ConnectionUrl};
 
-const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
+pub(crate) const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 
 /// Takes the lock until the transaction ends, or fails after a minute. What is read afterwards must include
 /// what the previous holder wrote. The number spells `counters` in ASCII.

@@ -3,7 +3,7 @@
 
 use std::thread;
 
-use countersign_adapters_postgres::{PgOptions, PgStorage, migrate, revert_all};
+use countersign_adapters_postgres::{Found, PgOptions, PgStorage, look, migrate, revert_all};
 use countersign_conformance::fixtures;
 use countersign_domain::id::UserId;
 use countersign_ports::{KeyStore, UnlinkWallet, WalletStore, WalletUnlinked};
@@ -42,6 +42,18 @@ fn up_and_down_and_up_again_gives_the_same_schema() {
     assert_eq!(migrate(&url).unwrap(), ran);
     assert_eq!(schema(&url), first);
     assert_eq!(migrate(&url).unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn looking_into_a_database_creates_nothing() {
+    let url = Cluster::shared().create_database();
+    assert_eq!(look(&url).unwrap(), Found::Nothing);
+    let tables = "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'public'";
+    assert_eq!(execute(&url, tables).trim(), "0");
+    migrate(&url).unwrap();
+    assert_eq!(look(&url).unwrap(), Found::Ours);
+    revert_all(&url).unwrap();
+    assert_eq!(look(&url).unwrap(), Found::Nothing);
 }
 
 /// Otherwise each exchange and each refresh would write an entry into every index of the table.

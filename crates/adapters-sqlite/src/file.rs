@@ -57,6 +57,21 @@ impl DatabaseFile {
         PathBuf::from(&self.0)
     }
 
+    /// The file as a URI for SQLite, with these parameters. Whatever has a meaning in a URI is escaped.
+    pub(crate) fn uri(&self, parameters: &str) -> String {
+        let path: String = self
+            .0
+            .bytes()
+            .map(|byte| match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                    char::from(byte).to_string()
+                }
+                _ => format!("%{byte:02X}"),
+            })
+            .collect();
+        format!("file:{path}?{parameters}")
+    }
+
     /// Waits until no other process is setting this database up, creates its folder if necessary, and creates
     /// the file readable by its owner only. SQLite gives the files beside it the same permissions.
     ///

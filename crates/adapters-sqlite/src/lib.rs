@@ -17,6 +17,7 @@ mod checkpointer;
 mod error;
 mod executor;
 mod file;
+mod look;
 mod migrate;
 mod ops;
 mod options;
@@ -28,6 +29,7 @@ mod store;
 
 pub use error::{MigrateError, OpenError};
 pub use file::FileError;
+pub use look::{Found, files, look};
 pub use migrate::{migrate, revert_all};
 pub use options::SqliteOptions;
 pub use store::{SqliteStorage, WriteStats};

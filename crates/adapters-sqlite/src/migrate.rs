@@ -21,7 +21,7 @@ use crate::pool;
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 
 /// How long a migration waits for a server that writes to the same file.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Runs the migrations that the database does not have yet and returns their names. Creates the database if
 /// there is none.
@@ -99,6 +99,11 @@ fn known() -> Result<Vec<Box<dyn Migration<Sqlite>>>, MigrateError> {
     let mut known = MIGRATIONS.migrations().map_err(MigrateError::Failed)?;
     known.sort_by_key(|migration| migration.name().version().as_owned());
     Ok(known)
+}
+
+/// Is this the version of a migration of ours?
+pub(crate) fn is_ours(version: &str) -> bool {
+    known().is_ok_and(|known| known.iter().any(|known| known.name().version().to_string() == version))
 }
 
 #[derive(QueryableByName)]

@@ -77,6 +77,16 @@ pub(crate) fn connect(file: &DatabaseFile, busy_timeout: Duration) -> Result<Sql
     Ok(connection)
 }
 
+/// Opens a connection to a file that exists. Fails if there is none, and never creates one.
+pub(crate) fn connect_existing(
+    file: &DatabaseFile,
+    busy_timeout: Duration,
+) -> Result<SqliteConnection, SqliteError> {
+    let mut connection = SqliteConnection::establish(&file.uri("mode=rw"))?;
+    connection.batch_execute(&busy_timeout_pragma(busy_timeout))?;
+    Ok(connection)
+}
+
 fn busy_timeout_pragma(busy_timeout: Duration) -> String {
     format!("PRAGMA busy_timeout = {};", busy_timeout.as_millis().min(600_000))
 }

@@ -6,7 +6,9 @@ use std::process::Command;
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-use countersign_adapters_sqlite::{FileError, OpenError, SqliteOptions, SqliteStorage, migrate, revert_all};
+use countersign_adapters_sqlite::{
+    FileError, Found, OpenError, SqliteOptions, SqliteStorage, look, migrate, revert_all,
+};
 use countersign_conformance::fixtures;
 use countersign_domain::id::{GrantId, UserId};
 use countersign_ports::{
@@ -419,4 +421,53 @@ async fn a_path_that_looks_like_a_uri_is_a_file() {
     open(&path).register_client(fixtures::register_client()).await.unwrap();
     assert!(path.exists());
     assert_eq!(open(&path).list_clients(None, 10).await.unwrap().len(), 1);
+}
+
+/// The names of what is in a folder.
+fn names(folder: &TempDir) -> Vec<String> {
+    let entries = std::fs::read_dir(folder.path()).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn looking_at_a_path_tells_our_databases_from_everything_else_and_creates_nothing() {
+    let (folder, path) = place();
+    assert_eq!(look(&path).unwrap(), Found::Nothing);
+    assert_eq!(look(&folder.path().join("no/folder/countersign.db")).unwrap(), Found::Nothing);
+    assert_eq!(look(folder.path()).unwrap(), Found::Foreign);
+    assert_eq!(names(&folder), Vec::<String>::new());
+
+    std::fs::write(&path, "").unwrap();
+    assert_eq!(look(&path).unwrap(), Found::Empty);
+    assert_eq!(std::fs::metadata(&path).unwrap().len(), 0);
+
+    let text = folder.path().join("notes.txt");
+    std::fs::write(&text, "these are not the bytes of a database").unwrap();
+    assert_eq!(look(&text).unwrap(), Found::Foreign);
+
+    let theirs = folder.path().join("theirs.db");
+    connect(&theirs).batch_execute("CREATE TABLE photos (id INTEGER)").unwrap();
+    assert_eq!(look(&theirs).unwrap(), Found::Foreign);
+    let migrations = "CREATE TABLE __diesel_schema_migrations (version TEXT PRIMARY KEY); \
+                      INSERT INTO __diesel_schema_migrations VALUES ('20200101000000')";
+    connect(&theirs).batch_execute(migrations).unwrap();
+    assert_eq!(look(&theirs).unwrap(), Found::Foreign, "another program that uses the same library");
+
+    for odd in ["countersign.db", "odd?mode=memory&name#1 %41.db"] {
+        let path = folder.path().join(odd);
+        migrate(&path).unwrap();
+        assert_eq!(look(&path).unwrap(), Found::Ours, "{odd}");
+    }
+    revert_all(&path).unwrap();
+    assert_eq!(look(&path).unwrap(), Found::Empty);
+}
+
+#[tokio::test]
+async fn looking_at_a_database_that_is_open_changes_nothing_for_those_who_use_it() {
+    let (_folder, path) = place();
+    let storage = open(&path);
+    for _ in 0..3 {
+        assert_eq!(look(&path).unwrap(), Found::Ours);
+        storage.register_client(fixtures::register_client()).await.unwrap();
+    }
 }

@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use crate::config::{Config, Mistake};
-use crate::descriptors;
 use crate::failure::Failure;
 use crate::operator_secret;
+use crate::warnings;
 use crate::wiring::Wiring;
 
 /// Shows settings that are known to be valid. If the secret is in the file beside the database, checks that
@@ -21,9 +21,14 @@ pub(crate) fn check_config(config: &Config, wiring: &Wiring, out: &mut dyn Write
     for shown in &config.shown {
         writeln!(out, "{:names$}  {:values$}  {}", shown.name, shown.value, shown.origin)?;
     }
-    for warning in config.warnings.iter().cloned().chain(descriptors::warning()) {
+    let warnings = warnings::of(config, wiring);
+    for warning in &warnings {
         writeln!(out, "warning: {warning}")?;
     }
-    writeln!(out, "ok")?;
+    match warnings.len() {
+        0 => writeln!(out, "ok")?,
+        1 => writeln!(out, "ok, with 1 warning")?,
+        count => writeln!(out, "ok, with {count} warnings")?,
+    }
     Ok(())
 }

@@ -2,22 +2,22 @@
 //! table of [`crate::config`].
 
 mod client;
+pub(crate) mod flags;
 
 use std::path::PathBuf;
 
-use clap::{Arg, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 
-use crate::config::settings;
-pub(crate) use client::{ChangedClient, ClientCommand, MetadataFlags, NewClient};
+pub(crate) use self::client::{ChangedClient, ClientCommand, MetadataFlags, NewClient};
 
 /// The parsed command line.
 #[derive(Debug, Parser)]
 #[command(name = "countersign", version, disable_help_subcommand = true)]
 #[command(about = "An OAuth 2.0 authorization server that people sign in to with a wallet")]
 #[command(
-    after_help = "Without a command it runs the server. `--help` lists the settings; docs/configuration.md \
-                  explains them."
+    after_help = "Without a command it runs the server. `countersign serve --help` lists the settings, which are also \
+                  accepted before every command; docs/configuration.md explains them."
 )]
 pub(crate) struct Cli {
     /// The command to run; without one, `serve`.
@@ -44,11 +44,15 @@ pub(crate) enum Command {
     CheckConfig,
     /// Register, show, change and delete clients.
     Client {
+        #[command(flatten)]
+        trial: TrialChoice,
         #[command(subcommand)]
         command: ClientCommand,
     },
     /// List, rotate and withdraw signing keys.
     Key {
+        #[command(flatten)]
+        trial: TrialChoice,
         #[command(subcommand)]
         command: KeyCommand,
     },
@@ -66,6 +70,13 @@ pub(crate) enum Command {
     },
 }
 
+#[derive(Debug, clap::Args)]
+pub(crate) struct TrialChoice {
+    /// Work on the `countersign serve --dev` that is running, instead of the database in the settings.
+    #[arg(long = "dev", global = true)]
+    pub(crate) is_chosen: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyCommand {
     /// List all signing keys.
@@ -79,6 +90,9 @@ pub(crate) enum KeyCommand {
         /// invalid.
         #[arg(long)]
         now: bool,
+        /// With `--now`: do it without asking first. Only a terminal is asked.
+        #[arg(long, requires = "now")]
+        yes: bool,
         /// Rotate only the keys of this algorithm.
         #[arg(long, value_parser = signing_algorithms())]
         algorithm: Option<String>,
@@ -180,33 +194,9 @@ pub(crate) struct DemoKey {
     pub(crate) key_file: PathBuf,
 }
 
-/// The whole command line: the derived commands, and a flag for every setting.
+/// The whole command line: the derived commands, and the flags for settings.
 pub(crate) fn command() -> clap::Command {
-    let file = setting(settings::CONFIG, "FILE").help(settings::CONFIG_DOC);
-    settings::ALL.iter().fold(Cli::command().arg(file), |command, spec| {
-        let command = match spec.flag() {
-            Some(name) => command.arg(setting(name, "VALUE").help(spec.help())),
-            None => command,
-        };
-        match spec.file_key() {
-            Some(name) => {
-                let help = format!("A file that contains the value of {}", spec.name);
-                command.arg(setting(name, "FILE").help(help))
-            }
-            None => command,
-        }
-    })
-}
-
-/// The flag of one setting. Its id is the setting's name. The short help leaves these flags out because there
-/// are many.
-fn setting(name: &'static str, value: &'static str) -> Arg {
-    Arg::new(name)
-        .long(name.replace('_', "-"))
-        .value_name(value)
-        .global(true)
-        .hide_short_help(true)
-        .help_heading("Settings (also as COUNTERSIGN_… in the environment, and in the settings file)")
+    flags::with_settings(Cli::command())
 }
 
 fn signing_algorithms() -> clap::builder::PossibleValuesParser {

@@ -18,6 +18,7 @@ use countersign_usecases::{Management, Policy};
 use serde_json::Value;
 
 use self::fields::Fields;
+use crate::change_log::{self, ClientChange};
 use crate::cli::ClientCommand;
 use crate::client_output as output;
 use crate::config::Config;
@@ -72,15 +73,20 @@ async fn carry_out(
             let secret = rotate_client_secret(management, id)
                 .await
                 .map_err(|error| Failure::because("give the client a new secret", &error))?;
+            change_log::client(id, ClientChange::SecretRotated);
             output::rotated(id, &secret, output.output, out)?;
         }
         ClientCommand::OpenResource { client_id, resource, output } => {
             let changed = open_resources(management, client_id_of(&client_id)?, &resource).await;
-            output::client(&changed.map_err(refused)?, output.output, out)?;
+            let changed = changed.map_err(refused)?;
+            change_log::client(changed.id, ClientChange::ResourcesOpened);
+            output::client(&changed, output.output, out)?;
         }
         ClientCommand::CloseResource { client_id, resource, output } => {
             let changed = close_resources(management, client_id_of(&client_id)?, &resource).await;
-            output::client(&changed.map_err(refused)?, output.output, out)?;
+            let changed = changed.map_err(refused)?;
+            change_log::client(changed.id, ClientChange::ResourcesClosed);
+            output::client(&changed, output.output, out)?;
         }
         ClientCommand::Delete { client_id, yes, output } => {
             let client = find(management.clients, &client_id).await?;
@@ -91,6 +97,7 @@ async fn carry_out(
             if !removed {
                 return Err(unknown(&client_id));
             }
+            change_log::client(client.id, ClientChange::Deleted);
             output::deleted(client.id, output.output, out)?;
         }
     }

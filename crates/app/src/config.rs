@@ -14,7 +14,7 @@ mod sources;
 mod spec;
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::thread;
 
@@ -73,6 +73,13 @@ pub(crate) struct Config {
     pub(crate) warnings: Vec<String>,
     /// Every setting as `check-config` shows it.
     pub(crate) shown: Vec<Shown>,
+}
+
+impl Config {
+    /// Where the value of the setting with this name comes from.
+    pub(crate) fn origin(&self, name: &str) -> Option<&str> {
+        self.shown.iter().find(|shown| shown.name == name).map(|shown| shown.origin.as_str())
+    }
 }
 
 /// Who can register clients over HTTP.
@@ -140,6 +147,12 @@ impl Config {
         let mut reader = Reader::new(sources);
         let bind = reader.read(&settings::BIND);
         let public_url = reader.read(&settings::PUBLIC_URL);
+        let public_url = match bind {
+            Some(bind) if public_url.is_none() && !reader.is_given(&settings::PUBLIC_URL) => {
+                public_url_at(bind, &mut reader)
+            }
+            Some(_) | None => public_url,
+        };
         let database_url = reader.read(&settings::DATABASE_URL);
         let secret_is_given = reader.is_given(&settings::SECRET);
         let secret = reader.read(&settings::SECRET);
@@ -272,7 +285,15 @@ impl Config {
         });
 
         let proxies = Proxies { public_url: public_url.as_ref(), trusted: &trusted_proxies };
-        let warnings = proxies.warnings().into_iter().chain(reader.warnings()).collect();
+        let reach = Reach {
+            bind,
+            public_url: public_url.as_ref(),
+            registration_is_open: registration == RegistrationMode::Open,
+            playground,
+            shows_metrics: metrics == MetricsPage::Beside,
+        };
+        let warnings =
+            reach.warning().into_iter().chain(proxies.warnings()).chain(reader.warnings()).collect();
         let (shown, mistakes) = reader.finish();
         let default = Lifetimes::default();
         let whole = || {
@@ -319,6 +340,56 @@ impl Config {
     }
 }
 
+/// The public URL of a server that was told none: this machine, at the port that it listens on.
+fn public_url_at(bind: SocketAddr, reader: &mut Reader<'_>) -> Option<PublicUrl> {
+    let host = match bind.ip() {
+        IpAddr::V4(ip) if ip.is_loopback() && ip != Ipv4Addr::LOCALHOST => ip.to_string(),
+        IpAddr::V4(_) | IpAddr::V6(_) => "localhost".to_owned(),
+    };
+    let (text, why) = match bind.port() {
+        // Known once the server listens: then it reads the settings again.
+        0 => (format!("http://{host}"), "default; the port will be that of bind"),
+        80 => (format!("http://{host}"), "default, with the port of bind"),
+        port => (format!("http://{host}:{port}"), "default, with the port of bind"),
+    };
+    reader.derive(&settings::PUBLIC_URL, &text, why);
+    PublicUrl::parse(&text).ok()
+}
+
+/// What a server offers because its public URL is loopback, and from where it can be reached.
+struct Reach<'a> {
+    bind: Option<SocketAddr>,
+    public_url: Option<&'a PublicUrl>,
+    registration_is_open: bool,
+    playground: bool,
+    shows_metrics: bool,
+}
+
+impl Reach<'_> {
+    /// The warning about a server for this machine that listens to the network.
+    fn warning(&self) -> Option<String> {
+        let bind = self.bind.filter(|bind| !bind.ip().to_canonical().is_loopback())?;
+        let url = self.public_url.filter(|url| url.is_loopback())?;
+        let open = [
+            (self.registration_is_open, "register clients"),
+            (self.playground, "use the playground"),
+            (self.shows_metrics, "read /metrics"),
+        ];
+        let open: Vec<_> = open.iter().filter(|(is_open, _)| *is_open).map(|(_, what)| *what).collect();
+        let consequence = match open.as_slice() {
+            [] => "people who sign in elsewhere are sent to their own machine".to_owned(),
+            [what] => format!("everyone there can {what}"),
+            [first @ .., last] => format!("everyone there can {} and {last}", first.join(", ")),
+        };
+        Some(format!(
+            "bind: {bind} can be reached from the network, but public_url is {}, which is for this machine only: \
+             {consequence}; set public_url to the https address that people use, or bind to 127.0.0.1 (in a container: \
+             publish the port on 127.0.0.1)",
+            url.as_str()
+        ))
+    }
+}
+
 /// What the settings say about proxies in front of the server (F-04).
 struct Proxies<'a> {
     public_url: Option<&'a PublicUrl>,
@@ -332,6 +403,12 @@ impl Proxies<'_> {
                            X-Forwarded-For and no limit works; list only the proxies";
             return Some(warning.to_owned());
         }
+        if let Some(network) = self.trusted.iter().find(|network| is_vast(network)) {
+            return Some(format!(
+                "trusted_proxies: {network} trusts a large part of the internet, where anyone can write any address into \
+                 X-Forwarded-For and escape the limits; list only the proxies"
+            ));
+        }
         let is_behind = self.public_url.is_some_and(PublicUrl::is_https) && self.trusted.is_empty();
         is_behind.then(|| {
             "trusted_proxies: not set, and https needs a proxy in front of this server: the limits see all \
@@ -339,6 +416,14 @@ impl Proxies<'_> {
              address of the proxy"
                 .to_owned()
         })
+    }
+}
+
+/// Is it larger than any private network? Those are 10.0.0.0/8 and fc00::/7.
+fn is_vast(network: &IpNet) -> bool {
+    match network {
+        IpNet::V4(network) => network.prefix_len() < 8,
+        IpNet::V6(network) => network.prefix_len() < 7,
     }
 }
 

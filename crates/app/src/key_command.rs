@@ -1,7 +1,7 @@
 //! `countersign key …`: the operator lists the signing keys, rotates them ahead of schedule, and withdraws
 //! one.
 
-use std::io::{self, Write};
+use std::io::{self, BufRead, IsTerminal, Write};
 
 use countersign_adapters_crypto::{KeyError, OperatorSecret, SigningKey, make_key};
 use countersign_domain::signing_algorithm::SigningAlgorithm;
@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+use crate::change_log;
 use crate::cli::{KeyCommand, Output};
 use crate::config::Config;
 use crate::failure::Failure;
@@ -31,12 +32,17 @@ pub(crate) async fn key(
     let store: &dyn KeyStore = opened.storage.as_ref();
     let done = match command {
         KeyCommand::List { output } => list(store, wiring.clock.now(), output.output, out).await,
-        KeyCommand::Rotate { now, algorithm, output } => {
+        KeyCommand::Rotate { now, yes, algorithm, output } => {
             let algorithms = match algorithm.as_deref().and_then(SigningAlgorithm::parse) {
                 Some(one) => vec![one],
                 None => SigningAlgorithm::ALL.to_vec(),
             };
-            let rotation = Rotation { at_once: now, algorithms };
+            let when = match (now, yes) {
+                (false, _) => When::InADay,
+                (true, false) => When::AtOnceIfConfirmed,
+                (true, true) => When::AtOnce,
+            };
+            let rotation = Rotation { when, algorithms };
             match rotate(store, rotation, config, wiring).await {
                 Ok(()) => list(store, wiring.clock.now(), output.output, out).await,
                 Err(failure) => Err(failure),
@@ -63,8 +69,19 @@ async fn list(
 
 /// Options of a rotation.
 struct Rotation {
-    at_once: bool,
+    when: When,
     algorithms: Vec<SigningAlgorithm>,
+}
+
+/// When the new keys sign.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum When {
+    /// After everyone who caches the key set has them.
+    InADay,
+    /// Now, and the old keys are withdrawn.
+    AtOnce,
+    /// The same, after a person at a terminal has agreed.
+    AtOnceIfConfirmed,
 }
 
 async fn rotate(
@@ -73,14 +90,20 @@ async fn rotate(
     config: &Config,
     wiring: &Wiring,
 ) -> Result<(), Failure> {
-    let secret = operator_secret::load_or_create(config, wiring)
+    let secret = operator_secret::load(config, wiring)
         .map_err(|error| Failure::because("get the secret (secret)", &error))?;
-    let now = wiring.clock.now();
     let stored = stored_keys(store).await?;
     check_secret(&secret, &stored)?;
+    let asks =
+        rotation.when == When::AtOnceIfConfirmed && io::stdin().is_terminal() && io::stderr().is_terminal();
+    if asks && !is_confirmed(&stored, &rotation.algorithms)? {
+        return Err(Failure::Failed("nothing was rotated".to_owned()));
+    }
+    let now = wiring.clock.now();
+    let at_once = rotation.when != When::InADay;
     let mut made = false;
     for algorithm in rotation.algorithms {
-        let wanted = if rotation.at_once {
+        let wanted = if at_once {
             Some(key_wanted_at_once(&stored, algorithm, now))
         } else {
             key_wanted(&stored, algorithm, now)
@@ -88,17 +111,20 @@ async fn rotate(
         let Some(wanted) = wanted else { continue };
         let key = make_key(store, &secret, wiring.entropy.as_ref(), now, (algorithm, wanted)).await;
         let key = key.map_err(|error| Failure::because("make the key", &error))?;
-        if key.is_none() {
+        let Some(key) = key else {
             let name = algorithm.name();
             return Err(Failure::Failed(format!(
                 "{name} was rotated by someone else in the meantime: nothing was done"
             )));
-        }
+        };
+        change_log::key_made(&key);
         made = true;
-        if rotation.at_once {
+        if at_once {
             // Only after the new key exists: at every moment some key must be able to sign.
             for old in good_keys(&stored, algorithm) {
-                store.withdraw_signing_key(&old.kid, now).await.map_err(|error| failed(&error))?;
+                if store.withdraw_signing_key(&old.kid, now).await.map_err(|error| failed(&error))? {
+                    change_log::key_withdrawn(old);
+                }
             }
         }
     }
@@ -110,6 +136,29 @@ async fn rotate(
                 .to_owned(),
         ))
     }
+}
+
+/// Says what a rotation at once does, and asks whether to do it.
+fn is_confirmed(stored: &[SealedKey], algorithms: &[SigningAlgorithm]) -> Result<bool, Failure> {
+    let old: Vec<_> = algorithms
+        .iter()
+        .flat_map(|algorithm| good_keys(stored, *algorithm))
+        .map(|key| format!("  {}  {}\n", key.kid, key.algorithm))
+        .collect();
+    if old.is_empty() {
+        return Ok(true);
+    }
+    write!(
+        io::stderr().lock(),
+        "New keys sign at once, and these are withdrawn for good:\n{}Tokens that they signed no longer verify anywhere \
+         that checks them with /oauth/jwks, within minutes.\nNobody is signed out: applications get new tokens with their \
+         refresh tokens. Without --now the new keys sign in 24 hours, and nothing breaks.\nRotate now? Type yes: ",
+        old.concat(),
+    )?;
+    let mut answer = String::new();
+    let read = io::stdin().lock().read_line(&mut answer);
+    read.map_err(|error| Failure::because("read the answer", &error))?;
+    Ok(matches!(answer.trim(), "y" | "yes"))
 }
 
 /// Refuses a secret other than the one that sealed the stored keys. No server could open a key sealed with
@@ -147,6 +196,7 @@ async fn retire(
     if !store.withdraw_signing_key(kid, now).await.map_err(|error| failed(&error))? {
         return Err(Failure::Failed(format!("the key {kid} was withdrawn by someone else in the meantime")));
     }
+    change_log::key_withdrawn(key);
     Ok(match output {
         Output::Table => writeln!(out, "withdrew {kid}"),
         Output::Json => writeln!(out, "{}", json!({ "kid": kid, "state": KeyState::Withdrawn.name() })),

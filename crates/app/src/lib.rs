@@ -14,6 +14,7 @@
 
 mod applications;
 mod challenge_command;
+mod change_log;
 mod check_config;
 mod cli;
 mod client_command;
@@ -23,6 +24,7 @@ mod config;
 mod demo_wallet;
 mod descriptors;
 mod failure;
+mod file_system;
 mod key_command;
 mod keys;
 mod migrate;
@@ -34,6 +36,7 @@ mod table;
 mod telemetry;
 mod throw_away;
 mod upkeep;
+mod warnings;
 pub mod wiring;
 
 use std::ffi::OsString;
@@ -47,7 +50,7 @@ use crate::cli::{Cli, Command};
 use crate::config::{Config, Purpose, Sources};
 use crate::failure::Failure;
 use crate::telemetry::Audience;
-use crate::throw_away::ThrowAway;
+use crate::throw_away::{ThrowAway, Trial};
 use crate::wiring::Wiring;
 
 /// Runs one command line with these adapters and returns the exit code: 0 success, 1 failure, 2 wrong
@@ -56,6 +59,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, wiring: Wiring) -> ExitCode
     let matches = match cli::command().try_get_matches_from(args) {
         Ok(matches) => matches,
         Err(error) => {
+            let error = cli::flags::explain(error);
             // Help and version come this way too, with exit code 0. If they cannot be printed, there is no
             // other way to say so.
             let _ = error.print();
@@ -77,46 +81,67 @@ pub fn run(args: impl IntoIterator<Item = OsString>, wiring: Wiring) -> ExitCode
 fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failure> {
     let mut out = io::stdout();
     let command = cli.command.unwrap_or(Command::Serve { dev: false, clock_is_right: false });
-    let trial = matches!(command, Command::Serve { dev: true, .. });
-    let throw_away = trial.then(|| ThrowAway::name(wiring.entropy.as_ref()));
-    if let Some(place) = &throw_away {
-        sources.try_out(place.database_url());
+    match &command {
+        Command::Client { trial, .. } | Command::Key { trial, .. } if trial.is_chosen => {
+            sources.reach(&Trial::the_one()?);
+        }
+        Command::Serve { .. }
+        | Command::Migrate
+        | Command::CheckConfig
+        | Command::Client { .. }
+        | Command::Key { .. }
+        | Command::Challenge { .. }
+        | Command::Openapi
+        | Command::DemoWallet { .. } => {}
     }
-    let load = |purpose| Config::load(&sources, &wiring, purpose).map_err(Failure::Settings);
+    let load =
+        |sources: &Sources, purpose| Config::load(sources, &wiring, purpose).map_err(Failure::Settings);
     match command {
         Command::Serve { dev, clock_is_right } => {
-            let config = load(if dev { Purpose::TryOut } else { Purpose::Serve })?;
+            let throw_away = dev.then(|| ThrowAway::name(wiring.entropy.as_ref()));
+            if let Some(place) = &throw_away {
+                sources.try_out(place.database_url());
+            }
+            let purpose = if dev { Purpose::TryOut } else { Purpose::Serve };
+            let mut config = load(&sources, purpose)?;
+            let listener = server::listen(&config)?;
+            if config.bind.port() == 0 {
+                let address = listener.local_addr();
+                sources
+                    .listening_on(address.map_err(|error| Failure::because("find the port (bind)", &error))?);
+                config = load(&sources, purpose)?;
+            }
             let _flushed = telemetry::start(&config, Audience::Server);
-            block_on(server::serve(config, wiring, throw_away, clock_is_right))
+            block_on(server::serve(config, wiring, listener, throw_away, clock_is_right))
         }
         Command::Migrate => {
-            let config = load(Purpose::Administer)?;
+            let config = load(&sources, Purpose::Administer)?;
             let _flushed = telemetry::start(&config, Audience::Command);
             block_on(migrate::migrate(&config, &wiring, &mut out))
         }
         Command::CheckConfig => {
-            let config = load(Purpose::Serve)?;
+            let config = load(&sources, Purpose::Serve)?;
             check_config::check_config(&config, &wiring, &mut out)
         }
-        Command::Client { command } => {
-            let config = load(Purpose::Administer)?;
+        Command::Client { command, .. } => {
+            let config = load(&sources, Purpose::Administer)?;
             let _flushed = telemetry::start(&config, Audience::Command);
             block_on(client_command::client(command, &config, &wiring, &mut out))
         }
-        Command::Key { command } => {
-            let config = load(Purpose::Administer)?;
+        Command::Key { command, .. } => {
+            let config = load(&sources, Purpose::Administer)?;
             let _flushed = telemetry::start(&config, Audience::Command);
             block_on(key_command::key(command, &config, &wiring, &mut out))
         }
         Command::Challenge { command } => {
             // The operator's coins are known here too. No chain is asked, so the answer is the same on every
             // machine.
-            let settings = load(Purpose::Administer)?.wallets;
+            let settings = load(&sources, Purpose::Administer)?.wallets;
             let wallets = (wiring.wallets)(WalletSettings { ethereum_rpc: Vec::new(), ..settings });
             block_on(challenge_command::challenge(command, wallets.as_ref(), &mut out))
         }
         Command::Openapi => {
-            let config = load(Purpose::Administer)?;
+            let config = load(&sources, Purpose::Administer)?;
             writeln!(out, "{}", countersign_http_actix::openapi_json(&config.public_url))?;
             Ok(())
         }

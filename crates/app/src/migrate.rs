@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use crate::change_log;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::server::opening;
@@ -10,6 +11,7 @@ use crate::wiring::Wiring;
 /// Runs the missing migrations and names them.
 pub(crate) async fn migrate(config: &Config, wiring: &Wiring, out: &mut dyn Write) -> Result<(), Failure> {
     let scheme = opening::scheme(config, wiring)?;
+    opening::introduce(config, scheme);
     let names = scheme
         .migrate(&config.database_url)
         .await
@@ -17,7 +19,9 @@ pub(crate) async fn migrate(config: &Config, wiring: &Wiring, out: &mut dyn Writ
     for name in &names {
         writeln!(out, "ran {name}")?;
     }
-    if names.is_empty() {
+    if !names.is_empty() {
+        change_log::schema(&names);
+    } else {
         writeln!(out, "nothing to do: the schema is up to date")?;
     }
     Ok(())

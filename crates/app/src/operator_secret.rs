@@ -16,6 +16,12 @@ pub(crate) enum OperatorSecretError {
     /// The settings contain no secret, and this kind of database has no place for one.
     #[error("no secret is set")]
     NotSet,
+    /// There is no file yet, and it was not asked to create one.
+    #[error(
+        "there is no file {0}, which a server creates when it first starts; if the server has its secret elsewhere, name \
+         it (COUNTERSIGN_SECRET, COUNTERSIGN_SECRET_FILE or --secret-file)"
+    )]
+    NoFile(PathBuf),
     /// The file cannot be used.
     #[error(transparent)]
     File(#[from] PrivateFileError),
@@ -37,14 +43,28 @@ pub(crate) fn load_or_create(
     OperatorSecret::parse(&text).map_err(|reason| OperatorSecretError::Rejected { path, reason })
 }
 
-/// Checks the file without creating it.
-pub(crate) fn check(config: &Config, wiring: &Wiring) -> Result<(), OperatorSecretError> {
-    let (None, Some(path)) = (&config.secret, secret_file(config, wiring)) else { return Ok(()) };
+/// Returns the secret from the settings, or else from the file, which must exist.
+pub(crate) fn load(config: &Config, wiring: &Wiring) -> Result<OperatorSecret, OperatorSecretError> {
+    if let Some(secret) = &config.secret {
+        return Ok(secret.clone());
+    }
+    let path = secret_file(config, wiring).ok_or(OperatorSecretError::NotSet)?;
     match private_file::read(&path)? {
-        Some(text) => OperatorSecret::parse(&text)
-            .map(drop)
-            .map_err(|reason| OperatorSecretError::Rejected { path, reason }),
-        None => Ok(()),
+        Some(text) => {
+            OperatorSecret::parse(&text).map_err(|reason| OperatorSecretError::Rejected { path, reason })
+        }
+        None => Err(OperatorSecretError::NoFile(path)),
+    }
+}
+
+/// Checks the file, if there is one.
+pub(crate) fn check(config: &Config, wiring: &Wiring) -> Result<(), OperatorSecretError> {
+    if config.secret.is_none() && secret_file(config, wiring).is_none() {
+        return Ok(());
+    }
+    match load(config, wiring) {
+        Ok(_) | Err(OperatorSecretError::NoFile(_)) => Ok(()),
+        Err(error) => Err(error),
     }
 }
 

@@ -33,6 +33,7 @@ use crate::operator_secret;
 use crate::shutdown::Signals;
 use crate::throw_away::ThrowAway;
 use crate::upkeep::Upkeeper;
+use crate::warnings;
 use crate::wiring::{OpenStorage, Wiring};
 
 /// How long the server still takes requests after its readiness turned 503, so that load balancers can look
@@ -44,20 +45,25 @@ const GRACE: Duration = Duration::from_secs(24);
 /// How long the queued writes may take.
 const CLOSING: Duration = Duration::from_secs(5);
 
+/// Listens where the settings say. Comes before everything else: a second server on this address must not
+/// touch the first one's database.
+pub(crate) fn listen(config: &Config) -> Result<TcpListener, Failure> {
+    listener::listen(config.bind)
+        .map_err(|error| Failure::because(&format!("listen on {} (bind)", config.bind), &error))
+}
+
 /// Serves until a signal arrives. Temporary files are gone when this returns.
 pub(crate) async fn serve(
     config: Config,
     wiring: Wiring,
+    listener: TcpListener,
     mut throw_away: Option<ThrowAway>,
     clock_is_right: bool,
 ) -> Result<(), Failure> {
-    for warning in config.warnings.iter().cloned().chain(descriptors::warning()) {
+    for warning in warnings::of(&config, &wiring) {
         tracing::warn!("{warning}");
     }
     let mut signals = Signals::listen().map_err(|error| Failure::because("listen for signals", &error))?;
-    // First of all: a second server on this address must not touch the first one's database.
-    let listener = listener::listen(config.bind)
-        .map_err(|error| Failure::because(&format!("listen on {} (bind)", config.bind), &error))?;
     let metrics_listener =
         match config.metrics {
             MetricsPage::Nowhere | MetricsPage::Beside => None,
@@ -85,6 +91,10 @@ pub(crate) async fn serve(
         tokio::spawn(serving);
     }
     let upkeep = [tokio::spawn(upkeeper.keep()), tokio::spawn(keys.keep())];
+    if let Some(folder) = &mut throw_away {
+        let announced = folder.announce(&config.public_url);
+        announced.map_err(|error| Failure::because(&format!("write to {}", folder.path()), &error))?;
+    }
     say_where(&config, &running, throw_away.as_ref());
     contract_chains::introduce(&config.wallets.ethereum_rpc);
 
@@ -212,12 +222,6 @@ fn say_where(config: &Config, running: &Running, throw_away: Option<&ThrowAway>)
             "anyone who can reach the server can read /metrics: block it at the proxy, or set metrics_listen"
         );
     }
-    if config.public_url.is_loopback() && !config.bind.ip().is_loopback() {
-        tracing::warn!(
-            "the server listens to the network, but its public URL is loopback: only this machine can sign in \
-             (set public_url)"
-        );
-    }
     let mut out = io::stdout();
     // A greeting for a person. If the terminal is closed, nobody misses it.
     if let Some(folder) = throw_away {
@@ -236,7 +240,7 @@ fn trial(config: &Config, folder: &ThrowAway) -> String {
         String::new()
     };
     format!(
-        "\nCountersign is ready at {} (Ctrl+C stops it)\n\n{playground}  read            {}\n\nA trial: the database and the \
+        "\nCountersign is ready at {} (Ctrl+C stops it)\n\n{playground}  read            {}\n  commands        countersign client list --dev\n\nA trial: the database and the \
          secret are in {} and are deleted at the end.\n\n",
         url.as_str(),
         url.join("/docs"),

@@ -13,6 +13,7 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+use crate::change_log;
 use crate::config::{Config, LogFormat};
 use json_lines::JsonLines;
 pub(crate) use log_writer::Flush;
@@ -27,7 +28,7 @@ const OURS: &str = "countersign";
 pub(crate) enum Audience {
     /// A server, which logs as the settings say.
     Server,
-    /// A command, whose output is its answer. It logs only what is wrong.
+    /// A command, whose output is its answer. It logs only what is wrong, and what it changed.
     Command,
 }
 
@@ -36,7 +37,7 @@ pub(crate) enum Audience {
 pub(crate) fn start(config: &Config, audience: Audience) -> Flush {
     let filter = EnvFilter::builder().parse_lossy(match audience {
         Audience::Server => directives(&config.log),
-        Audience::Command => directives("warn"),
+        Audience::Command => directives_for_a_command(&config.log),
     });
     let is_terminal = io::stderr().is_terminal();
     let pretty = match config.log_format {
@@ -72,6 +73,13 @@ fn directives(log: &str) -> String {
     format!("warn,{}", parts.join(","))
 }
 
+/// Warnings, and what the command changed, unless the operator wants no such lines.
+fn directives_for_a_command(log: &str) -> String {
+    let is_quiet = matches!(log.trim().to_ascii_lowercase().as_str(), "warn" | "error" | "off");
+    let changes = if is_quiet { String::new() } else { format!(",{}=info", change_log::TARGET) };
+    format!("{}{changes}", directives("warn"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,6 +89,8 @@ mod tests {
         assert_eq!(directives("trace"), "warn,warn,countersign=trace");
         assert_eq!(directives("off"), "warn,off");
         assert_eq!(directives("info, actix_http=debug"), "warn,warn,countersign=info,actix_http=debug");
+        assert_eq!(directives_for_a_command("debug"), "warn,warn,countersign=warn,countersign::changes=info");
+        assert_eq!(directives_for_a_command("error"), "warn,warn,countersign=warn");
         assert!(EnvFilter::builder().parse(directives("info,countersign_usecases=debug")).is_ok());
     }
 }

@@ -68,11 +68,37 @@ pub trait StorageScheme: Send + Sync {
     /// secret, because several machines share one database.
     fn secret_file(&self, url: &DatabaseUrl) -> Option<PathBuf>;
 
-    /// Opens the database and brings its schema up to date.
+    /// The database as people recognize it from any folder, without a password.
+    fn place(&self, url: &DatabaseUrl) -> String {
+        url.to_string()
+    }
+
+    /// What may go wrong with a database in this place. Each warning is a sentence that says what to do.
+    fn warnings(&self, _url: &DatabaseUrl) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What is there now. Looking creates and changes nothing.
+    async fn look(&self, url: &DatabaseUrl) -> Result<Found, OpenError>;
+
+    /// Opens the database, which is created if there is none, and brings its schema up to date.
     async fn open(&self, url: &DatabaseUrl) -> Result<OpenStorage, OpenError>;
 
     /// Brings the schema up to date and returns the names of the migrations that ran.
     async fn migrate(&self, url: &DatabaseUrl) -> Result<Vec<String>, OpenError>;
+}
+
+/// What is where a database should be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// A database that a server or `migrate` set up.
+    Ours,
+    /// Nothing.
+    Nothing,
+    /// A database without tables.
+    Empty,
+    /// Something else.
+    Foreign,
 }
 
 /// An open database, and how to close it.

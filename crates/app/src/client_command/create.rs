@@ -14,6 +14,7 @@ use countersign_usecases::clients::register_client::{
 use super::fields::{self, Fields};
 use super::{file, note, note_introspection, refused};
 use crate::applications::{self, Application, Configuration, Values};
+use crate::change_log::{self, ClientChange};
 use crate::cli::{NewClient, Output};
 use crate::client_output;
 use crate::failure::Failure;
@@ -47,6 +48,7 @@ pub(super) async fn create(
             Failure::because("register the client", &error)
         }
     })?;
+    change_log::client(created.client.id, ClientChange::Registered);
     let is_redirected = created.client.may_use(GrantType::AuthorizationCode);
     let configuration =
         known.and_then(|(application, app)| configuration(management, &created, &application, &app));

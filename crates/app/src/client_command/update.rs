@@ -8,6 +8,7 @@ use countersign_usecases::clients::change_client::{ChangeClientError, change_cli
 
 use super::file::FromFile;
 use super::{fields, file, find, note_introspection, store, unknown};
+use crate::change_log::{self, ClientChange};
 use crate::cli::{ChangedClient, Output};
 use crate::client_output;
 use crate::failure::Failure;
@@ -59,5 +60,6 @@ pub(super) async fn update(
         ChangeClientError::ClientUnknown => unknown(&client_id),
         ChangeClientError::Store(error) => store(&error),
     })?;
+    change_log::client(after.id, ClientChange::Changed);
     Ok(client_output::updated(&before, &after, output, out)?)
 }

@@ -32,6 +32,8 @@ struct Found {
     place: String,
     /// The mode of the file it comes from, if others may read or change that file.
     exposed: Option<u32>,
+    /// Does it stand on the command line, where everyone on the machine can read it?
+    in_sight: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -49,9 +51,12 @@ impl<'a> Reader<'a> {
                 return None;
             }
             (Ok(Some(found)), _) => found,
-            (Ok(None), Preset::Text(text)) => {
-                Found { text: text.to_owned(), place: Origin::Default.of(spec.name), exposed: None }
-            }
+            (Ok(None), Preset::Text(text)) => Found {
+                text: text.to_owned(),
+                place: Origin::Default.of(spec.name),
+                exposed: None,
+                in_sight: false,
+            },
             (Ok(None), Preset::Absent(meaning)) => {
                 self.show(spec, format!("({})", meaning.replace('`', "")), Origin::Default.of(spec.name));
                 return None;
@@ -62,6 +67,13 @@ impl<'a> Reader<'a> {
             self.warnings.push(format!(
                 "{place}: the file has mode {mode:03o}, so others on this machine may read or change it; run \
                  `chmod 600`"
+            ));
+        }
+        if found.in_sight && spec.holds_a_secret(&found.text) {
+            let (place, variable) = (&found.place, Spec::variable(spec.name));
+            self.warnings.push(format!(
+                "{place}: it contains a secret, and everyone on this machine can read command lines; use {variable} or a \
+                 file"
             ));
         }
         match (setting.parse)(&found.text) {
@@ -90,7 +102,7 @@ impl<'a> Reader<'a> {
     pub(super) fn mistaken<T>(&mut self, setting: &Setting<T>, reason: &str) {
         if let Ok(found) = self.find(&setting.spec) {
             let place = Origin::Default.of(setting.spec.name);
-            let found = found.unwrap_or(Found { text: String::new(), place, exposed: None });
+            let found = found.unwrap_or(Found { text: String::new(), place, exposed: None, in_sight: false });
             self.mistakes.push(mistake(&setting.spec, &found, reason));
         }
     }
@@ -125,6 +137,7 @@ impl<'a> Reader<'a> {
                         text: text.clone(),
                         place: layer.origin.of(spec.name),
                         exposed: None,
+                        in_sight: layer.origin == Origin::Flag,
                     }));
                 }
                 (None, Some((key, path))) => {
@@ -139,7 +152,7 @@ impl<'a> Reader<'a> {
                             )))
                         }
                         Ok((text, exposed)) => {
-                            Ok(Some(Found { text: text.trim().to_owned(), place, exposed }))
+                            Ok(Some(Found { text: text.trim().to_owned(), place, exposed, in_sight: false }))
                         }
                         Err(error) => Err(Mistake(format!("{place}: the file cannot be read: {error}"))),
                     };

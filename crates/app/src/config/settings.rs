@@ -97,7 +97,7 @@ pub(crate) static PUBLIC_URL: Setting<PublicUrl> = Setting {
               never derived from a request. If you change it, tokens from before the change name the old \
               issuer.",
         takes: "an https address such as https://auth.example.com, or an http one on a loopback host",
-        preset: Preset::Text("http://localhost:8080"),
+        preset: Preset::Absent("`http://localhost` with the port of `bind`: `http://localhost:8080`"),
         privacy: Privacy::Public,
     },
     parse: parse::public_url,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read};
+use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +14,7 @@ use clap::ArgMatches;
 use super::Mistake;
 use super::settings::{self, Spec};
 use crate::private_file;
+use crate::throw_away::Trial;
 
 /// The settings file that is read when none is named.
 const DEFAULT_FILE: &str = "countersign.toml";
@@ -25,6 +27,10 @@ pub(crate) enum Origin {
     Environment,
     File(PathBuf),
     TryOut,
+    /// A trial that is running, for commands with `--dev`.
+    Trial,
+    /// The port that the system chose for a server that asked for any.
+    System,
     Default,
 }
 
@@ -36,6 +42,8 @@ impl Origin {
             Self::Environment => Spec::variable(name),
             Self::File(path) => format!("{name} in {}", path.display()),
             Self::TryOut => "serve --dev".to_owned(),
+            Self::Trial => "the running serve --dev".to_owned(),
+            Self::System => "a free port, chosen by the system".to_owned(),
             Self::Default => "default".to_owned(),
         }
     }
@@ -98,17 +106,40 @@ impl Sources {
 
     /// For `serve --dev`: sets the database. Its secret is beside it, and naming others is a mistake.
     pub(crate) fn try_out(&mut self, database_url: String) {
-        for layer in &self.layers {
-            for name in THROWN_AWAY.into_iter().filter(|name| layer.texts.contains_key(name)) {
-                let place = layer.origin.of(name);
-                self.mistakes.push(Mistake(format!(
-                    "{place}: serve --dev creates a database and a secret of its own and deletes them at the \
-                     end; leave it out, or run serve without --dev"
-                )));
-            }
-        }
+        self.refuse_others(
+            "serve --dev creates a database and a secret of its own and deletes them at the end; leave it out, or \
+             run serve without --dev",
+        );
         let texts = Texts::from([("database_url", database_url)]);
         self.layers.push(Layer { origin: Origin::TryOut, texts });
+    }
+
+    /// For commands with `--dev`: the database and the address of the trial that is running. Its secret is
+    /// beside the database, and naming others is a mistake.
+    pub(crate) fn reach(&mut self, trial: &Trial) {
+        self.refuse_others(
+            "--dev takes the database and the secret of the `serve --dev` that is running; leave one of the two out",
+        );
+        let texts = Texts::from([
+            ("database_url", trial.database_url()),
+            ("public_url", trial.public_url.as_str().to_owned()),
+        ]);
+        self.layers.insert(0, Layer { origin: Origin::Trial, texts });
+    }
+
+    /// Any port was asked for, and the server listens on this one.
+    pub(crate) fn listening_on(&mut self, address: SocketAddr) {
+        let texts = Texts::from([("bind", address.to_string())]);
+        self.layers.insert(0, Layer { origin: Origin::System, texts });
+    }
+
+    /// Records a mistake for each place that names a database or a secret.
+    fn refuse_others(&mut self, reason: &str) {
+        for layer in &self.layers {
+            for name in OF_A_TRIAL.into_iter().filter(|name| layer.texts.contains_key(name)) {
+                self.mistakes.push(Mistake(format!("{}: {reason}", layer.origin.of(name))));
+            }
+        }
     }
 }
 
@@ -121,19 +152,21 @@ fn read(path: &Path) -> io::Result<(String, u32)> {
     Ok((text, mode))
 }
 
-/// Settings that the operator cannot choose for a server that deletes everything at the end.
-const THROWN_AWAY: [&str; 4] = ["database_url", "database_url_file", "secret", "secret_file"];
+/// Settings that nobody chooses for a trial: it has its own, and deletes them at the end.
+const OF_A_TRIAL: [&str; 4] = ["database_url", "database_url_file", "secret", "secret_file"];
 
 type Texts = BTreeMap<&'static str, String>;
 
 fn flags(matches: &ArgMatches) -> Texts {
-    // A flag may stand before or after the command. The innermost matches contain both.
-    let mut innermost = matches;
-    while let Some((_, inner)) = innermost.subcommand() {
-        innermost = inner;
+    // A flag may stand before the command and after it, where it wins.
+    let mut texts = Texts::new();
+    let mut level = Some(matches);
+    while let Some(matches) = level {
+        let text = |name| Some((name, matches.try_get_one::<String>(name).ok().flatten()?.clone()));
+        texts.extend(settings::names().chain([settings::CONFIG]).filter_map(text));
+        level = matches.subcommand().map(|(_, inner)| inner);
     }
-    let text = |name| Some((name, innermost.try_get_one::<String>(name).ok().flatten()?.clone()));
-    settings::names().chain([settings::CONFIG]).filter_map(text).collect()
+    texts
 }
 
 fn environment(

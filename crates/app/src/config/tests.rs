@@ -3,6 +3,7 @@
 mod mail;
 mod trial;
 mod values;
+mod warnings;
 
 use std::ffi::OsString;
 use std::fs;
@@ -140,6 +141,33 @@ fn every_setting_works_in_the_file_and_a_list_may_be_one() {
     assert_eq!(config.lifetimes.confidential_grace, config.lifetimes.public_grace);
     assert_eq!((config.workers, config.log_format), (3, LogFormat::Json));
     assert!(config.registration_token.is_some());
+}
+
+#[test]
+fn the_public_url_has_the_port_that_the_server_listens_on() {
+    let at = |bind: &str| {
+        let start = start().variable("COUNTERSIGN_BIND", bind);
+        assert!(start.origin("public_url").starts_with("default"), "{bind}");
+        start.config().public_url.as_str().to_owned()
+    };
+    for bind in ["127.0.0.1:9000", "[::1]:9000", "0.0.0.0:9000", "[::]:9000"] {
+        assert_eq!(at(bind), "http://localhost:9000", "{bind}");
+    }
+    assert_eq!(at("127.0.0.2:9000"), "http://127.0.0.2:9000", "localhost leads elsewhere");
+    assert_eq!(at("127.0.0.1:80"), "http://localhost");
+    let given =
+        start().variable("COUNTERSIGN_PUBLIC_URL", "http://localhost:8080").flag("--bind=127.0.0.1:9000");
+    assert_eq!(given.config().public_url.as_str(), "http://localhost:8080");
+}
+
+#[test]
+fn a_server_that_asks_for_any_port_has_the_public_url_of_the_one_that_it_got() {
+    let start = start().flag("--bind=127.0.0.1:0");
+    let mut sources = start.sources();
+    sources.listening_on(SocketAddr::from(([127, 0, 0, 1], 41_000)));
+    let config = Config::load(&sources, &Wiring::standard(), Purpose::Serve).unwrap();
+    assert_eq!(config.public_url.as_str(), "http://localhost:41000");
+    assert_eq!(config.origin("bind"), Some("a free port, chosen by the system"));
 }
 
 #[test]
@@ -374,23 +402,6 @@ fn a_coin_whose_chain_or_name_is_taken_is_refused() {
 }
 
 #[test]
-fn f_04_https_without_a_trusted_proxy_is_said_aloud() {
-    let warnings = |start: Start| start.config().warnings;
-    let https = || start().variable("COUNTERSIGN_PUBLIC_URL", "https://auth.example.com");
-    assert!(warnings(start()).is_empty(), "a server on loopback needs no proxy");
-    let forgotten = warnings(https());
-    assert!(
-        forgotten.len() == 1 && forgotten[0].contains("set trusted_proxies to the address of the proxy"),
-        "{forgotten:?}"
-    );
-    assert!(warnings(https().variable("COUNTERSIGN_TRUSTED_PROXIES", "10.0.0.1")).is_empty());
-    for everybody in ["0.0.0.0/0", "::/0", "10.0.0.1,::/0"] {
-        let warned = warnings(https().variable("COUNTERSIGN_TRUSTED_PROXIES", everybody));
-        assert!(warned.len() == 1 && warned[0].contains("every address is trusted"), "{warned:?}");
-    }
-}
-
-#[test]
 fn metrics_are_where_everybody_asks_only_when_somebody_said_so() {
     let https = || start().variable("COUNTERSIGN_PUBLIC_URL", "https://auth.example.com");
     assert_eq!(https().config().metrics, MetricsPage::Nowhere);
@@ -414,26 +425,6 @@ fn b_073_a_secret_in_a_file_that_others_may_read_is_refused() {
         assert_eq!(mistakes.is_empty(), is_taken, "{mode:o}: {mistakes:?}");
         assert!(mistakes.iter().all(|mistake| mistake.contains(&format!("mode {mode:03o}"))), "{mistakes:?}");
     }
-}
-
-#[test]
-fn b_073_a_settings_file_with_a_secret_that_others_may_read_is_told_of() {
-    let secret = start().file("secret = 'dGhpcyBpcyB0aGUgc2VjcmV0IG9mIGFsbCB0aGUgdGVzdHM'").config().warnings;
-    assert!(secret.len() == 1 && secret[0].contains("others on this machine may read it"), "{secret:?}");
-    let password = start();
-    let path = password.holding("smtp://ann:hunter2@mail.example");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-    let password = password
-        .variable("COUNTERSIGN_SMTP_URL_FILE", &path)
-        .variable("COUNTERSIGN_MAIL_FROM", "a@b.example");
-    let password = password.config().warnings;
-    assert!(password.len() == 1 && !password[0].contains("hunter2"), "{password:?}");
-    let password = start()
-        .file("smtp_url = 'smtp://ann:hunter2@mail.example'\nmail_from = 'a@b.example'")
-        .config()
-        .warnings;
-    assert!(password.len() == 1 && !password[0].contains("hunter2"), "{password:?}");
-    assert!(start().file("code_ttl = 30").config().warnings.is_empty());
 }
 
 #[test]

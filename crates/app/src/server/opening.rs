@@ -1,12 +1,16 @@
-//! Opens the database. Logs a line if that takes long, and waits if the database does not answer.
+//! Opens the database. The server creates it if there is none, and waits if it does not answer; a command does
+//! neither, and says on standard error which database it opened.
 
+use std::io::{self, Write};
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
+use crate::change_log;
 use crate::config::{Config, DatabaseUrl};
 use crate::failure::{Failure, chain};
-use crate::wiring::{OpenError, OpenStorage, StorageScheme, Wiring};
+use crate::throw_away::Trial;
+use crate::wiring::{Found, OpenError, OpenStorage, StorageScheme, Wiring};
 
 /// After this time the log says what is going on.
 const PATIENT_SILENCE: Duration = Duration::from_secs(1);
@@ -23,11 +27,73 @@ pub(crate) fn failure(what: &str, url: &DatabaseUrl, error: &OpenError) -> Failu
     Failure::Failed(format!("failed to {what} {url}: {}", url.redact(&chain(error))))
 }
 
-/// Opens the database for a command. Does not wait for one that does not answer.
+/// Opens the database for a command. Creates none, and does not wait for one that does not answer.
 pub(crate) async fn at_once(config: &Config, wiring: &Wiring) -> Result<OpenStorage, Failure> {
     let url = &config.database_url;
-    let opened = scheme(config, wiring)?.open(url).await;
+    let scheme = scheme(config, wiring)?;
+    let opened = match scheme.look(url).await {
+        Ok(Found::Ours) => {
+            introduce(config, scheme);
+            // A database of an older release: whoever asked for something else hears of this, too.
+            let migrated = scheme.migrate(url).await;
+            let migrated = migrated.map_err(|error| failure("migrate the database", url, &error))?;
+            if !migrated.is_empty() {
+                change_log::schema(&migrated);
+            }
+            scheme.open(url).await
+        }
+        Ok(Found::Nothing) => return Err(none_there(config, scheme, "there is no database")),
+        Ok(Found::Empty) => {
+            return Err(none_there(config, scheme, "nothing of Countersign is in the database"));
+        }
+        Ok(Found::Foreign) => return Err(foreign(config, scheme)),
+        Err(error) => Err(error),
+    };
     opened.map_err(|error| failure("open the database", url, &error))
+}
+
+/// Says which database a command works on, and for which issuer. The line is for people; nothing depends on
+/// its being read.
+pub(crate) fn introduce(config: &Config, scheme: &dyn StorageScheme) {
+    let (place, issuer) = (scheme.place(&config.database_url), config.public_url.as_str());
+    let _ = writeln!(io::stderr().lock(), "countersign: database {place}, issuer {issuer}");
+}
+
+/// There is nothing to open, and this command is not one that creates a database.
+fn none_there(config: &Config, scheme: &dyn StorageScheme, what: &str) -> Failure {
+    let running = Trial::running();
+    let hint = match running.first() {
+        Some(trial) => {
+            format!(
+                " `countersign serve --dev` is running at {}: add --dev to reach it.",
+                trial.public_url.as_str()
+            )
+        }
+        None => String::new(),
+    };
+    Failure::Failed(format!(
+        "{what} {} ({}). Name the one that the server uses: --database-url, COUNTERSIGN_DATABASE_URL, or --config with the \
+         server's settings file. `countersign serve` and `countersign migrate` create one.{hint}",
+        scheme.place(&config.database_url),
+        named_by(config),
+    ))
+}
+
+fn foreign(config: &Config, scheme: &dyn StorageScheme) -> Failure {
+    Failure::Failed(format!(
+        "{} is not a database of Countersign ({}). Name the one that the server uses: --database-url, \
+         COUNTERSIGN_DATABASE_URL, or --config with the server's settings file.",
+        scheme.place(&config.database_url),
+        named_by(config),
+    ))
+}
+
+/// Where the database's URL comes from.
+fn named_by(config: &Config) -> String {
+    match config.origin("database_url") {
+        Some("default") | None => "the default of database_url".to_owned(),
+        Some(origin) => format!("from {origin}"),
+    }
 }
 
 /// Opens the database for the server. If it does not answer, tries again for half a minute.

@@ -4,10 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use countersign_adapters_postgres::{ConnectError, MigrateError, PgOptions, PgStorage, migrate};
+use countersign_adapters_postgres::{
+    self as postgres, ConnectError, MigrateError, PgOptions, PgStorage, migrate,
+};
 use tokio::task::spawn_blocking;
 
-use super::{DatabaseUrl, OpenError, OpenStorage, StorageScheme};
+use super::{DatabaseUrl, Found, OpenError, OpenStorage, StorageScheme};
 
 /// PostgreSQL, with the URLs of libpq.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +28,16 @@ impl StorageScheme for PostgresScheme {
     /// There is none: replicas on several machines need the same secret.
     fn secret_file(&self, _: &DatabaseUrl) -> Option<PathBuf> {
         None
+    }
+
+    async fn look(&self, url: &DatabaseUrl) -> Result<Found, OpenError> {
+        let url = url.expose().to_owned();
+        let looked = spawn_blocking(move || postgres::look(&url)).await;
+        let found = looked.map_err(|error| OpenError::Unusable(Box::new(error)))?.map_err(open_error)?;
+        Ok(match found {
+            postgres::Found::Ours => Found::Ours,
+            postgres::Found::Nothing => Found::Empty,
+        })
     }
 
     async fn open(&self, url: &DatabaseUrl) -> Result<OpenStorage, OpenError> {

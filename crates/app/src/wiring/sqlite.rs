@@ -1,14 +1,16 @@
 //! `sqlite://path`: the embedded default.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use countersign_adapters_sqlite::{SqliteOptions, SqliteStorage, WriteStats};
+use countersign_adapters_sqlite::{self as sqlite, SqliteOptions, SqliteStorage, WriteStats};
 use countersign_metrics::WriterFigures;
 use tokio::task::spawn_blocking;
 
-use super::{DatabaseUrl, OpenError, OpenStorage, StorageScheme};
+use super::{DatabaseUrl, Found, OpenError, OpenStorage, StorageScheme};
+use crate::file_system;
 
 /// SQLite in one file. `sqlite://data/a.db` is relative to the working directory; `sqlite:///data/a.db` is an
 /// absolute path.
@@ -39,6 +41,30 @@ impl StorageScheme for SqliteScheme {
         Some(PathBuf::from(format!("{}.secret", url.rest())))
     }
 
+    /// With an absolute path: a relative one names another file in every folder.
+    fn place(&self, url: &DatabaseUrl) -> String {
+        match std::path::absolute(url.rest()) {
+            Ok(path) => format!("sqlite://{}", path.display()),
+            Err(_) => url.to_string(),
+        }
+    }
+
+    fn warnings(&self, url: &DatabaseUrl) -> Vec<String> {
+        let path = Path::new(url.rest());
+        shared(path).into_iter().chain(exposed(path)).collect()
+    }
+
+    async fn look(&self, url: &DatabaseUrl) -> Result<Found, OpenError> {
+        let path = PathBuf::from(url.rest());
+        let looked = spawn_blocking(move || sqlite::look(&path)).await;
+        Ok(match looked.map_err(unusable)?.map_err(unusable)? {
+            sqlite::Found::Ours => Found::Ours,
+            sqlite::Found::Nothing => Found::Nothing,
+            sqlite::Found::Empty => Found::Empty,
+            sqlite::Found::Foreign => Found::Foreign,
+        })
+    }
+
     async fn open(&self, url: &DatabaseUrl) -> Result<OpenStorage, OpenError> {
         let path = PathBuf::from(url.rest());
         let opened = spawn_blocking(move || SqliteStorage::open(&path, SqliteOptions::default())).await;
@@ -54,10 +80,38 @@ impl StorageScheme for SqliteScheme {
 
     async fn migrate(&self, url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
         let path = PathBuf::from(url.rest());
-        let migrated = spawn_blocking(move || countersign_adapters_sqlite::migrate(Path::new(&path))).await;
+        let migrated = spawn_blocking(move || sqlite::migrate(&path)).await;
         migrated.map_err(unusable)?.map_err(unusable)
     }
 }
+
+/// The warning about a file system that does not keep SQLite's locks.
+fn shared(path: &Path) -> Option<String> {
+    let name = file_system::shared(path)?;
+    Some(format!(
+        "database_url: {} is on {name}, where locks and shared memory cannot be relied on: a second process, such as a \
+         command, can destroy the database, and a write that was promised can be lost; put it on a local disk, or use \
+         PostgreSQL",
+        path.display()
+    ))
+}
+
+/// The warning about a database that others on this machine can read or change. Its log has the same data.
+fn exposed(path: &Path) -> Option<String> {
+    let modes = sqlite::files(path).into_iter().filter_map(|file| {
+        let mode = std::fs::metadata(&file).ok()?.mode() & 0o777;
+        (mode & OTHERS != 0).then_some((file, mode))
+    });
+    let (file, mode) = modes.into_iter().next()?;
+    let file = file.display();
+    Some(format!(
+        "database_url: {file} has mode {mode:03o}, so others on this machine may read who signed in where, or change it; \
+         run `chmod 600 {file}`"
+    ))
+}
+
+/// What everybody may do, and writing by the group. A group may read: that is how backups are made.
+const OTHERS: u32 = 0o027;
 
 fn figures(storage: &SqliteStorage) -> WriterFigures {
     let WriteStats { commits, commands, largest_batch, failures } = storage.write_stats();

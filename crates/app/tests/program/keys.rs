@@ -1,10 +1,11 @@
 //! `countersign key …`: what an operator sees of the signing keys and can do with them.
 
 use std::fs;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::place::Place;
+use crate::place::{Place, ended};
 use crate::server::Server;
 
 const ALGORITHMS: [&str; 3] = ["RS256", "ES256", "EdDSA"];
@@ -31,7 +32,7 @@ fn in_state(keys: &[Value], state: &str) -> Vec<String> {
 
 #[test]
 fn the_first_start_makes_a_key_of_each_algorithm_and_they_are_listed() {
-    let place = Place::new();
+    let place = Place::with_database();
     assert_eq!(place.run(&["key", "list"]).out, "no keys: the first server creates them\n");
     let place = place_with_keys();
     let keys = list(&place);
@@ -55,7 +56,7 @@ fn a_rotation_announces_the_next_keys_once() {
     assert_eq!((in_state(&keys, "active"), in_state(&keys, "next").len()), (in_state(&before, "active"), 3));
     let again = place.run(&["key", "rotate"]);
     assert_eq!(
-        (again.code, again.err.as_str()),
+        (again.code, again.told()),
         (
             1,
             "countersign: the next keys already exist; `countersign key rotate --now` replaces all keys at \
@@ -97,9 +98,65 @@ fn a_key_is_given_up_unless_it_is_the_only_one_that_can_sign() {
     assert_eq!(in_state(&keys, "withdrawn"), first[..1]);
     assert_eq!(in_state(&keys, "active").len(), 3, "the next one signs at once");
     let again = place.run(&["key", "retire", &first[0]]);
-    assert_eq!(again.err, format!("countersign: the key {} is already withdrawn\n", first[0]));
+    assert_eq!(again.told(), format!("countersign: the key {} is already withdrawn\n", first[0]));
     let unknown = place.run(&["key", "retire", "-nobody"]);
-    assert_eq!((unknown.code, unknown.err.as_str()), (1, "countersign: no signing key has the id -nobody\n"));
+    assert_eq!((unknown.code, unknown.told()), (1, "countersign: no signing key has the id -nobody\n"));
+}
+
+/// Runs a command at a terminal, types an answer, and returns the exit code and what the terminal showed.
+fn at_a_terminal(place: &Place, command: &str, answer: &str) -> (i32, String) {
+    let line = format!("{} {command}", env!("CARGO_BIN_EXE_countersign"));
+    let mut terminal = Command::new("script");
+    terminal.args(["--quiet", "--return", "--command", &line, "/dev/null"]);
+    terminal.current_dir(place.path("")).env_clear().env("PATH", "/usr/bin:/bin");
+    terminal.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let ended = ended(terminal, answer);
+    (ended.code, ended.out)
+}
+
+#[test]
+fn a_rotation_at_once_says_what_it_does_and_asks_at_a_terminal() {
+    let place = place_with_keys();
+    let before = list(&place);
+    let (code, shown) = at_a_terminal(&place, "key rotate --now", "no\n");
+    assert!(code == 1 && shown.contains("nothing was rotated"), "{shown}");
+    assert!(shown.contains("Nobody is signed out"), "{shown}");
+    assert!(in_state(&before, "active").iter().all(|kid| shown.contains(kid)), "{shown}");
+    assert_eq!(list(&place), before);
+    let (code, shown) = at_a_terminal(&place, "key rotate --now --algorithm RS256", "yes\n");
+    assert!(code == 0 && shown.matches("Type yes").count() == 1, "{shown}");
+    assert_eq!(in_state(&list(&place), "withdrawn").len(), 1);
+    let (code, shown) = at_a_terminal(&place, "key rotate --now --yes", "");
+    assert!(code == 0 && !shown.contains("Type yes"), "{shown}");
+    assert_eq!(in_state(&list(&place), "withdrawn").len(), 4);
+    assert_eq!(place.run(&["key", "rotate", "--yes"]).code, 2, "there is nothing to agree to");
+}
+
+#[test]
+fn what_was_rotated_or_withdrawn_at_the_command_line_is_logged_key_by_key() {
+    let place = place_with_keys();
+    let old = in_state(&list(&place), "active");
+    let variables = [("COUNTERSIGN_LOG_FORMAT", "json")];
+    let rotated = place.run_with(&["key", "rotate", "--now", "--algorithm", "RS256"], &variables);
+    let lines: Vec<Value> = rotated.told().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let said = |line: &Value| (line["message"].clone(), line["key.algorithm"].clone());
+    assert_eq!(lines.len(), 2, "{}", rotated.err);
+    assert_eq!(said(&lines[0]), ("signing key made".into(), "RS256".into()));
+    assert_eq!(said(&lines[1]), ("signing key withdrawn".into(), "RS256".into()));
+    assert_eq!(lines[1]["key.id"], old[0]);
+}
+
+#[test]
+fn a_rotation_creates_no_secret() {
+    let place = place_with_keys();
+    let secret = place.path("data/countersign.db.secret");
+    fs::remove_file(&secret).unwrap();
+    let refused = place.run(&["key", "rotate"]);
+    assert!(
+        refused.code == 1 && refused.err.contains("there is no file data/countersign.db.secret"),
+        "{refused:?}"
+    );
+    assert!(!secret.exists());
 }
 
 #[test]

@@ -2,8 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod challenge;
+mod changes;
 mod clients;
 mod commands;
+mod database;
 mod documented;
 mod keys;
 mod place;

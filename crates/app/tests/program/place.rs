@@ -17,9 +17,25 @@ pub(crate) struct Ended {
     pub(crate) err: String,
 }
 
+impl Ended {
+    /// Standard error after the line that names the database, which must come first.
+    pub(crate) fn told(&self) -> &str {
+        let (first, rest) = self.err.split_once('\n').unwrap();
+        assert!(first.starts_with("countersign: database ") && first.contains(", issuer "), "{}", self.err);
+        rest
+    }
+}
+
 impl Place {
     pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
+    }
+
+    /// A place with a database that no server has used yet.
+    pub(crate) fn with_database() -> Self {
+        let place = Self::new();
+        assert_eq!(place.run(&["migrate"]).code, 0);
+        place
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -55,7 +71,8 @@ impl Place {
     }
 }
 
-fn ended(mut command: Command, input: &str) -> Ended {
+/// Runs a command with this input until it ends.
+pub(crate) fn ended(mut command: Command, input: &str) -> Ended {
     let mut child = command.spawn().unwrap();
     // A command that ends without reading its input closes the pipe first.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());

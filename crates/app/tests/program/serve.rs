@@ -1,7 +1,9 @@
 //! The server as a supervisor sees it: start, readiness, signals, exit codes.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use crate::place::Place;
@@ -39,6 +41,23 @@ fn a_second_signal_ends_the_server_at_once() {
     let (code, log) = server.end();
     assert_eq!(code, Some(1), "{log}");
     assert!(begun.elapsed() < Duration::from_millis(900) && log.contains("second signal"), "{log}");
+}
+
+#[test]
+fn what_check_config_warns_about_is_logged_at_the_start() {
+    let place = Place::with_database();
+    let database = place.path("data/countersign.db");
+    fs::set_permissions(&database, fs::Permissions::from_mode(0o644)).unwrap();
+    let checked = place.run(&["check-config", "--bind", "0.0.0.0:8080"]);
+    let mut server = Server::spawn(place.command(&["serve", "--bind", "0.0.0.0:0"]));
+    for words in ["can be reached from the network, but public_url is", "countersign.db has mode 644"] {
+        let warned = checked.out.lines().any(|line| line.starts_with("warning: ") && line.contains(words));
+        assert!(checked.code == 0 && warned, "{words}: {}", checked.out);
+        assert!(server.first_lines.contains(words), "{words}: {}", server.first_lines);
+    }
+    assert!(!checked.out.lines().any(|line| line == "ok"), "{}", checked.out);
+    server.signal("TERM");
+    assert_eq!(server.end().0, Some(0));
 }
 
 #[test]
@@ -114,7 +133,7 @@ fn a_signal_ends_the_wait_for_a_database() {
         .env("COUNTERSIGN_SECRET", "EAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8");
     let mut child = command.spawn().unwrap();
     let log = BufReader::new(child.stderr.take().unwrap());
-    let mut server = Server { child, log, address: closed };
+    let mut server = Server { child, log, address: closed, first_lines: String::new() };
     let mut line = String::new();
     server.log.read_line(&mut line).unwrap();
     assert!(line.contains("database does not answer"), "{line}");

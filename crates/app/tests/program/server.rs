@@ -13,6 +13,8 @@ pub(crate) struct Server {
     pub(crate) child: Child,
     pub(crate) log: BufReader<ChildStderr>,
     pub(crate) address: SocketAddr,
+    /// What it logged until it listened.
+    pub(crate) first_lines: String,
 }
 
 impl Server {
@@ -26,17 +28,22 @@ impl Server {
     pub(crate) fn spawn(mut command: Command) -> Self {
         let mut child = command.spawn().unwrap();
         let log = BufReader::new(child.stderr.take().unwrap());
-        let mut server = Self { child, log, address: SocketAddr::from(([127, 0, 0, 1], 0)) };
-        let mut seen = String::new();
+        let address = SocketAddr::from(([127, 0, 0, 1], 0));
+        let mut server = Self { child, log, address, first_lines: String::new() };
         loop {
             let mut line = String::new();
-            assert_ne!(server.log.read_line(&mut line).unwrap(), 0, "the server ended: {seen}");
+            assert_ne!(
+                server.log.read_line(&mut line).unwrap(),
+                0,
+                "the server ended: {}",
+                server.first_lines
+            );
             let event: Value = serde_json::from_str(&line).unwrap_or_default();
             if event["message"] == "listening" {
                 server.address = event["address"].as_str().unwrap().parse().unwrap();
                 return server;
             }
-            seen.push_str(&line);
+            server.first_lines.push_str(&line);
         }
     }
 

@@ -1,6 +1,7 @@
 //! How `serve --dev` changes the settings.
 
 use super::*;
+use crate::throw_away::Trial;
 
 const URL: &str = "sqlite:///tmp/trial/countersign.db";
 
@@ -44,4 +45,32 @@ fn what_else_the_operator_decided_holds_in_a_trial() {
     let start = start().variable("COUNTERSIGN_PUBLIC_URL", "http://127.0.0.1:9000").flag("--playground=off");
     let config = load(&start).unwrap();
     assert_eq!((config.public_url.as_str(), config.playground), ("http://127.0.0.1:9000", false));
+}
+
+#[test]
+fn a_command_at_a_trial_has_its_database_and_its_address_whatever_else_is_set() {
+    let start = start()
+        .file("code_ttl = 45\n")
+        .variable("COUNTERSIGN_PUBLIC_URL", "https://auth.example.com")
+        .flag("--log=warn");
+    let trial = Trial::of_test("/tmp/trial", "http://localhost:8081");
+    let mut sources = start.sources();
+    sources.reach(&trial);
+    let config = Config::load(&sources, &Wiring::standard(), Purpose::Administer).unwrap();
+    assert_eq!(config.database_url.expose(), URL);
+    assert_eq!(config.public_url.as_str(), "http://localhost:8081");
+    assert_eq!((config.log.as_str(), config.lifetimes.code.whole_seconds()), ("warn", 45));
+    assert_eq!(config.origin("database_url"), Some("the running serve --dev"));
+}
+
+#[test]
+fn a_command_at_a_trial_that_names_another_database_or_secret_is_refused() {
+    let start = start().variable("COUNTERSIGN_SECRET", SECRET).flag("--database-url=sqlite://mine.db");
+    let mut sources = start.sources();
+    sources.reach(&Trial::of_test("/tmp/trial", "http://localhost:8081"));
+    let mistakes = Config::load(&sources, &Wiring::standard(), Purpose::Administer).unwrap_err();
+    let lines = start.lines(&mistakes);
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert!(lines[0].starts_with("--database-url: --dev takes the database"), "{lines:?}");
+    assert!(lines[1].starts_with("COUNTERSIGN_SECRET: --dev takes"), "{lines:?}");
 }

@@ -1,0 +1,104 @@
+//! What is at a path, before anything is opened there. Looking creates nothing and changes nothing.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use diesel::prelude::*;
+use diesel::sql_types::Text;
+
+use crate::error::{OpenError, SqliteError};
+use crate::file::{DatabaseFile, FileError};
+use crate::migrate;
+use crate::pool;
+
+/// What is at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// A database that [`migrate`](crate::migrate()) or a server set up, of this release or another.
+    Ours,
+    /// No file.
+    Nothing,
+    /// A file without a table in it.
+    Empty,
+    /// Something else: another program's database, another kind of file, or a folder.
+    Foreign,
+}
+
+/// SQLite's message for a file of another kind. Diesel passes on the messages, but not the codes.
+const NOT_A_DATABASE: &str = "file is not a database";
+
+/// Looks at a path. Waits for a process that is setting the database up. Blocks.
+pub fn look(path: &Path) -> Result<Found, OpenError> {
+    let file = DatabaseFile::at(path)?;
+    let path = file.path();
+    match fs::metadata(&path) {
+        Ok(metadata) if !metadata.is_file() => return Ok(Found::Foreign),
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(source) => return Err(FileError::Io { path, attempted: "found", source }.into()),
+    }
+    match read(&file) {
+        Ok(found) => Ok(found),
+        Err(error) if says_not_a_database(&error) => Ok(Found::Foreign),
+        Err(source) => Err(OpenError::Connect { path, source: Box::new(source) }),
+    }
+}
+
+/// The tables decide: a file of no bytes is an empty database to SQLite, and a log may hold what the file
+/// does not have yet.
+fn read(file: &DatabaseFile) -> Result<Found, SqliteError> {
+    let mut connection = pool::connect_existing(file, migrate::PATIENCE)?;
+    let connection = &mut connection;
+    let tables: Vec<Word> = diesel::sql_query(
+        "SELECT name AS word FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+    )
+    .load(connection)?;
+    if tables.is_empty() {
+        return Ok(Found::Empty);
+    }
+    let (records, others): (Vec<_>, Vec<_>) = tables.into_iter().partition(|table| table.word == MIGRATIONS);
+    let versions: Vec<Word> = match records.as_slice() {
+        [] => Vec::new(),
+        [..] => diesel::sql_query(format!("SELECT version AS word FROM {MIGRATIONS}")).load(connection)?,
+    };
+    Ok(if versions.iter().any(|version| migrate::is_ours(&version.word)) {
+        Found::Ours
+    } else if versions.is_empty() && others.is_empty() {
+        Found::Empty
+    } else {
+        Found::Foreign
+    })
+}
+
+/// The table in which Diesel keeps which migrations have run.
+const MIGRATIONS: &str = "__diesel_schema_migrations";
+
+fn says_not_a_database(error: &SqliteError) -> bool {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if error.to_string().contains(NOT_A_DATABASE) {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+#[derive(QueryableByName)]
+struct Word {
+    #[diesel(sql_type = Text)]
+    word: String,
+}
+
+/// The files that SQLite keeps for the database at this path, the database first. Some may not exist now.
+pub fn files(path: &Path) -> Vec<PathBuf> {
+    ["", "-wal", "-shm"]
+        .into_iter()
+        .map(|end| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(end);
+            PathBuf::from(name)
+        })
+        .collect()
+}

@@ -1,0 +1,98 @@
+//! Settings that are valid and may still be wrong.
+
+use super::*;
+
+fn warnings(start: &Start) -> Vec<String> {
+    start.config().warnings
+}
+
+/// The one warning about these settings.
+fn warning(start: &Start) -> String {
+    let warnings = warnings(start);
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    warnings.concat()
+}
+
+#[test]
+fn a_server_for_this_machine_that_listens_to_the_network_is_told_what_it_opens() {
+    for bind in ["0.0.0.0:8080", "[::]:8080", "192.0.2.7:8080", "[::ffff:192.0.2.7]:8080"] {
+        let open = warning(&start().variable("COUNTERSIGN_BIND", bind));
+        for word in
+            [bind, "register clients, use the playground and read /metrics", "set public_url", "127.0.0.1"]
+        {
+            assert!(open.contains(word), "{word}: {open}");
+        }
+    }
+    let closed = start()
+        .flag("--bind=0.0.0.0:8080")
+        .variable("COUNTERSIGN_REGISTRATION", "closed")
+        .variable("COUNTERSIGN_METRICS", "off");
+    let closed = warning(&closed);
+    assert!(closed.contains("everyone there can use the playground;"), "{closed}");
+    let public = start()
+        .flag("--bind=0.0.0.0:8080")
+        .variable("COUNTERSIGN_PUBLIC_URL", "https://auth.example.com")
+        .variable("COUNTERSIGN_TRUSTED_PROXIES", "10.0.0.1");
+    assert_eq!(warnings(&public), Vec::<String>::new());
+    for bind in ["127.0.0.1:8080", "[::1]:8080", "[::ffff:127.0.0.1]:8080"] {
+        assert_eq!(warnings(&start().variable("COUNTERSIGN_BIND", bind)), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_password_on_the_command_line_is_told_of_and_not_repeated() {
+    let flag =
+        start().variable("COUNTERSIGN_SECRET", SECRET).flag("--database-url=postgres://ann:hunter2@db/auth");
+    let warned = warning(&flag);
+    assert!(
+        warned.starts_with("--database-url: ") && warned.contains("COUNTERSIGN_DATABASE_URL"),
+        "{warned}"
+    );
+    assert!(!warned.contains("hunter2"), "{warned}");
+    let harmless = start().flag("--database-url=sqlite://a.db").flag("--ethereum-rpc=1=https://node.example");
+    assert_eq!(warnings(&harmless), Vec::<String>::new());
+}
+
+#[test]
+fn f_04_https_without_a_trusted_proxy_is_said_aloud() {
+    let warnings = |start: Start| warnings(&start);
+    let https = || start().variable("COUNTERSIGN_PUBLIC_URL", "https://auth.example.com");
+    assert!(warnings(start()).is_empty(), "a server on loopback needs no proxy");
+    let forgotten = warnings(https());
+    assert!(
+        forgotten.len() == 1 && forgotten[0].contains("set trusted_proxies to the address of the proxy"),
+        "{forgotten:?}"
+    );
+    assert!(warnings(https().variable("COUNTERSIGN_TRUSTED_PROXIES", "10.0.0.1")).is_empty());
+    for everybody in ["0.0.0.0/0", "::/0", "10.0.0.1,::/0"] {
+        let warned = warnings(https().variable("COUNTERSIGN_TRUSTED_PROXIES", everybody));
+        assert!(warned.len() == 1 && warned[0].contains("every address is trusted"), "{warned:?}");
+    }
+    for most in ["0.0.0.0/1,128.0.0.0/1", "2000::/3"] {
+        let warned = warnings(https().variable("COUNTERSIGN_TRUSTED_PROXIES", most));
+        assert!(warned.len() == 1 && warned[0].contains("a large part of the internet"), "{warned:?}");
+    }
+    for private in ["10.0.0.0/8,172.16.0.0/12", "fc00::/7"] {
+        assert!(warnings(https().variable("COUNTERSIGN_TRUSTED_PROXIES", private)).is_empty(), "{private}");
+    }
+}
+
+#[test]
+fn b_073_a_settings_file_with_a_secret_that_others_may_read_is_told_of() {
+    let secret = start().file("secret = 'dGhpcyBpcyB0aGUgc2VjcmV0IG9mIGFsbCB0aGUgdGVzdHM'").config().warnings;
+    assert!(secret.len() == 1 && secret[0].contains("others on this machine may read it"), "{secret:?}");
+    let password = start();
+    let path = password.holding("smtp://ann:hunter2@mail.example");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    let password = password
+        .variable("COUNTERSIGN_SMTP_URL_FILE", &path)
+        .variable("COUNTERSIGN_MAIL_FROM", "a@b.example");
+    let password = password.config().warnings;
+    assert!(password.len() == 1 && !password[0].contains("hunter2"), "{password:?}");
+    let password = start()
+        .file("smtp_url = 'smtp://ann:hunter2@mail.example'\nmail_from = 'a@b.example'")
+        .config()
+        .warnings;
+    assert!(password.len() == 1 && !password[0].contains("hunter2"), "{password:?}");
+    assert!(start().file("code_ttl = 30").config().warnings.is_empty());
+}

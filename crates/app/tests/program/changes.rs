@@ -1,0 +1,52 @@
+//! What a command changes is a line of the log.
+
+use serde_json::Value;
+
+use crate::place::{Ended, Place};
+
+/// The lines of the log, which follow the line about the database.
+fn lines(ended: &Ended) -> Vec<Value> {
+    assert_eq!(ended.code, 0, "{ended:?}");
+    ended.told().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn every_change_of_a_client_is_logged_with_its_id_and_who_made_it() {
+    let place = Place::with_database();
+    let run = |arguments: &[&str]| {
+        let variables = [("COUNTERSIGN_LOG_FORMAT", "json"), ("SUDO_UID", "1000")];
+        place.run_with(&[arguments, &["--output", "json"]].concat(), &variables)
+    };
+    let created =
+        run(&["client", "create", "--name", "Photo Album", "--redirect-uri", "https://photos.example/cb"]);
+    let client: Value = serde_json::from_str(&created.out).unwrap();
+    let id = client["client_id"].as_str().unwrap();
+    let resource = "https://api.example.com";
+    let steps: [(&str, Ended); 5] = [
+        ("client registered", created),
+        ("client got a new secret", run(&["client", "rotate-secret", id])),
+        ("resources opened to client", run(&["client", "open-resource", id, resource])),
+        ("resources closed to client", run(&["client", "close-resource", id, resource])),
+        ("client deleted", run(&["client", "delete", id, "--yes"])),
+    ];
+    for (message, ended) in steps {
+        let lines = lines(&ended);
+        assert_eq!(lines.len(), 1, "{message}: {}", ended.err);
+        let line = &lines[0];
+        assert_eq!((&line["message"], &line["client.id"]), (&message.into(), &id.into()));
+        assert_eq!((&line["level"], &line["target"]), (&"INFO".into(), &"countersign::changes".into()));
+        assert!(line["operator.uid"].is_u64() && line["operator.sudo_uid"] == 1000, "{line}");
+        assert!(
+            !ended.err.contains("secret\":") && !ended.err.contains(&client["client_secret"].to_string())
+        );
+    }
+}
+
+#[test]
+fn what_only_looks_logs_nothing_and_so_does_a_command_whose_log_is_for_warnings() {
+    let place = Place::with_database();
+    assert_eq!(place.run(&["client", "list"]).told(), "");
+    let create = ["client", "create", "--name", "Kiosk", "--redirect-uri", "http://127.0.0.1/cb"];
+    assert_eq!(place.run_with(&create, &[("COUNTERSIGN_LOG", "warn")]).told(), "");
+    assert!(place.run(&create).told().contains("client registered"), "a terminal is not asked for");
+}
