@@ -46,7 +46,16 @@ fn every_change_of_a_client_is_logged_with_its_id_and_who_made_it() {
 fn what_only_looks_logs_nothing_and_so_does_a_command_whose_log_is_for_warnings() {
     let place = Place::with_database();
     assert_eq!(place.run(&["client", "list"]).told(), "");
-    let create = ["client", "create", "--name", "Kiosk", "--redirect-uri", "http://127.0.0.1/cb"];
+    let create = [
+        "client",
+        "create",
+        "--name",
+        "Kiosk",
+        "--redirect-uri",
+        "http://127.0.0.1/cb",
+        "--scope",
+        "profile",
+    ];
     assert_eq!(place.run_with(&create, &[("COUNTERSIGN_LOG", "warn")]).told(), "");
     assert!(place.run(&create).told().contains("client registered"), "a terminal is not asked for");
 }
