@@ -22,7 +22,10 @@ pub enum RedirectUriRejected {
     /// Longer than [`MAX_LENGTH`].
     #[error("longer than {MAX_LENGTH} bytes")]
     TooLong,
-    /// A space, a control character, a quote, a backslash, a wildcard or anything beyond ASCII.
+    /// A wildcard. Redirect URIs are compared exactly, so it would match nothing.
+    #[error("holds a wildcard (*), and redirect URIs are compared exactly: register each one in full")]
+    Wildcard,
+    /// A space, a control character, a quote, a backslash or anything beyond ASCII.
     #[error(
         "holds a character that a URI may not hold; write other alphabets as punycode or percent-encoded"
     )]
@@ -214,6 +217,9 @@ fn judge(text: &str) -> Result<(), RedirectUriRejected> {
     if text.len() > MAX_LENGTH {
         return Err(RedirectUriRejected::TooLong);
     }
+    if text.contains('*') {
+        return Err(RedirectUriRejected::Wildcard);
+    }
     if !text.bytes().all(is_plain_uri_byte) || !percent_escapes_are_whole(text) {
         return Err(RedirectUriRejected::Character);
     }
@@ -303,6 +309,15 @@ mod tests {
 
     fn uri(text: &str) -> RedirectUri {
         RedirectUri::parse(text).unwrap()
+    }
+
+    #[test]
+    fn the_error_about_a_wildcard_says_wildcard() {
+        for uri in ["https://*.a.example/cb", "https://a.example/*", "com.example.app:/*"] {
+            let rejected = RedirectUri::parse(uri).unwrap_err();
+            assert_eq!(rejected, RedirectUriRejected::Wildcard);
+            assert!(rejected.to_string().contains("wildcard"));
+        }
     }
 
     #[test]
