@@ -49,6 +49,7 @@ pub mod login_session;
 pub mod own_origin;
 pub mod parameters;
 pub mod particulars;
+pub mod peer_address;
 pub mod pending;
 pub mod picture;
 pub mod pkce;

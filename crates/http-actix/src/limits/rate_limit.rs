@@ -154,7 +154,7 @@ impl RateLimits {
     }
 
     /// The client's address: the peer's own, unless a trusted proxy says whom it forwards for.
-    fn address(&self, request: &HttpRequest) -> Option<IpAddr> {
+    pub(crate) fn address(&self, request: &HttpRequest) -> Option<IpAddr> {
         let peer = request.peer_addr()?.ip().to_canonical();
         if !self.trusts(peer) {
             if is_forwarded(request) {

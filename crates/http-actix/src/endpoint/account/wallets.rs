@@ -26,7 +26,7 @@ use crate::browser::session;
 use crate::endpoint::account;
 use crate::endpoint::sign_in::challenge::{HowToSign, kind_named};
 use crate::endpoint::steps::done::Done;
-use crate::error::ApiError;
+use crate::error::{About, ApiError};
 use crate::extract::accept::prefers_html;
 use crate::extract::body::{Body, Kind, required};
 use crate::extract::origin::require_ours;
@@ -208,6 +208,11 @@ pub(crate) async fn unlink(
         .answer(&pending, texts, Done::WalletUnlinked, done)
 }
 
+/// Names for the log the wallet that a refused change is about.
+fn about(error: ApiError, pending: &PendingWalletChange) -> ApiError {
+    error.about(About { client: None, wallet: Some(pending.other.shortened().into()) })
+}
+
 /// Refuses a request that does not come from the page that showed the texts of this change.
 fn require_form(
     state: &AppState,
@@ -287,7 +292,7 @@ impl Answering<'_> {
                 .map_err(ApiError::server_error)?;
         }
         if !is_form || !prefers_html(request) {
-            return Err(error.into());
+            return Err(about(error.into(), pending));
         }
         let texts = recall_wallet_change(&state.context, pending, &signer_text, other_text.as_deref());
         let form = state

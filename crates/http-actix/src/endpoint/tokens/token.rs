@@ -88,7 +88,7 @@ pub(crate) async fn answer(
 ) -> Result<HttpResponse, ApiError> {
     let tokens = handle(&state, &request, &body)
         .await
-        .map_err(|error| client_credentials::refuse(&state, &request, error))
+        .map_err(|error| client_credentials::refuse(&state, &request, &body, error))
         .map_err(|error| dpop::refuse(&state, &request, error))
         .inspect_err(|error| state.metrics.token_refused(error.error.code))?;
     let body = TokenBody {
@@ -158,7 +158,9 @@ async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<
             let credentials = credentials()?;
             state.rate_limits.check(Limited::Login, request)?;
             let wallet_address = form.wallet_address;
-            let asked = SignInProgram { credentials, challenge, signature, wallet_address, resources, proof };
+            let peer = state.peer(request);
+            let asked =
+                SignInProgram { credentials, challenge, signature, wallet_address, resources, proof, peer };
             sign_in_program(&state.context, asked).await?
         }
     };
