@@ -13,7 +13,7 @@ use countersign_domain::challenge::iso8601;
 use countersign_domain::wallet::{AccountKind, AccountName, WalletAccount};
 use countersign_domain::wallet_change::PendingWalletChange;
 use countersign_usecases::account::begin_wallet_change::{
-    BeginWalletChangeError, TextToSign, WantedChange, begin_wallet_change, recall_wallet_change,
+    BeginWalletChangeError, TextToSign, WantedChange, admit_link, begin_wallet_change, recall_wallet_change,
 };
 use countersign_usecases::account::change_wallets::{
     ChangeWalletsError, SignedText, WalletsOfUser, link_wallet, unlink_wallet,
@@ -153,6 +153,16 @@ pub(crate) async fn begin(
         }
         Err(error) => return Err(error.into()),
     };
+    let browser = state.browser(&request);
+    let may_tell = wanted == WantedChange::Link
+        && browser.login.is_some()
+        && state.rate_limits.check(Limited::LinkLookUp, &request).is_ok();
+    if may_tell && let Err(error) = admit_link(context, &browser, &pending).await {
+        if is_form {
+            return form::refused(&state, &request, &pending, error, None);
+        }
+        return Err(about(error.into(), &pending));
+    }
     let forms = state.forms(&request).with_new(&session, &*context.entropy)?;
     session::save_change(&session, &pending, context.clock.now()).map_err(ApiError::server_error)?;
     let form = forms.secret(&Action::ChangeWallets { challenge: pending.challenge.id });
