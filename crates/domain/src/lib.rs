@@ -45,6 +45,7 @@ pub mod id_token;
 pub mod identicon;
 pub mod key_thumbprint;
 pub mod lifetimes;
+pub mod listener;
 pub mod login_session;
 pub mod own_origin;
 pub mod parameters;

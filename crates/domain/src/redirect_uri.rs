@@ -1,6 +1,8 @@
 //! Redirect URIs: checked once at registration, and compared exactly afterwards (RFC 6749 section 3.1.2, RFC
 //! 8252, RFC 9700 section 2.1).
 
+pub mod unregistered;
+
 use std::fmt;
 use std::sync::OnceLock;
 

@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use countersign_domain::client_assertion::ASSERTION_TYPE;
 use countersign_domain::client_auth::{ClientCredentials, ClientProof};
-use countersign_domain::error::OAuthErrorCode;
+use countersign_domain::error::{CLIENT_NOT_BELIEVED, OAuthErrorCode};
 use countersign_domain::redirect_uri::percent_escapes_are_whole;
 use countersign_domain::secret::Secret;
 use serde::Deserialize;
@@ -64,7 +64,7 @@ pub(crate) fn join(request: &HttpRequest, body: InBody) -> Result<Option<ClientC
     if headers.next().is_some() {
         return Err(ApiError::invalid_request("the Authorization header is given more than once"));
     }
-    let basic = parse_basic(value).ok_or_else(|| with_challenge(not_believed()))?;
+    let basic = parse_basic(value).ok_or_else(|| with_challenge(not_basic()))?;
     if client_secret.is_some() {
         return Err(two_ways());
     }
@@ -100,7 +100,7 @@ pub(crate) fn refuse_strictly(
     error: ApiError,
 ) -> ApiError {
     let is_incomplete = error.error.code == OAuthErrorCode::IncompleteForm;
-    let failed = || ApiError::new(OAuthErrorCode::InvalidClient, "client authentication failed");
+    let failed = || ApiError::new(OAuthErrorCode::InvalidClient, CLIENT_NOT_BELIEVED);
     refuse(state, request, body, if is_incomplete { failed() } else { error })
 }
 
@@ -177,8 +177,17 @@ fn two_ways() -> ApiError {
     ApiError::invalid_request("the client authenticates in two ways: use only one")
 }
 
+/// The header alone shows it, so that it tells nothing about any client.
+fn not_basic() -> ApiError {
+    ApiError::new(
+        OAuthErrorCode::InvalidClient,
+        "client authentication failed: the Authorization header must be Basic and the base64 of client_id:client_secret, \
+         each of them form-encoded first",
+    )
+}
+
 fn not_believed() -> ApiError {
-    ApiError::new(OAuthErrorCode::InvalidClient, "client authentication failed")
+    ApiError::new(OAuthErrorCode::InvalidClient, CLIENT_NOT_BELIEVED)
 }
 
 fn form_decode(text: &str) -> Option<String> {
