@@ -245,7 +245,7 @@ function failed(problem, retry) {
   if (problem.id === "bad-signature") {
     flow.signatures = {};
     showText();
-    return show(on, "bad-signature", { alert: true, focus: signButton });
+    return show(on, "bad-signature", { key: problem.key, values: problem.values, alert: true, focus: signButton });
   }
   return report(on, problem, { retry, client: {} });
 }

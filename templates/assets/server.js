@@ -60,7 +60,10 @@ function problemOf(response, answer) {
   }
   if (status >= 500 || response.ok) return broken(headers.get("X-Request-Id"), status);
   if (status === 401 && reason.startsWith("Challenge")) return new Problem("expired", "expired", { status });
-  if (status === 401) return new Problem("bad-signature", "bad_signature", { status });
+  if (status === 401) {
+    const reference = headers.get("X-Request-Id");
+    return new Problem("bad-signature", reference ? "bad_signature_reference" : "bad_signature", { status, values: { reference } });
+  }
   if (/session/i.test(reason)) return new Problem("session-gone", "session_gone", { status });
   return new Problem("refused", "refused", { status, values: { reason: reason || String(status) } });
 }

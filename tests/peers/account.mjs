@@ -226,14 +226,23 @@ await check("wallets that refuse, are locked, or have the wrong account get diff
   await context.close();
 });
 
-await check("another user's wallet is not linked, and expired texts are replaced", async () => {
-  const [ann, bob] = [new TestWallet({ name: "Wallet of Ann" }), new TestWallet({ name: "Wallet of Bob" })];
+await check("another user's wallet is refused before anybody signs, and expired texts are replaced", async () => {
+  const [ann, bob, spare] = ["Wallet of Ann", "Wallet of Bob", "Spare wallet"].map((name) => new TestWallet({ name }));
   const ofBob = await visitor({ wallet: bob });
   await toAccount(ofBob, bob);
   await ofBob.close();
-  const context = await visitor({ wallets: [ann, bob] });
+  const context = await visitor({ wallets: [ann, bob, spare] });
   const page = await toAccount(context, ann);
-  await link(page, ann, bob);
+  await page.locator("#link").click();
+  await inState(page, "choosing");
+  await choose(page, bob);
+  await page.locator("#choose-heading", { hasText: "yours already" }).waitFor(SLOW);
+  await choose(page, ann);
+  await page.locator('#wallet-messages [role="alert"]', { hasText: "belongs to another account" }).waitFor(SLOW);
+  await choose(page, spare);
+  await page.locator("#choose-heading", { hasText: "yours already" }).waitFor(SLOW);
+  await choose(page, ann);
+  await inState(page, "confirm");
   const text = await page.locator("#text").innerText();
   await context.route(/\/account\/wallets\/link$/, (route) => route.fulfill({ status: 401, json: { error: "access_denied", error_description: "Challenge is not valid or has expired" } }), { times: 1 });
   await page.locator("#sign").click();
@@ -241,10 +250,6 @@ await check("another user's wallet is not linked, and expired texts are replaced
   await page.locator("#sign").click();
   await inState(page, "expired");
   assert.notEqual(await page.locator("#text").innerText(), text);
-  await page.locator("#sign").click();
-  await page.locator("#wallet-messages", { hasText: "Second of two" }).waitFor(SLOW);
-  await page.locator("#sign").click();
-  await page.locator('#wallet-messages [role="alert"]', { hasText: "belongs to another account" }).waitFor(SLOW);
   await context.close();
 });
 

@@ -263,6 +263,7 @@ await check("with JavaScript switched off a wrong address and a wrong signature 
   const text = await signByHand(page, key, { alter: () => `0x${"11".repeat(65)}` });
   await page.locator("#verify").click();
   await page.locator("#notice", { hasText: "Failed to verify signature" }).waitFor(SLOW);
+  assert.match(await page.locator("#notice #request-id").textContent(), /^[0-9a-f]{32}$/, "the reference, for the operator");
   await picture(page, "no-js-bad-signature");
   assert.equal(await page.locator("#manual-text").textContent(), text, "the same text is there to be signed again");
   await page.locator("#signature").fill(await key.signMessage(text));

@@ -236,6 +236,7 @@ state("verifying-chain", { claim: "a verification that takes long asks a chain",
 
 const BAD_SIGNATURE =
   "Failed to verify signature. The signature does not match this address and text. Check the account and sign the exact text, no extra spaces.";
+const REFERENCE = /Reference: [0-9a-f]{32}/; // The request's id, which finds it in the log.
 const CHANGED = (signature) => signature.replace(/..$/, (v) => (v === "1b" ? "1c" : "1b"));
 
 state("bad-signature", { claim: "after a wrong signature, the wallet can sign again", wallet: new TestWallet({ alter: CHANGED }) }, async (context, wallet) => {
@@ -243,6 +244,7 @@ state("bad-signature", { claim: "after a wrong signature, the wallet can sign ag
   const { page } = visit;
   await page.locator("#sign").click();
   await inState(page, "bad-signature");
+  await page.locator("main", { hasText: REFERENCE }).waitFor(SLOW);
   await judge(page, "bad-signature", { text: BAD_SIGNATURE, alert: true, focus: "#sign", title: /^Error: / });
   wallet.alter = (signature) => signature;
   await page.keyboard.press("Enter");

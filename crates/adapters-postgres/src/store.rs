@@ -17,6 +17,7 @@ use countersign_domain::refresh::RefreshSnapshot;
 use countersign_domain::secret::SecretHash;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
+use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
     Account, AccountStore, AddSigningKey, BeginDevice, ChangeResources, ClientStore, CompleteLogin,
     ConfirmEmail, ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten,
@@ -46,7 +47,7 @@ use crate::ops::open_session::open_session;
 use crate::ops::ping::ping;
 use crate::ops::purge_expired::purge_expired;
 use crate::ops::put_email::put_email;
-use crate::ops::read::{list_clients, wallets_of};
+use crate::ops::read::{find_owner, list_clients, wallets_of};
 use crate::ops::read_account::{consents_at, find_account, find_email, find_session};
 use crate::ops::remove_email::remove_email;
 use crate::ops::requests::{
@@ -133,6 +134,10 @@ impl WalletStore for PgStorage {
 
     async fn unlink_wallet(&self, command: UnlinkWallet) -> Result<WalletUnlinked, StoreError> {
         self.pool.run(move |connection| unlink_wallet(connection, &command)).await
+    }
+
+    async fn find_owner(&self, wallet: WalletAccount) -> Result<Option<UserId>, StoreError> {
+        self.pool.run(move |connection| find_owner(connection, &wallet)).await
     }
 
     async fn wallets_of(&self, user: UserId) -> Result<Vec<LinkedWallet>, StoreError> {

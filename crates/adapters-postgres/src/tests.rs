@@ -83,6 +83,7 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     link_wallet::link_wallet(connection, &link).unwrap();
     link_wallet::link_wallet(connection, &link).unwrap();
     link_wallet::link_wallet(connection, &fixtures::link_wallet(&other, &other)).unwrap();
+    read::find_owner(connection, &other).unwrap();
     read::wallets_of(connection, login.new_user).unwrap();
     let unlink = fixtures::unlink_wallet(&other, &login.account);
     unlink_wallet::unlink_wallet(connection, &unlink).unwrap();

@@ -18,6 +18,7 @@ use countersign_domain::refresh::RefreshSnapshot;
 use countersign_domain::secret::SecretHash;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
+use countersign_domain::wallet::WalletAccount;
 use countersign_group_commit::{GroupCommit, Limits};
 use countersign_ports::{
     Account, AccountStore, AddSigningKey, BeginDevice, ChangeResources, ClientStore, CompleteLogin,
@@ -191,6 +192,10 @@ impl WalletStore for SqliteStorage {
 
     async fn unlink_wallet(&self, command: UnlinkWallet) -> Result<WalletUnlinked, StoreError> {
         self.write(command).await
+    }
+
+    async fn find_owner(&self, wallet: WalletAccount) -> Result<Option<UserId>, StoreError> {
+        self.read(move |reader| read::find_owner(reader, &wallet)).await
     }
 
     async fn wallets_of(&self, user: UserId) -> Result<Vec<LinkedWallet>, StoreError> {

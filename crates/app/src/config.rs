@@ -66,6 +66,7 @@ pub(crate) struct Config {
     pub(crate) workers: usize,
     pub(crate) log: String,
     pub(crate) log_format: LogFormat,
+    pub(crate) log_addresses: LogAddresses,
     pub(crate) metrics: MetricsPage,
     /// How many connections one address may have.
     pub(crate) connections_per_address: usize,
@@ -107,6 +108,15 @@ pub(crate) enum LogFormat {
     Auto,
     Pretty,
     Json,
+}
+
+/// How much the log shows of the addresses of those who sign in or are refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LogAddresses {
+    /// Their networks.
+    Network,
+    /// All of them.
+    Full,
 }
 
 /// Where `/metrics` is served.
@@ -183,6 +193,7 @@ impl Config {
         let workers = reader.read(&settings::WORKERS);
         let log = reader.read(&settings::LOG);
         let log_format = reader.read(&settings::LOG_FORMAT);
+        let log_addresses = reader.read(&settings::LOG_ADDRESSES);
 
         if let Some(url) = &database_url {
             match wiring.scheme_of(url) {
@@ -330,6 +341,7 @@ impl Config {
                 workers,
                 log: log?,
                 log_format: log_format?,
+                log_addresses: log_addresses?,
                 metrics,
                 connections_per_address: connections_per_address?,
                 warnings,

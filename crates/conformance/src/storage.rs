@@ -174,6 +174,7 @@ macro_rules! storage_contract {
                 the_wallet_of_a_first_login_is_its_users,
                 nobody_has_no_wallets,
                 a_linked_wallet_signs_in_as_its_user,
+                the_owner_of_a_wallet_is_found_whatever_its_chain,
                 wallets_are_read_oldest_link_first,
                 a_wallet_is_linked_whatever_its_chain,
                 a_wallet_that_is_theirs_already_changes_nothing,

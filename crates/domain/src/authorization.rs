@@ -6,7 +6,7 @@
 use time::{Duration, OffsetDateTime};
 
 use crate::challenge;
-use crate::client::Client;
+use crate::client::{Client, ClientOrigin};
 use crate::error::{OAuthError, OAuthErrorCode, Reason};
 use crate::grant_type::{GrantType, RESPONSE_TYPE_CODE};
 use crate::id::UserId;
@@ -16,7 +16,7 @@ use crate::own_origin::OwnOrigin;
 use crate::parameters::Parameters;
 use crate::pending::{AccessRequest, ClientRequest, PendingAuthorization, Requester};
 use crate::pkce::CodeChallenge;
-use crate::redirect_uri::RedirectUri;
+use crate::redirect_uri::{RedirectUri, unregistered};
 use crate::resource::{ResourceRules, invalid_target};
 use crate::response_mode::ResponseMode;
 use crate::scope::{Scope, ScopeRejected, ScopeSet};
@@ -57,16 +57,25 @@ pub fn unknown_client() -> OAuthError {
     OAuthError::because(OAuthErrorCode::UnknownClient, Reason::UnknownClient)
 }
 
-/// Finds the registered redirect URI. Errors here are shown to the person and never redirected.
+/// Finds the registered redirect URI. Errors here are shown to the person and never redirected. Where that
+/// helps only the developer, they say what was sent and what is registered: the operator's own clients, and
+/// every client of an issuer on loopback. Strangers choose what a client that registered itself or that a
+/// document describes would have us say, so it says no more than the fixed message.
 pub fn find_redirect_uri(
     parameters: &Parameters,
     client: &Client,
     own_origin: OwnOrigin<'_>,
 ) -> Result<RedirectUri, OAuthError> {
     let requested = parameters.once("redirect_uri").map_err(repeated)?;
-    requested
-        .and_then(|requested| client.redirect_uri(requested, own_origin))
-        .ok_or_else(|| OAuthError::because(OAuthErrorCode::InvalidRequest, Reason::RedirectUri))
+    let found = requested.and_then(|requested| client.redirect_uri(requested, own_origin));
+    found.ok_or_else(|| {
+        let (code, reason) = (OAuthErrorCode::InvalidRequest, Reason::RedirectUri);
+        if client.origin != ClientOrigin::Operator && !own_origin.is_loopback() {
+            return OAuthError::because(code, reason);
+        }
+        let registered = &client.metadata.redirect_uris;
+        OAuthError::explained(code, reason, &unregistered::describe(requested, registered))
+    })
 }
 
 /// The client's `state`, for responses. `None` if it is given twice.
@@ -135,7 +144,10 @@ pub fn judge(
         ));
     }
     if once("request_uri").is_some() {
-        return Err(OAuthError::new(OAuthErrorCode::RequestUriNotSupported, "request_uri is not supported"));
+        return Err(OAuthError::new(
+            OAuthErrorCode::RequestUriNotSupported,
+            "request_uri must be one that /oauth/par gave",
+        ));
     }
     let response_mode = response_mode(parameters)?;
     let code_challenge = CodeChallenge::judge(once("code_challenge"), once("code_challenge_method"))

@@ -7,6 +7,8 @@ use time::OffsetDateTime;
 
 use crate::grant::Grant;
 use crate::id::ClientId;
+use crate::listener::Listener;
+use crate::pkce::is_verifier;
 use crate::redirect_uri::RedirectUri;
 use crate::secret::Secret;
 
@@ -23,9 +25,12 @@ pub struct PresentedCode<'a> {
     pub verifier: Option<&'a str>,
 }
 
-/// Why a code is not accepted. Clients get the same answer for all reasons.
+/// Why a code is not accepted. [`CodeRejected::told_to`] decides who hears which of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CodeRejected {
+    /// No code of this server looks like it.
+    #[error("code does not have the form of a code")]
+    Malformed,
     /// There is no such code.
     #[error("code is unknown")]
     Unknown,
@@ -47,14 +52,54 @@ pub enum CodeRejected {
     /// The code has expired.
     #[error("code has expired")]
     Expired,
-    /// The request had a PKCE challenge, and the verifier is missing or wrong. The code can no longer be
-    /// used.
+    /// The request had a PKCE challenge, and the verifier is missing. The code can no longer be used.
+    #[error("code_verifier is missing")]
+    VerifierMissing,
+    /// The request had a PKCE challenge, and this cannot be a verifier. The code can no longer be used.
+    #[error("code_verifier does not have the form of a verifier")]
+    VerifierMalformed,
+    /// The request had a PKCE challenge, and the verifier is another one's. The code can no longer be used.
     #[error("code_verifier does not match the code_challenge")]
     VerifierMismatch,
     /// The verifier belongs to a code without a challenge: someone removed the challenge on the way (RFC 9700
     /// section 4.8.2).
     #[error("code_verifier was sent, but the request had no code_challenge")]
     VerifierUnexpected,
+}
+
+impl CodeRejected {
+    /// What the client hears of it; `None` if all it hears is that the code is not valid.
+    ///
+    /// What the request alone shows, everyone hears. A client that proved who it is also hears what is wrong
+    /// with its own request about its own code. Nobody who may have stolen a code hears whether it is known,
+    /// was used, is another client's, or has another verifier.
+    pub fn told_to(self, listener: Listener, presented: &PresentedCode<'_>) -> Option<Self> {
+        match (listener, self) {
+            (Listener::Developer, _) | (_, Self::Malformed) => Some(self),
+            (
+                Listener::ProvenClient,
+                Self::RedirectMismatch
+                | Self::Expired
+                | Self::VerifierMissing
+                | Self::VerifierMalformed
+                | Self::VerifierUnexpected,
+            ) => Some(self),
+            (
+                Listener::ProvenClient,
+                Self::Unknown
+                | Self::OtherClient
+                | Self::Replayed
+                | Self::OfDevice
+                | Self::Revoked
+                | Self::VerifierMismatch,
+            ) => None,
+            // A public client always needs a verifier, whatever the code.
+            (Listener::Anyone, _) => match presented.verifier {
+                None => Some(Self::VerifierMissing),
+                Some(verifier) => (!is_verifier(verifier)).then_some(Self::VerifierMalformed),
+            },
+        }
+    }
 }
 
 impl Grant {
@@ -81,8 +126,10 @@ impl Grant {
         match (&self.code_challenge, presented.verifier) {
             (None, None) => Ok(()),
             (None, Some(_)) => Err(CodeRejected::VerifierUnexpected),
+            (Some(_), None) => Err(CodeRejected::VerifierMissing),
             (Some(challenge), Some(verifier)) if challenge.admits(verifier) => Ok(()),
-            (Some(_), _) => Err(CodeRejected::VerifierMismatch),
+            (Some(_), Some(verifier)) if is_verifier(verifier) => Err(CodeRejected::VerifierMismatch),
+            (Some(_), Some(_)) => Err(CodeRejected::VerifierMalformed),
         }
     }
 }

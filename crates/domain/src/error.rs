@@ -34,6 +34,10 @@ impl Reason {
     }
 }
 
+/// What everyone hears whose client is not believed, whatever is wrong (A-062).
+pub const CLIENT_NOT_BELIEVED: &str = "client authentication failed: check client_id and its secret or assertion, and \
+                                       send them in the way that the client registered";
+
 /// Why something was refused. Some wire codes have several variants here, because they come with different
 /// statuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,6 +163,11 @@ impl OAuthError {
         }
         let cleaned = description.chars().map(|character| if allowed(character) { character } else { '?' });
         Self { code, description: Cow::Owned(cleaned.collect()), reason: None }
+    }
+
+    /// Pairs a code with a fixed message, and says after it what exactly is wrong.
+    pub fn explained(code: OAuthErrorCode, reason: Reason, explanation: &str) -> Self {
+        Self { reason: Some(reason), ..Self::new(code, format!("{}: {explanation}", reason.message())) }
     }
 
     /// Pairs a code with a fixed message.

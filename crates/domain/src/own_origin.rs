@@ -32,6 +32,11 @@ impl<'a> OwnOrigin<'a> {
         self.playground.is_some_and(|path| self.public_url.join(path) == address)
     }
 
+    /// Can only this machine reach this server?
+    pub const fn is_loopback(&self) -> bool {
+        self.public_url.is_loopback()
+    }
+
     /// Would a browser that goes to this URL reach us? Scheme, letter case and a final dot in the host do not
     /// matter. All loopback hosts count as one, because whatever listens there on our port is us.
     pub fn is_reached_by(&self, address: &str) -> bool {

@@ -43,10 +43,8 @@ impl CodeChallenge {
 
     /// Does the verifier belong to this challenge? Runs in constant time.
     pub fn admits(&self, verifier: &str) -> bool {
-        let well_formed = (43..=128).contains(&verifier.len())
-            && verifier.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte));
         let digest: [u8; 32] = Sha256::digest(verifier.as_bytes()).into();
-        well_formed && bool::from(digest.ct_eq(&self.0))
+        is_verifier(verifier) && bool::from(digest.ct_eq(&self.0))
     }
 
     /// Wraps a challenge from storage or the session.
@@ -58,6 +56,12 @@ impl CodeChallenge {
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
+}
+
+/// Can this be a verifier at all: 43 to 128 of the characters that RFC 7636 section 4.1 allows?
+pub fn is_verifier(text: &str) -> bool {
+    (43..=128).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte))
 }
 
 impl fmt::Debug for CodeChallenge {

@@ -1,6 +1,8 @@
 //! Redirect URIs: checked once at registration, and compared exactly afterwards (RFC 6749 section 3.1.2, RFC
 //! 8252, RFC 9700 section 2.1).
 
+pub mod unregistered;
+
 use std::fmt;
 use std::net::Ipv4Addr;
 use std::sync::OnceLock;
@@ -23,7 +25,10 @@ pub enum RedirectUriRejected {
     /// Longer than [`MAX_LENGTH`].
     #[error("longer than {MAX_LENGTH} bytes")]
     TooLong,
-    /// A space, a control character, a quote, a backslash, a wildcard or anything beyond ASCII.
+    /// A wildcard. Redirect URIs are compared exactly, so it would match nothing.
+    #[error("holds a wildcard (*), and redirect URIs are compared exactly: register each one in full")]
+    Wildcard,
+    /// A space, a control character, a quote, a backslash or anything beyond ASCII.
     #[error(
         "holds a character that a URI may not hold; write other alphabets as punycode or percent-encoded"
     )]
@@ -219,6 +224,9 @@ fn judge(text: &str) -> Result<(), RedirectUriRejected> {
     if text.len() > MAX_LENGTH {
         return Err(RedirectUriRejected::TooLong);
     }
+    if text.contains('*') {
+        return Err(RedirectUriRejected::Wildcard);
+    }
     if !text.bytes().all(is_plain_uri_byte) || !percent_escapes_are_whole(text) {
         return Err(RedirectUriRejected::Character);
     }
@@ -337,6 +345,15 @@ mod tests {
 
     fn uri(text: &str) -> RedirectUri {
         RedirectUri::parse(text).unwrap()
+    }
+
+    #[test]
+    fn the_error_about_a_wildcard_says_wildcard() {
+        for uri in ["https://*.a.example/cb", "https://a.example/*", "com.example.app:/*"] {
+            let rejected = RedirectUri::parse(uri).unwrap_err();
+            assert_eq!(rejected, RedirectUriRejected::Wildcard);
+            assert!(rejected.to_string().contains("wildcard"));
+        }
     }
 
     #[test]

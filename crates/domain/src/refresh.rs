@@ -4,6 +4,7 @@ use time::{Duration, OffsetDateTime};
 
 use crate::grant::Grant;
 use crate::id::{ClientId, TokenId};
+use crate::listener::Listener;
 use crate::scope::ScopeSet;
 use crate::secret::Secret;
 use crate::token::Token;
@@ -42,6 +43,9 @@ pub struct Rotation {
 /// Why a refresh token is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RefreshRejected {
+    /// It is no refresh token but a JWT: an access token or an ID token.
+    #[error("refresh token is a JWT")]
+    OtherToken,
     /// There is no such token.
     #[error("refresh token is unknown")]
     Unknown,
@@ -60,6 +64,27 @@ pub enum RefreshRejected {
     /// The request asks for scopes that were not granted.
     #[error("scope goes beyond what was granted")]
     ScopeWidened,
+}
+
+impl RefreshRejected {
+    /// What the client hears of it; `None` if all it hears is that the token is not valid. What the request
+    /// alone shows, everyone hears; the rest would tell a thief how old the stolen token is.
+    pub fn told_to(self, listener: Listener) -> Option<Self> {
+        match (listener, self) {
+            (Listener::Developer, _) | (_, Self::OtherToken | Self::ScopeWidened) => Some(self),
+            (Listener::ProvenClient, Self::Expired) => Some(self),
+            (
+                Listener::ProvenClient | Listener::Anyone,
+                Self::Unknown | Self::OtherClient | Self::Revoked | Self::Reused | Self::Expired,
+            ) => None,
+        }
+    }
+
+    /// Why a text is no refresh token that could be looked up: ours have no dots, and a JWT has two.
+    pub fn of_form(presented: &Secret) -> Self {
+        let is_jwt = presented.expose().split('.').count() == 3 && presented.expose().starts_with("eyJ");
+        if is_jwt { Self::OtherToken } else { Self::Unknown }
+    }
 }
 
 impl RefreshSnapshot {

@@ -7,13 +7,20 @@ use actix_web::body::BoxBody;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actix_web::{HttpResponse, ResponseError};
+use countersign_domain::client_document::DocumentUrl;
 use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, Reason};
+use countersign_domain::id::ClientId;
+use countersign_domain::wallet::AccountName;
+use countersign_ports::WalletVerifier;
 use countersign_usecases::Refuse;
 use paperclip::actix::Apiv2Schema;
 use serde::Serialize;
 
 /// How many seconds clients should wait before they try again when the store is unavailable.
 const RETRY_AFTER_UNAVAILABLE: &str = "2";
+
+/// The longest name of a client that the log repeats.
+const MAX_DOCUMENT: usize = 200;
 
 /// A refusal that will be sent. The edge logs it once, and turns it into a page for browsers.
 #[derive(Debug)]
@@ -25,6 +32,34 @@ pub(crate) struct ApiError {
     pub(crate) always_page: bool,
     /// Only for the operator's log. Clients never see it.
     pub(crate) cause: Option<Box<dyn Error>>,
+    /// Whom the request named, for the log.
+    pub(crate) about: About,
+}
+
+/// Whom a refused request named, so that a complaint is found in the log. Nobody proved any of it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct About {
+    /// The client.
+    pub(crate) client: Option<Box<str>>,
+    /// The wallet, shortened as everywhere in the log.
+    pub(crate) wallet: Option<Box<str>>,
+}
+
+impl About {
+    /// The client that a request names. What cannot be a client's id is left out: it may be anything, also a
+    /// secret in the wrong field.
+    pub(crate) fn client(named: &str) -> Self {
+        let is_id = ClientId::parse(named).is_some()
+            || (named.len() <= MAX_DOCUMENT && DocumentUrl::parse(named, true).is_some());
+        Self { client: is_id.then(|| named.into()), wallet: None }
+    }
+
+    /// The wallet that a request names, if it is one. Anything else is left out, for the same reason.
+    pub(crate) fn wallet(self, wallets: &dyn WalletVerifier, named: &str) -> Self {
+        let name = AccountName::read(named, None);
+        let accounts = name.map_or_else(|_| Vec::new(), |name| wallets.recognize(name.address, name.chain));
+        Self { wallet: accounts.first().map(|found| found.account.shortened().into()), ..self }
+    }
 }
 
 /// The body of every error.
@@ -47,7 +82,14 @@ impl ApiError {
 
     pub(crate) fn from_error(error: OAuthError) -> Self {
         let status = status_of(error.code);
-        let mut this = Self { status, error, headers: Vec::new(), always_page: false, cause: None };
+        let mut this = Self {
+            status,
+            error,
+            headers: Vec::new(),
+            always_page: false,
+            cause: None,
+            about: About::default(),
+        };
         if status == StatusCode::SERVICE_UNAVAILABLE {
             this.headers.push((header::RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER_UNAVAILABLE)));
         }
@@ -100,9 +142,30 @@ impl ApiError {
         self
     }
 
+    pub(crate) fn about(mut self, about: About) -> Self {
+        self.about = about;
+        self
+    }
+
+    /// What the log says of why: the failure and what led to it.
+    pub(crate) fn why(&self) -> String {
+        self.cause.as_deref().map(chain).unwrap_or_default()
+    }
+
     pub(crate) fn headers(&self) -> &[(HeaderName, HeaderValue)] {
         &self.headers
     }
+}
+
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        source = error.source();
+    }
+    text
 }
 
 /// Every error of a use-case decides itself what clients learn about it.

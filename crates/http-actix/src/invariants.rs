@@ -13,7 +13,7 @@
 
 mod dice;
 mod model;
-mod site;
+pub(crate) mod site;
 mod walk;
 
 use std::time::{Duration, Instant};

@@ -10,6 +10,8 @@ mod extract;
 #[cfg(test)]
 mod invariants;
 mod limits;
+#[cfg(test)]
+mod mistakes;
 mod openapi;
 mod page;
 mod server;

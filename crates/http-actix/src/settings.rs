@@ -21,6 +21,8 @@ pub struct HttpSettings {
     pub rate_limits: bool,
     /// The proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<IpNet>,
+    /// Does the log show whole addresses of those who ask? Otherwise only their networks.
+    pub logs_whole_addresses: bool,
     /// The key that seals the session cookie.
     pub session_key: [u8; 64],
     /// The key for the secrets in the forms of our pages.

@@ -1,6 +1,7 @@
 //! The state that all handlers share.
 
 pub(crate) mod last_ping;
+mod refusals;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -33,6 +34,7 @@ pub(crate) struct AppState {
     pub(crate) pages: Pages,
     pub(crate) sign_in_pages: Outlines<SignInPage>,
     pub(crate) rate_limits: RateLimits,
+    logs_whole_addresses: bool,
     pub(crate) polls: Polls,
     pub(crate) request_ids: RequestIds,
     pub(crate) registration: Registration,
@@ -72,6 +74,7 @@ impl AppState {
                 settings.trusted_proxies,
                 Arc::clone(&settings.metrics),
             ),
+            logs_whole_addresses: settings.logs_whole_addresses,
             polls: Polls::default(),
             request_ids: RequestIds::default(),
             metadata: OnceLock::new(),

@@ -134,6 +134,9 @@ pub trait WalletStore: Send + Sync {
     /// [`WalletUnlinked`]: countersign_domain::grant::RevocationReason::WalletUnlinked
     async fn unlink_wallet(&self, command: UnlinkWallet) -> Result<WalletUnlinked, StoreError>;
 
+    /// Finds the user whom a wallet belongs to, whatever its chain. `None` if it belongs to no one.
+    async fn find_owner(&self, wallet: WalletAccount) -> Result<Option<UserId>, StoreError>;
+
     /// Reads a user's wallets, oldest link first, then by family and address in byte order. A user who does
     /// not exist has none.
     async fn wallets_of(&self, user: UserId) -> Result<Vec<LinkedWallet>, StoreError>;

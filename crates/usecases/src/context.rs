@@ -7,9 +7,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use countersign_domain::challenge::TextKey;
+use countersign_domain::client::Client;
 use countersign_domain::client_assertion::AssertionAudience;
 use countersign_domain::dpop::DpopNonceKey;
 use countersign_domain::lifetimes::Lifetimes;
+use countersign_domain::listener::Listener;
 use countersign_domain::own_origin::{OwnOrigin, PLAYGROUND};
 use countersign_domain::picture::PictureKey;
 use countersign_domain::public_url::PublicUrl;
@@ -144,6 +146,14 @@ impl Context {
 }
 
 impl Policy {
+    /// Who listens when this client, which proved itself if it can, is told why it is refused.
+    pub(crate) const fn listener(&self, client: &Client) -> Listener {
+        if self.public_url.is_loopback() {
+            return Listener::Developer;
+        }
+        if client.is_public() { Listener::Anyone } else { Listener::ProvenClient }
+    }
+
     /// Our own addresses, which no client may have.
     pub(crate) fn own_origin(&self) -> OwnOrigin<'_> {
         OwnOrigin::new(&self.public_url, self.playground.then_some(PLAYGROUND))

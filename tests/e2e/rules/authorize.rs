@@ -2,7 +2,7 @@
 
 use countersign_tests::site::CODE_CHALLENGE;
 use countersign_tests::vectors::{Table, one_of};
-use countersign_tests::{Browser, Client, Parameters, Request, Response, Server, Site, Wallet};
+use countersign_tests::{Browser, Client, Database, Parameters, Request, Response, Server, Site, Wallet};
 use serde_json::{Value, json};
 
 #[test]
@@ -21,10 +21,13 @@ fn authorization_requests_are_decided_as_the_table_says() {
             "unknown client_id" => (with("client_id", "random"), &["400 invalid_client Invalid client_id"]),
             "client_id missing" => (without("client_id"), &["400 invalid_client Invalid client_id"]),
             "redirect_uri missing" => {
-                (without("redirect_uri"), &["400 invalid_request Invalid redirect_uri"])
+                let explained = "400 invalid_request Invalid redirect_uri: it is missing; registered: https://client.example/cb";
+                (without("redirect_uri"), &[explained])
             }
             "redirect_uri not registered" => {
-                (with("redirect_uri", "https://evil.example/"), &["400 invalid_request Invalid redirect_uri"])
+                let explained = "400 invalid_request Invalid redirect_uri: https://evil.example/ is not registered; \
+                                 registered: https://client.example/cb";
+                (with("redirect_uri", "https://evil.example/"), &[explained])
             }
             "response_type missing" => (without("response_type"), &["302 invalid_request"]),
             "response_type \"code id_token\"" => {
@@ -112,7 +115,8 @@ fn the_hint_is_shown_and_escaped(server: &Server, good: &Parameters) -> Result<(
 /// A-024, A-025: as strings, but for the port of a loopback address.
 #[test]
 fn redirect_uris_match_as_the_table_says() {
-    let server = Server::sqlite();
+    let settings = Database::sqlite().server().with_public_url("https://auth.example.com");
+    let server = settings.with_env("COUNTERSIGN_REGISTRATION", "open").start();
     let page = server.browser();
     Table::oauth("redirect_uri_matching").each(|row| {
         let requested = row["requested"].as_str().unwrap();
@@ -123,6 +127,7 @@ fn redirect_uris_match_as_the_table_says() {
             let response = page.site.send(&Request::query("/oauth/authorize", &parameters));
             match decision(&response).as_str() {
                 "302 /auth" => "match",
+                // A client that registered itself, at an issuer that others reach: nothing is repeated.
                 "400 invalid_request Invalid redirect_uri" if !response.text().contains("evil") => "no-match",
                 other => return Err(other.to_owned()),
             }

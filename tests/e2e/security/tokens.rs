@@ -3,6 +3,12 @@
 use countersign_tests::{Database, Request, Server, Site, Tokens, Wallet, on_both};
 use serde_json::json;
 
+/// A server that others reach too: there nobody hears more than a stranger may.
+fn public(database: &Database) -> Server {
+    let settings = database.server().with_public_url("https://auth.example.com");
+    settings.with_env("COUNTERSIGN_REGISTRATION", "open").start()
+}
+
 on_both! {
     /// the response to a registration contains all metadata of the client.
     fn a_011_a_registration_is_answered_with_everything(database) {
@@ -68,7 +74,7 @@ on_both! {
 
     /// an unknown client and a wrong secret get the same body.
     fn a_062_an_unknown_client_and_a_wrong_secret_are_told_the_same(database) {
-        let server = database.start();
+        let server = public(database);
         let client = server.register();
         let form = client.exchange_form("x");
         let unknown = server.token(&form.clone().with("client_id", "0199b1f0-0000-7000-8000-000000000000"));
@@ -80,24 +86,31 @@ on_both! {
         assert_eq!((nobody.status, nobody.text()), (somebody.status, somebody.text()), "A-062");
     }
 
-    /// all invalid codes get the same body.
-    fn a_064_every_bad_code_gets_the_same_answer(database) {
-        let server = database.start();
+    /// nobody learns whether a code is known, was used, or is another client's.
+    fn a_064_every_code_that_may_be_stolen_gets_the_same_answer(database) {
+        let server = public(database);
         let (client, other) = (server.register(), server.register());
         let (used, good) = (server.sign_in(&client), server.sign_in(&client));
         server.exchange(&client, &used).expect(200);
-        let bodies: Vec<String> = [
+        let changed = format!("{}{}", &good[..63], if good.ends_with('A') { "Q" } else { "A" });
+        let stolen = [
             server.exchange(&client, &used),
-            server.exchange(&client, "unknown"),
             server.exchange(&other, &good),
-            server.token(&client.exchange_form(&good).with("redirect_uri", "https://client.example/")),
+            server.exchange(&other, &used),
+            server.exchange(&client, &changed),
+        ];
+        let malformed = [
+            server.exchange(&client, "unknown"),
             server.exchange(&client, &good[..63]),
             server.exchange(&client, &format!("{good}A")),
-            server.exchange(&client, &format!("{}{}", &good[..63], if good.ends_with('A') { "Q" } else { "A" })),
-        ]
-        .map(|answer| format!("{} {}", answer.status, answer.text()))
-        .into();
-        assert!(bodies.iter().all(|body| *body == bodies[0]), "{bodies:?}");
+        ];
+        for (answers, begins) in [(&stolen[..], "authorization code is not valid: "), (&malformed[..], "code does not look like ")] {
+            let bodies: Vec<_> = answers.iter().map(|answer| (answer.status, answer.text())).collect();
+            assert!(bodies.iter().all(|body| *body == bodies[0]), "{bodies:?}");
+            assert!(answers[0].field("error_description").starts_with(begins), "{bodies:?}");
+        }
+        let elsewhere = server.token(&client.exchange_form(&good).with("redirect_uri", "https://client.example/"));
+        assert!(elsewhere.field("error_description").starts_with("redirect_uri is not the one "), "{elsewhere:?}");
         assert_eq!(server.exchange(&client, &good).status, 200, "A-066: none of them used it up");
     }
 

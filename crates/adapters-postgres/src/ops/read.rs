@@ -3,11 +3,13 @@
 
 use countersign_domain::client::Client;
 use countersign_domain::id::{ClientId, UserId};
+use countersign_domain::wallet::WalletAccount;
 use countersign_ports::LinkedWallet;
 use diesel::prelude::*;
 use diesel::sql_types::{Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use uuid::Uuid;
 
+use super::wallets::owner_of;
 use crate::error::OpResult;
 use crate::rows::client::ClientRow;
 use crate::rows::wallet::WalletRow;
@@ -26,6 +28,10 @@ pub(crate) fn list_clients(
     };
     let clients: Result<Vec<_>, _> = rows.into_iter().map(Client::try_from).collect();
     Ok(clients?)
+}
+
+pub(crate) fn find_owner(connection: &mut PgConnection, wallet: &WalletAccount) -> OpResult<Option<UserId>> {
+    Ok(owner_of(connection, wallet)?.map(UserId::from_uuid))
 }
 
 pub(crate) fn wallets_of(connection: &mut PgConnection, user: UserId) -> OpResult<Vec<LinkedWallet>> {

@@ -9,13 +9,16 @@ use countersign_domain::grant::Grant;
 use countersign_domain::id::{ClientId, GrantId, TokenId, UserId};
 use countersign_domain::refresh::RefreshSnapshot;
 use countersign_domain::token::AccessSnapshot;
+use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{KnownAccess, LinkedWallet};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Bool, Text};
 
+use super::wallets::owner_of;
 use crate::error::SqliteError;
 use crate::rows::access_token::{AccessRow, HolderRow, RevokedRow, access_snapshot, place};
 use crate::rows::client::ClientRow;
+use crate::rows::field::Row;
 use crate::rows::grant::GrantRow;
 use crate::rows::token::{NewestRow, TokenRow, newest_token};
 use crate::rows::wallet::WalletRow;
@@ -120,6 +123,14 @@ pub(crate) fn lives_on(connection: &mut SqliteConnection, access: KnownAccess) -
     let (id, grant, client) = (access.id.as_uuid(), access.grant.as_uuid(), access.client.as_uuid());
     let lives_on = LivingOn { client: client.as_bytes(), grant: grant.as_bytes(), token: id.as_bytes() };
     Ok(lives_on.get_result(connection)?)
+}
+
+pub(crate) fn find_owner(
+    connection: &mut SqliteConnection,
+    wallet: &WalletAccount,
+) -> Result<Option<UserId>, SqliteError> {
+    let at = Row { table: "wallets", key: wallet.address.as_bytes() };
+    owner_of(connection, wallet)?.map(|user| at.id("user_id", &user)).transpose()
 }
 
 pub(crate) fn wallets_of(

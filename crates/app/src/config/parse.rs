@@ -14,7 +14,7 @@ use ipnet::IpNet;
 use time::Duration;
 use tracing_subscriber::EnvFilter;
 
-use super::{DatabaseUrl, LogFormat, RegistrationMode};
+use super::{DatabaseUrl, LogAddresses, LogFormat, RegistrationMode};
 
 const MIN_REGISTRATION_TOKEN: usize = 16;
 
@@ -222,6 +222,14 @@ pub(super) fn log_directives(text: &str) -> Result<String, String> {
     }
     EnvFilter::builder().parse(text).map_err(|error| error.to_string())?;
     Ok(text.to_owned())
+}
+
+pub(super) fn log_addresses(text: &str) -> Result<LogAddresses, String> {
+    match text {
+        "network" => Ok(LogAddresses::Network),
+        "full" => Ok(LogAddresses::Full),
+        _ => Err("no such amount".to_owned()),
+    }
 }
 
 pub(super) fn log_format(text: &str) -> Result<LogFormat, String> {

@@ -18,7 +18,7 @@ use super::{DatabaseUrl, RegistrationMode, parse};
 
 mod watching;
 
-pub(crate) use watching::{LOG, LOG_FORMAT, METRICS, METRICS_LISTEN};
+pub(crate) use watching::{LOG, LOG_ADDRESSES, LOG_FORMAT, METRICS, METRICS_LISTEN};
 
 /// The setting that names the settings file. It cannot be in that file.
 pub(crate) const CONFIG: &str = "config";
@@ -27,7 +27,7 @@ pub(crate) const CONFIG_DOC: &str =
     "The settings file; without this, `countersign.toml` in the working directory, if it exists";
 
 /// All settings, in the order in which people read about them.
-pub(crate) static ALL: [&Spec; 34] = [
+pub(crate) static ALL: [&Spec; 35] = [
     &BIND.spec,
     &PUBLIC_URL.spec,
     &DATABASE_URL.spec,
@@ -60,6 +60,7 @@ pub(crate) static ALL: [&Spec; 34] = [
     &WORKERS.spec,
     &LOG.spec,
     &LOG_FORMAT.spec,
+    &LOG_ADDRESSES.spec,
     &METRICS.spec,
     &METRICS_LISTEN.spec,
 ];

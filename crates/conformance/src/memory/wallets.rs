@@ -105,6 +105,10 @@ impl WalletStore for MemoryStorage {
         Ok(WalletUnlinked::Unlinked { user })
     }
 
+    async fn find_owner(&self, wallet: WalletAccount) -> Result<Option<UserId>, StoreError> {
+        Ok(self.tables().owner_of(&wallet))
+    }
+
     async fn wallets_of(&self, user: UserId) -> Result<Vec<LinkedWallet>, StoreError> {
         Ok(self.tables().wallets_of(user))
     }

@@ -38,6 +38,22 @@ pub async fn nobody_has_no_wallets(store: Arc<dyn Storage>) {
     assert_eq!(store.wallets_of(fixtures::user_id()).await.unwrap(), []);
 }
 
+/// From its first login or link until it is unlinked.
+pub async fn the_owner_of_a_wallet_is_found_whatever_its_chain(store: Arc<dyn Storage>) {
+    let login = steps::sign_in(&*store).await;
+    let wallet = fixtures::wallet_account();
+    assert_eq!(store.find_owner(wallet.clone()).await.unwrap(), None);
+    link(&*store, &fixtures::link_wallet(&login.account, &wallet)).await;
+    let elsewhere = WalletAccount { chain: "eip155:10".to_owned(), ..wallet.clone() };
+    for account in [login.account.clone(), wallet.clone(), elsewhere] {
+        assert_eq!(store.find_owner(account).await.unwrap(), Some(login.new_user));
+    }
+    let contract = WalletAccount { family: wallet.chain.clone(), ..wallet.clone() };
+    assert_eq!(store.find_owner(contract).await.unwrap(), None, "F-15");
+    unlink(&*store, &fixtures::unlink_wallet(&login.account, &wallet)).await;
+    assert_eq!(store.find_owner(wallet).await.unwrap(), None);
+}
+
 /// The user's id never changes, whichever wallet signs.
 pub async fn a_linked_wallet_signs_in_as_its_user(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;

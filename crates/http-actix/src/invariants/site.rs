@@ -43,13 +43,13 @@ use crate::server::{edge, routes, sealed_session};
 use crate::state::AppState;
 use crate::{HttpSettings, Registration};
 
-pub(super) const ISSUER: &str = "https://auth.example.com";
+pub(crate) const ISSUER: &str = "https://auth.example.com";
 /// A resource that is open to every client.
-pub(super) const OPEN: &str = "https://api.example/open";
+pub(crate) const OPEN: &str = "https://api.example/open";
 /// A resource that the operator opened to [`Kind::Operator`] and [`Kind::Headless`] only.
-pub(super) const NAMED: &str = "https://api.example/named";
-pub(super) const DEVICE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
-pub(super) const WALLET_GRANT: &str = "urn:countersign:params:oauth:grant-type:wallet-signature";
+pub(crate) const NAMED: &str = "https://api.example/named";
+pub(crate) const DEVICE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
+pub(crate) const WALLET_GRANT: &str = "urn:countersign:params:oauth:grant-type:wallet-signature";
 const DOCUMENT: &str = "https://app.example/client.json";
 
 /// A wallet family whose addresses are like `toy-name` and whose signatures are sentences.
@@ -74,7 +74,7 @@ impl WalletVerifier for ToyWallets {
 }
 
 /// The signature of the toy wallet with this address.
-pub(super) fn sign(address: &str, text: &str) -> String {
+pub(crate) fn sign(address: &str, text: &str) -> String {
     format!("{address} signs {text}")
 }
 
@@ -91,7 +91,7 @@ impl Source for Nothing {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Registered by the operator, with a secret.
     Operator,
     /// Registered by itself, with a secret.
@@ -115,7 +115,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Operator,
         Self::Confidential,
         Self::Public,
@@ -131,20 +131,20 @@ impl Kind {
 
 /// A client, as its developer knows it.
 #[derive(Clone, Debug)]
-pub(super) struct TestClient {
-    pub(super) kind: Kind,
+pub(crate) struct TestClient {
+    pub(crate) kind: Kind,
     /// The client id that it uses.
-    pub(super) id: String,
+    pub(crate) id: String,
     /// The client id in texts to sign.
-    pub(super) in_texts: String,
-    pub(super) secret: Option<String>,
-    pub(super) uris: Vec<String>,
-    pub(super) scopes: Vec<String>,
+    pub(crate) in_texts: String,
+    pub(crate) secret: Option<String>,
+    pub(crate) uris: Vec<String>,
+    pub(crate) scopes: Vec<String>,
 }
 
 impl TestClient {
     /// Can the client have tokens for this audience, no matter who signs?
-    pub(super) fn may_be_for(&self, audience: &str) -> bool {
+    pub(crate) fn may_be_for(&self, audience: &str) -> bool {
         match audience {
             ISSUER | OPEN => true,
             NAMED => matches!(self.kind, Kind::Operator | Kind::Headless),
@@ -154,35 +154,42 @@ impl TestClient {
 }
 
 #[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) status: u16,
-    pub(super) location: Option<String>,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) location: Option<String>,
     /// Names and values. The value is empty if the cookie is removed.
-    pub(super) cookies: Vec<(String, String)>,
-    pub(super) dpop_nonce: Option<String>,
-    pub(super) body: String,
+    pub(crate) cookies: Vec<(String, String)>,
+    pub(crate) dpop_nonce: Option<String>,
+    pub(crate) body: String,
 }
 
 impl Answer {
-    pub(super) fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_default()
     }
 }
 
 type Answering = Pin<Box<dyn Future<Output = Answer>>>;
 
-pub(super) struct Site {
+pub(crate) struct Site {
+    /// Its address.
+    pub(crate) issuer: &'static str,
     call: Box<dyn Fn(TestRequest) -> Answering>,
-    pub(super) context: Context,
-    pub(super) clock: Arc<ManualClock>,
-    pub(super) storage: Arc<MemoryStorage>,
+    pub(crate) context: Context,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) storage: Arc<MemoryStorage>,
     /// What is stored before a sequence begins: the clients.
-    pub(super) base: MemorySnapshot,
-    pub(super) clients: Vec<TestClient>,
+    pub(crate) base: MemorySnapshot,
+    pub(crate) clients: Vec<TestClient>,
 }
 
 impl Site {
-    pub(super) async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
+        Self::at(ISSUER).await
+    }
+
+    /// The same server at another address.
+    pub(crate) async fn at(issuer: &'static str) -> Self {
         let (storage, clock, outside) =
             (Arc::<MemoryStorage>::default(), Arc::<ManualClock>::default(), Arc::<FakeFetcher>::default());
         let shared: Arc<dyn Storage> = Arc::<MemoryStorage>::clone(&storage);
@@ -202,7 +209,7 @@ impl Site {
                 nonces: DpopNonceKey::new([8; 32]),
                 pictures: PictureKey::new([9; 32]),
             },
-            policy: policy(),
+            policy: policy(issuer),
         };
         let mut clients = Vec::new();
         for kind in Kind::ALL {
@@ -212,6 +219,7 @@ impl Site {
             registration: Registration::Open,
             rate_limits: false,
             trusted_proxies: Vec::new(),
+            logs_whole_addresses: false,
             session_key: [9; 64],
             form_key: FormKey::new([4; 32]),
             template_directory: None,
@@ -226,7 +234,7 @@ impl Site {
         let key = Key::from(&settings.session_key);
         let ttl = cookie::time::Duration::seconds(context.policy.lifetimes.session.whole_seconds());
         let state = Data::new(AppState::new(context.clone(), settings).unwrap());
-        let session = sealed_session(key, true, ttl);
+        let session = sealed_session(key, issuer.starts_with("https"), ttl);
         let app = App::new()
             .app_data(state.clone())
             .wrap(from_fn(edge::guard))
@@ -242,16 +250,16 @@ impl Site {
             })
         });
         let base = storage.snapshot();
-        Self { call, context, clock, storage, base, clients }
+        Self { issuer, call, context, clock, storage, base, clients }
     }
 
-    pub(super) async fn send(&self, request: TestRequest) -> Answer {
+    pub(crate) async fn send(&self, request: TestRequest) -> Answer {
         (self.call)(request).await
     }
 
     /// Posts a form as a client, which authenticates as it registered. With a key, it also sends a DPoP
     /// proof.
-    pub(super) async fn post_as(
+    pub(crate) async fn post_as(
         &self,
         client: &TestClient,
         path: &str,
@@ -266,7 +274,7 @@ impl Site {
             if let Some(key) = key {
                 let id: [u8; 8] = countersign_ports::EntropyExt::bytes(&*self.context.entropy);
                 let claims = json!({
-                    "jti": format!("{}", u64::from_be_bytes(id)), "htm": "POST", "htu": format!("{ISSUER}{path}"),
+                    "jti": format!("{}", u64::from_be_bytes(id)), "htm": "POST", "htu": format!("{}{path}", self.issuer),
                     "iat": self.clock.now().unix_timestamp(), "nonce": nonce.as_deref().unwrap_or("none"),
                 });
                 request = request.insert_header(("DPoP", FakeReader::sign_as(key, "dpop+jwt", &claims)));
@@ -281,15 +289,15 @@ impl Site {
     }
 }
 
-fn policy() -> Policy {
+fn policy(issuer: &str) -> Policy {
     let declared = vec![
         DeclaredResource { uri: OPEN.to_owned(), open_to: OpenTo::Everyone },
         DeclaredResource { uri: NAMED.to_owned(), open_to: OpenTo::Named },
     ];
     Policy {
-        public_url: PublicUrl::parse(ISSUER).unwrap(),
+        public_url: PublicUrl::parse(issuer).unwrap(),
         lifetimes: Lifetimes::default(),
-        resources: ResourceRules::new(PublicUrl::parse(ISSUER).unwrap(), declared).unwrap(),
+        resources: ResourceRules::new(PublicUrl::parse(issuer).unwrap(), declared).unwrap(),
         client_documents: true,
         assertion_audience: AssertionAudience::Issuer,
         synthetic_email: false,
@@ -407,7 +415,7 @@ async fn register(context: &Context, outside: &FakeFetcher, kind: Kind) -> TestC
 
 /// What the browser says about where a request comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum From {
+pub(crate) enum From {
     /// Our own page.
     Ours,
     /// The address bar.
@@ -420,16 +428,16 @@ pub(super) enum From {
 
 /// A browser, which is no more than its cookies.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Browser {
-    pub(super) cookies: BTreeMap<String, String>,
+pub(crate) struct Browser {
+    pub(crate) cookies: BTreeMap<String, String>,
 }
 
 impl Browser {
-    pub(super) async fn send(&mut self, site: &Site, request: TestRequest, from: From) -> Answer {
+    pub(crate) async fn send(&mut self, site: &Site, request: TestRequest, from: From) -> Answer {
         let request = match from {
-            From::Ours => {
-                request.insert_header(("Origin", ISSUER)).insert_header(("Sec-Fetch-Site", "same-origin"))
-            }
+            From::Ours => request
+                .insert_header(("Origin", site.issuer))
+                .insert_header(("Sec-Fetch-Site", "same-origin")),
             From::Nowhere => request,
             From::Elsewhere => request
                 .insert_header(("Origin", "https://evil.example"))
@@ -450,14 +458,14 @@ impl Browser {
     }
 
     /// Opens a page of ours.
-    pub(super) async fn open(&mut self, site: &Site, target: &str) -> Answer {
+    pub(crate) async fn open(&mut self, site: &Site, target: &str) -> Answer {
         let request =
             TestRequest::default().method(Method::GET).uri(target).insert_header(("Accept", "text/html"));
         self.send(site, request, From::Nowhere).await
     }
 
     /// Submits a form of a page of ours.
-    pub(super) async fn submit(&mut self, site: &Site, path: &str, fields: &[(String, String)]) -> Answer {
+    pub(crate) async fn submit(&mut self, site: &Site, path: &str, fields: &[(String, String)]) -> Answer {
         let request = TestRequest::post().uri(path).set_form(fields);
         self.send(site, request, From::Ours).await
     }
@@ -465,13 +473,13 @@ impl Browser {
 
 /// A form in a page.
 #[derive(Clone, Debug)]
-pub(super) struct Form {
-    pub(super) action: String,
-    pub(super) fields: Vec<(String, String)>,
+pub(crate) struct Form {
+    pub(crate) action: String,
+    pub(crate) fields: Vec<(String, String)>,
 }
 
 /// The forms of a page with their hidden fields.
-pub(super) fn forms(html: &str) -> Vec<Form> {
+pub(crate) fn forms(html: &str) -> Vec<Form> {
     let parts = html.split("<form").skip(1).map(|part| part.split("</form>").next().unwrap_or(part));
     parts
         .map(|part| {

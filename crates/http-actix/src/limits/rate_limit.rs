@@ -30,11 +30,13 @@ pub(crate) enum Limited {
     Document,
     /// A refresh by a client that does not authenticate. Each leaves a row for a month.
     PublicRefresh,
+    /// Whether another wallet has an account, before a person links it: nobody may ask for many.
+    LinkLookUp,
 }
 
 impl Limited {
     /// The names, in the order of the variants.
-    pub(crate) const NAMES: [&str; 9] = [
+    pub(crate) const NAMES: [&str; 10] = [
         "registration",
         "challenge",
         "login",
@@ -44,11 +46,15 @@ impl Limited {
         "failed_client_authentication",
         "document",
         "public_refresh",
+        "link_look_up",
     ];
 }
 
 /// How many links are mailed to one mailbox in an hour, no matter who asks for them and from where.
 const MAILS_AN_HOUR: u32 = 5;
+
+/// So often in an hour somebody is told before they sign that another wallet has an account.
+const LINKS_AN_HOUR: u32 = 10;
 
 /// After this many checks, addresses that have been quiet are forgotten.
 const FORGET_EVERY: u32 = 4_096;
@@ -75,6 +81,7 @@ struct Counters {
     failed_client_authentication: DefaultKeyedRateLimiter<IpAddr>,
     document: DefaultKeyedRateLimiter<IpAddr>,
     public_refresh: DefaultKeyedRateLimiter<IpAddr>,
+    link_look_up: DefaultKeyedRateLimiter<IpAddr>,
     clock: DefaultClock,
 }
 
@@ -93,6 +100,7 @@ impl RateLimits {
             failed_client_authentication: a_minute(per_minute(60)),
             document: a_minute(per_minute(60)),
             public_refresh: a_minute(per_minute(120)),
+            link_look_up: DefaultKeyedRateLimiter::keyed(Quota::per_hour(per_minute(LINKS_AN_HOUR))),
             clock: DefaultClock::default(),
         });
         Self {
@@ -117,6 +125,7 @@ impl RateLimits {
             Limited::FailedClientAuthentication => &counters.failed_client_authentication,
             Limited::Document => &counters.document,
             Limited::PublicRefresh => &counters.public_refresh,
+            Limited::LinkLookUp => &counters.link_look_up,
         };
         if self.checks.fetch_add(1, Ordering::Relaxed) % FORGET_EVERY == FORGET_EVERY - 1 {
             limiter.retain_recent();
@@ -137,7 +146,8 @@ impl RateLimits {
             | Limited::PublicRequest
             | Limited::FailedClientAuthentication
             | Limited::Document
-            | Limited::PublicRefresh => Ok(()),
+            | Limited::PublicRefresh
+            | Limited::LinkLookUp => Ok(()),
         }
     }
 
@@ -154,7 +164,7 @@ impl RateLimits {
     }
 
     /// The client's address: the peer's own, unless a trusted proxy says whom it forwards for.
-    fn address(&self, request: &HttpRequest) -> Option<IpAddr> {
+    pub(crate) fn address(&self, request: &HttpRequest) -> Option<IpAddr> {
         let peer = request.peer_addr()?.ip().to_canonical();
         if !self.trusts(peer) {
             if is_forwarded(request) {

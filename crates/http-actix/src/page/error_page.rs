@@ -55,7 +55,7 @@ struct ErrorPage<'a> {
     title: &'a str,
     says: String,
     advice: &'a str,
-    /// Does only the description say what is wrong?
+    /// Are the details open from the beginning?
     for_developers: bool,
 }
 
@@ -83,6 +83,25 @@ impl Kind {
             _ if error.error.code == Code::ForeignOrigin => Self::ForeignSite,
             _ if error.error.code == Code::InvalidRequestUri => Self::SessionGone,
             _ => Self::Refused,
+        }
+    }
+
+    /// Are the details what the reader needs: because only the app's developer can put it right, or because
+    /// the operator is told the reference?
+    const fn shows_details(self) -> bool {
+        match self {
+            Self::UnknownClient | Self::ReturnAddress | Self::Refused | Self::Signature | Self::Broken => {
+                true
+            }
+            Self::SessionGone
+            | Self::Challenge
+            | Self::ForeignSite
+            | Self::StaleForm
+            | Self::NotFound
+            | Self::NotForReading
+            | Self::TooLarge
+            | Self::TooMany
+            | Self::Unavailable => false,
         }
     }
 
@@ -130,7 +149,7 @@ pub(crate) fn show(
         title: pages.templates.text(language, &title),
         says: fill(pages.templates.text(language, &says), |place| seconds().filter(|_| place == "seconds")),
         advice: pages.templates.text(language, &advice),
-        for_developers: kind == Kind::Refused,
+        for_developers: kind.shows_details(),
     };
     let mut answer = pages.show(request, language, Name::Error, error.status, &page)?;
     for (name, value) in error.headers() {

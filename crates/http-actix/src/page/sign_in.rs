@@ -45,6 +45,8 @@ pub(crate) struct SignInPage {
     pub(crate) how_to_sign: Vec<HintContext>,
     pub(crate) tries_left: Option<u8>,
     pub(crate) notice: Option<Place>,
+    /// The name of the request in the log, where something went wrong.
+    pub(crate) reference: Option<Place>,
 }
 
 #[derive(PartialEq, Eq, Hash, Serialize)]

@@ -1,7 +1,6 @@
 //! What happens to every request before and after its handler: limits, a request id, one log line, and for
 //! browsers an error page instead of JSON.
 
-use std::error::Error;
 use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 
@@ -21,6 +20,7 @@ use crate::browser::cookies;
 use crate::error::ApiError;
 use crate::extract::accept::prefers_html;
 use crate::extract::header_text;
+use crate::extract::request_id::Reference;
 use crate::limits::connection::{Connection, in_pieces};
 use crate::page::error_page;
 use crate::state::AppState;
@@ -47,6 +47,7 @@ pub(crate) async fn guard<B: MessageBody + 'static>(
     let base = state.context.policy.public_url.path();
     let path = request.path().strip_prefix(base).unwrap_or(request.path()).to_owned();
     let span = tracing::info_span!("request", request.id = %id, method = %method, path = %shown_path(&path));
+    Reference::keep(&request, &path, &id);
     cookies::ignore_doubled(request.headers_mut(), state.context.policy.public_url.is_https());
     let result = match check_size(&request) {
         Ok(()) => {
@@ -63,7 +64,7 @@ pub(crate) async fn guard<B: MessageBody + 'static>(
     };
     // Errors are logged before they become pages, because a page does not know its cause.
     let took = started.elapsed();
-    span.in_scope(|| log(&result, &path, took));
+    span.in_scope(|| log(&result, &state, &path, took));
     let route = result.request().app_data::<RouteNumber>().copied().unwrap_or(RouteNumber::OTHER);
     count(&state, route, &method, result.status(), took);
     let mut response = as_page_for_browsers(result, &state, &id);
@@ -140,7 +141,7 @@ fn count(
     state.metrics.answered(Request { route, method, status: status.as_u16() }, took);
 }
 
-fn log(response: &ServiceResponse<BoxBody>, path: &str, took: Duration) {
+fn log(response: &ServiceResponse<BoxBody>, state: &AppState, path: &str, took: Duration) {
     let duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
     let status = response.status().as_u16();
     let error = response.response().error().and_then(|error| error.as_error::<ApiError>());
@@ -153,22 +154,8 @@ fn log(response: &ServiceResponse<BoxBody>, path: &str, took: Duration) {
         tracing::info!(status, duration_us, "answered");
         return;
     };
-    let cause = error.cause.as_deref().map(chain).unwrap_or_default();
-    let code = error.error.code.name();
-    if status >= 500 {
-        tracing::error!(status, duration_us, error = code, description = %error.error.description, cause, "failed");
-    } else {
-        tracing::info!(status, duration_us, error = code, description = %error.error.description, cause, "refused");
-    }
+    state.log_refusal(response.request(), error, Some(duration_us));
 }
 
-fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        source = error.source();
-    }
-    text
-}
+#[cfg(test)]
+mod tests;

@@ -9,6 +9,8 @@ use countersign_ports::{EntropyExt, RecognizedAccount, SigningHint};
 use time::OffsetDateTime;
 
 use crate::Context;
+use crate::account::change_wallets::ChangeWalletsError;
+use crate::steps::login::{Browser, find_login, is_recent};
 use crate::steps::recognize_account::{RecognizeError, recognize_account_and_kind};
 
 /// What a person asks for.
@@ -109,6 +111,30 @@ pub fn begin_wallet_change(
         other: other.account,
     };
     Ok((pending, WalletChangeTexts { signer: signer_text, other: other_text, expires_at }))
+}
+
+/// Refuses a link before anybody signs that could only be refused afterwards: the other wallet has an account
+/// of its own.
+///
+/// Whoever asks about a wallet that is not theirs learns whether it has an account here. So only a browser is
+/// told whose person signed lately, and with the account that the wallet would be linked to; and the caller
+/// bounds how often. Everybody else gets the texts, and is refused after both signatures.
+pub async fn admit_link(
+    context: &Context,
+    browser: &Browser,
+    pending: &PendingWalletChange,
+) -> Result<(), ChangeWalletsError> {
+    let session = find_login(context, browser.login.as_ref()).await?;
+    let Some(session) = session.filter(|session| is_recent(session, context.clock.now())) else {
+        return Ok(());
+    };
+    if context.storage.find_owner(pending.signer.clone()).await? != Some(session.user) {
+        return Ok(());
+    }
+    match context.storage.find_owner(pending.other.clone()).await? {
+        Some(owner) if owner != session.user => Err(ChangeWalletsError::BelongsToAnother),
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// Returns the texts of a change that a person sent back, if they can still be answered. A page without

@@ -17,7 +17,13 @@ use verify_assertion::verify_assertion;
 pub enum AuthenticateClientError {
     /// The credentials are not valid.
     #[error("client is refused")]
-    Rejected(#[from] ClientRejected),
+    Rejected {
+        /// Why.
+        #[source]
+        why: ClientRejected,
+        /// What a developer on this machine learns of it. Nobody else learns anything.
+        told: Option<String>,
+    },
     /// The client could not be looked up.
     #[error("client could not be read")]
     Store(#[from] StoreError),
@@ -29,8 +35,9 @@ pub(crate) async fn authenticate_client(
     credentials: &ClientCredentials,
 ) -> Result<Arc<Client>, AuthenticateClientError> {
     let client = find_stored(context, &credentials.client_id).await?;
-    let judged = client_auth::judge(client.as_deref(), credentials)?;
-    let client = client.ok_or(ClientRejected::Unknown)?;
+    let rejected = |why: ClientRejected| rejected(context, why, text_of(why));
+    let judged = client_auth::judge(client.as_deref(), credentials).map_err(rejected)?;
+    let client = client.ok_or_else(|| rejected(ClientRejected::Unknown))?;
     match judged {
         Judged::Proven => {}
         Judged::Signed(assertion) => {
@@ -38,4 +45,23 @@ pub(crate) async fn authenticate_client(
         }
     }
     Ok(client)
+}
+
+/// The refusal of a client. Only a developer on this machine learns the exact cause.
+fn rejected(context: &Context, why: ClientRejected, text: impl Into<String>) -> AuthenticateClientError {
+    let told = context.policy.public_url.is_loopback().then(|| text.into());
+    AuthenticateClientError::Rejected { why, told }
+}
+
+const fn text_of(why: ClientRejected) -> &'static str {
+    match why {
+        ClientRejected::Unknown => "no client with this client_id is registered here",
+        ClientRejected::SecretMissing => "client_secret is missing",
+        ClientRejected::SecretMismatch => "client_secret is not the one of this client",
+        ClientRejected::OtherMethod => {
+            "the client registered another way to authenticate: see its token_endpoint_auth_method"
+        }
+        ClientRejected::AssertionMissing => "this client signs: client_assertion is missing",
+        ClientRejected::AssertionRejected => "client_assertion is not valid",
+    }
 }

@@ -2,7 +2,7 @@
 
 use countersign_domain::authorization::unknown_client;
 use countersign_domain::client_auth::ClientRejected;
-use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, Reason};
+use countersign_domain::error::{CLIENT_NOT_BELIEVED, OAuthError, OAuthErrorCode as Code, Reason};
 use countersign_domain::registration::RegistrationRejected;
 
 use super::{Refuse, server_error};
@@ -15,16 +15,13 @@ use crate::{AuthenticateClientError, DocumentRejected, FindClientError};
 impl Refuse for AuthenticateClientError {
     fn refusal(&self) -> OAuthError {
         match self {
-            Self::Rejected(ClientRejected::SecretMissing) => {
+            Self::Rejected { why: ClientRejected::SecretMissing, .. } => {
                 OAuthError::new(Code::IncompleteForm, "client_secret is missing")
             }
-            Self::Rejected(
-                ClientRejected::Unknown
-                | ClientRejected::SecretMismatch
-                | ClientRejected::OtherMethod
-                | ClientRejected::AssertionMissing
-                | ClientRejected::AssertionRejected,
-            ) => OAuthError::new(Code::InvalidClient, "client authentication failed"),
+            Self::Rejected { told: Some(told), .. } => {
+                OAuthError::new(Code::InvalidClient, format!("client authentication failed: {told}"))
+            }
+            Self::Rejected { told: None, .. } => OAuthError::new(Code::InvalidClient, CLIENT_NOT_BELIEVED),
             Self::Store(error) => error.refusal(),
         }
     }

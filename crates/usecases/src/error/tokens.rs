@@ -4,7 +4,7 @@ use countersign_domain::authorization::unknown_client;
 use countersign_domain::code::CodeRejected;
 use countersign_domain::device::DeviceRejected;
 use countersign_domain::dpop::DpopRejected;
-use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, Reason};
+use countersign_domain::error::{CLIENT_NOT_BELIEVED, OAuthError, OAuthErrorCode as Code, Reason};
 use countersign_domain::refresh::RefreshRejected;
 
 use super::{Refuse, server_error, unavailable};
@@ -17,6 +17,83 @@ use crate::tokens::refresh_tokens::RefreshTokensError;
 use crate::tokens::revoke_token::RevokeTokenError;
 use crate::tokens::sign_in_program::{ProgramChallengeError, SignInProgramError};
 use crate::{MintError, ProveKeyError};
+
+/// What everyone hears of a code that is not good. It names what can be wrong, and not which of it is.
+const CODE_INVALID: &str = "authorization code is not valid: it is unknown here, was used or revoked before, or belongs to another \
+                            client or code_verifier; begin a new sign-in, and send its code once";
+
+/// The same of a refresh token.
+const REFRESH_TOKEN_INVALID: &str = "refresh token is not valid: it is unknown here, has expired, was revoked, belongs to another \
+                                     client, or was used before; each refresh gives a new one, which takes its place";
+
+/// What whoever may know it hears of a code.
+const fn text_of_code(told: CodeRejected) -> &'static str {
+    match told {
+        CodeRejected::Malformed => {
+            "code does not look like a code of this server: send all of it, decoded once from the redirect URI's query"
+        }
+        CodeRejected::Unknown => {
+            "authorization code is unknown here: it is another server's, or it was changed on its way"
+        }
+        CodeRejected::OtherClient => {
+            "authorization code was issued to another client: send the client_id of the authorization request"
+        }
+        CodeRejected::Replayed => {
+            "authorization code was used before: send it once; the tokens that came from it are now revoked"
+        }
+        CodeRejected::OfDevice => {
+            "this is the code of a device: send it as device_code, with \
+             grant_type=urn:ietf:params:oauth:grant-type:device_code"
+        }
+        CodeRejected::Revoked => {
+            "authorization code was revoked, by an earlier attempt without its code_verifier or by the person: \
+             begin a new sign-in"
+        }
+        CodeRejected::RedirectMismatch => {
+            "redirect_uri is not the one that the code was sent to: send exactly that of the authorization request"
+        }
+        CodeRejected::Expired => "authorization code has expired: exchange it as soon as it arrives",
+        CodeRejected::VerifierMissing => {
+            "code_verifier is missing: begin a new sign-in, and send the text whose SHA-256 was its code_challenge"
+        }
+        CodeRejected::VerifierMalformed => {
+            "code_verifier must be 43 to 128 characters of letters, digits and -._~: begin a new sign-in with such a one"
+        }
+        CodeRejected::VerifierMismatch => {
+            "code_verifier does not match the code_challenge, which must be the base64url of its SHA-256 without \
+             padding: begin a new sign-in"
+        }
+        CodeRejected::VerifierUnexpected => {
+            "code_verifier was sent, but the authorization request had no code_challenge: send both or neither"
+        }
+    }
+}
+
+/// What whoever may know it hears of a refresh token.
+const fn text_of_refresh_token(told: RefreshRejected) -> &'static str {
+    match told {
+        RefreshRejected::OtherToken => {
+            "this is an access token or an ID token: send the refresh_token of the token response"
+        }
+        RefreshRejected::Unknown => {
+            "refresh token is unknown here: it is another server's, or it was changed on its way"
+        }
+        RefreshRejected::OtherClient => {
+            "refresh token was issued to another client: send the client_id that got it"
+        }
+        RefreshRejected::Revoked => {
+            "refresh token was revoked, or the person withdrew the consent: begin a new sign-in"
+        }
+        RefreshRejected::Reused => {
+            "refresh token was used before, so its whole family is now revoked: keep the refresh_token of each answer, \
+             and refresh once at a time"
+        }
+        RefreshRejected::Expired => "refresh token has expired: begin a new sign-in",
+        RefreshRejected::ScopeWidened => {
+            "scope goes beyond what was granted: ask for less, or begin a new sign-in"
+        }
+    }
+}
 
 impl Refuse for ProveKeyError {
     fn refusal(&self) -> OAuthError {
@@ -51,17 +128,9 @@ impl Refuse for ExchangeCodeError {
         match self {
             Self::Client(error) => error.refusal(),
             Self::GrantTypeNotAllowed => grant_type_not_allowed(),
-            Self::Rejected(
-                CodeRejected::Unknown
-                | CodeRejected::OtherClient
-                | CodeRejected::OfDevice
-                | CodeRejected::Replayed
-                | CodeRejected::Revoked
-                | CodeRejected::RedirectMismatch
-                | CodeRejected::Expired
-                | CodeRejected::VerifierMismatch
-                | CodeRejected::VerifierUnexpected,
-            ) => OAuthError::new(Code::InvalidGrant, "authorization code is not valid"),
+            Self::Rejected { why: _, told } => {
+                OAuthError::new(Code::InvalidGrant, told.map_or(CODE_INVALID, text_of_code))
+            }
             Self::Resource(error) => error.clone(),
             Self::Key(error) => error.refusal(),
             Self::Mint(error) => error.refusal(),
@@ -82,11 +151,11 @@ impl Refuse for ExchangeDeviceCodeError {
                 OAuthError::new(Code::DeviceDenied, "the person denied the request")
             }
             Self::Rejected(DeviceRejected::Expired)
-            | Self::Grant(ExchangeCodeError::Rejected(CodeRejected::Expired)) => {
+            | Self::Grant(ExchangeCodeError::Rejected { why: CodeRejected::Expired, .. }) => {
                 OAuthError::new(Code::ExpiredToken, "the device code has expired; begin again")
             }
             Self::Rejected(DeviceRejected::Unknown | DeviceRejected::OtherClient)
-            | Self::Grant(ExchangeCodeError::Rejected(_)) => {
+            | Self::Grant(ExchangeCodeError::Rejected { .. }) => {
                 OAuthError::new(Code::InvalidGrant, "device code is not valid")
             }
             Self::Grant(error) => error.refusal(),
@@ -105,7 +174,7 @@ impl Refuse for IssueClientTokensError {
                 "every scope is about a person: leave scope out for a token for the client itself",
             ),
             Self::Resource(error) => error.clone(),
-            Self::ClientGone => OAuthError::new(Code::InvalidClient, "client authentication failed"),
+            Self::ClientGone => OAuthError::new(Code::InvalidClient, CLIENT_NOT_BELIEVED),
             Self::IdTaken => server_error(),
             Self::Key(error) => error.refusal(),
             Self::Mint(error) => error.refusal(),
@@ -153,16 +222,13 @@ impl Refuse for RefreshTokensError {
         match self {
             Self::Client(error) => error.refusal(),
             Self::GrantTypeNotAllowed => grant_type_not_allowed(),
-            Self::Rejected(RefreshRejected::ScopeWidened) | Self::Scope(_) => {
-                OAuthError::new(Code::InvalidScope, "scope goes beyond what was granted")
+            Self::Rejected { why: RefreshRejected::ScopeWidened, .. } | Self::Scope(_) => OAuthError::new(
+                Code::InvalidScope,
+                "scope goes beyond what was granted: ask for less, or begin a new sign-in",
+            ),
+            Self::Rejected { why: _, told } => {
+                OAuthError::new(Code::InvalidGrant, told.map_or(REFRESH_TOKEN_INVALID, text_of_refresh_token))
             }
-            Self::Rejected(
-                RefreshRejected::Unknown
-                | RefreshRejected::OtherClient
-                | RefreshRejected::Revoked
-                | RefreshRejected::Reused
-                | RefreshRejected::Expired,
-            ) => OAuthError::new(Code::InvalidGrant, "refresh token is not valid"),
             Self::Contended => unavailable(),
             Self::Resource(error) => error.clone(),
             Self::Key(error) => error.refusal(),
@@ -197,9 +263,10 @@ impl Refuse for RevokeTokenError {
 impl Refuse for ReadUserInfoError {
     fn refusal(&self) -> OAuthError {
         match self {
-            Self::TokenInvalid => {
-                OAuthError::new(Code::InvalidToken, "access token is unknown, expired or revoked")
-            }
+            Self::TokenInvalid => OAuthError::new(
+                Code::InvalidToken,
+                "access token is unknown, expired or revoked: send the access_token of the newest token response",
+            ),
             Self::ScopeInsufficient => {
                 OAuthError::new(Code::InsufficientScope, "access token lacks scope profile")
             }
@@ -216,5 +283,8 @@ impl Refuse for ReadUserInfoError {
 }
 
 pub(super) fn grant_type_not_allowed() -> OAuthError {
-    OAuthError::new(Code::UnauthorizedClient, "the client did not register this grant type")
+    OAuthError::new(
+        Code::UnauthorizedClient,
+        "the client did not register this grant type: add it to its grant_types",
+    )
 }

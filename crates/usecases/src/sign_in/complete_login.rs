@@ -8,6 +8,7 @@ use countersign_domain::grant::RevocationReason;
 use countersign_domain::id::UserId;
 use countersign_domain::id_token::SignedText;
 use countersign_domain::lifetimes::Lifetimes;
+use countersign_domain::peer_address::PeerAddress;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::wallet::{AccountName, WalletProof};
 use countersign_ports::{
@@ -51,6 +52,8 @@ pub struct LoginWishes {
     pub browser: Browser,
     /// An e-mail address, used if the user has none on file.
     pub email: Option<String>,
+    /// Where the request came from, for the log.
+    pub peer: Option<PeerAddress>,
 }
 
 /// A completed login.
@@ -118,7 +121,8 @@ pub async fn complete_login(
             return Err(CompleteLoginError::Signature(reason));
         }
     };
-    let family = account.family.clone();
+    let (family, wallet) = (account.family.clone(), account.shortened());
+    let address = wishes.peer.map(tracing::field::display);
     let new_user = UserId::random(context.entropy.bytes());
     let lifetimes = &context.policy.lifetimes;
     let recipient = match answered {
@@ -130,7 +134,7 @@ pub async fn complete_login(
             let command = OpenSession { id, account, new_user, session, now, forget_after };
             return match context.storage.open_session(command).await? {
                 SessionOpened::Opened { user } => {
-                    tracing::info!(user.id = %user, "signed in to the account page");
+                    tracing::info!(user.id = %user, wallet, address, "signed in to the account page");
                     let to = ClientAnswer::page(page.clone());
                     Ok(SignedIn { to, family, remembered: Some(remembered), link: None })
                 }
@@ -164,6 +168,6 @@ pub async fn complete_login(
         return Ok(SignedIn { to, family, remembered, link: None });
     }
     keep_pending(context, recipient.access()).await?;
-    tracing::info!(user.id = %user, client.id = %client, grant.id = %id, "signed in");
+    tracing::info!(user.id = %user, client.id = %client, grant.id = %id, wallet, address, "signed in");
     Ok(SignedIn { to, family, remembered, link: file_first_email(context, user, email).await })
 }

@@ -19,6 +19,7 @@ use countersign_domain::refresh::RefreshSnapshot;
 use countersign_domain::secret::SecretHash;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
+use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
     Account, AccountStore, AddSigningKey, BeginDevice, ChangeResources, ClientStore, Clock, CompleteLogin,
     ConfirmEmail, ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten,
@@ -80,6 +81,7 @@ breakable!(LoginStore { complete_login(command: CompleteLogin) -> LoginCompleted
 breakable!(WalletStore {
     link_wallet(command: LinkWallet) -> WalletLinked;
     unlink_wallet(command: UnlinkWallet) -> WalletUnlinked;
+    find_owner(wallet: WalletAccount) -> Option<UserId>;
     wallets_of(user: UserId) -> Vec<LinkedWallet>;
 });
 breakable!(SessionStore {

@@ -225,7 +225,7 @@ impl World {
         pending: &mut PendingAuthorization,
         address: &str,
     ) -> String {
-        let wishes = LoginWishes { remember: true, browser: browser.clone(), email: None };
+        let wishes = LoginWishes { remember: true, browser: browser.clone(), ..LoginWishes::default() };
         let done = self.sign_in_with(pending, address, wishes).await.unwrap();
         browser.login = Some(done.remembered.unwrap().secret);
         done.to.address()

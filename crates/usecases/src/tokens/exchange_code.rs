@@ -48,7 +48,13 @@ pub enum ExchangeCodeError {
     Resource(#[source] OAuthError),
     /// The code is not valid.
     #[error("code is refused")]
-    Rejected(#[from] CodeRejected),
+    Rejected {
+        /// Why.
+        #[source]
+        why: CodeRejected,
+        /// What the client learns, if it learns more than that the code is not valid.
+        told: Option<CodeRejected>,
+    },
     /// The DPoP proof is missing or not valid.
     #[error(transparent)]
     Key(#[from] ProveKeyError),
@@ -71,21 +77,35 @@ pub async fn exchange_code(
     if !client.may_use(GrantType::AuthorizationCode) {
         return Err(ExchangeCodeError::GrantTypeNotAllowed);
     }
-    let id = exchange.code.id().map(GrantId::from_uuid).ok_or(CodeRejected::Unknown)?;
-    let grant = context.storage.find_grant(id).await?.ok_or(CodeRejected::Unknown)?;
-    if grant.is_of_device(&context.policy.public_url) {
-        // Checked before anything that could burn the code. A device has no verifier, so without this check
-        // anyone could redeem its code here without one.
-        return Err(CodeRejected::OfDevice.into());
-    }
     let presented = PresentedCode {
         code: &exchange.code,
         client: client.id,
         redirect_uri: Some(&exchange.redirect_uri),
         verifier: exchange.verifier.as_ref().map(Secret::expose),
     };
+    let rejected = |why| rejected(context, &client, &presented, why);
+    let id = exchange.code.id().map(GrantId::from_uuid);
+    let id = id.ok_or_else(|| rejected(CodeRejected::Malformed))?;
+    let grant = context.storage.find_grant(id).await?;
+    let grant = grant.ok_or_else(|| rejected(CodeRejected::Unknown))?;
+    if grant.is_of_device(&context.policy.public_url) {
+        // Checked before anything that could burn the code. A device has no verifier, so without this check
+        // anyone could redeem its code here without one.
+        return Err(rejected(CodeRejected::OfDevice));
+    }
     let wishes = Wishes { resources: exchange.resources, proof: exchange.proof };
     redeem_presented(context, now, &client, &grant, &presented, wishes).await
+}
+
+/// The refusal of a code, with what this client hears of it.
+fn rejected(
+    context: &Context,
+    client: &Client,
+    presented: &PresentedCode<'_>,
+    why: CodeRejected,
+) -> ExchangeCodeError {
+    let told = why.told_to(context.policy.listener(client), presented);
+    ExchangeCodeError::Rejected { why, told }
 }
 
 /// What the client wants of the access token.
@@ -104,17 +124,20 @@ pub(crate) async fn redeem_presented(
     presented: &PresentedCode<'_>,
     wishes: Wishes,
 ) -> Result<TokenAnswer, ExchangeCodeError> {
-    let rejected = match grant.admit_code(now, presented) {
+    let why = match grant.admit_code(now, presented) {
         Ok(()) => match redeem(context, now, client, grant, wishes).await? {
             Ok(answer) => return Ok(answer),
             Err(rejected) => rejected,
         },
         Err(rejected) => rejected,
     };
-    let reason = match rejected {
+    let reason = match why {
         CodeRejected::Replayed => Some(RevocationReason::CodeReplayed),
-        CodeRejected::VerifierMismatch => Some(RevocationReason::VerifierMismatch),
-        CodeRejected::Unknown
+        CodeRejected::VerifierMissing | CodeRejected::VerifierMalformed | CodeRejected::VerifierMismatch => {
+            Some(RevocationReason::VerifierMismatch)
+        }
+        CodeRejected::Malformed
+        | CodeRejected::Unknown
         | CodeRejected::OtherClient
         | CodeRejected::OfDevice
         | CodeRejected::Revoked
@@ -126,7 +149,7 @@ pub(crate) async fn redeem_presented(
         context.storage.revoke_grant(RevokeGrant { id: grant.id, reason, now }).await?;
         tracing::warn!(client.id = %client.id, grant.id = %grant.id, reason = reason.name(), "grant revoked");
     }
-    Err(rejected.into())
+    Err(rejected(context, client, presented, why))
 }
 
 async fn redeem(

@@ -52,7 +52,13 @@ pub enum RefreshTokensError {
     Resource(#[source] OAuthError),
     /// The refresh token is not valid.
     #[error("refresh token is refused")]
-    Rejected(#[from] RefreshRejected),
+    Rejected {
+        /// Why.
+        #[source]
+        why: RefreshRejected,
+        /// What the client learns, if it learns more than that the token is not valid.
+        told: Option<RefreshRejected>,
+    },
     /// Within the grace period, other requests with the same token were faster again and again. Nothing was
     /// used up.
     #[error("refresh token is being rotated by others")]
@@ -79,7 +85,10 @@ pub async fn refresh_tokens(
     if !client.may_use(GrantType::RefreshToken) {
         return Err(RefreshTokensError::GrantTypeNotAllowed);
     }
-    let id = refresh.refresh_token.id().map(TokenId::from_uuid).ok_or(RefreshRejected::Unknown)?;
+    let listener = context.policy.listener(&client);
+    let rejected = |why: RefreshRejected| RefreshTokensError::Rejected { why, told: why.told_to(listener) };
+    let id = refresh.refresh_token.id().map(TokenId::from_uuid);
+    let id = id.ok_or_else(|| rejected(RefreshRejected::of_form(&refresh.refresh_token)))?;
     let lifetimes = &context.policy.lifetimes;
     let grace = if client.is_public() { lifetimes.public_grace } else { lifetimes.confidential_grace };
     let scope = refresh.scope.as_deref().map(ScopeSet::parse).transpose();
@@ -88,10 +97,11 @@ pub async fn refresh_tokens(
     let requested_scope = scope.as_ref().ok().copied().flatten();
     let mut proven = None;
     for _ in 0..ATTEMPTS {
-        let snapshot = context.storage.find_refresh(id).await?.ok_or(RefreshRejected::Unknown)?;
+        let snapshot = context.storage.find_refresh(id).await?;
+        let snapshot = snapshot.ok_or_else(|| rejected(RefreshRejected::Unknown))?;
         let rotation = match snapshot.admit(now, &refresh.refresh_token, client.id, requested_scope, grace) {
             Ok(rotation) => rotation,
-            Err(rejected) => return Err(refuse(context, now, snapshot.grant.id, rejected).await?.into()),
+            Err(why) => return Err(rejected(refuse(context, now, snapshot.grant.id, why).await?)),
         };
         scope.clone()?;
         let (rules, grant) = (&context.policy.resources, &snapshot.grant);
@@ -118,7 +128,7 @@ pub async fn refresh_tokens(
         let forget_after = minted.token.forget_after();
         let expected_newest = rotation.expected_newest;
         let rotate = RotateRefresh { token: minted.token, expected_newest, now, forget_after };
-        let rejected = match context.storage.rotate_refresh(rotate).await? {
+        let why = match context.storage.rotate_refresh(rotate).await? {
             Rotated::Stored => return Ok(minted.answer),
             // Within the grace period a faster request with the same token is not theft: judge the token
             // again.
@@ -127,7 +137,7 @@ pub async fn refresh_tokens(
             Rotated::Revoked => RefreshRejected::Revoked,
             Rotated::Unknown => RefreshRejected::Unknown,
         };
-        return Err(refuse(context, now, snapshot.grant.id, rejected).await?.into());
+        return Err(rejected(refuse(context, now, snapshot.grant.id, why).await?));
     }
     Err(RefreshTokensError::Contended)
 }
@@ -145,7 +155,8 @@ async fn refuse(
             context.storage.revoke_grant(RevokeGrant { id: grant, reason, now }).await?;
             tracing::warn!(grant.id = %grant, reason = reason.name(), "grant revoked");
         }
-        RefreshRejected::Unknown
+        RefreshRejected::OtherToken
+        | RefreshRejected::Unknown
         | RefreshRejected::OtherClient
         | RefreshRejected::Revoked
         | RefreshRejected::Expired

@@ -13,6 +13,7 @@ use countersign_domain::grant_type::GrantType;
 use countersign_domain::id::{ClientId, GrantId, UserId};
 use countersign_domain::id_token::SignedText;
 use countersign_domain::particulars::Particulars;
+use countersign_domain::peer_address::PeerAddress;
 use countersign_domain::scope::Scope;
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_domain::wallet::{AccountName, WalletAccount, WalletProof};
@@ -126,6 +127,8 @@ pub struct SignInProgram {
     pub resources: Vec<String>,
     /// A DPoP proof of the key that the tokens are bound to.
     pub proof: Option<String>,
+    /// Where the request came from, for the log.
+    pub peer: Option<PeerAddress>,
 }
 
 impl std::fmt::Debug for SignInProgram {
@@ -204,6 +207,7 @@ pub async fn sign_in_program(
     let audience = Audience::of_program(&policy.resources, &client, &says, &asked.resources)
         .map_err(SignInProgramError::Resource)?;
     let key = prove_key_of_tokens(context, now, &client, asked.proof.as_deref(), None).await?;
+    let (wallet, address) = (account.shortened(), asked.peer.map(tracing::field::display));
     let login = login(context, now, &says, account, proof);
     let id = login.id;
     let user = match context.storage.complete_login(login).await? {
@@ -218,7 +222,9 @@ pub async fn sign_in_program(
     let forget_after = minted.token.forget_after().max(says.expires_at);
     match context.storage.redeem_code(RedeemCode { token: minted.token, now, forget_after }).await? {
         Redeemed::Stored => {
-            tracing::info!(user.id = %user, client.id = %client.id, grant.id = %id, "signed in without a browser");
+            tracing::info!(
+                user.id = %user, client.id = %client.id, grant.id = %id, wallet, address, "signed in without a browser"
+            );
             Ok(minted.answer)
         }
         Redeemed::Replayed | Redeemed::Revoked | Redeemed::Unknown => Err(SignInProgramError::Spent),

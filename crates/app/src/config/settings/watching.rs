@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use super::{Preset, Privacy, Setting, Spec};
-use crate::config::{LogFormat, parse};
+use crate::config::{LogAddresses, LogFormat, parse};
 
 pub(crate) static LOG: Setting<String> = Setting {
     spec: Spec {
@@ -28,6 +28,20 @@ pub(crate) static LOG_FORMAT: Setting<LogFormat> = Setting {
         privacy: Privacy::Public,
     },
     parse: parse::log_format,
+};
+
+pub(crate) static LOG_ADDRESSES: Setting<LogAddresses> = Setting {
+    spec: Spec {
+        name: "log_addresses",
+        file_key: None,
+        doc: "How much the log shows of the IP addresses of those who sign in or are refused: `network` cuts \
+              them to the first 24 bits (IPv4) or 48 bits (IPv6), `full` shows all of them. Behind a proxy, \
+              set `trusted_proxies` too. See docs/troubleshooting.md.",
+        takes: "network or full",
+        preset: Preset::Text("network"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::log_addresses,
 };
 
 pub(crate) static METRICS: Setting<bool> = Setting {

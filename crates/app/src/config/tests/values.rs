@@ -88,6 +88,7 @@ fn each_setting_says_what_it_takes() {
         ),
         ("LOG", "inof", "\"inof\" is not a level; log takes error, warn, info"),
         ("LOG", "a=b=c", "log takes error, warn, info"),
+        ("LOG_ADDRESSES", "none", "\"none\": no such amount; log_addresses takes network or full"),
         ("LOG_FORMAT", "xml", "\"xml\": no such format; log_format takes auto, pretty or json"),
     ];
     for (name, value, expected) in cases {

@@ -13,7 +13,7 @@ use countersign_domain::challenge::iso8601;
 use countersign_domain::wallet::{AccountKind, AccountName, WalletAccount};
 use countersign_domain::wallet_change::PendingWalletChange;
 use countersign_usecases::account::begin_wallet_change::{
-    BeginWalletChangeError, TextToSign, WantedChange, begin_wallet_change, recall_wallet_change,
+    BeginWalletChangeError, TextToSign, WantedChange, admit_link, begin_wallet_change, recall_wallet_change,
 };
 use countersign_usecases::account::change_wallets::{
     ChangeWalletsError, SignedText, WalletsOfUser, link_wallet, unlink_wallet,
@@ -26,7 +26,7 @@ use crate::browser::session;
 use crate::endpoint::account;
 use crate::endpoint::sign_in::challenge::{HowToSign, kind_named};
 use crate::endpoint::steps::done::Done;
-use crate::error::ApiError;
+use crate::error::{About, ApiError};
 use crate::extract::accept::prefers_html;
 use crate::extract::body::{Body, Kind, required};
 use crate::extract::origin::require_ours;
@@ -153,6 +153,16 @@ pub(crate) async fn begin(
         }
         Err(error) => return Err(error.into()),
     };
+    let browser = state.browser(&request);
+    let may_tell = wanted == WantedChange::Link
+        && browser.login.is_some()
+        && state.rate_limits.check(Limited::LinkLookUp, &request).is_ok();
+    if may_tell && let Err(error) = admit_link(context, &browser, &pending).await {
+        if is_form {
+            return form::refused(&state, &request, &pending, error, None);
+        }
+        return Err(about(error.into(), &pending));
+    }
     let forms = state.forms(&request).with_new(&session, &*context.entropy)?;
     session::save_change(&session, &pending, context.clock.now()).map_err(ApiError::server_error)?;
     let form = forms.secret(&Action::ChangeWallets { challenge: pending.challenge.id });
@@ -206,6 +216,11 @@ pub(crate) async fn unlink(
     let done = unlink_wallet(&state.context, &mut pending, signer).await;
     Answering { state: &state, request: &request, session: &session, is_form: body.kind == Kind::Form }
         .answer(&pending, texts, Done::WalletUnlinked, done)
+}
+
+/// Names for the log the wallet that a refused change is about.
+fn about(error: ApiError, pending: &PendingWalletChange) -> ApiError {
+    error.about(About { client: None, wallet: Some(pending.other.shortened().into()) })
 }
 
 /// Refuses a request that does not come from the page that showed the texts of this change.
@@ -287,7 +302,7 @@ impl Answering<'_> {
                 .map_err(ApiError::server_error)?;
         }
         if !is_form || !prefers_html(request) {
-            return Err(error.into());
+            return Err(about(error.into(), pending));
         }
         let texts = recall_wallet_change(&state.context, pending, &signer_text, other_text.as_deref());
         let form = state

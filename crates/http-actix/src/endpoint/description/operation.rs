@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use actix_web::http::StatusCode;
+use countersign_domain::error::CLIENT_NOT_BELIEVED;
 use serde_json::{Map, Value, json};
 
 pub(crate) const JSON: &str = "application/json";
@@ -14,7 +15,7 @@ pub(crate) const PAGE: &str = "<!doctype html>…";
 
 pub(crate) const NO_SESSION: Refusal = ("invalid_request", "Missing or expired OAuth session");
 pub(crate) const UNKNOWN_CLIENT: Refusal = ("invalid_client", "Invalid client_id");
-pub(crate) const NOT_AUTHENTICATED: Refusal = ("invalid_client", "client authentication failed");
+pub(crate) const NOT_AUTHENTICATED: Refusal = ("invalid_client", CLIENT_NOT_BELIEVED);
 pub(crate) const NO_FORM: Refusal =
     ("invalid_request", "Content-Type must be application/x-www-form-urlencoded");
 pub(crate) const NOTHING_HERE: Refusal = ("invalid_request", "there is nothing at this path");

@@ -34,6 +34,8 @@ pub(crate) struct Step {
     pub(crate) challenge: Option<Challenge>,
     /// What went wrong in the last step.
     pub(crate) notice: Option<Notice>,
+    /// The name of the request in the log, where something went wrong.
+    pub(crate) reference: Option<String>,
     /// The address that the person typed, so that they can correct it.
     pub(crate) address: Option<String>,
     /// The chains that the address can belong to, for the person to choose from.
@@ -139,6 +141,7 @@ pub(crate) async fn render(
             .flat_map(|issued| &issued.signing_hints)
             .map(|SigningHint { tool, how }| HintContext::of(tool, how, &mut values))
             .collect(),
+        reference: step.reference.map(|reference| values.place(reference)),
         notice: step.notice.map(|notice| values.place(state.pages.templates.text(language, notice.key()))),
     };
     state.pages.show_outlined(request, language, &state.sign_in_pages, status, page, &values)

@@ -17,7 +17,7 @@ use countersign_usecases::steps::answer::ClientAnswer;
 
 use crate::browser::session::{Pendings, TooLarge, cookie_name, mark_or_new};
 use crate::endpoint::sign_in::answer::{deliver, offer};
-use crate::error::ApiError;
+use crate::error::{About, ApiError};
 use crate::extract::body::{Body, Kind};
 use crate::extract::origin::again_by_get;
 use crate::limits::rate_limit::Limited;
@@ -74,7 +74,10 @@ async fn answer(
         }
         Ok(Next::Tell(to)) => deliver(state, request, &to, status),
         Err(BeginAuthorizationError::Redirect { to, way, error }) => {
-            tracing::info!(error = error.code.name(), description = %error.description, "authorization refused");
+            let (code, description) = (error.code.name(), &*error.description);
+            let About { client, wallet: _ } = named_in(&parameters);
+            let address = state.peer(request).map(tracing::field::display);
+            tracing::info!(error = code, description, client.id = client, address, "authorization refused");
             match way {
                 Way::AtOnce => deliver(state, request, &to, status),
                 Way::ByLink => offer(state, request, &to, &error),
@@ -84,8 +87,12 @@ async fn answer(
             error @ (BeginAuthorizationError::ShowPage(_)
             | BeginAuthorizationError::Document(_)
             | BeginAuthorizationError::Store(_)),
-        ) => Err(error.into()),
+        ) => Err(ApiError::from(error).about(named_in(&parameters))),
     }
+}
+
+fn named_in(parameters: &Parameters) -> About {
+    parameters.all("client_id").next().map_or_else(About::default, About::client)
 }
 
 /// What to do after a good request.

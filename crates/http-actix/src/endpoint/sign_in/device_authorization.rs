@@ -55,7 +55,7 @@ pub(crate) async fn begin(
 ) -> Result<HttpResponse, ApiError> {
     let waits = handle(&state, &request, &body)
         .await
-        .map_err(|error| client_credentials::refuse_strictly(&state, &request, error))?;
+        .map_err(|error| client_credentials::refuse_strictly(&state, &request, &body, error))?;
     let verification_uri = state.context.policy.public_url.join(DEVICE_PAGE);
     let user_code = waits.user_code.to_string();
     Ok(HttpResponse::Ok().json(DeviceBody {

@@ -25,9 +25,10 @@ use crate::browser::session::Pendings;
 use crate::endpoint::sign_in::answer::{Leaving, leave};
 use crate::endpoint::sign_in::auth_page::{self, Notice, Step};
 use crate::endpoint::steps::mail;
-use crate::error::ApiError;
+use crate::error::{About, ApiError};
 use crate::extract::accept::prefers_html;
 use crate::extract::body::{Body, Kind, required};
+use crate::extract::request_id::Reference;
 use crate::limits::rate_limit::Limited;
 use crate::page::language::Language;
 use crate::state::AppState;
@@ -99,8 +100,10 @@ pub(crate) async fn complete(
     let client_id = required(sent.client_id, "client_id")?;
     let redirect_uri = required(sent.redirect_uri, "redirect_uri")?;
     let client_state = sent.state;
+    let about = |wallet: &str| About::client(&client_id).wallet(&*context.wallets, wallet);
     let Some(pending) = pendings.find(&client_id, &redirect_uri, client_state.as_deref()) else {
-        return Err(no_such_request(&state, &client_id, client_state.as_deref()).await);
+        let error = no_such_request(&state, &client_id, client_state.as_deref()).await;
+        return Err(error.about(about(&wallet_address)));
     };
     let signed = if is_form {
         // Browsers send the line breaks of a form as CR LF, and pasted text often has spaces around it.
@@ -113,7 +116,12 @@ pub(crate) async fn complete(
         SignedChallenge { wallet_address, challenge, signature }
     };
     let language = Language::of(&request, pending.ui_locales.as_deref());
-    let wishes = LoginWishes { remember: sent.remember, browser: state.browser(&request), email: sent.email };
+    let wishes = LoginWishes {
+        remember: sent.remember,
+        browser: state.browser(&request),
+        email: sent.email,
+        peer: state.peer(&request),
+    };
     let done = complete_login(context, pending, signed.clone(), wishes).await;
     count(&state, &signed.wallet_address, &done);
     let pending = pending.clone();
@@ -135,11 +143,13 @@ pub(crate) async fn complete(
     if is_form && prefers_html(&request) {
         let challenge = recall_challenge(context, &pending, &signed.wallet_address, &signed.challenge);
         let notice = Some(Notice::of_login(&error));
-        let step = Step { challenge, notice, ..Step::default() };
-        let status = ApiError::from(error).status;
-        return auth_page::render(&state, (&request, &session), &pending, step, status).await;
+        let reference = Reference::of(&request);
+        let step = Step { challenge, notice, reference, ..Step::default() };
+        let error = ApiError::from(error).about(about(&signed.wallet_address));
+        state.log_refusal(&request, &error, None);
+        return auth_page::render(&state, (&request, &session), &pending, step, error.status).await;
     }
-    Err(error.into())
+    Err(ApiError::from(error).about(about(&signed.wallet_address)))
 }
 
 /// Counts the result for the wallet family: the family that signed, or for a refusal the family that the

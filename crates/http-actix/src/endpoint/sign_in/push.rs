@@ -42,7 +42,7 @@ pub(crate) async fn push(
 ) -> Result<HttpResponse, ApiError> {
     let Pushed { request_uri, expires_in } = handle(&state, &request, &body)
         .await
-        .map_err(|error| client_credentials::refuse_strictly(&state, &request, error))
+        .map_err(|error| client_credentials::refuse_strictly(&state, &request, &body, error))
         .map_err(|error| dpop::refuse(&state, &request, error))?;
     let response = HttpResponse::Created().json(PushedBody { request_uri, expires_in });
     Ok(dpop::answer(&state, &request, response))

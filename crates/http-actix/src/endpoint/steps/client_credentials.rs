@@ -7,13 +7,13 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use countersign_domain::client_assertion::ASSERTION_TYPE;
 use countersign_domain::client_auth::{ClientCredentials, ClientProof};
-use countersign_domain::error::OAuthErrorCode;
+use countersign_domain::error::{CLIENT_NOT_BELIEVED, OAuthErrorCode};
 use countersign_domain::redirect_uri::percent_escapes_are_whole;
 use countersign_domain::secret::Secret;
 use serde::Deserialize;
 
-use crate::error::ApiError;
-use crate::extract::body::{present, required};
+use crate::error::{About, ApiError};
+use crate::extract::body::{Body, present, required};
 use crate::limits::rate_limit::Limited;
 use crate::state::AppState;
 
@@ -64,7 +64,7 @@ pub(crate) fn join(request: &HttpRequest, body: InBody) -> Result<Option<ClientC
     if headers.next().is_some() {
         return Err(ApiError::invalid_request("the Authorization header is given more than once"));
     }
-    let basic = parse_basic(value).ok_or_else(|| with_challenge(not_believed()))?;
+    let basic = parse_basic(value).ok_or_else(|| with_challenge(not_basic()))?;
     if client_secret.is_some() {
         return Err(two_ways());
     }
@@ -93,15 +93,22 @@ pub(crate) fn join_counted(
 
 /// Like [`refuse`], but a missing secret gets the error of RFC 6749 section 5.2. Only the token endpoint
 /// answers with 422.
-pub(crate) fn refuse_strictly(state: &AppState, request: &HttpRequest, error: ApiError) -> ApiError {
+pub(crate) fn refuse_strictly(
+    state: &AppState,
+    request: &HttpRequest,
+    body: &Body,
+    error: ApiError,
+) -> ApiError {
     let is_incomplete = error.error.code == OAuthErrorCode::IncompleteForm;
-    let failed = || ApiError::new(OAuthErrorCode::InvalidClient, "client authentication failed");
-    refuse(state, request, if is_incomplete { failed() } else { error })
+    let failed = || ApiError::new(OAuthErrorCode::InvalidClient, CLIENT_NOT_BELIEVED);
+    refuse(state, request, body, if is_incomplete { failed() } else { error })
 }
 
 /// Completes the error of a failed authentication. It counts for the IP address, and if the request had an
-/// `Authorization` header, the answer carries a challenge.
-pub(crate) fn refuse(state: &AppState, request: &HttpRequest, error: ApiError) -> ApiError {
+/// `Authorization` header, the answer carries a challenge. Every refusal learns which client the request
+/// names, for the log.
+pub(crate) fn refuse(state: &AppState, request: &HttpRequest, body: &Body, error: ApiError) -> ApiError {
+    let error = error.about(named_in(request, body));
     if error.error.code != OAuthErrorCode::InvalidClient {
         return error;
     }
@@ -114,6 +121,21 @@ pub(crate) fn refuse(state: &AppState, request: &HttpRequest, error: ApiError) -
 fn with_challenge(error: ApiError) -> ApiError {
     let challenge = HeaderValue::from_static("Basic realm=\"countersign\", charset=\"UTF-8\"");
     error.with_header(header::WWW_AUTHENTICATE, challenge)
+}
+
+/// Whom a request names as its client: read again, because only refusals ask for it.
+fn named_in(request: &HttpRequest, body: &Body) -> About {
+    #[derive(Default, Deserialize)]
+    struct Named {
+        client_id: Option<String>,
+        client_assertion: Option<String>,
+    }
+    if let Some(basic) = request.headers().get(header::AUTHORIZATION).and_then(parse_basic) {
+        return About::client(&basic.client_id);
+    }
+    let Named { client_id, client_assertion } = body.either().unwrap_or_default();
+    let subject = client_assertion.as_deref().and_then(subject_of);
+    client_id.or(subject).map_or_else(About::default, |named| About::client(&named))
 }
 
 /// Clients form-encode both halves before base64. Our own ids and secrets have no characters that this would
@@ -155,8 +177,17 @@ fn two_ways() -> ApiError {
     ApiError::invalid_request("the client authenticates in two ways: use only one")
 }
 
+/// The header alone shows it, so that it tells nothing about any client.
+fn not_basic() -> ApiError {
+    ApiError::new(
+        OAuthErrorCode::InvalidClient,
+        "client authentication failed: the Authorization header must be Basic and the base64 of client_id:client_secret, \
+         each of them form-encoded first",
+    )
+}
+
 fn not_believed() -> ApiError {
-    ApiError::new(OAuthErrorCode::InvalidClient, "client authentication failed")
+    ApiError::new(OAuthErrorCode::InvalidClient, CLIENT_NOT_BELIEVED)
 }
 
 fn form_decode(text: &str) -> Option<String> {

@@ -89,7 +89,7 @@ pub(crate) async fn introspect(
 ) -> Result<HttpResponse, ApiError> {
     let facts = handle(&state, &request, &body)
         .await
-        .map_err(|error| client_credentials::refuse_strictly(&state, &request, error))?;
+        .map_err(|error| client_credentials::refuse_strictly(&state, &request, &body, error))?;
     let issuer = state.context.policy.public_url.as_str();
     Ok(HttpResponse::Ok()
         .json(facts.map_or_else(IntrospectionBody::default, |facts| facts_of(facts, issuer))))

@@ -43,7 +43,7 @@ pub(crate) async fn revoke(
 ) -> Result<HttpResponse, ApiError> {
     handle(&state, &request, &body)
         .await
-        .map_err(|error| client_credentials::refuse(&state, &request, error))?;
+        .map_err(|error| client_credentials::refuse(&state, &request, &body, error))?;
     Ok(HttpResponse::Ok().json(RevokeAnswer {}))
 }
 

@@ -88,7 +88,7 @@ pub(crate) async fn answer(
 ) -> Result<HttpResponse, ApiError> {
     let tokens = handle(&state, &request, &body)
         .await
-        .map_err(|error| client_credentials::refuse(&state, &request, error))
+        .map_err(|error| client_credentials::refuse(&state, &request, &body, error))
         .map_err(|error| dpop::refuse(&state, &request, error))
         .inspect_err(|error| state.metrics.token_refused(error.error.code))?;
     let body = TokenBody {
@@ -110,7 +110,8 @@ async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<
     let in_body = in_body!(form);
     let credentials = || required_in_form(client_credentials::join(request, in_body)?, "client_id");
     let Some(grant_type) = GrantType::parse(grant_type) else {
-        let description = "grant_type is not one that this server offers";
+        let description =
+            "grant_type is not one that this server offers: its metadata names them in grant_types_supported";
         return Err(ApiError::new(OAuthErrorCode::UnsupportedGrantType, description));
     };
     let answer = match grant_type {
@@ -121,7 +122,7 @@ async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<
             let verifier = form.code_verifier.map(Secret::new);
             let exchange = ExchangeCode { credentials, code, redirect_uri, verifier, resources, proof };
             exchange_code(&state.context, exchange).await.inspect_err(|error| {
-                if matches!(error, ExchangeCodeError::Rejected(CodeRejected::Replayed)) {
+                if matches!(error, ExchangeCodeError::Rejected { why: CodeRejected::Replayed, .. }) {
                     state.metrics.code_reuse.count();
                 }
             })?
@@ -134,7 +135,7 @@ async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<
             }
             let refresh = RefreshTokens { credentials, refresh_token, scope: form.scope, resources, proof };
             refresh_tokens(&state.context, refresh).await.inspect_err(|error| {
-                if matches!(error, RefreshTokensError::Rejected(RefreshRejected::Reused)) {
+                if matches!(error, RefreshTokensError::Rejected { why: RefreshRejected::Reused, .. }) {
                     state.metrics.refresh_reuse.count();
                 }
             })?
@@ -158,7 +159,9 @@ async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<
             let credentials = credentials()?;
             state.rate_limits.check(Limited::Login, request)?;
             let wallet_address = form.wallet_address;
-            let asked = SignInProgram { credentials, challenge, signature, wallet_address, resources, proof };
+            let peer = state.peer(request);
+            let asked =
+                SignInProgram { credentials, challenge, signature, wallet_address, resources, proof, peer };
             sign_in_program(&state.context, asked).await?
         }
     };

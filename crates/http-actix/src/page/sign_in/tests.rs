@@ -56,6 +56,7 @@ fn everything(values: &mut Values<'static>, say: fn(&str) -> String) -> SignInPa
         how_to_sign: vec![HintContext { name: value("tool"), text: value("how") }],
         tries_left: Some(3),
         notice: Some(value("notice")),
+        reference: Some(value("reference")),
     }
 }
 

@@ -8,6 +8,7 @@ use countersign_domain::registration::is_web_address;
 use countersign_ports::{EntropyExt, FetchError, Fetched, JwsRejected, ReadJws, SpendProof};
 use uuid::Uuid;
 
+use super::rejected;
 use crate::{AuthenticateClientError, Context};
 
 /// Why an assertion is refused. This is only logged: the client gets the same answer for each.
@@ -58,7 +59,7 @@ pub(crate) async fn verify_assertion(
         let claims = context.jws.read_claims(&signed.payload).ok_or(Unbelieved::Payload)?;
         Ok(client_assertion::judge(signed.typ.as_deref(), &claims, expected, now)?)
     };
-    let proof = judged.await.map_err(|why| refused(client, &why))?;
+    let proof = judged.await.map_err(|why| refused(context, client, &why))?;
     let spend = SpendProof {
         digest: proof.digest,
         attempt: Uuid::from_bytes(context.entropy.bytes()),
@@ -68,7 +69,7 @@ pub(crate) async fn verify_assertion(
     if context.storage.spend_proof(spend).await? {
         Ok(())
     } else {
-        Err(refused(client, &Unbelieved::Replayed))
+        Err(refused(context, client, &Unbelieved::Replayed))
     }
 }
 
@@ -94,7 +95,18 @@ fn text(fetched: &Fetched) -> Result<&str, JwsRejected> {
     std::str::from_utf8(&fetched.body).map_err(|_| JwsRejected::Keys("not a text"))
 }
 
-fn refused(client: &Client, why: &Unbelieved) -> AuthenticateClientError {
+fn refused(context: &Context, client: &Client, why: &Unbelieved) -> AuthenticateClientError {
     tracing::info!(client.id = %client.id, reason = %why, "client assertion refused");
-    AuthenticateClientError::Rejected(ClientRejected::AssertionRejected)
+    // What another server answered stays in the log: a page of another site can read answers of this
+    // endpoint.
+    let text = match why {
+        Unbelieved::Fetch(_) => "client_assertion: the keys at jwks_uri could not be fetched".to_owned(),
+        Unbelieved::NoKeys
+        | Unbelieved::Signature(_)
+        | Unbelieved::OtherAlgorithm
+        | Unbelieved::Payload
+        | Unbelieved::Claims(_)
+        | Unbelieved::Replayed => format!("client_assertion: {why}"),
+    };
+    rejected(context, ClientRejected::AssertionRejected, text)
 }

@@ -6,11 +6,12 @@ use time::Duration;
 
 use crate::Refuse;
 use crate::account::begin_wallet_change::{
-    BeginWalletChangeError, WalletChangeTexts, WantedChange, begin_wallet_change,
+    BeginWalletChangeError, WalletChangeTexts, WantedChange, admit_link, begin_wallet_change,
 };
 use crate::account::change_wallets::{
     ChangeWalletsError, SignedText, WalletsOfUser, link_wallet, unlink_wallet,
 };
+use crate::steps::login::Browser;
 use crate::steps::recognize_account::RecognizeError;
 use crate::tests::world::{World, named, sign};
 
@@ -116,6 +117,31 @@ async fn a_wallet_belongs_to_one_user_at_a_time() {
     assert_eq!(addresses(&again), ["toy-ann", "toy-new"], "linking twice changes nothing");
     let refused = link(&world, "toy-bob", "toy-new").await.unwrap_err();
     assert!(matches!(refused, ChangeWalletsError::BelongsToAnother), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_link_to_a_wallet_with_an_account_is_refused_before_anybody_signs_and_no_stranger_learns_of_it() {
+    let world = World::new();
+    let client = world.client().await;
+    let mut browser = Browser::default();
+    let mut pending = world.pending(&client, &[]).await;
+    world.remember(&mut browser, &mut pending, "toy-ann").await;
+    world.tokens(&client, "toy-bob").await;
+    let admit = async |browser: &Browser, signer: &str, other: &str| {
+        let (pending, _) = begin(&world, WantedChange::Link, signer, other);
+        admit_link(&world.context, browser, &pending).await
+    };
+    let refused = admit(&browser, "toy-ann", "toy-bob").await.unwrap_err();
+    assert!(matches!(refused, ChangeWalletsError::BelongsToAnother), "{refused:?}");
+    for (other, why) in [("toy-new", "it has no account"), ("toy-ann2", "nor has this")] {
+        assert!(admit(&browser, "toy-ann", other).await.is_ok(), "{why}");
+    }
+    link(&world, "toy-ann", "toy-phone").await.unwrap();
+    assert!(admit(&browser, "toy-ann", "toy-phone").await.is_ok(), "it is theirs already");
+    assert!(admit(&Browser::default(), "toy-ann", "toy-bob").await.is_ok(), "nobody is signed in");
+    assert!(admit(&browser, "toy-bob", "toy-ann").await.is_ok(), "another signer than who is signed in");
+    world.advance(Duration::minutes(10));
+    assert!(admit(&browser, "toy-ann", "toy-bob").await.is_ok(), "the signature is too old");
 }
 
 #[tokio::test]

@@ -55,7 +55,7 @@ impl World {
 
 fn is_refused(error: &RevokeTokenError) -> bool {
     let rejected = ClientRejected::AssertionRejected;
-    matches!(error, RevokeTokenError::Client(AuthenticateClientError::Rejected(why)) if *why == rejected)
+    matches!(error, RevokeTokenError::Client(AuthenticateClientError::Rejected { why, .. }) if *why == rejected)
 }
 
 #[tokio::test]

@@ -1,8 +1,12 @@
+use countersign_domain::client::ClientOrigin;
+use countersign_domain::error::Reason;
+use countersign_domain::public_url::PublicUrl;
+
 use crate::Refuse;
 use crate::sign_in::begin_authorization::{BeginAuthorizationError, begin_authorization};
 use crate::sign_in::deny_authorization::deny_authorization;
 use crate::steps::login::Browser;
-use crate::tests::world::{CHALLENGE, REDIRECT_URI, World, parameter, request};
+use crate::tests::world::{CHALLENGE, REDIRECT_URI, TestClient, World, parameter, request};
 
 async fn refusal(
     world: &World,
@@ -33,6 +37,33 @@ async fn a_023_a_024_nothing_is_redirected_before_client_and_redirect_uri_are_pr
     for (more, code) in cases {
         assert_eq!(refusal(&world, &request(&client, more)).await, (None, code.to_owned()), "{more:?}");
     }
+}
+
+/// what is registered is told to the developers of the operator's own clients and to those who
+/// work on this machine, and to nobody about a client that a stranger registered.
+#[tokio::test]
+async fn a_redirect_uri_that_is_not_registered_is_explained_for_the_operators_own_clients_and_on_loopback() {
+    let mut world = World::new();
+    let (own, strangers) =
+        (world.client_by(ClientOrigin::Operator).await, world.client_by(ClientOrigin::SelfRegistered).await);
+    let told = async |world: &World, client: &TestClient, sent: &str| {
+        let asked = request(client, &[("redirect_uri", sent)]);
+        let error = begin_authorization(&world.context, &asked, &Browser::default()).await.unwrap_err();
+        let refusal = error.refusal();
+        assert_eq!((refusal.code.name(), refusal.reason), ("invalid_request", Some(Reason::RedirectUri)));
+        refusal.description.into_owned()
+    };
+    let slash = format!("{REDIRECT_URI}/");
+    let explained = format!(
+        "Invalid redirect_uri: {slash} is not registered (the slash at the end differs); registered: {REDIRECT_URI}"
+    );
+    assert_eq!(told(&world, &own, &slash).await, explained);
+    assert_eq!(told(&world, &strangers, &slash).await, "Invalid redirect_uri");
+    assert_eq!(told(&world, &strangers, "").await, "Invalid redirect_uri");
+    let markup = told(&world, &own, "https://photos.example/<script>").await;
+    assert!(!markup.contains('<') && markup.ends_with(&format!("registered: {REDIRECT_URI}")), "{markup}");
+    world.context.policy.public_url = PublicUrl::parse("http://localhost:8080").unwrap();
+    assert_eq!(told(&world, &strangers, &slash).await, explained);
 }
 
 #[tokio::test]

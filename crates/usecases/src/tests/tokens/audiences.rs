@@ -220,6 +220,7 @@ async fn f_01_a_device_and_a_program_get_what_was_signed_for() {
         signature: sign("toy-ann", &text),
         wallet_address: None,
         resources: texts(resources),
+        peer: None,
         proof: None,
     };
     for uri in NEVER.into_iter().chain([B, ISSUER]) {

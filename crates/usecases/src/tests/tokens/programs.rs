@@ -53,6 +53,7 @@ pub(in crate::tests) fn signed(client: &TestClient, text: &str) -> SignInProgram
         signature: sign("toy-ann", text),
         wallet_address: None,
         resources: Vec::new(),
+        peer: None,
         proof: None,
     }
 }

@@ -1,3 +1,4 @@
+use countersign_domain::public_url::PublicUrl;
 use countersign_domain::refresh::RefreshRejected;
 use countersign_domain::secret::Secret;
 use time::Duration;
@@ -8,7 +9,7 @@ use crate::tokens::refresh_tokens::RefreshTokensError;
 
 fn why(error: &RefreshTokensError) -> Option<RefreshRejected> {
     match error {
-        RefreshTokensError::Rejected(rejected) => Some(*rejected),
+        RefreshTokensError::Rejected { why, told: _ } => Some(*why),
         RefreshTokensError::Client(_)
         | RefreshTokensError::GrantTypeNotAllowed
         | RefreshTokensError::Scope(_)
@@ -94,12 +95,48 @@ async fn a_077_what_is_not_a_live_refresh_token_is_refused() {
     let code = world.code(&client, "toy-ann", &[]).await;
     let refresh = tokens.refresh_token.clone().unwrap();
     let truncated = Secret::new(&refresh.expose()[..60]);
-    for wrong in [tokens.access_token.clone(), code, truncated, Secret::new("")] {
+    for (wrong, expected) in [
+        (tokens.access_token.clone(), RefreshRejected::OtherToken),
+        (code, RefreshRejected::Unknown),
+        (truncated, RefreshRejected::Unknown),
+        (Secret::new(""), RefreshRejected::Unknown),
+    ] {
         let attempt = TokenAnswer { refresh_token: Some(wrong), ..tokens.clone() };
-        assert_eq!(why(&world.refresh(&client, &attempt).await.unwrap_err()), Some(RefreshRejected::Unknown));
+        assert_eq!(why(&world.refresh(&client, &attempt).await.unwrap_err()), Some(expected));
     }
     world.advance(Duration::days(30));
     assert_eq!(why(&world.refresh(&client, &tokens).await.unwrap_err()), Some(RefreshRejected::Expired));
+}
+
+/// What clients learn about four refresh tokens: another client's, a used one, a revoked one, and an expired
+/// one.
+async fn told_of_bad_tokens(world: &World) -> [String; 4] {
+    let (client, thief) = (world.client().await, world.client().await);
+    let told = |error: RefreshTokensError| crate::Refuse::refusal(&error).description.into_owned();
+    let first = world.tokens(&client, "toy-ann").await;
+    let others = told(world.refresh(&thief, &first).await.unwrap_err());
+    let second = world.refresh(&client, &first).await.unwrap();
+    let used = told(world.refresh(&client, &first).await.unwrap_err());
+    let revoked = told(world.refresh(&client, &second).await.unwrap_err());
+    let old = world.tokens(&client, "toy-ann").await;
+    world.advance(Duration::days(30));
+    [others, used, revoked, told(world.refresh(&client, &old).await.unwrap_err())]
+}
+
+#[tokio::test]
+async fn a_refresh_token_that_may_be_stolen_is_refused_in_one_sentence_and_on_loopback_for_its_exact_cause() {
+    let mut world = World::new();
+    let [others, used, revoked, expired] = told_of_bad_tokens(&world).await;
+    assert!(others.starts_with("refresh token is not valid: "), "{others}");
+    assert_eq!((&used, &revoked), (&others, &others));
+    assert!(expired.starts_with("refresh token has expired: "), "{expired}");
+    world.context.policy.public_url = PublicUrl::parse("http://localhost:8080").unwrap();
+    let exact = told_of_bad_tokens(&world).await;
+    for (told, begins) in
+        exact.iter().zip(["was issued to another", "was used before", "was revoked", "has expired"])
+    {
+        assert!(told.starts_with(&format!("refresh token {begins}")), "{told}");
+    }
 }
 
 #[tokio::test]

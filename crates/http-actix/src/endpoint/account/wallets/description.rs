@@ -54,6 +54,7 @@ pub(crate) fn begin(public_url: &PublicUrl) -> Operation {
             ("invalid_request", "other_wallet_address is the same wallet as wallet_address"),
         ],
     )
+    .refuses(409, &[("invalid_request", "the other wallet belongs to another user")])
     .tag("Wallets")
     .kept_to_page_forms()
     .counted()

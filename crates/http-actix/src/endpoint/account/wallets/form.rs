@@ -18,6 +18,7 @@ use crate::endpoint::account::kind_of;
 use crate::endpoint::sign_in::auth_page::Notice;
 use crate::endpoint::sign_in::challenge::chains_of;
 use crate::error::ApiError;
+use crate::extract::request_id::Reference;
 use crate::page::language::Language;
 use crate::page::name::Name;
 use crate::state::AppState;
@@ -42,6 +43,8 @@ struct WalletPage<'a> {
     expires_at: Option<String>,
     tries_left: Option<u8>,
     notice: Option<&'a str>,
+    /// The name of the request in the log, where a signature failed.
+    reference: Option<String>,
     /// The secret of the form.
     form: String,
 }
@@ -127,7 +130,7 @@ pub(super) fn refused(
     error: ChangeWalletsError,
     texts: Option<(WalletChangeTexts, String)>,
 ) -> Result<HttpResponse, ApiError> {
-    let key = match error {
+    let key = match &error {
         ChangeWalletsError::Challenge(_) | ChangeWalletsError::ChallengeSpent => "notice.bad_challenge",
         ChangeWalletsError::Signature(_) => "account.trouble.bad_signature",
         ChangeWalletsError::OtherSignature(_) => "account.trouble.bad_other_signature",
@@ -152,6 +155,7 @@ pub(super) fn refused(
             texts: TextContext::list(state, pending, texts.signer, texts.other),
             expires_at: Some(iso8601(texts.expires_at)),
             tries_left: Some(pending.challenge.tries_left()),
+            reference: Reference::of(request),
             notice,
             ..WalletPage::of(pending, "sign")
         },
@@ -161,7 +165,9 @@ pub(super) fn refused(
             ..WalletPage::of(pending, "address")
         },
     };
-    render(state, request, page, ApiError::from(error).status)
+    let error = super::about(error.into(), pending);
+    state.log_refusal(request, &error, None);
+    render(state, request, page, error.status)
 }
 
 fn render(

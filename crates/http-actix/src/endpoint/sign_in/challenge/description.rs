@@ -47,7 +47,7 @@ pub(crate) fn issue(public_url: &PublicUrl) -> Operation {
             ("invalid_request", "wallet_address could belong to several chains; name one in chain: \
               bip122:000000000019d6689c085ae165831e93 (Bitcoin), bip122:12a765e31ffd4059bada1e25190f6e98 (Litecoin)"),
             UNKNOWN_CLIENT,
-            ("unauthorized_client", "the client did not register this grant type"),
+            ("unauthorized_client", "the client did not register this grant type: add it to its grant_types"),
             ("invalid_scope", "scope holds openid, which the client did not register; it registered profile"),
             ("invalid_target", "resource must be an absolute URI without a fragment"),
         ],

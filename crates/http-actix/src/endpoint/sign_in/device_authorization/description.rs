@@ -31,7 +31,7 @@ pub(crate) fn begin(public_url: &PublicUrl) -> Operation {
     .refuses(
         400,
         &[
-            ("unauthorized_client", "the client did not register this grant type"),
+            ("unauthorized_client", "the client did not register this grant type: add it to its grant_types"),
             ("invalid_scope", "scope holds openid, which the client did not register; it registered profile"),
             NO_FORM,
         ],

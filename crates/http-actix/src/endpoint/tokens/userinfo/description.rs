@@ -37,7 +37,7 @@ fn userinfo(method: &'static str, names: (&'static str, &'static str)) -> Operat
             401,
             &[
                 ("invalid_token", "an access token is needed"),
-                ("invalid_token", "access token is unknown, expired or revoked"),
+                ("invalid_token", "access token is unknown, expired or revoked: send the access_token of the newest token response"),
                 ("use_dpop_nonce", "DPoP proof needs the nonce of the header DPoP-Nonce"),
                 ("invalid_dpop_proof", "DPoP proof: ath is not the access token's hash"),
             ],
