@@ -5,7 +5,7 @@ pub(crate) mod description;
 
 use actix_web::http::header;
 use actix_web::web::{Data, Path};
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 
 use crate::error::ApiError;
 use crate::extract::{accept, header_text};
@@ -31,7 +31,13 @@ pub(crate) async fn favicon(state: Data<AppState>, request: HttpRequest) -> Resu
 /// Answers with the asset, compressed if the browser accepts that.
 pub(crate) fn answer(request: &HttpRequest, asset: &Asset, cache: &'static str) -> HttpResponse {
     let mut answer = HttpResponse::Ok();
-    answer.content_type(asset.content_type).insert_header((header::CACHE_CONTROL, cache));
+    answer.insert_header((header::CACHE_CONTROL, cache));
+    encoded(request, asset, answer)
+}
+
+/// The body of an answer, compressed for those who take it so.
+pub(crate) fn encoded(request: &HttpRequest, asset: &Asset, mut answer: HttpResponseBuilder) -> HttpResponse {
+    answer.content_type(asset.content_type);
     let Some(gzip) = asset.gzip() else { return answer.body(asset.bytes.clone()) };
     answer.insert_header((header::VARY, "Accept-Encoding"));
     let accepted = header_text(request.headers(), header::ACCEPT_ENCODING);

@@ -116,6 +116,7 @@ pub(super) fn register_filters(tera: &mut Tera) {
     tera.register_filter("fill", fill_html);
     tera.register_filter("fill_plain", fill_plain);
     tera.register_filter("json_attribute", json_attribute);
+    tera.register_filter("prose", prose);
 }
 
 /// `{{ t.auth.wants | fill(client=name) }}`: HTML in which the direction of each value does not affect the
@@ -131,6 +132,19 @@ fn fill_html(text: &str, values: Kwargs, state: &State) -> TeraResult<tera::Valu
 /// The same as plain text, for titles and attributes.
 fn fill_plain(text: &str, values: Kwargs, _: &State) -> String {
     fill(text, |name| values.get::<String>(name).ok().flatten())
+}
+
+/// A text as HTML, with code between its backticks.
+fn prose(text: &str, _: Kwargs, state: &State) -> TeraResult<tera::Value> {
+    let escaped = state.escape(text)?;
+    let mut html = String::with_capacity(escaped.len() + 64);
+    for (number, part) in escaped.split('`').enumerate() {
+        match number % 2 {
+            0 => html.push_str(part),
+            _ => html.extend(["<code>", part, "</code>"]),
+        }
+    }
+    Ok(tera::Value::safe_string(&html))
 }
 
 /// A value as JSON, which a script reads from an attribute. The attribute must be in single quotes: JSON is

@@ -123,6 +123,20 @@ fn what_fills_a_place_is_escaped_and_keeps_its_direction_to_itself() {
     );
 }
 
+#[test]
+fn what_stands_between_backticks_is_code_and_all_of_it_is_escaped() {
+    let mut tera = Tera::default();
+    tera.autoescape_on(vec![".html"]);
+    register_filters(&mut tera);
+    tera.add_raw_template("a.html", "{{ text | prose }}").unwrap();
+    let html = |text: &str| {
+        tera.render("a.html", &tera::Context::from_serialize(&json!({"text": text})).unwrap()).unwrap()
+    };
+    assert_eq!(html("a `<b>` c"), "a <code>&lt;b&gt;</code> c");
+    assert_eq!(html("<i>`a`"), "&lt;i&gt;<code>a</code>");
+    assert_eq!(html("no code"), "no code");
+}
+
 /// B-067: double quotes are not escaped there, so they would end an attribute in double quotes.
 #[test]
 fn json_stands_in_single_quotes_in_every_template() {
