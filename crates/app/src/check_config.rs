@@ -6,13 +6,17 @@ use crate::config::{Config, Mistake};
 use crate::descriptors;
 use crate::failure::Failure;
 use crate::operator_secret;
+use crate::templates_command;
 use crate::wiring::Wiring;
 
 /// Shows settings that are known to be valid. If the secret is in the file beside the database, checks that
-/// file too.
+/// file too, and the folder of templates if there is one.
 pub(crate) fn check_config(config: &Config, wiring: &Wiring, out: &mut dyn Write) -> Result<(), Failure> {
     operator_secret::check(config, wiring).map_err(|error| {
         Failure::Settings(vec![Mistake(format!("secret: {}", crate::failure::chain(&error)))])
+    })?;
+    let doubts = templates_command::doubts(config, wiring).map_err(|error| {
+        Failure::Settings(vec![Mistake(templates_command::named(&crate::failure::chain(&error)))])
     })?;
     let width = |text: fn(&crate::config::Shown) -> &str| {
         config.shown.iter().map(|shown| text(shown).chars().count()).max().unwrap_or(0)
@@ -21,7 +25,7 @@ pub(crate) fn check_config(config: &Config, wiring: &Wiring, out: &mut dyn Write
     for shown in &config.shown {
         writeln!(out, "{:names$}  {:values$}  {}", shown.name, shown.value, shown.origin)?;
     }
-    for warning in config.warnings.iter().cloned().chain(descriptors::warning()) {
+    for warning in config.warnings.iter().cloned().chain(descriptors::warning()).chain(doubts) {
         writeln!(out, "warning: {warning}")?;
     }
     writeln!(out, "ok")?;

@@ -7,4 +7,5 @@ mod keys;
 mod place;
 mod serve;
 mod server;
+mod templates;
 mod trial;

@@ -9,8 +9,11 @@ use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 
 use crate::error::ApiError;
 use crate::extract::{accept, header_text};
-use crate::page::templates::Asset;
+use crate::page::templates::{Asset, SVG};
 use crate::state::AppState;
+
+/// A picture may be opened by itself, and then nothing in it may do anything. One that a page shows has no use for it.
+const PICTURE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
 /// Serves an asset by its hashed name.
 pub(crate) async fn serve(
@@ -32,6 +35,9 @@ pub(crate) async fn favicon(state: Data<AppState>, request: HttpRequest) -> Resu
 pub(crate) fn answer(request: &HttpRequest, asset: &Asset, cache: &'static str) -> HttpResponse {
     let mut answer = HttpResponse::Ok();
     answer.insert_header((header::CACHE_CONTROL, cache));
+    if asset.content_type == SVG {
+        answer.insert_header((header::CONTENT_SECURITY_POLICY, PICTURE_POLICY));
+    }
     encoded(request, asset, answer)
 }
 
