@@ -345,7 +345,11 @@ function formOf(operation, example, from) {
   }
   for (const { name, schema, required, text } of operation.properties) {
     const given = example[name];
-    add(control("body", name, schema, required, text, given), given === undefined && !required);
+    const isExtra = given === undefined && !required;
+    const field = control("body", name, schema, required, text, given);
+    // What the example leaves out is not offered, unless it says which client sends the request.
+    field.touched = isExtra && !(operation.takesBasic && ACCESS.includes(name));
+    add(field, isExtra);
   }
   const form = element("form", { className: "try", autocomplete: "off", noValidate: true }, ...rows);
   if (rest.length) form.append(folded(say("more_fields", { count: rest.length }), ...rest));
