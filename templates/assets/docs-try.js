@@ -1,7 +1,7 @@
-// Trying out an operation of the API documentation against this server. Values in one response (ids, codes, tokens)
-// are offered in the next form, and what is entered under "Authorization" goes into every form. All of it is kept in
-// this module and is gone with the page. Texts are only written as text. The document's texts are English; this page's
-// own texts are in the user's language.
+// The forms of the API documentation, which try out an operation on this server. Values in one response (ids,
+// codes, tokens) are offered in the next form, and what is entered under "Authorization" goes into every form.
+// Everything is kept in this module and is gone with the page. Texts are only written as text. The document's
+// texts are English; this page's own texts are in the user's language.
 
 import { say } from "./texts.js";
 

@@ -1,6 +1,6 @@
-// The list at the side of the API documentation: what it shows for a search, and which entry is the current one.
-// Which part of the page is visible is decided by the style sheet, which shows the part that the fragment names;
-// so links, Back and a reload work without this script. What is needed to try something out is loaded when somebody does.
+// The list at the side of the API documentation: searching it, and marking the current entry. The style sheet
+// shows the part of the page that the fragment names, so links, Back and a reload work without this script. The
+// module with the forms is loaded when the first one is opened.
 
 import { byId, element } from "./dom.js";
 import { say } from "./texts.js";
@@ -44,7 +44,7 @@ if (search.value) filter(); // Firefox keeps it over a reload.
 
 // --- trying out --------------------------------------------------------------------------------------------
 
-/** Loads what makes forms, and has it make one in this place. What goes wrong is said there, until the next time. */
+/** Loads the module with the forms, and has it make one in this place. An error is shown there until the next try. */
 async function fill(place, make) {
   if (place.querySelector("form")) return;
   place.querySelector(".message.alert")?.remove();
@@ -80,7 +80,7 @@ function mark() {
   current.link.setAttribute("aria-current", "true");
   const heading = named?.part?.querySelector("h2 [lang]") ?? named?.part?.querySelector("h2");
   document.title = heading ? `${heading.textContent} - ${title}` : title;
-  // The list scrolls by itself where it stands beside the parts.
+  // On a wide screen the list scrolls on its own.
   const { top, bottom } = current.link.getBoundingClientRect();
   const frame = contents.getBoundingClientRect();
   if (contents.scrollHeight > contents.clientHeight && (top < frame.top || bottom > frame.bottom)) {

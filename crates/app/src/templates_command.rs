@@ -1,4 +1,4 @@
-//! `countersign templates export`, and what the operator is told of their own templates.
+//! `countersign templates export`, and the warnings about an operator's own templates.
 
 use std::borrow::Cow;
 use std::fs;
@@ -14,10 +14,10 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::wiring::Wiring;
 
-/// What begins each sentence about the folder, as it does for other settings.
+/// Every message about the folder begins with the name of the setting.
 const SETTING: &str = "template_directory: ";
 
-/// Reads the operator's folder as the server will, and returns what the operator should know of it.
+/// Reads the operator's folder as the server does, and returns warnings.
 pub(crate) fn doubts(config: &Config, wiring: &Wiring) -> Result<Vec<String>, TemplateError> {
     let Some(folder) = &config.template_directory else { return Ok(Vec::new()) };
     let settings = WalletSettings { ethereum_rpc: Vec::new(), ..config.wallets.clone() };
@@ -25,7 +25,7 @@ pub(crate) fn doubts(config: &Config, wiring: &Wiring) -> Result<Vec<String>, Te
     Ok(check_templates(folder, &modules)?.iter().map(|doubt| named(doubt)).collect())
 }
 
-/// A sentence about the folder, with the name of the setting.
+/// Puts the name of the setting before a message that does not have it yet.
 pub(crate) fn named(sentence: &str) -> String {
     format!("{SETTING}{}", sentence.strip_prefix(SETTING).unwrap_or(sentence))
 }
@@ -44,7 +44,7 @@ pub(crate) fn templates(
     }
 }
 
-/// A file of this release: its path in the folder, and its content.
+/// A file of this release: its path and its content.
 type File = (String, Cow<'static, [u8]>);
 
 fn export(
@@ -54,7 +54,7 @@ fn export(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let files = chosen(paths, modules)?;
-    // All or nothing: otherwise the folder would be half of this release and half of somebody's work.
+    // All files or none, so that a folder never mixes this release with someone's work.
     let paths = files.iter().map(|(path, _)| folder.join(path));
     let there: Vec<_> = paths.filter(|path| path.symlink_metadata().is_ok()).collect();
     if let [first, rest @ ..] = &there[..] {
@@ -73,7 +73,7 @@ fn export(
     Ok(())
 }
 
-/// The files that these paths name, each a file or a folder; all of them without paths.
+/// The files that the paths name. A path can be a folder. Without paths it is every file.
 fn chosen(paths: &[String], modules: &[PageModule]) -> Result<Vec<File>, Failure> {
     let scripts = modules
         .iter()
@@ -93,7 +93,7 @@ fn chosen(paths: &[String], modules: &[PageModule]) -> Result<Vec<File>, Failure
     Ok(files)
 }
 
-/// Writes a file that does not exist. Nothing is written through a link in the folder, which could lead out of it.
+/// Writes a new file. A link below the folder is an error, because it could lead out of it.
 fn write_new(folder: &Path, path: &Path, content: &[u8]) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let mut parent = PathBuf::from(folder);

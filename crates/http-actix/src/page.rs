@@ -56,7 +56,8 @@ impl Pages {
         Ok(answer)
     }
 
-    /// Renders a page that is the same for everyone who reads a language. It will be compressed, so it must have no secret.
+    /// Renders a page that is the same for everyone who uses the language. It will be compressed, so it must not
+    /// contain a secret.
     pub(crate) fn for_everyone(
         &self,
         language: Language,

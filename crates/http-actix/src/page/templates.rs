@@ -54,7 +54,7 @@ pub enum TemplateError {
         #[source]
         source: io::Error,
     },
-    /// A file of the operator's folder is none that we would publish.
+    /// A file in the operator's folder must not be published.
     #[error("template_directory: {path} {reason}")]
     Refused {
         /// What was found.
@@ -116,7 +116,7 @@ pub(crate) struct Templates {
     compiled: BTreeMap<Language, OnceLock<Tera>>,
     texts: Texts,
     assets: Assets,
-    /// Where the assets are, by their variables in templates.
+    /// The path of each asset, by its variable in templates.
     paths: BTreeMap<String, String>,
 }
 
@@ -329,7 +329,7 @@ fn refuse_outdated(file: &str, page: &str) -> Result<(), TemplateError> {
     Ok(())
 }
 
-/// Reads an operator's folder as the server would. What it returns does not stop the server, but the operator should know.
+/// Reads an operator's folder as the server does at start. The returned warnings do not stop the server.
 pub fn check_templates(folder: &Path, modules: &[PageModule]) -> Result<Vec<String>, TemplateError> {
     let folder = Folder::read(Some(folder))?;
     let features = Features { account: true, playground: true, dev: false };
@@ -339,7 +339,7 @@ pub fn check_templates(folder: &Path, modules: &[PageModule]) -> Result<Vec<Stri
     Ok(folder.doubts(modules, &known))
 }
 
-/// The files of the binary by their paths, which an operator's folder replaces.
+/// The embedded files with their paths. A file with the same path in an operator's folder replaces one.
 pub fn embedded_templates() -> impl Iterator<Item = (String, Cow<'static, [u8]>)> {
     Embedded::iter().filter_map(|path| Some((path.to_string(), Embedded::get(&path)?.data)))
 }

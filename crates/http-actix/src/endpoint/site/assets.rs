@@ -12,7 +12,7 @@ use crate::extract::{accept, header_text};
 use crate::page::templates::{Asset, SVG};
 use crate::state::AppState;
 
-/// A picture may be opened by itself, and then nothing in it may do anything. One that a page shows has no use for it.
+/// A picture may be opened by itself. Then a script in it must not run with our origin.
 const PICTURE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
 /// Serves an asset by its hashed name.

@@ -1,5 +1,5 @@
-//! `GET /docs`: the interactive description of the interface. Everything to read is in the page, made from the document of
-//! `openapi`; the script adds what is for trying out.
+//! `GET /docs`: the page where people read and try out the API. All that there is to read is in the HTML, made
+//! from the document of `openapi`. A script adds the forms that try it out.
 
 mod contents;
 pub(crate) mod description;
@@ -18,8 +18,8 @@ use crate::page::name::Name;
 use crate::page::templates::Asset;
 use crate::state::AppState;
 
-/// The page of each language, made when somebody asks for it first. It has no secret and nothing of the request, so it may
-/// be compressed, as other pages may not (BREACH).
+/// The page in each language, made on the first request. Unlike other pages, it contains no secret and nothing
+/// from the request. So it may be compressed, which would tell secrets of the others (BREACH).
 pub(crate) struct DocsPages(BTreeMap<Language, OnceLock<Asset>>);
 
 impl Default for DocsPages {
@@ -28,7 +28,6 @@ impl Default for DocsPages {
     }
 }
 
-/// Shows the interactive description.
 pub(crate) async fn page(state: Data<AppState>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let language = Language::of(&request, None);
     let place = state.docs.0.get(&language).ok_or_else(ApiError::not_found)?;

@@ -13,7 +13,7 @@ use flate2::write::GzEncoder;
 
 use super::TemplateError;
 
-/// The type of pictures that may have scripts in them.
+/// Pictures of this type can contain scripts.
 pub(crate) const SVG: &str = "image/svg+xml";
 
 /// A script, a style or a picture.
@@ -34,7 +34,7 @@ impl Asset {
     }
 }
 
-/// Where the files are, in the binary and in the operator's folder.
+/// Where the assets are, in the binary and in the operator's folder.
 pub(super) const FOLDER: &str = "assets/";
 
 #[derive(Default)]
@@ -137,7 +137,7 @@ fn ends_in_import(script: &str) -> bool {
         || script.strip_suffix('(').is_some_and(|script| script.trim_end().ends_with("import"))
 }
 
-/// A sheet with other names in `url("./NAME")`, with either quote or none.
+/// Renames what a style sheet loads with `url("./NAME")`, in either quotes or none.
 fn with_urls(
     sheet: &str,
     mut rename: impl FnMut(&str) -> Result<String, TemplateError>,
@@ -185,7 +185,7 @@ fn content_type(name: &str) -> &'static str {
     known_content_type(name).unwrap_or("application/octet-stream")
 }
 
-/// What pages may load under their policy: scripts, styles and pictures. Fonts are not among it.
+/// Only what the Content-Security-Policy lets pages load: scripts, styles and pictures, but no fonts.
 pub(super) fn known_content_type(name: &str) -> Option<&'static str> {
     let (_, ending) = name.rsplit_once('.')?;
     Some(match ending {

@@ -1,6 +1,7 @@
-//! The operator's folder: what is in it, read once, and what of it has no effect or not the one that was meant.
+//! The operator's folder of templates, texts and assets. It is read once, at start.
 //!
-//! What cannot be used stops the server. What is only doubtful is said at the start and by `countersign check-config`.
+//! A file that cannot be used stops the server. A file without effect, or probably without the intended one, is
+//! a warning at start and in `countersign check-config`.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,28 +15,29 @@ use serde_json::Value;
 use super::{Embedded, TemplateError, assets, texts};
 use crate::page::language::Language;
 
-/// No file may be longer: all of them are kept in memory.
+/// The longest file. All files are kept in memory.
 const MAX_FILE: u64 = 4 * 1024 * 1024;
 
-/// Nor may there be more files. A folder with more is not the one that was meant.
+/// A folder with more files than this is not a folder of templates.
 const MAX_FILES: usize = 1000;
 
-/// Deeper folders are not looked into: ours are two deep.
+/// Folders below this depth are ignored. Ours are two levels deep.
 const MAX_DEPTH: usize = 4;
 
-/// So many keys of a file are named.
+/// A warning names this many keys.
 const MAX_NAMED: usize = 8;
 
-/// The files of the folder by their paths in it, with `/` between the parts.
+/// The files by their paths below the folder, with `/` between the parts.
 #[derive(Default)]
 pub(crate) struct Folder {
     files: BTreeMap<String, Vec<u8>>,
-    /// May every user of this machine write in it?
+    /// Can every user of this machine write to it?
     is_open: bool,
 }
 
 impl Folder {
-    /// Reads all files. Those whose names begin with a dot are left out: they belong to the system or to an editor.
+    /// Reads all files, except those whose names begin with a dot: they belong to a version control system, to an
+    /// editor or to Kubernetes.
     pub(crate) fn read(folder: Option<&Path>) -> Result<Self, TemplateError> {
         let mut this = Self::default();
         if let Some(folder) = folder {
@@ -51,12 +53,12 @@ impl Folder {
         self.files.is_empty()
     }
 
-    /// What the folder has in place of our file.
+    /// The operator's replacement for our file, if there is one.
     pub(super) fn replacement(&self, file: &str) -> Option<Cow<'static, [u8]>> {
         self.files.get(file).map(|bytes| Cow::Owned(bytes.clone()))
     }
 
-    /// The assets of the folder, by their names.
+    /// The assets with their names.
     pub(super) fn assets(&self) -> impl Iterator<Item = (&str, &[u8])> {
         let below =
             self.files.iter().filter_map(|(path, bytes)| Some((path.strip_prefix(assets::FOLDER)?, bytes)));
@@ -72,8 +74,8 @@ impl Folder {
             if name.starts_with('.') {
                 continue;
             }
-            // A link may lead around in the folder, as those of Kubernetes do, but not out of it: who may only write here must
-            // not publish what the server can read elsewhere.
+            // Kubernetes uses links within the folder. A link out of it would let someone who can only write here
+            // publish what the server can read elsewhere.
             let real = path.canonicalize().map_err(unreadable(&path))?;
             if !real.starts_with(root) {
                 return Err(refused("is a symbolic link that leads out of the folder"));
@@ -102,7 +104,7 @@ impl Folder {
         Ok(())
     }
 
-    /// What of the folder has no effect, or not the one that was meant. A sentence for each.
+    /// Describes each file and text that has no effect, or probably not the intended one.
     pub(super) fn doubts(&self, modules: &[PageModule], known: &Known<'_>) -> Vec<String> {
         let mut doubts = Vec::new();
         let mut used = 0;
@@ -159,11 +161,11 @@ impl Folder {
         })
     }
 
-    /// Texts that no page shows, that lack a value, and that say something else than in other languages.
+    /// Finds texts that no page shows, wrong placeholders, and changes in English only.
     fn doubtful_texts(&self, named: &BTreeSet<String>) -> Vec<String> {
         let mut doubts = Vec::new();
         let has_scripts = self.assets().any(|(name, _)| name.ends_with(".js"));
-        // A text of the operator's own is shown by a page of theirs, or said by a script of theirs.
+        // An added text is in use if a page in the folder names it, or if a script may.
         let is_shown = |area: &str, key: &str| {
             let key = format!("t.{}.{key}", area.trim_end_matches(".json"));
             let is_in = |name: &String| {
@@ -198,7 +200,7 @@ impl Folder {
         doubts
     }
 
-    /// English texts that the folder changes, and the languages that still say what they said.
+    /// Finds English texts that the folder changes, and the languages in which it does not.
     fn untranslated(
         &self,
         path: &str,
@@ -241,20 +243,20 @@ impl Folder {
     }
 }
 
-/// What a file is for.
+/// What the server does with a file.
 enum Use {
     /// It replaces one of ours.
     Ours,
-    /// It is an asset of the operator's own.
+    /// It is added to our assets.
     Own,
-    /// Nothing; why.
+    /// Nothing, and why.
     Nothing(&'static str),
 }
 
 const SERVABLE: &str = "an asset's name has letters, digits, dots, dashes and underscores, and one of the endings .js, .css, .svg, \
                         .png, .jpg, .jpeg, .gif, .webp, .avif and .ico";
 
-/// May it be served? What browsers would not load under our policy is not.
+/// Is it served? Browsers would not load other types under our Content-Security-Policy.
 fn is_servable(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     name.chars().all(is_plain) && assets::known_content_type(name).is_some()
@@ -264,16 +266,16 @@ fn is_language(tag: &str) -> bool {
     Language::ALL.into_iter().any(|language| language.tag() == tag)
 }
 
-/// What templates can name.
+/// The names that templates can use.
 pub(super) struct Known<'a> {
     /// All texts.
     pub(super) texts: &'a Value,
-    /// The variables of the assets.
+    /// The assets, by their variables.
     pub(super) assets: &'a BTreeMap<String, String>,
 }
 
 impl Known<'_> {
-    /// Is there such a text or asset? A page that names another one cannot be shown.
+    /// Does the text or asset exist? If not, the page could not be rendered.
     fn has(&self, name: &str) -> bool {
         let mut parts = name.split('.');
         match parts.next() {

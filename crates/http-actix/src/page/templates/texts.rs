@@ -107,7 +107,7 @@ pub(crate) fn fill(text: &str, value: impl Fn(&str) -> Option<String>) -> String
     filled
 }
 
-/// The names of the places of a text.
+/// The names in the placeholders of a text.
 pub(super) fn places(text: &str) -> BTreeSet<String> {
     let found = RefCell::new(BTreeSet::new());
     fill(text, |name| {
@@ -139,7 +139,7 @@ fn fill_plain(text: &str, values: Kwargs, _: &State) -> String {
     fill(text, |name| values.get::<String>(name).ok().flatten())
 }
 
-/// A text as HTML, with code between its backticks.
+/// A text as HTML. What is between backticks is code.
 fn prose(text: &str, _: Kwargs, state: &State) -> TeraResult<tera::Value> {
     let escaped = state.escape(text)?;
     let mut html = String::with_capacity(escaped.len() + 64);

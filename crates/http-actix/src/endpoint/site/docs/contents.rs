@@ -1,5 +1,5 @@
-//! What `/docs` shows of the OpenAPI document: the steps of a sign-in, then everything else by its subject. The texts of the
-//! document are English; what the page adds to them is in the person's language. How it looks is in the template.
+//! What `/docs` shows from the OpenAPI document: the steps of a sign-in, then everything else by subject. The
+//! texts of the document are English; what the page adds to them is in the user's language.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -8,10 +8,10 @@ use crate::endpoint::description::operation::{HTML, JSON};
 use crate::page::language::Language;
 use crate::page::templates::{Templates, fill};
 
-/// The headers that every answer carries. They stand in the overview.
+/// Every response has these headers, so only the overview lists them.
 const IN_EVERY_ANSWER: [&str; 2] = ["X-Request-Id", "Cache-Control"];
 
-/// The page without its frame.
+/// The context of the template.
 #[derive(Serialize)]
 pub(super) struct Contents<'a> {
     introduction: Vec<&'a str>,
@@ -33,7 +33,7 @@ struct Group<'a> {
     operations: Vec<Shown<'a>>,
 }
 
-/// An operation, or the one step of several that it is.
+/// An operation, or one of the steps that it is used for.
 #[derive(Serialize)]
 struct Shown<'a> {
     id: String,
@@ -59,7 +59,7 @@ struct Proof<'a> {
     is_optional: bool,
 }
 
-/// A field, with those below it if it is an object or a list of them.
+/// A field. If it is an object, or a list of objects, with their fields.
 #[derive(Serialize)]
 struct Field<'a> {
     name: &'a str,
@@ -92,7 +92,7 @@ struct Body<'a> {
 #[derive(Serialize)]
 struct Refusal<'a> {
     status: &'a str,
-    /// The first digit of the status, by which it is colored.
+    /// The first digit of the status; the style sheet colors by it.
     class: &'a str,
     reason: &'a str,
     text: &'a str,
@@ -106,7 +106,7 @@ struct Case<'a> {
     text: &'a str,
 }
 
-/// What the document says in this language.
+/// The operations of the document in their groups.
 pub(super) fn contents<'a>(
     document: &'a Value,
     templates: &'a Templates,
@@ -155,7 +155,7 @@ impl<'a> Reader<'a> {
         self.templates.text(self.language, key)
     }
 
-    /// What a reference in the document stands for.
+    /// Follows a reference.
     fn resolved(&self, value: &'a Value) -> &'a Value {
         let reference = value["$ref"].as_str();
         reference
@@ -180,7 +180,7 @@ impl<'a> Reader<'a> {
         headers
     }
 
-    /// One of the steps that an operation is: the example with the same place is its own.
+    /// One of the steps that an operation is used for. The example with the same index belongs to it.
     fn step(
         &self,
         path: &'a str,
@@ -247,7 +247,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// How the request says who sends it; any of several ways.
+    /// The ways in which the sender can authenticate.
     fn proofs(&self, operation: &'a Value) -> Vec<Proof<'a>> {
         let ways = || operation["security"].as_array().into_iter().flatten();
         let is_optional = ways().any(|way| entries(way).next().is_none());
@@ -288,7 +288,7 @@ impl<'a> Reader<'a> {
             .collect()
     }
 
-    /// A field. The page unfolds two levels.
+    /// A field. The page shows two levels.
     fn field(
         &self,
         name: &'a str,
@@ -303,7 +303,7 @@ impl<'a> Reader<'a> {
         Field { name, facts: self.facts(schema, is_required), text, fields }
     }
 
-    /// What kind of value a field has, and its limits.
+    /// The type of a field and its limits.
     fn facts(&self, schema: &'a Value, is_required: bool) -> String {
         let values = self.resolved(schema.get("items").unwrap_or(schema))["enum"].as_array();
         let values: Vec<String> =
@@ -343,7 +343,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A refusal. Where it has the codes of its cases they say more than its description, which has the same texts.
+/// A refusal. Its description repeats its cases, so it is shown only if there are none.
 fn refusal<'a>(status: &'a str, response: &'a Value) -> Refusal<'a> {
     let description = text(&response["description"]);
     let (reason, rest) = description.split_once(':').unwrap_or((description, ""));
@@ -361,7 +361,7 @@ fn refusal<'a>(status: &'a str, response: &'a Value) -> Refusal<'a> {
     }
 }
 
-/// Is it a page, which is opened and not fetched?
+/// Does it respond with a page? Pages are opened, not fetched.
 fn is_page(operation: &Value) -> bool {
     let good = || entries(&operation["responses"]).filter(|(status, _)| status.starts_with('2'));
     let has = |media: &str| good().any(|(_, response)| response["content"].get(media).is_some());
@@ -375,7 +375,7 @@ fn headers_of(response: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// The values of the examples, whichever of the two ways a content has them.
+/// The values of the examples. OpenAPI has two places for them.
 fn examples(content: &Value) -> impl Iterator<Item = &Value> {
     let many = entries(&content["examples"]).map(|(_, example)| &example["value"]);
     content.get("example").into_iter().chain(many)
@@ -389,7 +389,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// A text as it is, anything else as JSON over several lines.
+/// Returns a text unchanged, and anything else as indented JSON.
 fn pretty(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

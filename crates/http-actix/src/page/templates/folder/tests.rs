@@ -230,5 +230,5 @@ fn two_assets_of_one_variable_and_a_sheet_that_names_nothing_are_errors() {
     let folder = Temporary::with("same", &[("assets/form_post.js", b"")]);
     assert_eq!(folder.error(), "assets: form_post.js: another file is `assets.form_post_js` already");
     let folder = Temporary::with("none", &[("assets/ours.css", b"a { background: url(\"./none.png\") }")]);
-    assert_eq!(folder.error(), "assets: ours.css imports ./none.png, which is no asset");
+    assert_eq!(folder.error(), "assets: ours.css imports ./none.png, which is not an asset");
 }
