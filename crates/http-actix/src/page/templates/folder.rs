@@ -215,7 +215,14 @@ impl Folder {
             .map(|language| {
                 let path = format!("{}{}/{area}", texts::FOLDER, language.tag());
                 let texts = self.files.get(&path).and_then(|bytes| texts_of(&path, bytes));
-                (language.tag(), texts.unwrap_or_default())
+                let mut texts = texts.unwrap_or_default();
+                // In a file that was exported as a whole, only changed texts count. In a shorter file, someone
+                // chose the keys, and may have kept a text on purpose.
+                let ours = embedded_texts(language, area);
+                if ours.keys().all(|key| texts.contains_key(key)) {
+                    texts.retain(|key, text| ours.get(key) != Some(text));
+                }
+                (language.tag(), texts)
             })
             .collect();
         for (key, text) in texts {

@@ -142,6 +142,33 @@ fn a_changed_english_text_names_the_languages_that_still_say_something_else() {
     );
 }
 
+#[test]
+fn a_translation_that_was_only_exported_counts_as_unchanged_and_one_that_was_chosen_does_not() {
+    let path = |language: Language| format!("locales/{}/home.json", language.tag());
+    let whole = |language| Embedded::get(&path(language)).unwrap().data;
+    let title =
+        |language| serde_json::json!({"title": embedded_texts(language, "home.json")["title"]}).to_string();
+    let files: Vec<(String, Vec<u8>)> = Language::ALL
+        .into_iter()
+        .map(|language| {
+            let content = match language {
+                Language::English => br#"{"title": "Ours"}"#.to_vec(),
+                Language::German | Language::French => whole(language).to_vec(),
+                Language::Spanish
+                | Language::Portuguese
+                | Language::Japanese
+                | Language::Chinese
+                | Language::Arabic => title(language).into_bytes(),
+            };
+            (path(language), content)
+        })
+        .collect();
+    let files: Vec<(&str, &[u8])> =
+        files.iter().map(|(path, content)| (path.as_str(), content.as_slice())).collect();
+    let doubts = Temporary::with("exported", &files).doubts();
+    assert!(doubts.len() == 1 && doubts[0].contains("changes title, but in de, fr the pages"), "{doubts:?}");
+}
+
 /// Who may only write in the folder must not publish what only the server can read.
 #[test]
 fn a_link_out_of_the_folder_is_refused_and_one_inside_is_followed() {
