@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createRequire } from "node:module";
+import { Wallet } from "ethers";
 import { BASE, check, request } from "./client.mjs";
 import { SLOW, close, person, picturesIn } from "./people.mjs";
 
@@ -177,6 +178,43 @@ await check("a client that is registered here is entered everywhere, and its cur
   await page.locator('.contents a[href="#readClient"]').click();
   await form(page);
   assert.equal(await send(page), "200", "by the registration access token");
+  await page.context().close();
+});
+
+await check("the eight steps can be walked: each form has what the responses before it said", async () => {
+  const key = Wallet.createRandom();
+  const page = await reader({ fragment: "#step-1-registerClient" });
+  const walk = async (step, values = {}) => {
+    await page.locator(`.contents a[href="#step-${step}"]`).click();
+    const shown = await form(page);
+    for (const [name, value] of Object.entries(values)) await shown.locator(`[name="${name}"]`).first().fill(value);
+    return shown;
+  };
+  await form(page);
+  assert.equal(await send(page), "201");
+  const authorize = await walk("2-authorize");
+  const opened = page.context().waitForEvent("page");
+  await authorize.locator("a.primary").click();
+  const tab = await opened;
+  await tab.waitForURL((url) => url.pathname.endsWith("/auth"), SLOW);
+  await walk("3-issueChallenge", { wallet_address: key.address });
+  assert.equal(await send(page), "200");
+  const login = await walk("4-login");
+  const text = await login.locator('[name="challenge"]').inputValue();
+  assert.match(text, new RegExp(key.address));
+  await login.locator('[name="signature"]').fill(await key.signMessage(text));
+  assert.equal(await send(page), "200");
+  for (const step of ["5-token", "6-userInfo", "7-token"]) {
+    await walk(step);
+    assert.equal(await send(page), "200", step);
+  }
+  await page.locator('.contents a[href="#step-6-userInfo"]').click();
+  assert.equal(await send(page), "200", "with the new access token");
+  await walk("8-revoke");
+  assert.equal(await send(page), "200");
+  await page.locator('.contents a[href="#step-6-userInfo"]').click();
+  await page.locator(".part:target form button[type=submit]").click();
+  await page.locator(".part:target .output .status", { hasText: "401" }).waitFor(SLOW);
   await page.context().close();
 });
 
