@@ -152,7 +152,10 @@ function learnFromAnswer(body, from) {
 
 let counter = 0;
 
-/** A labeled control. `place` is where its value goes: path, query, header, body, credential, or access (into all others). */
+/**
+ * A labeled control. `place` is where its value goes: path, query, header, body, credential, or access, which
+ * means into all other forms.
+ */
 function control(place, name, schema, required, text, example) {
   const id = `field-${(counter += 1)}`;
   const isList = schema.type === "array";

@@ -44,7 +44,10 @@ if (search.value) filter(); // Firefox keeps it over a reload.
 
 // --- trying out --------------------------------------------------------------------------------------------
 
-/** Loads the module with the forms, and has it make one in this place. An error is shown there until the next try. */
+/**
+ * Loads the module with the forms, and has it make one in this place. An error is shown there until the next
+ * try.
+ */
 async function fill(place, make) {
   if (place.querySelector("form")) return;
   place.querySelector(".message.alert")?.remove();
