@@ -55,6 +55,13 @@ fn a_browser_signs_in_on_the_page_and_nothing_else_happens() {
     judge("browser.mjs", node());
 }
 
+/// The API documentation in Chromium: one operation at a time, its search, requests and their curl commands, the
+/// authorization that is entered once, without scripts, on paper, and axe-core.
+#[test]
+fn a_developer_finds_and_tries_every_operation_in_the_documentation() {
+    judge("docs.mjs", node());
+}
+
 /// Each state of the page, at three widths, light and dark: its words, its focus, and axe-core in all of
 /// them.
 #[test]

@@ -5,14 +5,18 @@ use std::io::Write;
 use crate::config::{Config, Mistake};
 use crate::failure::Failure;
 use crate::operator_secret;
+use crate::templates_command;
 use crate::warnings;
 use crate::wiring::Wiring;
 
 /// Shows settings that are known to be valid. If the secret is in the file beside the database, checks that
-/// file too.
+/// file too, and the folder of templates if there is one.
 pub(crate) fn check_config(config: &Config, wiring: &Wiring, out: &mut dyn Write) -> Result<(), Failure> {
     operator_secret::check(config, wiring).map_err(|error| {
         Failure::Settings(vec![Mistake(format!("secret: {}", crate::failure::chain(&error)))])
+    })?;
+    let doubts = templates_command::doubts(config, wiring).map_err(|error| {
+        Failure::Settings(vec![Mistake(templates_command::named(&crate::failure::chain(&error)))])
     })?;
     let width = |text: fn(&crate::config::Shown) -> &str| {
         config.shown.iter().map(|shown| text(shown).chars().count()).max().unwrap_or(0)
@@ -21,7 +25,7 @@ pub(crate) fn check_config(config: &Config, wiring: &Wiring, out: &mut dyn Write
     for shown in &config.shown {
         writeln!(out, "{:names$}  {:values$}  {}", shown.name, shown.value, shown.origin)?;
     }
-    let warnings = warnings::of(config, wiring);
+    let warnings = [warnings::of(config, wiring), doubts].concat();
     for warning in &warnings {
         writeln!(out, "warning: {warning}")?;
     }

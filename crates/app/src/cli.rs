@@ -63,6 +63,11 @@ pub(crate) enum Command {
     },
     /// Print the OpenAPI description as JSON.
     Openapi,
+    /// Export the pages, texts, scripts and styles of this release, to change them (docs/pages.md).
+    Templates {
+        #[command(subcommand)]
+        command: TemplatesCommand,
+    },
     /// Use a throw-away wallet to try a sign-in without a browser extension.
     DemoWallet {
         #[command(subcommand)]
@@ -169,6 +174,29 @@ Examples:
 
 Every byte of a file counts, as at a sign-in: a line break at its end too. Contract wallets cannot be judged offline.
 Exit code: 0 every signature is valid, 1 one is not, 2 bad usage or an unreadable file.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TemplatesCommand {
+    /// Write files of this release into a folder, and list them. It never overwrites one.
+    #[command(after_help = EXPORT_EXAMPLES)]
+    Export {
+        /// The folder; created if it does not exist.
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+        /// What to write: files or folders, like `home.html` or `locales/de`; default: everything.
+        #[arg(value_name = "PATH")]
+        paths: Vec<String>,
+    },
+}
+
+/// The examples in the help of `templates export`.
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  countersign templates export brand assets/countersign.css assets/logo.svg
+  countersign templates export brand locales/en/home.json locales/de/home.json
+  countersign templates export all-of-it
+
+Leave what you do not change out of template_directory: then the next release can improve it.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DemoWalletCommand {

@@ -34,6 +34,7 @@ mod server;
 mod shutdown;
 mod table;
 mod telemetry;
+mod templates_command;
 mod throw_away;
 mod upkeep;
 mod warnings;
@@ -92,6 +93,7 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
         | Command::Key { .. }
         | Command::Challenge { .. }
         | Command::Openapi
+        | Command::Templates { .. }
         | Command::DemoWallet { .. } => {}
     }
     let load =
@@ -145,6 +147,7 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
             writeln!(out, "{}", countersign_http_actix::openapi_json(&config.public_url))?;
             Ok(())
         }
+        Command::Templates { command } => templates_command::templates(command, &wiring, &mut out),
         Command::DemoWallet { command } => {
             demo_wallet::demo_wallet(command, wiring.entropy.as_ref(), &mut out)
         }

@@ -31,6 +31,7 @@ use crate::failure::Failure;
 use crate::keys::KeyKeeper;
 use crate::operator_secret;
 use crate::shutdown::Signals;
+use crate::templates_command;
 use crate::throw_away::ThrowAway;
 use crate::upkeep::Upkeeper;
 use crate::warnings;
@@ -62,6 +63,11 @@ pub(crate) async fn serve(
 ) -> Result<(), Failure> {
     for warning in warnings::of(&config, &wiring) {
         tracing::warn!("{warning}");
+    }
+    let doubts = templates_command::doubts(&config, &wiring)
+        .map_err(|error| Failure::because("read the templates (template_directory)", &error))?;
+    for doubt in doubts {
+        tracing::warn!("{doubt}");
     }
     let mut signals = Signals::listen().map_err(|error| Failure::because("listen for signals", &error))?;
     let metrics_listener =

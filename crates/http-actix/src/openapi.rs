@@ -47,7 +47,8 @@ pub(crate) async fn show(state: Data<AppState>, request: HttpRequest) -> HttpRes
     assets::answer(&request, state.openapi.get_or_init(made), "public, max-age=300")
 }
 
-fn document(public_url: &PublicUrl) -> Value {
+/// The document of a server at this address.
+pub(crate) fn document(public_url: &PublicUrl) -> Value {
     let mut paths = Map::new();
     for operation in operations(public_url) {
         let path = paths.entry(operation.path).or_insert_with(|| json!({}));

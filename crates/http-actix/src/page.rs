@@ -21,7 +21,7 @@ use crate::error::ApiError;
 use language::Language;
 use menu::Menu;
 use name::Name;
-use templates::{Outlines, Shape, TemplateError, Templates, Values};
+use templates::{Asset, Outlines, Shape, TemplateError, Templates, Values};
 
 /// The pages of one server.
 pub(crate) struct Pages {
@@ -54,6 +54,18 @@ impl Pages {
             answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
         }
         Ok(answer)
+    }
+
+    /// Renders a page that is the same for everyone who uses the language. It will be compressed, so it must not
+    /// contain a secret.
+    pub(crate) fn for_everyone(
+        &self,
+        language: Language,
+        name: Name,
+        page: &impl Serialize,
+    ) -> Result<Asset, TemplateError> {
+        let html = self.templates.render(language, name, Some(&Menu::default()), page)?;
+        Ok(Asset::new("text/html; charset=utf-8", html.into()))
     }
 
     /// Like [`Self::show`], for a page whose outlines are remembered.

@@ -14,6 +14,7 @@ use countersign_metrics::Metrics;
 use countersign_ports::Clock;
 use countersign_usecases::Context;
 
+use crate::endpoint::site::docs::DocsPages;
 use crate::error::ApiError;
 use crate::extract::origin::require_ours;
 use crate::extract::request_id::RequestIds;
@@ -48,6 +49,8 @@ pub(crate) struct AppState {
     pub(crate) metadata: OnceLock<Bytes>,
     /// The OpenAPI document, which is built in the same way because few clients request it.
     pub(crate) openapi: OnceLock<Asset>,
+    /// The same for people.
+    pub(crate) docs: DocsPages,
     draining: AtomicBool,
 }
 
@@ -79,6 +82,7 @@ impl AppState {
             request_ids: RequestIds::default(),
             metadata: OnceLock::new(),
             openapi: OnceLock::new(),
+            docs: DocsPages::default(),
             registration: settings.registration,
             playground: settings.playground,
             metrics: settings.metrics,

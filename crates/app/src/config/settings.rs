@@ -457,7 +457,8 @@ pub(crate) static TEMPLATE_DIRECTORY: Setting<PathBuf> = Setting {
     spec: Spec {
         name: "template_directory",
         file_key: None,
-        doc: "A folder with templates and assets that replace the embedded ones of the same names.",
+        doc: "A folder whose templates, texts and assets replace the embedded ones of the same names. `countersign templates \
+              export` writes those of this release (docs/pages.md).",
         takes: "the path of an existing folder",
         preset: Preset::Absent("the embedded ones"),
         privacy: Privacy::Public,

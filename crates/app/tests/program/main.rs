@@ -11,4 +11,5 @@ mod keys;
 mod place;
 mod serve;
 mod server;
+mod templates;
 mod trial;

@@ -17,16 +17,18 @@ use crate::page::language::Language;
 use crate::page::menu::Menu;
 use crate::page::name::Name;
 
-pub(crate) use assets::Asset;
+pub(crate) use assets::{Asset, SVG};
 pub(crate) use outline::{Outlines, Place, Shape, Values};
 pub(crate) use texts::fill;
 
 mod assets;
+mod folder;
 mod outline;
 mod texts;
 mod written;
 
 use assets::Assets;
+use folder::{Folder, Known};
 use texts::Texts;
 use written::write_in;
 
@@ -51,6 +53,14 @@ pub enum TemplateError {
         /// Why it cannot be read.
         #[source]
         source: io::Error,
+    },
+    /// A file in the operator's folder must not be published.
+    #[error("template_directory: {path} {reason}")]
+    Refused {
+        /// What was found.
+        path: String,
+        /// Why it is refused.
+        reason: &'static str,
     },
     /// A page in the operator's folder is from an older release, and its forms would be refused.
     #[error("template_directory: {file} {reason} (docs/pages.md)")]
@@ -106,6 +116,8 @@ pub(crate) struct Templates {
     compiled: BTreeMap<Language, OnceLock<Tera>>,
     texts: Texts,
     assets: Assets,
+    /// The path of each asset, by its variable in templates.
+    paths: BTreeMap<String, String>,
 }
 
 /// An entry of the language menu.
@@ -137,15 +149,19 @@ impl Templates {
         site: Site<'_>,
         modules: &[PageModule],
     ) -> Result<Self, TemplateError> {
+        Self::with(&Folder::read(folder)?, site, modules)
+    }
+
+    fn with(folder: &Folder, site: Site<'_>, modules: &[PageModule]) -> Result<Self, TemplateError> {
         let mut pages = Vec::new();
         let mut replaced = BTreeSet::new();
         let mut sources = BTreeMap::new();
         for file in Embedded::iter().filter(|file| !file.starts_with(texts::FOLDER)) {
-            let theirs = replacement(&file, folder)?;
+            let theirs = folder.replacement(&file);
             let is_theirs = theirs.is_some();
             let ours = || Embedded::get(&file).map(|file| file.data);
             let Some(bytes) = theirs.or_else(ours) else { continue };
-            match file.strip_prefix("assets/") {
+            match file.strip_prefix(assets::FOLDER) {
                 None => {
                     let page = String::from_utf8_lossy(&bytes).into_owned();
                     if is_theirs {
@@ -159,16 +175,27 @@ impl Templates {
                 }
             }
         }
-        let ours: Vec<String> = sources.keys().cloned().collect();
         let module_names: Vec<String> =
             modules.iter().map(|module| format!("wallet-{}.js", module.name)).collect();
+        for (name, bytes) in folder.assets().filter(|(name, _)| !module_names.iter().any(|own| own == name)) {
+            sources.entry(name.to_owned()).or_insert_with(|| Cow::Owned(bytes.to_vec()));
+        }
+        let named: Vec<String> = sources.keys().cloned().collect();
         for (PageModule { source, .. }, name) in modules.iter().zip(&module_names) {
-            let replaced = replacement(&format!("assets/{name}"), folder)?;
+            let replaced = folder.replacement(&format!("{}{name}", assets::FOLDER));
             sources.insert(name.clone(), replaced.unwrap_or(Cow::Borrowed(source.as_bytes())));
         }
         let assets = Assets::build(&sources)?;
         let path = |name: &String| format!("{}/assets/{}", site.base, assets.hashed_name(name));
-        let paths: BTreeMap<String, String> = ours.iter().map(|name| (variable(name), path(name))).collect();
+        let mut paths = BTreeMap::new();
+        for name in &named {
+            if paths.insert(variable(name), path(name)).is_some() {
+                let variable = variable(name);
+                return Err(TemplateError::Import(format!(
+                    "{name}: another file is `assets.{variable}` already"
+                )));
+            }
+        }
         let wallet_modules: Vec<String> = module_names.iter().map(path).collect();
 
         let mut shared = Context::new();
@@ -191,10 +218,11 @@ impl Templates {
             .collect();
         shared.insert("contract_chains", &chains);
         let compiled = Language::ALL.into_iter().map(|language| (language, OnceLock::new())).collect();
-        let templates = Self { pages, replaced, shared, compiled, texts: Texts::load(folder)?, assets };
+        let templates =
+            Self { pages, replaced, shared, compiled, texts: Texts::load(folder)?, assets, paths };
         // A template that does not compile fails in every language, so trying one is enough. Ours are tested,
         // and compiled later, because compiled templates take memory that an idle server does not need.
-        if folder.is_some() {
+        if !folder.is_empty() {
             templates.compiled(Language::English)?;
         }
         Ok(templates)
@@ -301,15 +329,19 @@ fn refuse_outdated(file: &str, page: &str) -> Result<(), TemplateError> {
     Ok(())
 }
 
-/// The operator's replacement for our file, if there is one.
-fn replacement(file: &str, folder: Option<&Path>) -> Result<Option<Cow<'static, [u8]>>, TemplateError> {
-    let Some(folder) = folder else { return Ok(None) };
-    let path = folder.join(file);
-    match std::fs::read(&path) {
-        Ok(bytes) => Ok(Some(Cow::Owned(bytes))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(TemplateError::Folder { path: path.display().to_string(), source }),
-    }
+/// Reads an operator's folder as the server does at start. The returned warnings do not stop the server.
+pub fn check_templates(folder: &Path, modules: &[PageModule]) -> Result<Vec<String>, TemplateError> {
+    let folder = Folder::read(Some(folder))?;
+    let features = Features { account: true, playground: true, dev: false };
+    let site = Site { host: "", base: "", features, address_hints: &[], contract_chains: &[] };
+    let templates = Templates::with(&folder, site, modules)?;
+    let known = Known { texts: templates.texts.tree(Language::English), assets: &templates.paths };
+    Ok(folder.doubts(modules, &known))
+}
+
+/// The embedded files with their paths. A file with the same path in an operator's folder replaces one.
+pub fn embedded_templates() -> impl Iterator<Item = (String, Cow<'static, [u8]>)> {
+    Embedded::iter().filter_map(|path| Some((path.to_string(), Embedded::get(&path)?.data)))
 }
 
 /// `auth.js` is `assets.auth_js` in templates; the stylesheet of all pages and the logo have short names.

@@ -13,6 +13,9 @@ use flate2::write::GzEncoder;
 
 use super::TemplateError;
 
+/// Pictures of this type can contain scripts.
+pub(crate) const SVG: &str = "image/svg+xml";
+
 /// A script, a style or a picture.
 pub(crate) struct Asset {
     pub(crate) content_type: &'static str,
@@ -30,6 +33,9 @@ impl Asset {
         self.gzip.get_or_init(|| gzip(&self.bytes)).as_ref()
     }
 }
+
+/// Where the assets are, in the binary and in the operator's folder.
+pub(super) const FOLDER: &str = "assets/";
 
 #[derive(Default)]
 pub(super) struct Assets {
@@ -84,6 +90,12 @@ impl Assets {
                 importers.pop();
                 Bytes::from(rewritten)
             }
+            Ok(sheet) if name.ends_with(".css") => {
+                importers.push(name.to_owned());
+                let rewritten = with_urls(sheet, |import| self.add(import, sources, importers))?;
+                importers.pop();
+                Bytes::from(rewritten)
+            }
             Ok(_) | Err(_) => Bytes::copy_from_slice(source),
         };
         let hashed_name = hashed_name(name, &bytes);
@@ -125,6 +137,31 @@ fn ends_in_import(script: &str) -> bool {
         || script.strip_suffix('(').is_some_and(|script| script.trim_end().ends_with("import"))
 }
 
+/// Renames what a style sheet loads with `url("./NAME")`, in either quotes or none.
+fn with_urls(
+    sheet: &str,
+    mut rename: impl FnMut(&str) -> Result<String, TemplateError>,
+) -> Result<String, TemplateError> {
+    const START: &str = "url(";
+    let mut written = String::with_capacity(sheet.len());
+    let mut rest = sheet;
+    while let Some((before, after)) = rest.split_once(START) {
+        written.push_str(before);
+        written.push_str(START);
+        rest = after;
+        let quote = ['"', '\''].into_iter().find(|quote| rest.starts_with(*quote));
+        let Some(path) = rest.trim_start_matches(['"', '\'']).strip_prefix("./") else { continue };
+        let Some((name, after)) = path.split_once(quote.unwrap_or(')')) else { continue };
+        written.extend(quote);
+        written.push_str("./");
+        written.push_str(&rename(name)?);
+        written.push(quote.unwrap_or(')'));
+        rest = after;
+    }
+    written.push_str(rest);
+    Ok(written)
+}
+
 /// `auth.js` becomes `auth.0123456789abcdef.js`.
 fn hashed_name(name: &str, bytes: &[u8]) -> String {
     // FNV-1a is enough: the hash only has to change with the content, and nobody gains anything from a
@@ -145,13 +182,24 @@ fn gzip(bytes: &[u8]) -> Option<Bytes> {
 }
 
 fn content_type(name: &str) -> &'static str {
-    match name.rsplit('.').next() {
-        Some("js") => "text/javascript; charset=utf-8",
-        Some("css") => "text/css; charset=utf-8",
-        Some("svg") => "image/svg+xml",
-        Some("png") => "image/png",
-        _ => "application/octet-stream",
-    }
+    known_content_type(name).unwrap_or("application/octet-stream")
+}
+
+/// Only what the Content-Security-Policy lets pages load: scripts, styles and pictures, but no fonts.
+pub(super) fn known_content_type(name: &str) -> Option<&'static str> {
+    let (_, ending) = name.rsplit_once('.')?;
+    Some(match ending {
+        "js" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "svg" => SVG,
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "gif" => "image/gif",
+        "webp" => "image/webp",
+        "avif" => "image/avif",
+        "ico" => "image/x-icon",
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

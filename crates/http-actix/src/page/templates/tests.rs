@@ -141,8 +141,13 @@ fn no_page_shows_a_place_that_nothing_filled() {
 #[test]
 fn the_description_s_script_gets_its_texts_from_an_attribute() {
     let templates = Templates::load(None, Site::EXAMPLE, &MODULES).unwrap();
-    let html = shown(&templates, Language::English, Name::Docs, &json!({}));
-    assert!(html.contains(r#""steps":"The eight steps""#), "{html}");
+    let html = shown(
+        &templates,
+        Language::English,
+        Name::Docs,
+        &json!({"introduction": [], "headers": [], "groups": []}),
+    );
+    assert!(html.contains(r#""open_tab":"Open in a new tab""#), "{html}");
 }
 
 #[test]

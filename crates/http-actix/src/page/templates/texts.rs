@@ -1,13 +1,13 @@
 //! The texts of the pages, in every language: `locales/LANGUAGE/AREA.json`. English is complete, and replaces
 //! what another language lacks. A text in the operator's folder replaces ours.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 use tera::{Kwargs, State, Tera, TeraResult};
 
-use super::{Embedded, TemplateError, replacement};
+use super::{Embedded, Folder, TemplateError};
 use crate::page::language::Language;
 
 pub(super) const FOLDER: &str = "locales/";
@@ -19,7 +19,7 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    pub(super) fn load(folder: Option<&Path>) -> Result<Self, TemplateError> {
+    pub(super) fn load(folder: &Folder) -> Result<Self, TemplateError> {
         let areas: Vec<String> = Embedded::iter()
             .filter_map(|file| Some(file.strip_prefix("locales/en/")?.strip_suffix(".json")?.to_owned()))
             .collect();
@@ -44,17 +44,12 @@ impl Texts {
 }
 
 /// The texts of a language, on top of `base`.
-fn over(
-    base: &Value,
-    language: Language,
-    areas: &[String],
-    folder: Option<&Path>,
-) -> Result<Value, TemplateError> {
+fn over(base: &Value, language: Language, areas: &[String], folder: &Folder) -> Result<Value, TemplateError> {
     let mut tree = base.clone();
     for area in areas {
         let path = format!("{FOLDER}{}/{area}.json", language.tag());
         let ours = Embedded::get(&path).map(|file| file.data);
-        for file in [ours, replacement(&path, folder)?].into_iter().flatten() {
+        for file in [ours, folder.replacement(&path)].into_iter().flatten() {
             let wrong = |reason| TemplateError::Texts { path: path.clone(), reason };
             let texts = parse(&file).map_err(wrong)?;
             let area = BTreeMap::from([(area.clone(), texts)]);
@@ -112,10 +107,21 @@ pub(crate) fn fill(text: &str, value: impl Fn(&str) -> Option<String>) -> String
     filled
 }
 
+/// The names in the placeholders of a text.
+pub(super) fn places(text: &str) -> BTreeSet<String> {
+    let found = RefCell::new(BTreeSet::new());
+    fill(text, |name| {
+        found.borrow_mut().insert(name.to_owned());
+        Some(String::new())
+    });
+    found.into_inner()
+}
+
 pub(super) fn register_filters(tera: &mut Tera) {
     tera.register_filter("fill", fill_html);
     tera.register_filter("fill_plain", fill_plain);
     tera.register_filter("json_attribute", json_attribute);
+    tera.register_filter("prose", prose);
 }
 
 /// `{{ t.auth.wants | fill(client=name) }}`: HTML in which the direction of each value does not affect the
@@ -131,6 +137,19 @@ fn fill_html(text: &str, values: Kwargs, state: &State) -> TeraResult<tera::Valu
 /// The same as plain text, for titles and attributes.
 fn fill_plain(text: &str, values: Kwargs, _: &State) -> String {
     fill(text, |name| values.get::<String>(name).ok().flatten())
+}
+
+/// A text as HTML. What is between backticks is code.
+fn prose(text: &str, _: Kwargs, state: &State) -> TeraResult<tera::Value> {
+    let escaped = state.escape(text)?;
+    let mut html = String::with_capacity(escaped.len() + 64);
+    for (number, part) in escaped.split('`').enumerate() {
+        match number % 2 {
+            0 => html.push_str(part),
+            _ => html.extend(["<code>", part, "</code>"]),
+        }
+    }
+    Ok(tera::Value::safe_string(&html))
 }
 
 /// A value as JSON, which a script reads from an attribute. The attribute must be in single quotes: JSON is

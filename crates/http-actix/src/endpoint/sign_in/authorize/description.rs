@@ -53,7 +53,7 @@ pub(crate) fn post() -> Operation {
     let operation = Operation::new(
         "POST",
         PATH,
-        ("authorizeByForm", "The same by a form"),
+        ("authorizeByForm", "Send the person to sign in, by a form"),
         "The parameters of `GET` in a form, for requests that should not be in a URL.",
     )
     .takes(

@@ -30,7 +30,7 @@ pub(crate) fn post() -> Operation {
     let value = json!({
         "client_id": CLIENT_ID, "post_logout_redirect_uri": AFTERWARDS, "state": STATE,
     });
-    let names = ("signOutByForm", "The same by a form");
+    let names = ("signOutByForm", "Sign out, by a form");
     let operation = Operation::new("POST", PATH, names, "Also the form of the page that asks.")
         .takes(
             &[FORM],

@@ -32,3 +32,17 @@ fn an_asset_is_compressed_only_for_those_who_take_it_and_caches_are_told() {
     }
     assert_eq!(asked("gzip", &short), (None, None, "p {}".into()), "it would not get smaller");
 }
+
+#[test]
+fn a_picture_that_is_opened_by_itself_runs_no_script() {
+    let policy = |kind: &'static str| {
+        let answer =
+            answer(&TestRequest::default().to_http_request(), &Asset::new(kind, "x".into()), "public");
+        answer
+            .headers()
+            .get(header::CONTENT_SECURITY_POLICY)
+            .map(|policy| policy.to_str().unwrap().to_owned())
+    };
+    assert!(policy(SVG).unwrap().starts_with("default-src 'none'"));
+    assert_eq!(policy("text/css; charset=utf-8"), None);
+}

@@ -1,7 +1,5 @@
 //! Compares the files of all languages, and tests how values get into texts.
 
-use std::collections::BTreeSet;
-
 use serde_json::json;
 
 use super::*;
@@ -35,15 +33,6 @@ fn file(path: &str) -> Option<BTreeMap<String, String>> {
     Some(texts)
 }
 
-fn places(text: &str) -> BTreeSet<String> {
-    let found = std::cell::RefCell::new(BTreeSet::new());
-    fill(text, |name| {
-        found.borrow_mut().insert(name.to_owned());
-        Some(String::new())
-    });
-    found.into_inner()
-}
-
 #[test]
 fn every_language_has_every_text_with_the_places_that_it_has_in_english() {
     let mut files = 0;
@@ -67,7 +56,7 @@ fn every_language_has_every_text_with_the_places_that_it_has_in_english() {
 
 #[test]
 fn what_a_language_lacks_is_english() {
-    let texts = Texts::load(None).unwrap();
+    let texts = Texts::load(&Folder::default()).unwrap();
     for language in Language::ALL {
         assert_eq!(texts.get(language, "error.no.such.key"), None);
         assert!(texts.get(language, "error.broken.title").is_some(), "{language:?}");
@@ -89,7 +78,11 @@ fn a_file_that_is_not_texts_is_named() {
         let folder = std::env::temp_dir().join(format!("countersign-texts-{}-{number}", std::process::id()));
         std::fs::create_dir_all(folder.join("locales/en")).unwrap();
         std::fs::write(folder.join("locales/en/home.json"), content).unwrap();
-        let error = Texts::load(Some(&folder)).map(|_| ()).unwrap_err().to_string();
+        let error = Folder::read(Some(&folder))
+            .and_then(|read| Texts::load(&read))
+            .map(|_| ())
+            .unwrap_err()
+            .to_string();
         std::fs::remove_dir_all(&folder).unwrap();
         assert!(error.starts_with("texts: locales/en/home.json: ") && error.contains(complaint), "{error}");
     }
@@ -121,6 +114,20 @@ fn what_fills_a_place_is_escaped_and_keeps_its_direction_to_itself() {
         "&lt;i&gt; <bdi>&lt;b&gt;&quot;</bdi> &amp; <bdi>5</bdi> {no}|&lt;i&gt; &lt;b&gt;&quot; &amp; 5 {no}|\
          {\"k\":\"\\\"&lt;&#39;&amp;\"}"
     );
+}
+
+#[test]
+fn what_stands_between_backticks_is_code_and_all_of_it_is_escaped() {
+    let mut tera = Tera::default();
+    tera.autoescape_on(vec![".html"]);
+    register_filters(&mut tera);
+    tera.add_raw_template("a.html", "{{ text | prose }}").unwrap();
+    let html = |text: &str| {
+        tera.render("a.html", &tera::Context::from_serialize(&json!({"text": text})).unwrap()).unwrap()
+    };
+    assert_eq!(html("a `<b>` c"), "a <code>&lt;b&gt;</code> c");
+    assert_eq!(html("<i>`a`"), "&lt;i&gt;<code>a</code>");
+    assert_eq!(html("no code"), "no code");
 }
 
 /// B-067: double quotes are not escaped there, so they would end an attribute in double quotes.
