@@ -57,7 +57,8 @@ fn blocks(document: &str) -> Vec<Block> {
     while let Some((place, line)) = lines.next() {
         let Some(language) = line.trim_start().strip_prefix("```") else {
             let reason = line.strip_prefix("<!-- not run: ").and_then(|rest| rest.strip_suffix(" -->"));
-            not_run = reason.map(str::to_owned).or(not_run).filter(|_| reason.is_some() || line.is_empty());
+            let is_between = line.is_empty() || line.starts_with("<!--");
+            not_run = reason.map(str::to_owned).or(not_run.filter(|_| is_between));
             continue;
         };
         let margin = line.len() - line.trim_start().len();

@@ -5,6 +5,7 @@
 //! The document is made at the first request and then kept. Tests compare it with the routes and the types;
 //! schemathesis compares it with the server.
 
+pub(crate) mod page;
 mod schemas;
 #[cfg(test)]
 mod tests;
@@ -22,7 +23,7 @@ use crate::endpoint::sign_in::{
     answer, auth_page, authorize, challenge, continue_session, deny, device, device_authorization, login,
     logout, push, verify,
 };
-use crate::endpoint::site::{assets, discovery, docs, health, home, metrics, playground};
+use crate::endpoint::site::{assets, discovery, health, home, metrics, playground};
 use crate::endpoint::tokens::{introspect, revoke, token, userinfo};
 use crate::endpoint::{account, clients};
 use crate::page::templates::Asset;
@@ -128,7 +129,7 @@ fn operations(public_url: &PublicUrl) -> Vec<Operation> {
         discovery::description::openid_configuration(public_url),
         discovery::description::jwks(),
         home::description::show(),
-        docs::description::page(),
+        page::description::page(),
         playground::description::show(),
         description(),
         assets::description::serve(),

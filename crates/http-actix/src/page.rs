@@ -2,6 +2,7 @@
 //! with the cookie that remembers the choice.
 
 pub(crate) mod error_page;
+pub(crate) mod in_each_language;
 pub(crate) mod language;
 mod menu;
 pub(crate) mod name;

@@ -14,13 +14,13 @@ use countersign_metrics::Metrics;
 use countersign_ports::Clock;
 use countersign_usecases::Context;
 
-use crate::endpoint::site::docs::DocsPages;
 use crate::error::ApiError;
 use crate::extract::origin::require_ours;
 use crate::extract::request_id::RequestIds;
 use crate::limits::polls::Polls;
 use crate::limits::rate_limit::{Limited, RateLimits};
 use crate::page::Pages;
+use crate::page::in_each_language::InEachLanguage;
 use crate::page::name::Name;
 use crate::page::sign_in::SignInPage;
 use crate::page::templates::{Asset, Features, Outlines, Site, TemplateError, Templates};
@@ -50,7 +50,7 @@ pub(crate) struct AppState {
     /// The OpenAPI document, which is built in the same way because few clients request it.
     pub(crate) openapi: OnceLock<Asset>,
     /// The same for people.
-    pub(crate) docs: DocsPages,
+    pub(crate) docs: InEachLanguage,
     draining: AtomicBool,
 }
 
@@ -82,7 +82,7 @@ impl AppState {
             request_ids: RequestIds::default(),
             metadata: OnceLock::new(),
             openapi: OnceLock::new(),
-            docs: DocsPages::default(),
+            docs: InEachLanguage::default(),
             registration: settings.registration,
             playground: settings.playground,
             metrics: settings.metrics,

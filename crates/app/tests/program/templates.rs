@@ -72,8 +72,9 @@ fn check_config_and_the_start_tell_what_of_the_templates_has_no_effect() {
     ];
     let checked = place.run(&["check-config", "--template-directory", "brand"]);
     assert_eq!(checked.code, 0, "{}", checked.err);
-    let started = place.run(&["serve", "--template-directory", "brand", "--bind", "192.0.2.1:9"]);
-    assert_eq!(started.code, 1, "it cannot listen there: {}", started.out);
+    let metrics = ["--metrics-listen", "192.0.2.1:9", "--bind", "127.0.0.1:0"];
+    let started = place.run(&[&["serve", "--template-directory", "brand"], &metrics[..]].concat());
+    assert_eq!(started.code, 1, "it cannot serve metrics there: {}", started.out);
     let told = format!("{}{}", started.out, started.err);
     for sentence in wanted {
         assert!(checked.out.contains(&format!("warning: {sentence}")), "{sentence}: {}", checked.out);

@@ -2,7 +2,6 @@
 
 pub(crate) mod assets;
 pub(crate) mod discovery;
-pub(crate) mod docs;
 pub(crate) mod health;
 pub(crate) mod home;
 pub(crate) mod metrics;

@@ -11,7 +11,7 @@ use crate::endpoint::sign_in::{
     answer, auth_page, authorize, challenge, continue_session, deny, device, device_authorization, login,
     logout, push, verify,
 };
-use crate::endpoint::site::{assets, discovery, docs, health, home, metrics, playground};
+use crate::endpoint::site::{assets, discovery, health, home, metrics, playground};
 use crate::endpoint::tokens::{introspect, revoke, token, userinfo};
 use crate::endpoint::{account, clients};
 use crate::error::ApiError;
@@ -73,7 +73,7 @@ pub(crate) const WITHOUT_SESSION: [Endpoint; 22] = [
         routes: || vec![read().to(verify::show), web::post().to(verify::verify)],
     },
     Endpoint { path: AUTHORIZATION_SERVER, allow: "GET, HEAD, OPTIONS", routes: metadata },
-    Endpoint { path: "/docs", allow: "GET, HEAD", routes: || vec![read().to(docs::page)] },
+    Endpoint { path: "/docs", allow: "GET, HEAD", routes: || vec![read().to(openapi::page::show)] },
     Endpoint { path: "/playground", allow: "GET, HEAD", routes: || vec![read().to(playground::show)] },
     Endpoint { path: "/openapi.json", allow: "GET, HEAD", routes: || vec![read().to(openapi::show)] },
     Endpoint { path: "/favicon.ico", allow: "GET, HEAD", routes: || vec![read().to(assets::favicon)] },
