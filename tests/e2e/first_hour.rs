@@ -37,7 +37,7 @@ const DIFFERS: [&str; 9] = [
     "s/[[:space:]]+$//",
 ];
 
-/// The end of a block that starts a server. The reader goes on in another terminal, with the same environment.
+/// What ends a block that starts a server. The reader goes on in another terminal, with the same environment.
 const SERVES: &str = "countersign serve";
 
 /// A block of commands in a document.
@@ -78,17 +78,22 @@ struct Terminal {
     state: TempDir,
     database: Option<Database>,
     servers: Vec<(u16, Child)>,
+    /// The first client that a command registered.
+    client: Option<String>,
 }
 
 impl Terminal {
     /// Opens the terminal after `make run`: a server runs on SQLite in `./data`.
     fn open() -> Self {
         let [folder, state] = [(); 2].map(|()| TempDir::new().unwrap());
-        let mut terminal = Self { folder, state, database: None, servers: Vec::new() };
+        let mut terminal = Self { folder, state, database: None, servers: Vec::new(), client: None };
         terminal.keep("unset COUNTERSIGN_SECRET");
-        terminal.serve(&format!(
-            "export COUNTERSIGN_PUBLIC_URL={BASE} COUNTERSIGN_DATABASE_URL=sqlite://data/countersign.db"
-        ));
+        terminal.serve(
+            &format!(
+                "export COUNTERSIGN_PUBLIC_URL={BASE} COUNTERSIGN_DATABASE_URL=sqlite://data/countersign.db"
+            ),
+            SERVES,
+        );
         terminal
     }
 
@@ -102,7 +107,10 @@ impl Terminal {
 
     /// The words of a document, with the addresses that are true here.
     fn meant(&mut self, words: &str, port: u16) -> String {
-        let words = words.replace(BASE, &format!("http://localhost:{port}"));
+        let mut words = words.replace(BASE, &format!("http://localhost:{port}"));
+        if let Some(client) = &self.client {
+            words = words.replace(CLIENT, client);
+        }
         match words.contains(OTHER_DATABASE) {
             true => {
                 let database = self.database.get_or_insert_with(Database::postgres);
@@ -136,31 +144,37 @@ impl Terminal {
 
     /// Runs the commands and returns what they print. The shell must end well.
     fn run(&mut self, block: &Block, document: &str) -> String {
-        let (commands, serves) = match block.commands.strip_suffix(SERVES) {
-            Some(before) => (before.trim_end().trim_end_matches("&&"), true),
-            None => (block.commands.as_str(), false),
+        let (commands, serves) = match block.commands.rfind(SERVES) {
+            Some(place) => {
+                let (before, serves) = block.commands.split_at(place);
+                (before.trim_end().trim_end_matches("&&"), Some(serves))
+            }
+            None => (block.commands.as_str(), None),
         };
         let commands = self.meant(commands, self.port());
-        let printed = self.state.path().join("printed");
-        let output = File::create(&printed).unwrap();
-        let errors = output.try_clone().unwrap();
-        let status = self.shell(&commands, output.into(), errors.into()).status().unwrap();
-        let printed = fs::read_to_string(&printed).unwrap();
+        let place = |name| self.state.path().join(name);
+        let [output, errors] = ["output", "errors"].map(place);
+        let [to_output, to_errors] = [&output, &errors].map(|path| File::create(path).unwrap().into());
+        let status = self.shell(&commands, to_output, to_errors).status().unwrap();
+        // On a terminal, which of the two comes first depends on the moment.
+        let printed = [errors, output].map(|path| fs::read_to_string(path).unwrap()).concat();
         assert!(status.success(), "{document}:{}: {status}\n{commands}\n{printed}", block.line);
-        if serves {
-            self.serve("");
+        let mut words = printed.split_whitespace().skip_while(|word| *word != "client_id");
+        self.client = self.client.take().or_else(|| words.nth(1).map(str::to_owned));
+        if let Some(command) = serves {
+            self.serve("", command);
         }
         printed
     }
 
     /// Starts a server in the background and waits until it is ready.
-    fn serve(&mut self, settings: &str) {
+    fn serve(&mut self, settings: &str, command: &str) {
         let port = free_port();
         let settings = self.meant(settings, port);
         let log = File::create(self.state.path().join(format!("{port}.log"))).unwrap();
         let errors = log.try_clone().unwrap();
         let commands = format!(
-            "{settings}\nexport COUNTERSIGN_BIND=127.0.0.1:{port}\ndeclare -px > {}\nexec {SERVES}",
+            "{settings}\nexport COUNTERSIGN_BIND=127.0.0.1:{port}\ndeclare -px > {}\nexec {command}",
             self.environment().display()
         );
         let server = self.shell(&commands, log.into(), errors.into()).spawn().unwrap();
@@ -258,5 +272,7 @@ fn every_command_of_the_documentation_prints_what_its_transcript_shows() {
 
 /// The server's address in the documentation.
 const BASE: &str = "http://localhost:8080";
+/// The client in the documentation.
+const CLIENT: &str = "01a1fd8c-6900-7000-8000-599900000001";
 /// The PostgreSQL database in the documentation.
 const OTHER_DATABASE: &str = "postgres://countersign@db/countersign";

@@ -60,6 +60,8 @@ pub(super) async fn update(
         ChangeClientError::ClientUnknown => unknown(&client_id),
         ChangeClientError::Store(error) => store(&error),
     })?;
-    change_log::client(after.id, ClientChange::Changed);
+    if after != before {
+        change_log::client(after.id, ClientChange::Changed);
+    }
     Ok(client_output::updated(&before, &after, output, out)?)
 }
