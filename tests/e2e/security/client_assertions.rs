@@ -147,7 +147,8 @@ on_both! {
 
     /// every error has the same text, and nothing is used up.
     fn a_111_whatever_is_wrong_is_told_in_the_same_words(database) {
-        let server = database.start();
+        // On loopback the client hears the exact cause.
+        let server = database.server().with_public_url("https://auth.example").with_env("COUNTERSIGN_REGISTRATION", "open").start();
         let (key, other) = (ClientKey::generate("ES256", "k"), ClientKey::generate("ES256", "k"));
         let client = register(&server, &json!({ "jwks": key.jwks() }));
         let stranger = register(&server, &json!({ "jwks": other.jwks() }));

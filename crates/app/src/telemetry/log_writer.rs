@@ -138,17 +138,21 @@ fn gather(waiting: &mut Vec<u8>, message: Message) -> Option<SyncSender<()>> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::channel;
+    use std::sync::mpsc::{Receiver, Sender, channel};
 
     use super::super::page::Page;
     use super::*;
 
-    /// A pipe that nobody reads.
-    struct Blocked(Receiver<()>);
+    /// A pipe that nobody reads. It says when somebody writes to it.
+    struct Blocked {
+        written: Sender<()>,
+        read: Receiver<()>,
+    }
 
     impl Write for Blocked {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            let _ = self.0.recv();
+            let _ = self.written.send(());
+            let _ = self.read.recv();
             Ok(bytes.len())
         }
 
@@ -170,10 +174,12 @@ mod tests {
 
     #[test]
     fn d_11_a_pipe_that_nobody_reads_blocks_nobody() {
-        let (_never, blocked) = channel();
-        let (writer, _flush) = LogWriter::start(Blocked(blocked));
+        let (_never, read) = channel();
+        let (written, blocks) = channel();
+        let (writer, _flush) = LogWriter::start(Blocked { written, read });
         // So long that it is written by itself.
         writer.make_writer().write_all(&[b'x'; CHUNK]).unwrap();
+        blocks.recv().unwrap();
         for _ in 1..WAITING_LINES + 100 {
             writer.make_writer().write_all(b"line\n").unwrap();
         }

@@ -42,7 +42,8 @@ fn place() -> Place {
 
 /// The last line of standard error. Before it may stand what every command says.
 fn said(ended: &Ended) -> &str {
-    ended.err.lines().last().unwrap_or_default()
+    let mut lines = ended.err.lines().rev();
+    lines.find(|line| line.starts_with("countersign: ")).unwrap_or_default()
 }
 
 fn create(place: &Place, arguments: &[&str]) -> Value {
