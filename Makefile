@@ -16,8 +16,8 @@ PEERS := tests/peers
 CLIENTS := tests/clients
 APPS := $(CLIENTS)/apps
 ORACLE := $(CLIENTS)/oracle
-# One test more than processors: the longest ones mostly wait for clocks.
-NEXTEST := cargo nextest run --locked --workspace --test-threads $$(( $$(nproc) + 1 )) --hide-progress-bar
+# Two tests for each processor: most of them wait for clocks and disks. Browsers count twice (.config/nextest.toml).
+NEXTEST := cargo nextest run --locked --workspace --test-threads $$(( $$(nproc) * 2 )) --hide-progress-bar
 GUARD := target/debug/countersign-bench guard
 SECONDS_EACH ?= 60
 SEQUENCES ?= 100000
