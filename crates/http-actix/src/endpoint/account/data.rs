@@ -136,7 +136,7 @@ pub(crate) async fn download(
 
 impl AccountBody {
     fn of(shown: &AccountShown, issuer: &str) -> Self {
-        let wallet = |LinkedWallet { account, linked_at }: &LinkedWallet| WalletBody {
+        let wallet = |LinkedWallet { account, linked_at, .. }: &LinkedWallet| WalletBody {
             account: account.caip10(),
             kind: account.kind().map(AccountKind::name),
             linked_at: iso8601(*linked_at),

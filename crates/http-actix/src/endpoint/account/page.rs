@@ -156,7 +156,7 @@ pub(super) fn render(
         wallets: shown
             .wallets
             .iter()
-            .map(|LinkedWallet { account, linked_at }| {
+            .map(|LinkedWallet { account, linked_at, .. }| {
                 WalletContext::of(wallets, account, shown, Some(*linked_at))
             })
             .collect(),
