@@ -47,6 +47,7 @@ pub mod key_thumbprint;
 pub mod lifetimes;
 pub mod listener;
 pub mod login_session;
+pub mod look_alike;
 pub mod own_origin;
 pub mod parameters;
 pub mod particulars;
