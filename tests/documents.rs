@@ -4,6 +4,7 @@
 mod adapters;
 mod requirements;
 mod style;
+mod translations;
 
 use std::fs;
 use std::path::{Path, PathBuf};

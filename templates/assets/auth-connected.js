@@ -5,7 +5,7 @@ import { RESTING, isBusy, isOpen, isOver, newTurn, now, setButton, show, surface
 import { byId, copy, element, isEnabled, showAddress } from "./dom.js";
 import { Problem } from "./server.js";
 import { write } from "./texts.js";
-import { Wallets, ask, attempt, codeOf, rememberWallet, sameAddress, usable } from "./wallets.js";
+import { Wallets, ask, attempt, codeOf, ownName, rememberWallet, sameAddress, usable } from "./wallets.js";
 
 const LOOK_FOR_MS = 1500;
 const EXPLAINS_WITHIN_MS = 4000;
@@ -234,6 +234,7 @@ async function sign({ again = false } = {}) {
 
 function send(challenge, signature) {
   return handIn(on, challenge, signature, {
+    walletName: ownName(flow.entry),
     renew: () => prepare(flow.account, "expired", { focus: signButton }),
     async failed(problem, mine) {
       const explained = await explain(problem, challenge, signature);

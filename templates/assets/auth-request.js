@@ -66,13 +66,13 @@ function options() {
 }
 
 /** Submits a signature. Problems go to `failed(problem)`; if the text has expired, `renew()` is called. */
-export async function handIn(on, challenge, signature, { renew, failed }) {
+export async function handIn(on, challenge, signature, { renew, failed, walletName }) {
   const mine = newTurn();
   const chain = page.chains.find((each) => each.chain === challenge.chain)?.name;
   const later = chain && { key: "verifying_chain", values: { chain }, afterMs: ASKS_A_CHAIN_AFTER_MS };
   show(on, "verifying", { busy: true, later });
   try {
-    const signed = { wallet_address: challenge.address, challenge: challenge.text, signature };
+    const signed = { wallet_address: challenge.address, challenge: challenge.text, signature, wallet_name: walletName };
     const { answer } = await postFor("/oauth/login", { ...signed, ...options() });
     leave(answer, "success", "taking_to");
   } catch (problem) {

@@ -130,6 +130,9 @@ export async function ask(entry, question) {
   }
 }
 
+/** What a wallet calls itself: a claim for its user. Undefined if another name stands in for it. */
+export const ownName = (entry) => (entry && !entry.wallet.legacy ? entry.name : undefined);
+
 /** The valid accounts in what a wallet returned. */
 export function usable(accounts) {
   const named = Array.isArray(accounts) ? accounts.filter((each) => typeof each?.address === "string") : [];

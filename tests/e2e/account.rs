@@ -1,6 +1,7 @@
 //! `/account` over HTTP: what users see of their own data, and every form of the page. No user can reach
 //! another user's data, and an irreversible change requires a fresh signature.
 
+use countersign_tests::jose::claims_of;
 use countersign_tests::{Browser, Client, Parameters, Request, Response, Site, Tokens, Wallet, on_both};
 use serde_json::json;
 
@@ -72,6 +73,10 @@ fn texts(browser: &mut Browser, change: &str, signer: &Wallet, other: &Wallet) -
     browser.press(form("/account/wallets/challenge", &fields))
 }
 
+fn account_of(wallet: &Wallet) -> String {
+    format!("eip155:1:{}", wallet.address())
+}
+
 fn text_of(page: &str, whose: &str) -> String {
     between(page, &format!("id=\"{whose}-text\">"), "</pre>")
 }
@@ -125,6 +130,7 @@ on_both! {
             ("/account/email", json!({"email": "ada@example.com"})),
             ("/account/email/remove", json!({})),
             ("/account/delete", json!({"confirm": "yes"})),
+            ("/account/wallets/rename", json!({"wallet_account": "eip155:1:0xA", "name": "Savings"})),
         ];
         for (path, body) in &forms {
             assert_eq!(server.send(&Request::json(path, body)).verdict(), "401 access_denied", "{path}");
@@ -137,13 +143,64 @@ on_both! {
         assert_eq!(stranger.send(Request::get("/account")).expect(302).location(), "/auth");
     }
 
+    /// The name that a wallet gives itself is a claim, and the person's own name for it is theirs: it is on
+    /// their page and in their file, and nowhere else.
+    fn a_wallet_has_a_name_that_nobody_but_its_user_gets_to_know(database) {
+        let server = database.start();
+        let client = server.register_with(&json!({"scopes": ["openid", "profile", "wallets"]}));
+        let wallet = Wallet::fresh();
+        let mut browser = server.browser();
+        let authorization = client.authorization().with("scope", "openid profile wallets");
+        let signed = browser.prepare_with(&authorization, &wallet).with("wallet_name", "Fox <b>Wallet</b>");
+        assert!(!signed.get("challenge").contains("Fox"), "{signed:?}");
+        let code = browser.login(&signed).expect(303).answer("code").unwrap();
+        let tokens = server.exchange(&client, &code).expect(200);
+        let mut browser = sign_in(&server, &wallet);
+        let shown = page(&mut browser, "/account");
+        assert!(shown.contains("<bdi>Fox &lt;b&gt;Wallet") && !shown.contains("<b>"), "{shown}");
+        let account = account_of(&wallet);
+        let rename = |name| form("/account/wallets/rename", &[("wallet_account", &account), ("kind", "key"), ("name", name)]);
+        assert_eq!(done(browser.press(rename("My savings"))), "/account?done=wallet_renamed");
+        let shown = page(&mut browser, "/account?done=wallet_renamed");
+        assert!(shown.contains("<bdi>My savings</bdi>") && shown.contains("The wallet has its new name."), "{shown}");
+        assert!(!shown.contains("Fox"), "{shown}");
+        let file = browser.press(form("/account/data", &[])).expect(200).json();
+        assert_eq!(file["wallets"][0]["name"], "My savings");
+        let info = server.userinfo(&tokens.field("access_token")).expect(200).text();
+        let claims = claims_of(&tokens.field("id_token")).to_string();
+        for told in [tokens.text(), info, claims] {
+            assert!(!told.contains("savings") && !told.contains("Fox"), "{told}");
+        }
+    }
+
+    /// What a person may not name a wallet is said beside the field, and what they typed stays.
+    fn a_name_that_hides_something_is_refused_where_it_was_typed(database) {
+        let server = database.start();
+        let wallet = Wallet::fresh();
+        let mut browser = sign_in(&server, &wallet);
+        let account = account_of(&wallet);
+        let rename = |name| form("/account/wallets/rename", &[("wallet_account", &account), ("kind", "key"), ("name", name)]);
+        let long = "x".repeat(61);
+        for name in ["Led\u{202E}ger", "Led\u{200B}ger", &long] {
+            let page = browser.press(rename(name)).expect(400).text();
+            assert!(page.contains("data-trouble=\"bad_wallet_name\""), "{page}");
+            assert!(page.contains("aria-invalid=\"true\" aria-describedby=\"name-1-hint trouble\""), "{page}");
+            assert!(page.contains(&format!("value=\"{name}\"")), "{page}");
+        }
+        assert_eq!(database.number("SELECT count(*) FROM wallets WHERE name IS NOT NULL"), 0);
+        browser.press(rename("Ledger")).expect(303);
+        browser.press(rename(" ")).expect(303);
+        assert_eq!(database.number("SELECT count(*) FROM wallets WHERE name IS NOT NULL"), 0);
+    }
+
     /// A-056, B-056
     fn a_page_of_another_site_changes_nothing(database) {
         let server = database.start();
         let (client, wallet) = (server.register(), Wallet::fresh());
         let tokens = tokens(&server, &client, &wallet);
         let mut browser = sign_in(&server, &wallet);
-        let forms: [(&str, &[(&str, &str)]); 8] = [
+        let account = account_of(&wallet);
+        let forms: [(&str, &[(&str, &str)]); 9] = [
             ("/account/sign-in", &[]),
             ("/account/apps/revoke", &[("client_id", &client.id)]),
             ("/account/sessions/end", &[("session", "all")]),
@@ -152,6 +209,7 @@ on_both! {
             ("/account/email/confirm", &[("token", "x")]),
             ("/account/delete", &[("confirm", "yes")]),
             ("/account/wallets/challenge", &[("change", "unlink")]),
+            ("/account/wallets/rename", &[("wallet_account", &account), ("kind", "key"), ("name", "Evil")]),
         ];
         for (path, fields) in forms {
             for (name, value) in [("Origin", "https://evil.example"), ("Sec-Fetch-Site", "same-site")] {
@@ -188,9 +246,12 @@ on_both! {
         let (client, ann, bob) = (server.register(), Wallet::fresh(), Wallet::fresh());
         let ours = tokens(&server, &client, &ann);
         let mut victim = sign_in(&server, &ann);
+        let anns = account_of(&ann);
+        let rename = [("wallet_account", anns.as_str()), ("kind", "key"), ("name", "Evil")];
         let session = ids_of(&page(&mut victim, "/account"), "data-session").remove(0);
         let mut thief = sign_in(&server, &bob);
         thief.press(form("/account/sessions/end", &[("session", &session)])).expect(403);
+        thief.press(form("/account/wallets/rename", &rename)).expect(403);
         thief.press(form("/account/apps/revoke", &[("client_id", &client.id)])).expect(403);
         thief.press(form("/account/sessions/end", &[("session", "all")])).expect(303);
         server.userinfo(&ours.access).expect(200);

@@ -119,6 +119,7 @@ fn changes(client: &str) -> Vec<(&'static str, Vec<(&'static str, String)>)> {
         ("/account/data", vec![]),
         ("/account/delete", named("confirm", "yes")),
         ("/account/wallets/challenge", named("change", "unlink")),
+        ("/account/wallets/rename", named("wallet_account", "eip155:1:0xA")),
     ]
 }
 

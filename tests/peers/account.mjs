@@ -90,6 +90,16 @@ const statusOf = async ({ access_token: token }) => (await request("GET", "/oaut
 const choose = (page, wallet) => page.locator("#wallet-list button", { hasText: wallet.name }).click();
 const chosenText = (page, which) => page.locator(`#${which}-chosen`).innerText();
 
+/** Opens a folded entry. */
+const unfold = (page, selector) => page.locator(selector).locator("xpath=ancestor-or-self::details[1]").evaluate((details) => (details.open = true));
+
+/** The entry of a wallet, opened. */
+async function entryOf(page, { key }) {
+  const selector = `[data-wallet$="${key.address}"]`;
+  await unfold(page, selector);
+  return page.locator(selector);
+}
+
 /** Links a wallet: the new wallet, then one of the user's, then a signature of each. */
 async function link(page, mine, other) {
   await page.locator("#link").click();
@@ -108,16 +118,23 @@ await check("a user who signed in for an app is signed in on the account page, a
   const tokens = await useClient(context, wallet);
   const page = await toAccount(context, wallet);
   assert.equal(wallet.calls.filter((method) => method === "personal_sign").length, 1, "the app's sign-in was enough");
-  assert.equal(await page.locator("#address").innerText(), wallet.key.address);
+  assert.equal(await page.locator("#address").textContent(), wallet.key.address);
   assert.equal(await page.locator("#wallets .things li").count(), 1);
   assert.match(await page.locator("#last-wallet").innerText(), /your only wallet/);
   const app = page.locator(`#apps li:has([data-client="${loopback.client_id}"])`);
-  assert.match(await app.innerText(), /Photo Album[^]*Unverified[^]*127\.0\.0\.1[^]*your wallet address/);
+  assert.match(await app.innerText(), /Photo Album[^]*Unverified[^]*127\.0\.0\.1/);
+  assert.match(await app.locator("details").textContent(), /your wallet address/);
   assert.match(await page.locator("#sessions li").innerText(), /Chrome on Linux[^]*This browser/);
   assert.equal(await page.locator("time").first().evaluate((time) => time.textContent !== time.title), true, "times are local");
+  assert.equal(await page.locator("#wallets .things h3").innerText(), "Test Wallet Signed in with this one", "the name that the wallet gives itself");
+  assert.equal(await app.locator("details").evaluate((details) => details.open), false, "applications are folded");
+  await unfold(page, "#address");
   await page.locator('[data-copy="address"]').click();
   await page.locator("#copied p").waitFor(SLOW);
   await look(page, "account");
+  await app.locator("summary").click();
+  await (await entryOf(page, wallet)).locator('[name="name"]').waitFor(SLOW);
+  await look(page, "unfolded");
   const download = await Promise.all([page.waitForEvent("download"), page.locator("#download").click()]).then(([started]) => started);
   assert.equal(download.suggestedFilename(), "account.json");
   await app.locator("button").click();
@@ -163,7 +180,7 @@ await check("a wallet of another family is linked with two signatures, signs in 
 
   const elsewhere = await visitor({ others: [other] });
   const there = await toAccount(elsewhere, other);
-  assert.equal(await there.locator("#user").innerText(), await page.locator("#user").innerText());
+  assert.equal(await there.locator("#user").textContent(), await page.locator("#user").textContent());
   await page.reload();
   assert.equal(await page.locator("#sessions .things li").count(), 2);
   await page.locator("#sessions li:not(:has(.badge)) button").click();
@@ -172,14 +189,42 @@ await check("a wallet of another family is linked with two signatures, signs in 
   assert.equal(new URL(there.url()).pathname, "/auth");
   await elsewhere.close();
 
-  await page.locator(`[data-unlink$="${other.key.address}"] button`).click();
+  const entry = await entryOf(page, other);
+  assert.match(await entry.locator("h3").innerText(), new RegExp(other.name), "the new wallet has the name that it gives itself");
+  await entry.locator("[data-unlink] button").click();
   await inState(page, "choosing");
+  assert.match(await page.locator("#change-heading").innerText(), new RegExp(`^Unlink ${other.name} \\(${other.key.address.slice(0, 6)}…`));
+  assert.equal((await chosenText(page, "other")).replaceAll(/\s/g, ""), other.key.address, "the whole address of the wallet that goes");
+  assert.equal(await page.locator("#other-called .picture").count(), 1);
   await look(page, "unlink-choosing");
   await choose(page, wallet);
   await inState(page, "confirm");
   await page.locator("#sign").click();
   await hasDone(page, "wallet_unlinked");
   assert.equal(await page.locator("#wallets .things li").count(), 1);
+  await context.close();
+});
+
+await check("a wallet is renamed by its user, and a name that hides something is refused", async () => {
+  const wallet = new TestWallet();
+  const context = await visitor({ wallet });
+  const page = await toAccount(context, wallet);
+  let entry = await entryOf(page, wallet);
+  await entry.locator('[name="name"]').fill("Led\u202Eger");
+  await entry.locator("[data-rename] button").click();
+  await page.locator('[data-trouble="bad_wallet_name"]').waitFor(SLOW);
+  assert.equal(await page.locator('[name="name"]').inputValue(), "Led\u202Eger", "the input stays, and its wallet is open");
+  await look(page, "bad-name");
+  await page.locator('[name="name"]').fill("<b>Sparbuch</b> & حساب");
+  await page.locator("[data-rename] button").click();
+  await hasDone(page, "wallet_renamed");
+  assert.match(await page.locator("#wallets .things h3").innerText(), /^<b>Sparbuch<\/b> & حساب/);
+  assert.match(await page.locator("#sessions li").innerText(), /Sparbuch/);
+  entry = await entryOf(page, wallet);
+  await entry.locator('[name="name"]').fill("");
+  await entry.locator("[data-rename] button").click();
+  await hasDone(page, "wallet_renamed");
+  assert.match(await page.locator("#wallets .things h3").innerText(), /^Ethereum/);
   await context.close();
 });
 
@@ -280,13 +325,13 @@ await check("a user signs out, signs in again, and deletes the account", async (
   const context = await visitor({ wallet });
   const tokens = await useClient(context, wallet);
   const page = await toAccount(context, wallet);
-  const user = await page.locator("#user").innerText();
+  const user = await page.locator("#user").textContent();
   await page.locator("#sign-out").click();
   await inState(page, "signed-out");
   assert.match(await page.locator("main").innerText(), /Your wallet may still list this site as connected: disconnect it there\./);
   await look(page, "signed-out");
   const back = await toAccount(context, wallet);
-  assert.equal(await back.locator("#user").innerText(), user);
+  assert.equal(await back.locator("#user").textContent(), user);
   await back.locator("#delete-button").click();
   assert.equal(await stateOf(back), "account", "the box is not checked");
   await back.locator("#confirm").check();
@@ -296,7 +341,7 @@ await check("a user signs out, signs in again, and deletes the account", async (
   assert.equal(await statusOf(tokens), 401);
   await look(back, "deleted");
   const anew = await toAccount(context, wallet);
-  assert.notEqual(await anew.locator("#user").innerText(), user);
+  assert.notEqual(await anew.locator("#user").textContent(), user);
   await anew.locator("#sign-out-everywhere").click();
   await hasDone(anew, "signed_out_everywhere");
   await context.close();
@@ -335,7 +380,7 @@ await check("without scripts everything works with forms, also linking wallets o
   await page.locator("#signature").fill(await key.signMessage(await page.locator("#manual-text").textContent()));
   await page.locator("#verify").click();
   await inState(page, "account");
-  assert.match(await page.locator("time").first().innerText(), /^\d{4}-\d\d-\d\d \d\d:\d\d UTC$/);
+  assert.match(await page.locator("time").first().textContent(), /^\d{4}-\d\d-\d\d \d\d:\d\d UTC$/);
   await picture(page, "no-script");
 
   await page.locator("#other-address").fill("nobody");
@@ -355,10 +400,14 @@ await check("without scripts everything works with forms, also linking wallets o
   await picture(page, "no-script-sign");
   await page.locator("#signer-signature").fill(await key.signMessage(mine));
   await page.locator("#other-signature").fill(` ${other.key.signature(theirs)} `);
+  await page.locator("#other-name").fill("My phone");
   await page.locator("#finish").click();
   await hasDone(page, "wallet_linked");
 
-  await page.locator(`[data-unlink$="${other.key.address}"] button`).click();
+  const entry = page.locator(`[data-wallet$="${other.key.address}"]`);
+  await entry.locator("summary").click();
+  assert.equal(await entry.locator('[name="name"]').inputValue(), "My phone");
+  await entry.locator("[data-unlink] button").click();
   await inState(page, "wallet-sign");
   await page.locator("#signer-signature").fill(await key.signMessage(await page.locator("#signer-text").textContent()));
   await page.locator("#finish").click();

@@ -103,6 +103,7 @@ const CHANGES = [
   ["/account/wallets/challenge", { change: "unlink", wallet_address: account, other_wallet_address: account }],
   ["/account/wallets/link", { challenge: "x", signature: "y", other_challenge: "x", other_signature: "y" }],
   ["/account/wallets/unlink", { challenge: "x", signature: "y" }],
+  ["/account/wallets/rename", { wallet_account: account, kind: "key", name: "Evil" }],
 ];
 
 /** Ways to make a browser post, each a function that runs on a page of another site. */
@@ -245,6 +246,7 @@ await check("our own forms carry their origin, also after Back and in two tabs",
   await one.goBack();
   for (const [page, selector] of [[one, "[data-client] button"], [two, "#remove-email"]]) {
     const posted = page.waitForRequest((request) => request.method() === "POST", SLOW);
+    await page.locator("details:has([data-client]) > summary").evaluateAll((rows) => rows.forEach((row) => (row.parentElement.open = true)));
     await page.locator(selector).click();
     const request = await posted;
     assert.equal((await request.allHeaders()).origin, OURS, "the page's referrer policy is same-origin");

@@ -17,6 +17,7 @@ pub(crate) mod forget_unused;
 pub(crate) mod issue_tokens;
 pub(crate) mod link_wallet;
 pub(crate) mod manage_clients;
+pub(crate) mod name_wallet;
 pub(crate) mod open_session;
 pub(crate) mod ping;
 pub(crate) mod purge_expired;

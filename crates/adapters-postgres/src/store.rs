@@ -22,11 +22,11 @@ use countersign_ports::{
     Account, AccountStore, AddSigningKey, BeginDevice, ChangeResources, ClientStore, CompleteLogin,
     ConfirmEmail, ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten,
     EmailConfirmed, EmailPut, ForgetDocuments, ForgetUnused, IssueTokens, KeyAdded, KeyStore, KnownAccess,
-    LinkWallet, LinkedWallet, LoginCompleted, LoginStore, OpenSession, PurgeExpired, Purged, PutEmail,
-    RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, RevokeConsent, RevokeGrant,
-    RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient, SessionContinued, SessionOpened,
-    SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet,
-    Upkeep, WalletLinked, WalletStore, WalletUnlinked,
+    LinkWallet, LinkedWallet, LoginCompleted, LoginStore, NameWallet, OpenSession, PurgeExpired, Purged,
+    PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, RevokeConsent,
+    RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient, SessionContinued,
+    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore,
+    TokensIssued, UnlinkWallet, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
 };
 use time::OffsetDateTime;
 
@@ -43,6 +43,7 @@ use crate::ops::forget_unused::forget_unused;
 use crate::ops::issue_tokens::issue_tokens;
 use crate::ops::link_wallet::link_wallet;
 use crate::ops::manage_clients::{delete_client, update_client};
+use crate::ops::name_wallet::name_wallet;
 use crate::ops::open_session::open_session;
 use crate::ops::ping::ping;
 use crate::ops::purge_expired::purge_expired;
@@ -138,6 +139,10 @@ impl WalletStore for PgStorage {
 
     async fn find_owner(&self, wallet: WalletAccount) -> Result<Option<UserId>, StoreError> {
         self.pool.run(move |connection| find_owner(connection, &wallet)).await
+    }
+
+    async fn name_wallet(&self, command: NameWallet) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| name_wallet(connection, &command)).await
     }
 
     async fn wallets_of(&self, user: UserId) -> Result<Vec<LinkedWallet>, StoreError> {

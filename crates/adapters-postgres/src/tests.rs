@@ -15,9 +15,9 @@ use crate::connection::ConnectionUrl;
 use crate::migrate;
 use crate::ops::{
     complete_login, confirm_email, continue_session, delete_account, end_session, link_wallet,
-    manage_clients, open_session, ping, purge_expired, put_email, read, read_account, redeem_code,
-    register_client, remove_email, requests, revoke, revoke_consent, rotate_refresh, signing_keys,
-    unlink_wallet,
+    manage_clients, name_wallet, open_session, ping, purge_expired, put_email, read, read_account,
+    redeem_code, register_client, remove_email, requests, revoke, revoke_consent, rotate_refresh,
+    signing_keys, unlink_wallet,
 };
 use crate::together;
 
@@ -84,6 +84,8 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     link_wallet::link_wallet(connection, &link).unwrap();
     link_wallet::link_wallet(connection, &fixtures::link_wallet(&other, &other)).unwrap();
     read::find_owner(connection, &other).unwrap();
+    let named = fixtures::name_wallet(login.new_user, &other, if with_options { "Other" } else { "" });
+    name_wallet::name_wallet(connection, &named).unwrap();
     read::wallets_of(connection, login.new_user).unwrap();
     let unlink = fixtures::unlink_wallet(&other, &login.account);
     unlink_wallet::unlink_wallet(connection, &unlink).unwrap();

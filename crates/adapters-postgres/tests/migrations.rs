@@ -121,6 +121,9 @@ async fn d_16_d_30_what_the_release_before_writes_is_read_with_the_chain_of_its_
     let wallets = storage.wallets_of(UserId::from_uuid(Uuid::nil())).await.unwrap();
     let accounts: Vec<_> = wallets.iter().map(|wallet| wallet.account.caip10()).collect();
     assert_eq!(accounts, ["eip155:1:0xa", "solana:5eykt:b"]);
+    assert!(wallets.iter().all(|wallet| wallet.name.is_none()));
+    let name = fixtures::name_wallet(UserId::from_uuid(Uuid::nil()), &wallets[0].account, "Savings");
+    assert!(storage.name_wallet(name).await.unwrap());
 
     let begun_at = wallets[1].linked_at + time::Duration::SECOND;
     let command =

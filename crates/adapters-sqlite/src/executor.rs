@@ -8,10 +8,10 @@ use countersign_group_commit::Executor;
 use countersign_ports::{
     AddSigningKey, BeginDevice, ChangeResources, CompleteLogin, ConfirmEmail, ContinueSession, DeleteAccount,
     DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut, ForgetDocuments,
-    ForgetUnused, IssueTokens, KeyAdded, LinkWallet, LoginCompleted, OpenSession, PurgeExpired, Purged,
-    PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, RevokeConsent, RevokeGrant, RevokeToken,
-    Revoked, RotateRefresh, Rotated, SessionContinued, SessionOpened, SignOut, SpendProof, TakePushedRequest,
-    TokensIssued, UnlinkWallet, WalletLinked, WalletUnlinked,
+    ForgetUnused, IssueTokens, KeyAdded, LinkWallet, LoginCompleted, NameWallet, OpenSession, PurgeExpired,
+    Purged, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, RevokeConsent, RevokeGrant,
+    RevokeToken, Revoked, RotateRefresh, Rotated, SessionContinued, SessionOpened, SignOut, SpendProof,
+    TakePushedRequest, TokensIssued, UnlinkWallet, WalletLinked, WalletUnlinked,
 };
 use diesel::SqliteConnection;
 use diesel::connection::SimpleConnection;
@@ -78,6 +78,7 @@ commands! {
     CompleteLogin: CompleteLogin => LoginCompleted, ops::complete_login::complete_login;
     LinkWallet: LinkWallet => WalletLinked, ops::link_wallet::link_wallet;
     UnlinkWallet: UnlinkWallet => WalletUnlinked, ops::unlink_wallet::unlink_wallet;
+    NameWallet: NameWallet => bool, ops::name_wallet::name_wallet;
     OpenSession: OpenSession => SessionOpened, ops::open_session::open_session;
     ContinueSession: ContinueSession => SessionContinued, ops::continue_session::continue_session;
     SignOut: SignOut => bool, ops::sign_out::sign_out;

@@ -46,6 +46,7 @@ diesel::table! {
         user_id -> Binary,
         linked_at -> BigInt,
         chain -> Nullable<Text>,
+        name -> Nullable<Text>,
     }
 }
 

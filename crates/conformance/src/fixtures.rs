@@ -30,10 +30,11 @@ use countersign_domain::resource::ResourceRules;
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_domain::wallet::WalletAccount;
+use countersign_domain::wallet_name::WalletName;
 use countersign_ports::{
-    BeginDevice, CompleteLogin, ConfirmEmail, ContinueSession, DeleteAccount, LinkWallet, NewSession,
-    OpenSession, PutEmail, RegisterClient, RevokeConsent, SharedAddress, SpendProof, TakePushedRequest,
-    UnlinkWallet,
+    BeginDevice, CompleteLogin, ConfirmEmail, ContinueSession, DeleteAccount, LinkWallet, NameWallet,
+    NewSession, OpenSession, PutEmail, RegisterClient, RevokeConsent, SharedAddress, SpendProof,
+    TakePushedRequest, UnlinkWallet,
 };
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
@@ -310,6 +311,11 @@ pub fn link_wallet(signer: &WalletAccount, wallet: &WalletAccount) -> LinkWallet
         now: NOW,
         forget_after: NOW + Duration::minutes(5),
     }
+}
+
+/// The command that gives a wallet of a user a name.
+pub fn name_wallet(user: UserId, wallet: &WalletAccount, name: &str) -> NameWallet {
+    NameWallet { user, wallet: wallet.clone(), name: WalletName::parse(name).ok() }
 }
 
 /// The command that unlinks a wallet from the signer's user.

@@ -196,6 +196,9 @@ macro_rules! storage_contract {
                 an_unlinked_wallet_may_be_linked_again,
                 an_unlinked_wallet_may_be_linked_by_another,
                 a_wallet_is_linked_and_unlinked_many_times,
+                a_user_names_their_wallets_and_takes_names_away,
+                only_the_users_own_wallets_get_a_name,
+                a_name_stays_while_the_wallet_is_the_users_and_goes_with_it,
             ],
             sessions: [
                 a_remembered_login_is_a_session_that_is_found,
@@ -405,6 +408,7 @@ macro_rules! storage_durability {
                 a_purge_stays,
                 a_link_outlives_the_process,
                 an_unlink_outlives_the_process,
+                a_name_outlives_the_process,
                 a_session_and_a_consent_outlive_the_process,
                 an_ended_session_stays_ended,
                 a_revoked_consent_stays_revoked,

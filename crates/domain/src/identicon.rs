@@ -1,9 +1,11 @@
-//! A user's picture, drawn from its name ([`crate::picture`]). It is always the same, so nothing has to be
-//! stored.
+//! The picture of a user, drawn from its name ([`crate::picture`]), and that of a wallet, drawn from its
+//! address. They are always the same, so nothing has to be stored.
 
 use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
+
+use crate::wallet::WalletAccount;
 
 /// The number of squares in a row, and of rows.
 const SIZE: usize = 7;
@@ -37,9 +39,65 @@ pub fn identicon(name: &[u8; 16]) -> String {
     )
 }
 
+/// Draws the picture of a wallet, to be put into a page. Addresses that begin and end alike have different
+/// pictures, so that people notice when they take one for another.
+pub fn wallet_picture(account: &WalletAccount) -> String {
+    let hash: [u8; 32] = Sha256::new()
+        .chain_update(account.family.as_bytes())
+        .chain_update([0])
+        .chain_update(account.address.as_bytes())
+        .finalize()
+        .into();
+    let [color, squares @ ..] = &hash;
+    let color = COLORS.get(usize::from(*color) % COLORS.len()).copied().unwrap_or_default();
+    let mut path = String::new();
+    for (row, half) in squares.chunks(SIZE.div_ceil(2)).take(SIZE).enumerate() {
+        let left = half.iter().map(|byte| byte & 1 == 1);
+        let filled: Vec<bool> = left.clone().chain(left.rev().skip(1)).collect();
+        let mut column = 0;
+        for run in filled.chunk_by(|one, other| one == other) {
+            if run.first() == Some(&true) {
+                // Writing to a string cannot fail.
+                let _ = write!(path, "M{column} {row}.5h{}", run.len());
+            }
+            column += run.len();
+        }
+    }
+    format!(
+        "<svg class=\"picture\" viewBox=\"-1 -1 9 9\" aria-hidden=\"true\"><path fill=\"#f4f4f5\" d=\"M-1-1h9v9h-9z\"/>\
+         <path stroke=\"{color}\" d=\"{path}\"/></svg>"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn wallet(family: &str, address: &str) -> WalletAccount {
+        let (family, address) = (family.to_owned(), address.to_owned());
+        WalletAccount { chain: family.clone(), family, address }
+    }
+
+    #[test]
+    fn wallets_whose_addresses_begin_and_end_alike_have_different_pictures() {
+        let alike =
+            ["0x52908400098527886E0F7030069857D2E4169EE7", "0x52908400098527886E0F7030069857D3E4169EE7"]
+                .map(|address| wallet_picture(&wallet("eip155", address)));
+        assert_ne!(alike[0], alike[1]);
+        assert_ne!(wallet_picture(&wallet("a", "bc")), wallet_picture(&wallet("ab", "c")));
+        assert_eq!(wallet_picture(&wallet("a", "b")), wallet_picture(&wallet("a", "b")));
+        let chain = WalletAccount { chain: "elsewhere".to_owned(), ..wallet("a", "b") };
+        assert_eq!(wallet_picture(&chain), wallet_picture(&wallet("a", "b")), "one wallet on every chain");
+    }
+
+    /// It is put into a page as it is.
+    #[test]
+    fn nothing_of_an_address_is_in_a_wallet_s_picture() {
+        let picture = wallet_picture(&wallet("<script>", "\"><b>"));
+        assert!(!picture.contains("<b>") && !picture.contains("script"), "{picture}");
+        let plain = |c: char| c.is_ascii_alphanumeric() || " <>/=\"#-.".contains(c);
+        assert!(picture.chars().all(plain), "{picture}");
+    }
 
     #[test]
     fn a_picture_is_always_the_same_and_that_of_another_user_is_another() {

@@ -47,6 +47,7 @@ pub mod key_thumbprint;
 pub mod lifetimes;
 pub mod listener;
 pub mod login_session;
+pub mod look_alike;
 pub mod own_origin;
 pub mod parameters;
 pub mod particulars;
@@ -70,6 +71,7 @@ pub mod token;
 pub mod user_info;
 pub mod wallet;
 pub mod wallet_change;
+pub mod wallet_name;
 
 #[cfg(test)]
 mod testing;

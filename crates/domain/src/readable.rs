@@ -15,22 +15,30 @@ pub enum NameRejected {
     /// It contains an invisible character.
     #[error("must not hold control, invisible or bidirectional characters, and no other space than U+0020")]
     Hidden,
-    /// Empty, or longer than [`MAX_NAME_LENGTH`].
-    #[error("takes 1 to {MAX_NAME_LENGTH} characters")]
-    Length,
+    /// Empty, or too long.
+    #[error("takes 1 to {most} characters")]
+    Length {
+        /// The most characters that such a name can have.
+        most: usize,
+    },
     /// It has only combining marks, and nothing that they belong to.
     #[error("must hold a character that is seen by itself")]
     Blank,
 }
 
-/// Checks a name, and returns it without the spaces around it.
+/// Checks a client's name, and returns it without the spaces around it.
 pub fn judge_name(name: &str) -> Result<&str, NameRejected> {
+    judge_name_of(name, MAX_NAME_LENGTH)
+}
+
+/// The same for a name with at most this many characters.
+pub(crate) fn judge_name_of(name: &str, most: usize) -> Result<&str, NameRejected> {
     if name.chars().any(is_hidden) {
         return Err(NameRejected::Hidden);
     }
     let name = name.trim();
-    if !(1..=MAX_NAME_LENGTH).contains(&name.chars().count()) {
-        return Err(NameRejected::Length);
+    if !(1..=most).contains(&name.chars().count()) {
+        return Err(NameRejected::Length { most });
     }
     if name.chars().any(is_seen_by_itself) { Ok(name) } else { Err(NameRejected::Blank) }
 }
@@ -150,15 +158,15 @@ mod tests {
     #[test]
     fn a_014_a_name_is_more_than_marks_and_spaces() {
         for (name, why) in [
-            ("", NameRejected::Length),
-            ("   ", NameRejected::Length),
+            ("", NameRejected::Length { most: 100 }),
+            ("   ", NameRejected::Length { most: 100 }),
             ("\u{301}", NameRejected::Blank),
             ("\u{301} \u{20DD}", NameRejected::Blank),
         ] {
             assert_eq!(judge_name(name), Err(why), "{name:?}");
         }
         assert_eq!(judge_name(&"写".repeat(100)).map(str::len), Ok(300));
-        assert_eq!(judge_name(&"写".repeat(101)), Err(NameRejected::Length));
+        assert_eq!(judge_name(&"写".repeat(101)), Err(NameRejected::Length { most: 100 }));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use countersign_domain::public_url::PublicUrl;
 use serde_json::{Map, Value, json};
 
 use crate::browser::{login_cookie, session};
-use crate::endpoint::account::{data, email, forms, pictures, wallets};
+use crate::endpoint::account::{data, email, forms, naming, pictures, wallets};
 use crate::endpoint::description::operation::Operation;
 use crate::endpoint::description::scheme;
 use crate::endpoint::sign_in::{
@@ -122,6 +122,7 @@ fn operations(public_url: &PublicUrl) -> Vec<Operation> {
         wallets::description::begin(public_url),
         wallets::description::link(public_url),
         wallets::description::unlink(public_url),
+        naming::description::rename(),
         clients::description::read(public_url),
         clients::description::update(public_url),
         clients::description::delete(),

@@ -5,6 +5,7 @@ pub(crate) mod error_page;
 pub(crate) mod in_each_language;
 pub(crate) mod language;
 mod menu;
+pub(crate) mod moment;
 pub(crate) mod name;
 pub(crate) mod policy;
 pub(crate) mod sign_in;

@@ -65,7 +65,9 @@ pub use token_store::{
     Rotated, TokenStore, TokensIssued,
 };
 pub use upkeep::{DocumentsForgotten, ForgetDocuments, ForgetUnused, PurgeExpired, Purged, Upkeep};
-pub use wallet_store::{LinkWallet, LinkedWallet, UnlinkWallet, WalletLinked, WalletStore, WalletUnlinked};
+pub use wallet_store::{
+    LinkWallet, LinkedWallet, NameWallet, UnlinkWallet, WalletLinked, WalletStore, WalletUnlinked,
+};
 pub use wallet_verifier::{
     AddressHint, ContractChain, PageModule, RecognizedAccount, SigningHint, Verdict, WalletVerifier,
 };

@@ -4,13 +4,14 @@
 //! can be unlinked. The user's id never changes. At any time a wallet (family and address) belongs to at most
 //! one user.
 //!
-//! Both commands name the user by the signer, a wallet of theirs that has just signed, and spend a challenge.
+//! Linking and unlinking name the user by the signer, a wallet of theirs that has just signed, and spend a challenge.
 //! The ids of spent challenges are kept until their texts have expired; then [`Upkeep`](crate::Upkeep)
 //! forgets them.
 
 use async_trait::async_trait;
 use countersign_domain::id::{GrantId, UserId};
 use countersign_domain::wallet::WalletAccount;
+use countersign_domain::wallet_name::WalletName;
 use time::OffsetDateTime;
 
 use crate::StoreError;
@@ -100,6 +101,19 @@ pub struct LinkedWallet {
     pub account: WalletAccount,
     /// Since when it belongs to this user.
     pub linked_at: OffsetDateTime,
+    /// What the user calls it. A stored name that is not readable counts as none.
+    pub name: Option<WalletName>,
+}
+
+/// Gives a wallet of a user a name, or takes its name away.
+#[derive(Clone, Debug)]
+pub struct NameWallet {
+    /// The user who asks.
+    pub user: UserId,
+    /// The wallet.
+    pub wallet: WalletAccount,
+    /// The new name. `None` takes the name away.
+    pub name: Option<WalletName>,
 }
 
 /// The chain of a wallet that was stored before chains were stored: Ethereum's main network for Ethereum. In
@@ -113,7 +127,7 @@ pub fn chain_of_old_wallet(family: &str) -> String {
 /// If several refusals apply, the outcome is the first in this order: the challenge is spent, the signer is
 /// unknown, then those about the wallet.
 ///
-/// These commands are an exception to the third rule of storage. Repeated after a lost answer they give
+/// Linking and unlinking are an exception to the third rule of storage. Repeated after a lost answer they give
 /// `ChallengeSpent`, because their effect can be undone in between, and a caller who presents a used
 /// challenge must not be told that it worked. [`WalletStore::wallets_of`] tells whether it did.
 #[async_trait]
@@ -136,6 +150,11 @@ pub trait WalletStore: Send + Sync {
 
     /// Finds the user whom a wallet belongs to, whatever its chain. `None` if it belongs to no one.
     async fn find_owner(&self, wallet: WalletAccount) -> Result<Option<UserId>, StoreError>;
+
+    /// Names a wallet. Guard: the wallet (family and address) belongs to the user. The answer says whether it
+    /// does. A link or a first login creates a wallet without a name, and unlinking forgets the name. Durable
+    /// before the answer.
+    async fn name_wallet(&self, command: NameWallet) -> Result<bool, StoreError>;
 
     /// Reads a user's wallets, oldest link first, then by family and address in byte order. A user who does
     /// not exist has none.

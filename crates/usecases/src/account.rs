@@ -7,4 +7,5 @@ pub mod confirm_email;
 pub mod delete_account;
 pub mod end_sessions;
 pub mod read_account;
+pub mod rename_wallet;
 pub mod revoke_consent;

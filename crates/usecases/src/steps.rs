@@ -9,6 +9,7 @@ pub mod recognize_account;
 pub(crate) mod choose_resources;
 pub(crate) mod hints;
 pub(crate) mod mint_tokens;
+pub(crate) mod name_wallet;
 pub(crate) mod new_grant;
 pub(crate) mod prove_key;
 pub(crate) mod released_claims;

@@ -41,7 +41,7 @@ pub(crate) fn wallets_of(connection: &mut PgConnection, user: UserId) -> OpResul
 
 statement! {
     /// Sorted by bytes: the order of the database's own language is not the order that other stores use.
-    WalletsOf { user: Uuid as SqlUuid } -> (Text, Nullable<Text>, Text, Timestamptz) = "\
-        SELECT family, chain, address, linked_at FROM wallets WHERE user_id = :user \
+    WalletsOf { user: Uuid as SqlUuid } -> (Text, Nullable<Text>, Text, Timestamptz, Nullable<Text>) = "\
+        SELECT family, chain, address, linked_at, name FROM wallets WHERE user_id = :user \
         ORDER BY linked_at, family COLLATE \"C\", address COLLATE \"C\""
 }

@@ -1,6 +1,7 @@
 //! Rows of `wallets`.
 
 use countersign_domain::wallet::WalletAccount;
+use countersign_domain::wallet_name::WalletName;
 use countersign_ports::LinkedWallet;
 use countersign_ports::wallet_store::chain_of_old_wallet;
 use diesel::prelude::*;
@@ -13,6 +14,7 @@ pub(crate) struct WalletRow {
     chain: Option<String>,
     address: String,
     linked_at: OffsetDateTime,
+    name: Option<String>,
 }
 
 impl From<WalletRow> for LinkedWallet {
@@ -21,6 +23,7 @@ impl From<WalletRow> for LinkedWallet {
         Self {
             account: WalletAccount { family: row.family, chain, address: row.address },
             linked_at: row.linked_at,
+            name: row.name.and_then(|name| WalletName::parse(&name).ok()),
         }
     }
 }

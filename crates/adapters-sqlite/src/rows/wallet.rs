@@ -1,6 +1,7 @@
 //! Rows of `wallets`.
 
 use countersign_domain::wallet::WalletAccount;
+use countersign_domain::wallet_name::WalletName;
 use countersign_ports::LinkedWallet;
 use countersign_ports::wallet_store::chain_of_old_wallet;
 use diesel::prelude::*;
@@ -18,6 +19,7 @@ pub(crate) struct WalletRow {
     address: String,
     linked_at: i64,
     chain: Option<String>,
+    name: Option<String>,
 }
 
 impl TryFrom<WalletRow> for LinkedWallet {
@@ -27,6 +29,11 @@ impl TryFrom<WalletRow> for LinkedWallet {
         let at = Row { table: "wallets", key: row.address.as_bytes() };
         let linked_at = at.time("linked_at", row.linked_at)?;
         let chain = row.chain.unwrap_or_else(|| chain_of_old_wallet(&row.family));
-        Ok(Self { account: WalletAccount { family: row.family, chain, address: row.address }, linked_at })
+        let name = row.name.and_then(|name| WalletName::parse(&name).ok());
+        Ok(Self {
+            account: WalletAccount { family: row.family, chain, address: row.address },
+            linked_at,
+            name,
+        })
     }
 }

@@ -53,7 +53,7 @@ impl Tables {
         let wallet = self.wallets.entry(key_of(account)).or_insert_with(|| {
             users.insert(new_user, now);
             untold.insert(new_user, now);
-            WalletRow { user: new_user, chain: account.chain.clone(), linked_at: now }
+            WalletRow { user: new_user, chain: account.chain.clone(), linked_at: now, name: None }
         });
         wallet.user
     }

@@ -4,8 +4,9 @@ use async_trait::async_trait;
 use countersign_domain::grant::RevocationReason;
 use countersign_domain::id::UserId;
 use countersign_domain::wallet::WalletAccount;
+use countersign_domain::wallet_name::WalletName;
 use countersign_ports::{
-    LinkWallet, LinkedWallet, StoreError, UnlinkWallet, WalletLinked, WalletStore, WalletUnlinked,
+    LinkWallet, LinkedWallet, NameWallet, StoreError, UnlinkWallet, WalletLinked, WalletStore, WalletUnlinked,
 };
 use time::OffsetDateTime;
 
@@ -19,6 +20,7 @@ pub(super) struct WalletRow {
     pub(super) user: UserId,
     pub(super) chain: String,
     pub(super) linked_at: OffsetDateTime,
+    pub(super) name: Option<WalletName>,
 }
 
 pub(super) fn key_of(account: &WalletAccount) -> WalletKey {
@@ -48,6 +50,7 @@ impl Tables {
                     address: address.clone(),
                 },
                 linked_at: wallet.linked_at,
+                name: wallet.name.clone(),
             })
             .collect();
         // The sort is stable, so wallets linked at the same time stay in the order of family and address.
@@ -73,7 +76,8 @@ impl WalletStore for MemoryStorage {
             None => {}
         }
         let key = key_of(&command.wallet);
-        tables.wallets.insert(key, WalletRow { user, chain: command.wallet.chain, linked_at: command.now });
+        let (chain, linked_at) = (command.wallet.chain, command.now);
+        tables.wallets.insert(key, WalletRow { user, chain, linked_at, name: None });
         Ok(WalletLinked::Linked { user })
     }
 
@@ -107,6 +111,14 @@ impl WalletStore for MemoryStorage {
 
     async fn find_owner(&self, wallet: WalletAccount) -> Result<Option<UserId>, StoreError> {
         Ok(self.tables().owner_of(&wallet))
+    }
+
+    async fn name_wallet(&self, command: NameWallet) -> Result<bool, StoreError> {
+        let mut tables = self.tables();
+        let wallet = tables.wallets.get_mut(&key_of(&command.wallet));
+        let Some(wallet) = wallet.filter(|wallet| wallet.user == command.user) else { return Ok(false) };
+        wallet.name = command.name;
+        Ok(true)
     }
 
     async fn wallets_of(&self, user: UserId) -> Result<Vec<LinkedWallet>, StoreError> {

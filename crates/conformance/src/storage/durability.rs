@@ -4,6 +4,7 @@ use std::ops::AsyncFn;
 use std::sync::Arc;
 
 use countersign_domain::client::Client;
+use countersign_domain::wallet_name::WalletName;
 use countersign_ports::{
     EmailPut, KeyAdded, LoginCompleted, PurgeExpired, Redeemed, RegisterClient, Revoked, Rotated,
     SessionContinued, SessionOpened, Storage, WalletLinked, WalletUnlinked,
@@ -76,6 +77,17 @@ pub async fn a_wallet_keeps_its_user(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let login = steps::sign_in(&*open().await).await;
     let again = fixtures::complete_login_of(login.account);
     assert_eq!(steps::user_of(&*open().await, &again).await, login.new_user);
+}
+
+/// A restart does not take a wallet's name away.
+pub async fn a_name_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let store = open().await;
+    let login = steps::sign_in(&*store).await;
+    let command = fixtures::name_wallet(login.new_user, &login.account, "Savings");
+    assert!(store.name_wallet(command).await.unwrap());
+    drop(store);
+    let wallets = open().await.wallets_of(login.new_user).await.unwrap();
+    assert_eq!(wallets[0].name.as_ref().map(WalletName::as_str), Some("Savings"));
 }
 
 /// A restart does not make a redeemed code valid again; its tokens are still there.

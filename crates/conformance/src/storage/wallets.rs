@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use countersign_domain::wallet::WalletAccount;
+use countersign_domain::wallet_name::WalletName;
 use countersign_ports::{
-    CompleteLogin, LinkWallet, LinkedWallet, Redeemed, Revoked, Rotated, Storage, UnlinkWallet, WalletLinked,
-    WalletUnlinked,
+    CompleteLogin, LinkWallet, LinkedWallet, NameWallet, Redeemed, Revoked, Rotated, Storage, UnlinkWallet,
+    WalletLinked, WalletUnlinked,
 };
 use time::Duration;
 
@@ -29,7 +30,7 @@ pub async fn the_wallet_of_a_first_login_is_its_users(store: Arc<dyn Storage>) {
     let elsewhere = WalletAccount { chain: "eip155:10".to_owned(), ..account.clone() };
     steps::user_of(&*store, &fixtures::complete_login_of(elsewhere)).await;
     let wallets = store.wallets_of(user).await.unwrap();
-    assert_eq!(wallets, [LinkedWallet { account, linked_at: login.now }]);
+    assert_eq!(wallets, [LinkedWallet { account, linked_at: login.now, name: None }]);
 }
 
 /// An unknown user has no wallets.
@@ -98,7 +99,7 @@ pub async fn wallets_are_read_oldest_link_first(store: Arc<dyn Storage>) {
     });
     let expected: Vec<_> = linked
         .into_iter()
-        .map(|(hours, account)| LinkedWallet { account, linked_at: fixtures::NOW + hours })
+        .map(|(hours, account)| LinkedWallet { account, linked_at: fixtures::NOW + hours, name: None })
         .collect();
     assert_eq!(store.wallets_of(login.new_user).await.unwrap(), expected);
 }
@@ -404,8 +405,8 @@ pub async fn an_unlinked_wallet_may_be_linked_again(store: Arc<dyn Storage>) {
     let again = LinkWallet { now, ..fixtures::link_wallet(&first, &second) };
     assert_eq!(link(&*store, &again).await, WalletLinked::Linked { user });
     let expected = [
-        LinkedWallet { account: first, linked_at: fixtures::NOW },
-        LinkedWallet { account: second.clone(), linked_at: now },
+        LinkedWallet { account: first, linked_at: fixtures::NOW, name: None },
+        LinkedWallet { account: second.clone(), linked_at: now, name: None },
     ];
     assert_eq!(store.wallets_of(user).await.unwrap(), expected);
     let alive = steps::redeem_by(&*store, &second).await;
@@ -460,4 +461,54 @@ pub async fn f_18_a_text_from_before_the_signers_user_changes_nothing_of_theirs(
     assert_eq!(link(&*store, &for_them).await, WalletLinked::Linked { user });
     let for_them = UnlinkWallet { begun_at, ..fixtures::unlink_wallet(&first.account, &first.account) };
     assert_eq!(unlink(&*store, &for_them).await, WalletUnlinked::Unlinked { user });
+}
+
+/// Whatever the chain; family and address identify the wallet. Nothing else of it changes.
+pub async fn a_user_names_their_wallets_and_takes_names_away(store: Arc<dyn Storage>) {
+    let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
+    let before = store.wallets_of(user).await.unwrap();
+    assert!(before.iter().all(|wallet| wallet.name.is_none()), "a new wallet has no name");
+    let elsewhere = WalletAccount { chain: "eip155:137".to_owned(), ..first.clone() };
+    for (wallet, name) in [(&second, "Löwe 🦁"), (&elsewhere, "Old"), (&first, "Old"), (&first, "New")] {
+        assert!(store.name_wallet(fixtures::name_wallet(user, wallet, name)).await.unwrap());
+    }
+    let named = store.wallets_of(user).await.unwrap();
+    let names: Vec<_> = named.iter().map(|wallet| wallet.name.as_ref().map(WalletName::as_str)).collect();
+    assert_eq!(names, [Some("New"), Some("Löwe 🦁")]);
+    assert_eq!(store.find_account(user).await.unwrap().unwrap().wallets, named);
+    for wallet in [&first, &second] {
+        let command = NameWallet { user, wallet: wallet.clone(), name: None };
+        assert!(store.name_wallet(command).await.unwrap());
+    }
+    assert_eq!(store.wallets_of(user).await.unwrap(), before);
+}
+
+/// Neither another user's wallet, nor one that nobody has.
+pub async fn only_the_users_own_wallets_get_a_name(store: Arc<dyn Storage>) {
+    let ann = steps::sign_in(&*store).await;
+    let (bob, [first, _]) = steps::user_with_two_wallets(&*store).await;
+    let before = store.wallets_of(bob).await.unwrap();
+    for wallet in [first, fixtures::wallet_account()] {
+        let command = fixtures::name_wallet(ann.new_user, &wallet, "Mine");
+        assert!(!store.name_wallet(command).await.unwrap());
+    }
+    let namesake = WalletAccount { family: "cosmos:hub".to_owned(), ..ann.account.clone() };
+    assert!(!store.name_wallet(fixtures::name_wallet(ann.new_user, &namesake, "Mine")).await.unwrap());
+    assert_eq!(store.wallets_of(bob).await.unwrap(), before);
+    assert_eq!(store.wallets_of(ann.new_user).await.unwrap()[0].name, None);
+}
+
+/// Whoever has the wallet next does not learn the name. Another login or link of it keeps the name.
+pub async fn a_name_stays_while_the_wallet_is_the_users_and_goes_with_it(store: Arc<dyn Storage>) {
+    let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
+    assert!(store.name_wallet(fixtures::name_wallet(user, &second, "Mine")).await.unwrap());
+    steps::user_of(&*store, &fixtures::complete_login_of(second.clone())).await;
+    let again = fixtures::link_wallet(&first, &second);
+    assert_eq!(link(&*store, &again).await, WalletLinked::AlreadyTheirs { user });
+    let wallets = store.wallets_of(user).await.unwrap();
+    assert_eq!(wallets[1].name.as_ref().map(WalletName::as_str), Some("Mine"));
+    steps::unlink(&*store, &first, &second).await;
+    let other = steps::user_of(&*store, &fixtures::complete_login_of(second)).await;
+    assert_ne!(other, user);
+    assert_eq!(store.wallets_of(other).await.unwrap()[0].name, None);
 }

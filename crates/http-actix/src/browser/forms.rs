@@ -11,6 +11,7 @@ use countersign_domain::error::{OAuthErrorCode, Reason};
 use countersign_domain::form_key::{FormKey, FormSecret};
 use countersign_domain::id::GrantId;
 use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::wallet::AccountKind;
 use countersign_ports::{Entropy, EntropyExt};
 
 use crate::browser::session;
@@ -49,6 +50,8 @@ pub(crate) enum Action<'a> {
     BeginWalletChange,
     /// Makes the change of wallets with this challenge.
     ChangeWallets { challenge: GrantId },
+    /// Renames the wallet with this account (CAIP-10), which can be a key's or a contract's.
+    RenameWallet { account: &'a str, kind: Option<AccountKind> },
 }
 
 /// The cookie that carries an action.
@@ -75,7 +78,8 @@ impl Action<'_> {
             | Self::ConfirmEmail { .. }
             | Self::DeleteAccount
             | Self::DownloadData
-            | Self::BeginWalletChange => Carrier::Login,
+            | Self::BeginWalletChange
+            | Self::RenameWallet { .. } => Carrier::Login,
         }
     }
 
@@ -105,6 +109,10 @@ impl Action<'_> {
             Self::ChangeWallets { challenge } => {
                 form.that_says("change wallets").that_says(challenge.as_uuid())
             }
+            Self::RenameWallet { account, kind } => form
+                .that_says("rename wallet")
+                .that_says(account)
+                .that_says(kind.map_or("", AccountKind::name)),
         }
     }
 }
@@ -219,6 +227,10 @@ mod tests {
             Action::BeginWalletChange,
             Action::ChangeWallets { challenge: one },
             Action::ChangeWallets { challenge: other },
+            Action::RenameWallet { account: "eip155:1:0xA", kind: None },
+            Action::RenameWallet { account: "eip155:1:0xA", kind: Some(AccountKind::Key) },
+            Action::RenameWallet { account: "eip155:1:0xA", kind: Some(AccountKind::Contract) },
+            Action::RenameWallet { account: "eip155:1:0xB", kind: None },
         ];
         let (ours, theirs) = (forms(&key, "ours"), forms(&key, "theirs"));
         for (number, action) in actions.iter().enumerate() {

@@ -6,6 +6,7 @@ pub(crate) mod data;
 pub(crate) mod description;
 pub(crate) mod email;
 pub(crate) mod forms;
+pub(crate) mod naming;
 mod page;
 pub(crate) mod pictures;
 mod trouble;

@@ -10,7 +10,7 @@ mod tokens;
 use paperclip::v2::schema::Apiv2Schema;
 use serde_json::{Map, Value, json};
 
-use crate::endpoint::account::{data, email, forms, wallets};
+use crate::endpoint::account::{data, email, forms, naming, wallets};
 use crate::endpoint::sign_in::{
     answer as leaving, challenge, continue_session, deny, device, device_authorization, login, logout, push,
     verify,
@@ -114,6 +114,13 @@ pub(super) fn all() -> Map<String, Value> {
             request::<forms::DeleteAccountRequest>(
                 &["confirm", "form"],
                 &[("confirm", json!({"enum": ["yes"]}))],
+            ),
+        ),
+        (
+            "RenameWalletRequest",
+            request::<naming::RenameWalletRequest>(
+                &["wallet_account", "name", "form"],
+                &[("kind", json!({"enum": ["key", "contract"]}))],
             ),
         ),
         (

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{document, openapi_json};
-use crate::endpoint::account::{email, forms, wallets};
+use crate::endpoint::account::{email, forms, naming, wallets};
 use crate::endpoint::clients;
 use crate::endpoint::sign_in::{
     challenge, continue_session, deny, device, device_authorization, login, verify,
@@ -147,6 +147,7 @@ fn the_examples_of_requests_are_read_by_the_endpoints() {
                 "#/components/schemas/RevokeAccessRequest" => reads::<forms::RevokeAccessRequest>,
                 "#/components/schemas/EndSessionsRequest" => reads::<forms::EndSessionsRequest>,
                 "#/components/schemas/DeleteAccountRequest" => reads::<forms::DeleteAccountRequest>,
+                "#/components/schemas/RenameWalletRequest" => reads::<naming::RenameWalletRequest>,
                 "#/components/schemas/EmailRequest" => reads::<email::EmailRequest>,
                 "#/components/schemas/ConfirmEmailRequest" => reads::<email::ConfirmEmailRequest>,
                 "#/components/schemas/PlainForm" => reads::<crate::endpoint::account::PlainForm>,

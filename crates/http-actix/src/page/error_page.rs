@@ -12,8 +12,8 @@ use crate::page::language::Language;
 use crate::page::name::Name;
 use crate::page::templates::fill;
 
-/// Errors, by what a user can do about them. Each kind has its texts in `error.json`. In English, the texts
-/// of the first five contain the specification's sentence.
+/// Errors, by what a user can do about them. Each kind has its texts in `error.json`: what happened to the
+/// person, and what to do. Below them the page shows the specification's sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The browser has no such request, or it has expired.

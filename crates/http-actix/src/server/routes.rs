@@ -100,7 +100,7 @@ pub(crate) const WITHOUT_SESSION: [Endpoint; 22] = [
 ];
 
 /// Endpoints that use the browser's session.
-pub(crate) const WITH_SESSION: [Endpoint; 22] = [
+pub(crate) const WITH_SESSION: [Endpoint; 23] = [
     Endpoint {
         path: "/oauth/authorize",
         allow: "GET, POST",
@@ -174,6 +174,11 @@ pub(crate) const WITH_SESSION: [Endpoint; 22] = [
         path: "/account/wallets/unlink",
         allow: "POST",
         routes: || vec![web::post().to(wallets::unlink)],
+    },
+    Endpoint {
+        path: "/account/wallets/rename",
+        allow: "POST",
+        routes: || vec![web::post().to(account::naming::rename)],
     },
 ];
 

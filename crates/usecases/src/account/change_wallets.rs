@@ -9,6 +9,7 @@ use countersign_ports::{
 };
 
 use crate::Context;
+use crate::steps::name_wallet::{claimed, name_new_wallet};
 
 /// A text and its signature.
 #[derive(Clone)]
@@ -69,12 +70,14 @@ pub enum ChangeWalletsError {
     Store(#[from] StoreError),
 }
 
-/// Links the other wallet to the signer's user. Needs new signatures of both.
+/// Links the other wallet to the signer's user. Needs new signatures of both. `own_name` is what the other
+/// wallet's software calls itself.
 pub async fn link_wallet(
     context: &Context,
     pending: &mut PendingWalletChange,
     signer: SignedText,
     other: SignedText,
+    own_name: Option<&str>,
 ) -> Result<WalletsOfUser, ChangeWalletsError> {
     let now = context.clock.now();
     pending.admit_link(now, &signer.text, &other.text)?;
@@ -85,6 +88,9 @@ pub async fn link_wallet(
     let user = match context.storage.link_wallet(command).await? {
         WalletLinked::Linked { user } => {
             tracing::info!(user.id = %user, wallet = %pending.other.shortened(), "wallet linked");
+            if let Some(name) = claimed(own_name) {
+                name_new_wallet(context, user, pending.other.clone(), name).await;
+            }
             user
         }
         WalletLinked::AlreadyTheirs { user } => user,

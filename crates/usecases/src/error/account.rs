@@ -8,6 +8,7 @@ use crate::account::begin_wallet_change::BeginWalletChangeError;
 use crate::account::change_email::ChangeEmailError;
 use crate::account::change_wallets::ChangeWalletsError;
 use crate::account::confirm_email::ConfirmEmailError;
+use crate::account::rename_wallet::RenameWalletError;
 use crate::steps::login::AccountError;
 
 impl Refuse for AccountError {
@@ -51,6 +52,19 @@ impl Refuse for ConfirmEmailError {
                 "another account here has confirmed this address: confirm it for this one too with shared=yes",
             ),
             Self::Store(error) => error.refusal(),
+        }
+    }
+}
+
+impl Refuse for RenameWalletError {
+    fn refusal(&self) -> OAuthError {
+        match self {
+            Self::Name(_) => OAuthError::new(Code::InvalidRequest, self.to_string()),
+            Self::NotTheirs => OAuthError::new(
+                Code::Conflict,
+                "wallet_account and kind must name one of this user's wallets",
+            ),
+            Self::Account(error) => error.refusal(),
         }
     }
 }

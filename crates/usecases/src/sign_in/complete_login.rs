@@ -24,6 +24,7 @@ use crate::steps::answer;
 use crate::steps::answer::ClientAnswer;
 use crate::steps::file_email::{ConfirmationLink, file_first_email};
 use crate::steps::login::{Browser, Remembered, new_session};
+use crate::steps::name_wallet::{claimed, name_new_wallet};
 use crate::steps::new_grant::{NewGrant, Recipient, Signer, new_grant};
 
 /// What the page sends.
@@ -54,6 +55,8 @@ pub struct LoginWishes {
     pub email: Option<String>,
     /// Where the request came from, for the log.
     pub peer: Option<PeerAddress>,
+    /// What the wallet's software calls itself. Used if the wallet is new here.
+    pub wallet_name: Option<String>,
 }
 
 /// A completed login.
@@ -123,6 +126,7 @@ pub async fn complete_login(
     };
     let (family, wallet) = (account.family.clone(), account.shortened());
     let address = wishes.peer.map(tracing::field::display);
+    let named = claimed(wishes.wallet_name.as_deref()).map(|name| (account.clone(), name));
     let new_user = UserId::random(context.entropy.bytes());
     let lifetimes = &context.policy.lifetimes;
     let recipient = match answered {
@@ -135,6 +139,9 @@ pub async fn complete_login(
             return match context.storage.open_session(command).await? {
                 SessionOpened::Opened { user } => {
                     tracing::info!(user.id = %user, wallet, address, "signed in to the account page");
+                    if let Some((wallet, name)) = named.filter(|_| user == new_user) {
+                        name_new_wallet(context, user, wallet, name).await;
+                    }
                     let to = ClientAnswer::page(page.clone());
                     Ok(SignedIn { to, family, remembered: Some(remembered), link: None })
                 }
@@ -157,6 +164,9 @@ pub async fn complete_login(
         LoginCompleted::CodeIssued { user } => user,
         LoginCompleted::ChallengeSpent => return Err(CompleteLoginError::ChallengeSpent),
     };
+    if let Some((wallet, name)) = named.filter(|_| user == new_user) {
+        name_new_wallet(context, user, wallet, name).await;
+    }
     let client = recipient.access().client;
     if let Recipient::Client(request) = recipient
         && request.required_user.is_some_and(|required| required != user)

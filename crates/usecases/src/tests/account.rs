@@ -1,4 +1,5 @@
 //! What people see and change in their account.
 
 mod linking_wallets;
+mod naming_wallets;
 mod page;

@@ -24,11 +24,11 @@ use countersign_ports::{
     Account, AccountStore, AddSigningKey, BeginDevice, ChangeResources, ClientStore, Clock, CompleteLogin,
     ConfirmEmail, ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten,
     EmailPut, ForgetDocuments, ForgetUnused, IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet,
-    LinkedWallet, LoginCompleted, LoginStore, OpenSession, PurgeExpired, Purged, PutEmail, RedeemCode,
-    Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, RevokeConsent, RevokeGrant, RevokeToken,
-    Revoked, RotateRefresh, Rotated, SessionClient, SessionContinued, SessionOpened, SessionStore, SignOut,
-    SpendProof, StoreError, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet, Upkeep, WalletLinked,
-    WalletStore, WalletUnlinked,
+    LinkedWallet, LoginCompleted, LoginStore, NameWallet, OpenSession, PurgeExpired, Purged, PutEmail,
+    RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, RevokeConsent, RevokeGrant,
+    RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient, SessionContinued, SessionOpened,
+    SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet,
+    Upkeep, WalletLinked, WalletStore, WalletUnlinked,
 };
 use time::OffsetDateTime;
 
@@ -82,6 +82,7 @@ breakable!(WalletStore {
     link_wallet(command: LinkWallet) -> WalletLinked;
     unlink_wallet(command: UnlinkWallet) -> WalletUnlinked;
     find_owner(wallet: WalletAccount) -> Option<UserId>;
+    name_wallet(command: NameWallet) -> bool;
     wallets_of(user: UserId) -> Vec<LinkedWallet>;
 });
 breakable!(SessionStore {

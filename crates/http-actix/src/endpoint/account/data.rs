@@ -50,6 +50,9 @@ pub(crate) struct WalletBody {
     /// `key` or `contract`, in wallet families that have both.
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<&'static str>,
+    /// What the user calls it, if it has a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
     /// When it was linked to the user.
     linked_at: String,
 }
@@ -136,9 +139,10 @@ pub(crate) async fn download(
 
 impl AccountBody {
     fn of(shown: &AccountShown, issuer: &str) -> Self {
-        let wallet = |LinkedWallet { account, linked_at }: &LinkedWallet| WalletBody {
+        let wallet = |LinkedWallet { account, linked_at, name }: &LinkedWallet| WalletBody {
             account: account.caip10(),
             kind: account.kind().map(AccountKind::name),
+            name: name.as_ref().map(ToString::to_string),
             linked_at: iso8601(*linked_at),
         };
         let email = |UserEmail { address, added_at, verified_at, .. }: &UserEmail| EmailBody {

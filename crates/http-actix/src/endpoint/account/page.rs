@@ -2,20 +2,20 @@
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
-use countersign_domain::challenge::iso8601;
 use countersign_domain::email::UserEmail;
+use countersign_domain::identicon::wallet_picture;
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::wallet::{AccountKind, WalletAccount};
 use countersign_ports::{LinkedWallet, WalletVerifier};
 use countersign_usecases::account::read_account::{AccountShown, ConsentShown, ConsentShownAt};
 use serde::Serialize;
-use time::{OffsetDateTime, UtcOffset};
 
 use super::trouble::Trouble;
 use crate::browser::forms::{Action, Forms};
 use crate::endpoint::steps::done::Done;
 use crate::error::ApiError;
 use crate::page::language::Language;
+use crate::page::moment::Moment;
 use crate::page::name::Name;
 use crate::state::AppState;
 
@@ -26,6 +26,17 @@ pub(super) struct Step<'a> {
     pub(super) trouble: Option<Trouble>,
     /// The e-mail address that the person typed, so that they can correct it.
     pub(super) email: Option<&'a str>,
+    /// The same for the name of a wallet.
+    pub(super) wallet_name: Option<TypedName<'a>>,
+}
+
+/// A name that the person typed for one of their wallets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TypedName<'a> {
+    /// The wallet, in CAIP-10 form.
+    pub(super) account: &'a str,
+    pub(super) kind: Option<AccountKind>,
+    pub(super) name: &'a str,
 }
 
 impl Step<'_> {
@@ -41,6 +52,7 @@ struct AccountPage<'a> {
     signed_in_as: WalletContext,
     signed_in_lately: bool,
     wallets: Vec<WalletContext>,
+    mine: Vec<OwnWallet>,
     apps: Vec<AppContext>,
     sessions: Vec<SessionContext>,
     email: Option<EmailContext>,
@@ -71,13 +83,6 @@ struct Said {
     text: String,
 }
 
-/// A time for scripts (`iso`), and for people whose browser runs none (`text`).
-#[derive(Serialize)]
-struct Moment {
-    iso: String,
-    text: String,
-}
-
 #[derive(Serialize)]
 struct WalletContext {
     /// In CAIP-10 form.
@@ -86,9 +91,31 @@ struct WalletContext {
     short: String,
     chain: String,
     kind: String,
+    /// What the person calls it.
+    name: Option<String>,
+    /// Its name, or else its kind.
+    title: String,
+    /// An image as SVG. It depends on the address, so that a wallet is known by more than its name.
+    picture: String,
     /// `key` or `contract`, in wallet families that have both.
     signs: Option<&'static str>,
     linked: Option<Moment>,
+    is_signed_in: bool,
+    /// The name that the person typed and that was refused.
+    typed: Option<String>,
+    /// The secret of the form that renames it.
+    form: String,
+}
+
+/// What the page's script needs to know of a wallet.
+#[derive(Serialize)]
+struct OwnWallet {
+    account: String,
+    address: String,
+    short: String,
+    chain: String,
+    title: String,
+    signs: Option<&'static str>,
     is_signed_in: bool,
 }
 
@@ -120,6 +147,8 @@ struct SessionContext {
     browser: String,
     short: String,
     address: String,
+    /// What the person calls the wallet that signed.
+    wallet: Option<String>,
     signed_in: Moment,
     used: Moment,
     ends: Moment,
@@ -148,18 +177,19 @@ pub(super) fn render(
     let text = |key: String| state.pages.templates.text(language, &key).to_owned();
     let forms = state.forms(request);
     let done = step.done.filter(|done| done.may_leave_the_session());
+    let of = |account: &WalletAccount| {
+        let linked = shown.wallets.iter().find(|linked| is_same(&linked.account, account));
+        let typed = step.wallet_name.filter(|typed| typed.is_for(account));
+        WalletContext::of(wallets, account, linked, typed, shown, &forms)
+    };
+    let of_theirs: Vec<_> = shown.wallets.iter().map(|linked| of(&linked.account)).collect();
     let page = AccountPage {
         user: shown.user.to_string(),
         created: Moment::at(shown.created_at),
-        signed_in_as: WalletContext::of(wallets, &shown.signed_in_as, shown, None),
+        signed_in_as: of(&shown.signed_in_as),
         signed_in_lately: shown.signed_in_lately,
-        wallets: shown
-            .wallets
-            .iter()
-            .map(|LinkedWallet { account, linked_at }| {
-                WalletContext::of(wallets, account, shown, Some(*linked_at))
-            })
-            .collect(),
+        mine: of_theirs.iter().map(OwnWallet::of).collect(),
+        wallets: of_theirs,
         apps: AppContext::list(state, language, &shown.consents, &forms),
         sessions: shown.sessions.iter().map(|session| SessionContext::of(session, shown, &forms)).collect(),
         email: shown.email.as_ref().map(EmailContext::of),
@@ -193,11 +223,14 @@ impl FormSecrets {
     }
 }
 
-impl Moment {
-    fn at(time: OffsetDateTime) -> Self {
-        let utc = time.to_offset(UtcOffset::UTC);
-        let text = format!("{} {:02}:{:02} UTC", utc.date(), utc.hour(), utc.minute());
-        Self { iso: iso8601(time), text }
+/// The same family and address are the same wallet.
+fn is_same(one: &WalletAccount, other: &WalletAccount) -> bool {
+    one.family == other.family && one.address == other.address
+}
+
+impl TypedName<'_> {
+    fn is_for(&self, account: &WalletAccount) -> bool {
+        account.caip10() == self.account && self.kind.is_none_or(|kind| account.kind() == Some(kind))
     }
 }
 
@@ -205,19 +238,42 @@ impl WalletContext {
     fn of(
         wallets: &dyn WalletVerifier,
         account: &WalletAccount,
+        linked: Option<&LinkedWallet>,
+        typed: Option<TypedName<'_>>,
         shown: &AccountShown,
-        linked_at: Option<OffsetDateTime>,
+        forms: &Forms<'_>,
     ) -> Self {
-        let here = &shown.signed_in_as;
+        let kind = kind_of(wallets, account);
+        let name = linked.and_then(|linked| linked.name.as_ref()).map(ToString::to_string);
+        let named = account.caip10();
         Self {
-            account: account.caip10(),
+            form: forms.secret(&Action::RenameWallet { account: &named, kind: account.kind() }),
+            account: named,
             address: account.address.clone(),
             short: account.shortened(),
             chain: account.chain.clone(),
-            kind: kind_of(wallets, account),
+            title: name.clone().unwrap_or_else(|| kind.clone()),
+            kind,
+            name,
+            picture: wallet_picture(account),
             signs: account.kind().map(AccountKind::name),
-            linked: linked_at.map(Moment::at),
-            is_signed_in: account.family == here.family && account.address == here.address,
+            linked: linked.map(|linked| Moment::at(linked.linked_at)),
+            is_signed_in: is_same(account, &shown.signed_in_as),
+            typed: typed.map(|typed| typed.name.to_owned()),
+        }
+    }
+}
+
+impl OwnWallet {
+    fn of(wallet: &WalletContext) -> Self {
+        Self {
+            account: wallet.account.clone(),
+            address: wallet.address.clone(),
+            short: wallet.short.clone(),
+            chain: wallet.chain.clone(),
+            title: wallet.title.clone(),
+            signs: wallet.signs,
+            is_signed_in: wallet.is_signed_in,
         }
     }
 }
@@ -274,6 +330,12 @@ impl SessionContext {
             browser: session.browser.clone(),
             short: session.account.shortened(),
             address: session.account.address.clone(),
+            wallet: shown
+                .wallets
+                .iter()
+                .find(|linked| is_same(&linked.account, &session.account))
+                .and_then(|linked| linked.name.as_ref())
+                .map(ToString::to_string),
             signed_in: Moment::at(session.authenticated_at),
             used: Moment::at(session.last_used_at),
             ends: Moment::at(session.expires_at),
@@ -290,21 +352,5 @@ impl EmailContext {
             added: Moment::at(email.added_at),
             verified: email.verified_at.map(Moment::at),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use time::Date;
-
-    use super::*;
-
-    #[test]
-    fn a_time_is_readable_without_scripts_and_exact_for_them() {
-        let day = Date::from_calendar_date(2026, time::Month::March, 9).unwrap();
-        let time = day.with_hms(7, 5, 59).unwrap().assume_offset(UtcOffset::from_hms(2, 0, 0).unwrap());
-        let moment = Moment::at(time);
-        assert_eq!(moment.text, "2026-03-09 05:05 UTC");
-        assert_eq!(moment.iso, "2026-03-09T05:05:59Z");
     }
 }

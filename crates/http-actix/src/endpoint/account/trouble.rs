@@ -13,6 +13,10 @@ pub(crate) enum Trouble {
     NotConfirmed,
     /// The signature is too old for this action.
     SignedInLongAgo,
+    /// It cannot be the name of a wallet.
+    BadWalletName,
+    /// The wallet is not one of the person's.
+    NotTheirs,
 }
 
 impl Trouble {
@@ -24,6 +28,8 @@ impl Trouble {
             Self::TooManyMails => "too_many_mails",
             Self::NotConfirmed => "not_confirmed",
             Self::SignedInLongAgo => "signed_in_long_ago",
+            Self::BadWalletName => "bad_wallet_name",
+            Self::NotTheirs => "not_theirs",
         }
     }
 

@@ -96,6 +96,10 @@ pub(crate) struct SignedChange {
     other_challenge: Option<String>,
     /// Its signature.
     other_signature: Option<String>,
+    /// What the other wallet's software calls itself, or what the user wants to call it. Only when linking.
+    /// The user can change it on the account page. Nobody else sees it, and a text that cannot be a name is
+    /// ignored.
+    other_wallet_name: Option<String>,
     /// The `form` that came with the texts.
     form: Option<String>,
 }
@@ -197,7 +201,8 @@ pub(crate) async fn link(
     let mut pending = session::load_change(&session)?;
     require_form(&state, &request, &session, &pending, sent.form.as_deref())?;
     let texts = (signer.text.clone(), Some(other.text.clone()));
-    let done = link_wallet(&state.context, &mut pending, signer, other).await;
+    let own_name = sent.other_wallet_name.as_deref();
+    let done = link_wallet(&state.context, &mut pending, signer, other, own_name).await;
     Answering { state: &state, request: &request, session: &session, is_form: body.kind == Kind::Form }
         .answer(&pending, texts, Done::WalletLinked, done)
 }

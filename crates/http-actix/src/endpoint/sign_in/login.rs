@@ -53,6 +53,10 @@ pub(crate) struct LoginRequest {
     remember: bool,
     /// An e-mail address. It goes on file if the user has none there.
     email: Option<String>,
+    /// What the wallet's software calls itself. If the wallet is new here, the user finds it under this name
+    /// on the account page and can change it. Nobody else sees it, and a text that cannot be a name is
+    /// ignored.
+    wallet_name: Option<String>,
 }
 
 /// Reads `true` from JSON and `on` or `true` from a form.
@@ -121,6 +125,7 @@ pub(crate) async fn complete(
         browser: state.browser(&request),
         email: sent.email,
         peer: state.peer(&request),
+        wallet_name: sent.wallet_name,
     };
     let done = complete_login(context, pending, signed.clone(), wishes).await;
     count(&state, &signed.wallet_address, &done);

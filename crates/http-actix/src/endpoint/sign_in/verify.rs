@@ -7,6 +7,7 @@ use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::challenge::ReadText;
+use countersign_domain::look_alike::{LookAlike, Part, look_alike};
 use countersign_domain::wallet::WalletAccount;
 use countersign_usecases::sign_in::verify_text::{
     SignatureFound, TextToVerify, TextVerified, Writer, verify_text,
@@ -19,6 +20,7 @@ use crate::error::ApiError;
 use crate::extract::body::{Body, Kind, required};
 use crate::limits::rate_limit::Limited;
 use crate::page::language::Language;
+use crate::page::moment::Moment;
 use crate::page::name::Name;
 use crate::state::AppState;
 
@@ -117,8 +119,42 @@ struct PageContext<'a> {
     /// The account that signed or should have signed.
     account: Option<AccountContext<'a>>,
     answer: Option<VerifyAnswer<'a>>,
+    /// What the person reads first.
+    verdict: Option<Verdict>,
+    /// The host in the text beside ours, if one looks like the other.
+    alike: Option<Alike>,
+    /// The times in the text that are times.
+    times: Times,
     /// The resources that access tokens are for, in a text like ours: those after the client and the scopes.
     access_to: &'a [&'a str],
+}
+
+/// All that was found out, in one sentence: may the person trust the text?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+struct Verdict {
+    /// Its name, under which the texts stand in `verify.json`.
+    name: &'static str,
+    /// `calm`, `warning` or `alert`.
+    tone: &'static str,
+}
+
+#[derive(Serialize)]
+struct Alike {
+    theirs: Vec<PartContext>,
+    ours: Vec<PartContext>,
+}
+
+#[derive(Serialize)]
+struct PartContext {
+    text: String,
+    differs: bool,
+}
+
+#[derive(Serialize)]
+struct Times {
+    issued_at: Option<Moment>,
+    not_before: Option<Moment>,
+    expiration_time: Option<Moment>,
 }
 
 #[derive(Serialize)]
@@ -158,7 +194,8 @@ pub(crate) async fn verify(
         return page(&state, &request, &context, StatusCode::BAD_REQUEST);
     };
     let told = verify_text(context, sent.about(text)).await;
-    page(&state, &request, &PageContext::of(&sent).with(&told), StatusCode::OK)
+    let host = context.policy.public_url.authority();
+    page(&state, &request, &PageContext::of(&sent).with(&told, host), StatusCode::OK)
 }
 
 fn page(
@@ -238,6 +275,49 @@ impl<'a> VerifyAnswer<'a> {
     }
 }
 
+impl Verdict {
+    /// The writer counts first: whatever its signature is worth, a text that somebody made up is not to be
+    /// trusted.
+    const fn of(told: &TextVerified<'_>, is_alike: bool) -> Self {
+        let (name, tone) = match (told.writer, &told.signature) {
+            (Writer::SomebodyInOurName, _) => ("made_up", "alert"),
+            (Writer::AnotherSite, _) if is_alike => ("look_alike", "alert"),
+            (Writer::AnotherSite, _) => ("another_site", "warning"),
+            (Writer::Unknown, _) => ("unknown", "warning"),
+            (Writer::ThisServer, SignatureFound::Invalid { .. } | SignatureFound::NamesAnother(_)) => {
+                ("bad_signature", "alert")
+            }
+            (Writer::ThisServer, SignatureFound::Valid(_)) => ("genuine", "calm"),
+            (Writer::ThisServer, SignatureFound::Absent) => ("ours", "calm"),
+            (
+                Writer::ThisServer,
+                SignatureFound::Undecided { .. } | SignatureFound::Unclear(_) | SignatureFound::NoAccount,
+            ) => ("unchecked", "warning"),
+        };
+        Self { name, tone }
+    }
+}
+
+impl Alike {
+    fn of(LookAlike { theirs, ours }: LookAlike) -> Self {
+        let list = |parts: Vec<Part>| {
+            let context = |Part { text, differs }| PartContext { text, differs };
+            parts.into_iter().map(context).collect()
+        };
+        Self { theirs: list(theirs), ours: list(ours) }
+    }
+}
+
+impl Times {
+    fn of(says: &ReadText<'_>) -> Self {
+        Self {
+            issued_at: says.issued_at.and_then(Moment::read),
+            not_before: says.not_before.and_then(Moment::read),
+            expiration_time: says.expiration_time.and_then(Moment::read),
+        }
+    }
+}
+
 impl<'a> PageContext<'a> {
     const fn of(sent: &'a VerifyRequest) -> Self {
         Self {
@@ -247,11 +327,14 @@ impl<'a> PageContext<'a> {
             unclear: None,
             account: None,
             answer: None,
+            verdict: None,
+            alike: None,
+            times: Times { issued_at: None, not_before: None, expiration_time: None },
             access_to: &[],
         }
     }
 
-    fn with(mut self, told: &'a TextVerified<'a>) -> Self {
+    fn with(mut self, told: &'a TextVerified<'a>, host: &str) -> Self {
         if let SignatureFound::Unclear(error) = &told.signature {
             let (sentence, chains): (_, &[NamedChain]) = match error {
                 RecognizeError::AddressUnknown => ("address_unknown", &[]),
@@ -269,6 +352,11 @@ impl<'a> PageContext<'a> {
         self.account = account_of(told)
             .map(|account| AccountContext { address: &account.address, chain: &account.chain });
         self.answer = Some(VerifyAnswer::of(told));
+        if let Some(says) = &told.says {
+            self.alike = look_alike(host, says.host()).map(Alike::of);
+            self.times = Times::of(says);
+        }
+        self.verdict = Some(Verdict::of(told, self.alike.is_some()));
         self.access_to = told.says.as_ref().map_or(&[], ReadText::access_to);
         self
     }

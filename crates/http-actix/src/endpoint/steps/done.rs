@@ -19,13 +19,14 @@ pub(crate) enum Done {
     EmailRemoved,
     WalletLinked,
     WalletUnlinked,
+    WalletRenamed,
     AccountDeleted,
 }
 
 impl Done {
     pub(crate) const PARAMETER: &str = "done";
 
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::AccessRevoked,
         Self::SessionEnded,
         Self::SignedOut,
@@ -36,6 +37,7 @@ impl Done {
         Self::EmailRemoved,
         Self::WalletLinked,
         Self::WalletUnlinked,
+        Self::WalletRenamed,
         Self::AccountDeleted,
     ];
 
@@ -60,6 +62,7 @@ impl Done {
             Self::EmailRemoved => "email_removed",
             Self::WalletLinked => "wallet_linked",
             Self::WalletUnlinked => "wallet_unlinked",
+            Self::WalletRenamed => "wallet_renamed",
             Self::AccountDeleted => "account_deleted",
         }
     }
@@ -79,7 +82,8 @@ impl Done {
             | Self::EmailKept
             | Self::LinkSent
             | Self::EmailRemoved
-            | Self::WalletLinked => false,
+            | Self::WalletLinked
+            | Self::WalletRenamed => false,
         }
     }
 

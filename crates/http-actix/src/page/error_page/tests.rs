@@ -26,27 +26,58 @@ fn templates() -> Templates {
 }
 
 #[test]
-fn each_kind_has_its_texts_and_english_says_the_contract_s_sentence() {
+fn each_kind_has_its_texts_in_every_language() {
     let templates = templates();
-    let text = |key: &str| templates.text(Language::English, key).to_owned();
-    for kind in KINDS {
-        for part in ["title", "says", "advice"] {
-            let key = kind.key(part);
-            assert_ne!(text(&key), key);
+    for language in Language::ALL {
+        for kind in KINDS {
+            for part in ["title", "says", "advice"] {
+                let key = kind.key(part);
+                assert_ne!(templates.text(language, &key), key);
+            }
         }
     }
+}
+
+/// What a person reads says nothing of sessions and parameters. The sentence that programs and the
+/// specification know stands below it, in every language, and nobody has to open anything to see it.
+#[test]
+fn a_person_reads_what_happened_to_them_and_below_it_stands_the_contract_s_sentence() {
+    let templates = templates();
     let reasons = [
-        Reason::MissingSession,
-        Reason::UnknownClient,
-        Reason::RedirectUri,
-        Reason::Signature,
-        Reason::Challenge,
+        (Reason::MissingSession, Kind::SessionGone),
+        (Reason::UnknownClient, Kind::UnknownClient),
+        (Reason::RedirectUri, Kind::ReturnAddress),
+        (Reason::Signature, Kind::Signature),
+        (Reason::Challenge, Kind::Challenge),
     ];
-    for (reason, kind) in reasons.into_iter().zip(KINDS) {
+    for (reason, kind) in reasons {
         let sentence = reason.message();
         assert_eq!(Kind::of(&ApiError::because(Code::InvalidRequest, reason)), kind, "{sentence}");
-        assert!(text(&kind.key("says")).contains(sentence), "{sentence}");
+        for language in Language::ALL {
+            let keys = ["title", "says", "advice"].map(|part| kind.key(part));
+            let [title, says, advice] = keys.each_ref().map(|key| templates.text(language, key));
+            for text in [title, says, advice] {
+                for word in ["OAuth", "client_id", "redirect_uri", "challenge"] {
+                    assert!(!text.contains(word), "{word} in {text}");
+                }
+            }
+            let page = ErrorPage {
+                status: 400,
+                error: "invalid_request",
+                description: sentence,
+                request_id: "r",
+                title,
+                says: says.to_owned(),
+                advice,
+                for_developers: false,
+            };
+            let html = templates.render(language, Name::Error, None, &page).unwrap();
+            let (shown, _) = html.split_once("<details").unwrap();
+            assert!(shown.contains(&format!("<bdi id=\"description\">{sentence}</bdi>")), "{html}");
+        }
     }
+    let title = Kind::SessionGone.key("title");
+    assert_eq!(templates.text(Language::English, &title), "Your sign-in timed out");
 }
 
 #[test]

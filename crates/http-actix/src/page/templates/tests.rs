@@ -240,6 +240,27 @@ fn without_scripts_the_options_are_asked_beside_the_signature_and_belong_to_its_
     assert!(html.contains("for <bdi>24</bdi> h"));
 }
 
+/// The account page leaves out texts of the sign-in page. If one of its scripts says one after all, people
+/// would read the name of the text.
+#[test]
+fn the_account_page_leaves_out_no_text_that_its_scripts_say() {
+    let source = |path: &str| String::from_utf8(Embedded::get(path).unwrap().data.into_owned()).unwrap();
+    let page = source("account.html");
+    let (_, list) = page.split_once("set sign_in_only = \"").unwrap();
+    let left_out: Vec<&str> = list.split_once('"').unwrap().0.split(' ').collect();
+    let own: Value = serde_json::from_str(&source("locales/en/account.json")).unwrap();
+    let scripts = ["dom", "server", "wallets", "auth-states", "account", "account-side", "account-tools"]
+        .map(|name| source(&format!("assets/{name}.js")))
+        .concat();
+    assert!(left_out.len() > 20, "{left_out:?}");
+    for key in left_out.into_iter().filter(|key| own["script"].get(key).is_none()) {
+        for name in [key, key.trim_start_matches("title_")] {
+            let is_said = |name: &str| scripts.contains(&format!("\"{name}\""));
+            assert!(!is_said(name) && !is_said(&name.replace('_', "-")), "{key} is said");
+        }
+    }
+}
+
 #[test]
 fn every_scope_is_told_in_words() {
     let templates = Templates::load(None, Site::EXAMPLE, &MODULES).unwrap();

@@ -154,8 +154,20 @@ fn prose(text: &str, _: Kwargs, state: &State) -> TeraResult<tera::Value> {
 
 /// A value as JSON, which a script reads from an attribute. The attribute must be in single quotes: JSON is
 /// full of double quotes, and each would become six characters.
-fn json_attribute(value: tera::Value, _: Kwargs, _: &State) -> TeraResult<tera::Value> {
-    let json = serde_json::to_string(&value).map_err(|error| tera::Error::message(error.to_string()))?;
+///
+/// `without` are members to leave out, separated by spaces: the texts of a script that a page does not run.
+fn json_attribute(value: tera::Value, options: Kwargs, _: &State) -> TeraResult<tera::Value> {
+    let failed = |error: serde_json::Error| tera::Error::message(error.to_string());
+    let json = match options.get::<String>("without")? {
+        None => serde_json::to_string(&value).map_err(failed)?,
+        Some(without) => {
+            let mut value = serde_json::to_value(&value).map_err(failed)?;
+            if let Some(members) = value.as_object_mut() {
+                members.retain(|name, _| without.split(' ').all(|other| other != name));
+            }
+            value.to_string()
+        }
+    };
     let escaped = json.replace('&', "&amp;").replace('\'', "&#39;").replace('<', "&lt;").replace('>', "&gt;");
     Ok(tera::Value::safe_string(&escaped))
 }

@@ -33,7 +33,7 @@ async fn link(world: &World, signer: &str, other: &str) -> Result<WalletsOfUser,
     let (mut pending, texts) = begin(world, WantedChange::Link, signer, other);
     let other_text = texts.other.unwrap().text;
     let (mine, theirs) = (signed(signer, &texts.signer.text), signed(other, &other_text));
-    link_wallet(&world.context, &mut pending, mine, theirs).await
+    link_wallet(&world.context, &mut pending, mine, theirs, None).await
 }
 
 async fn unlink(world: &World, signer: &str, other: &str) -> Result<WalletsOfUser, ChangeWalletsError> {
@@ -93,7 +93,8 @@ async fn nobody_links_a_wallet_that_they_cannot_sign_with() {
         (signed("toy-bob", &theirs), signed("toy-ann", &mine), "challenge is refused"),
     ];
     for (mine, theirs, why) in attempts {
-        let refused = link_wallet(&world.context, &mut pending.clone(), mine, theirs).await.unwrap_err();
+        let refused =
+            link_wallet(&world.context, &mut pending.clone(), mine, theirs, None).await.unwrap_err();
         assert!(refused.to_string().starts_with(why), "{refused}");
     }
     let bob = world.user_info(&world.tokens(&client, "toy-bob").await).await.unwrap().subject;
@@ -198,7 +199,7 @@ async fn b_001_the_texts_of_a_change_work_once() {
     let mine = signed("toy-ann", &texts.signer.text);
     let theirs = signed("toy-phone", &texts.other.unwrap().text);
     let attempt =
-        async || link_wallet(&world.context, &mut pending.clone(), mine.clone(), theirs.clone()).await;
+        async || link_wallet(&world.context, &mut pending.clone(), mine.clone(), theirs.clone(), None).await;
     attempt().await.unwrap();
     unlink(&world, "toy-ann", "toy-phone").await.unwrap();
     let again = attempt().await.unwrap_err();

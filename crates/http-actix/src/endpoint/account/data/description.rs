@@ -17,7 +17,7 @@ pub(crate) fn download() -> Operation {
         "preferred_username": format!("User_{}", USER.split('-').next().unwrap_or_default()),
         "created_at": then,
         "wallets": [
-            {"account": account, "linked_at": then},
+            {"account": account, "kind": "key", "name": "MetaMask", "linked_at": then},
             {"account": examples::solana_account().caip10(), "linked_at": now},
         ],
         "apps": [{

@@ -69,6 +69,7 @@ pub(crate) fn link(public_url: &PublicUrl) -> Operation {
         "other_challenge": other_challenge,
         "other_signature":
             "3YT5WU6ATbK3hgMcnYtpt8m7AvNTriAqgep7eQQyLea1YmzxgTA1XXaoSTpbcyjkNxuTdyTq3sRmFBVF2RnE9KDQ",
+        "other_wallet_name": "Phantom",
         "form": PAGE_FORM,
     });
     completion(

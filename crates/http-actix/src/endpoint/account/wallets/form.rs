@@ -4,6 +4,7 @@
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::challenge::iso8601;
+use countersign_domain::identicon::wallet_picture;
 use countersign_domain::wallet::{AccountKind, AccountName, WalletAccount};
 use countersign_domain::wallet_change::{PendingWalletChange, WalletChange};
 use countersign_usecases::account::begin_wallet_change::{
@@ -33,6 +34,9 @@ struct WalletPage<'a> {
     signer: String,
     /// The wallet to link or unlink, as the person wrote it.
     other: String,
+    /// The picture of each, as SVG, once it is clear which they are.
+    signer_picture: Option<String>,
+    other_picture: Option<String>,
     /// Whether the signing wallet is a `key` or a `contract`, if the person said so.
     signer_kind: Option<&'static str>,
     /// Must the person say whether the other address is a key's or a contract's?
@@ -198,6 +202,8 @@ impl WalletPage<'_> {
             signer: pending.signer.caip10(),
             signer_kind: pending.signer.kind().map(AccountKind::name),
             other: pending.other.caip10(),
+            signer_picture: Some(wallet_picture(&pending.signer)),
+            other_picture: Some(wallet_picture(&pending.other)),
             ..Self::default()
         }
     }

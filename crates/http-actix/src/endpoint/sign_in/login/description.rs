@@ -21,6 +21,7 @@ pub(crate) fn complete(public_url: &PublicUrl) -> Operation {
     let mut remembered = value.clone();
     remembered["remember"] = json!(true);
     remembered["email"] = json!("ada@example.com");
+    remembered["wallet_name"] = json!("MetaMask");
     Operation::new(
         "POST",
         "/oauth/login",

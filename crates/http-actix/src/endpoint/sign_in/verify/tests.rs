@@ -15,15 +15,19 @@ fn account() -> WalletAccount {
 
 /// Renders the page for these findings, and checks that no markup from the text is in it.
 fn page_of(signature: SignatureFound, writer: Writer, has_expired: Option<bool>) -> String {
-    let says = (writer != Writer::Unknown).then(|| ReadText::read(TEXT).unwrap());
+    page_of_text(TEXT, signature, writer, has_expired)
+}
+
+fn page_of_text(text: &str, signature: SignatureFound, writer: Writer, has_expired: Option<bool>) -> String {
+    let says = (writer != Writer::Unknown).then(|| ReadText::read(text).unwrap());
     let told = TextVerified { says, writer, has_expired, signature };
     let sent = VerifyRequest {
-        text: Some(TEXT.to_owned()),
+        text: Some(text.to_owned()),
         signature: Some("\"><script>".to_owned()),
         wallet_address: None,
         chain: None,
     };
-    let page = rendered(&PageContext::of(&sent).with(&told));
+    let page = rendered(&PageContext::of(&sent).with(&told, Site::EXAMPLE.host));
     for markup in ["<b>", "<i>", "<script>"] {
         assert!(!page.contains(markup), "A-003: {markup} in {page}");
     }
@@ -81,6 +85,79 @@ fn each_verdict_on_the_signature_has_its_sentence_and_the_field_to_put_right_is_
         let page = page_of(signature, Writer::ThisServer, None);
         assert!(page.contains(sentence) && page.contains(markup), "{sentence} and {markup} in {page}");
     }
+}
+
+/// What a person reads first is one sentence, and the color of its message is not all that says it.
+#[test]
+fn one_verdict_comes_first_and_who_wrote_the_text_counts_more_than_its_signature() {
+    let invalid = || SignatureFound::Invalid { account: account(), reason: "another key signed" };
+    let unclear = || SignatureFound::Unclear(RecognizeError::AddressUnknown);
+    let verdicts = [
+        (
+            SignatureFound::Valid(account()),
+            Writer::ThisServer,
+            "genuine",
+            "This text and its signature are real",
+        ),
+        (SignatureFound::Absent, Writer::ThisServer, "ours", "This server wrote this text"),
+        (unclear(), Writer::ThisServer, "unchecked", "We could not check the signature"),
+        (SignatureFound::NoAccount, Writer::ThisServer, "unchecked", "We could not check the signature"),
+        (invalid(), Writer::ThisServer, "bad_signature", "Do not trust this signature"),
+        (
+            SignatureFound::NamesAnother(account()),
+            Writer::ThisServer,
+            "bad_signature",
+            "Do not trust this signature",
+        ),
+        (SignatureFound::Valid(account()), Writer::SomebodyInOurName, "made_up", "Do not trust this text"),
+        (
+            SignatureFound::Valid(account()),
+            Writer::AnotherSite,
+            "another_site",
+            "This text is for another site",
+        ),
+        (SignatureFound::Valid(account()), Writer::Unknown, "unknown", "We do not know this text"),
+    ];
+    for (signature, writer, name, title) in verdicts {
+        let page = page_of(signature, writer, None);
+        assert!(page.contains(&format!("data-verdict=\"{name}\"")), "{name} in {page}");
+        assert!(
+            page.contains(&format!("<h1 id=\"result\" tabindex=\"-1\" autofocus>{title}</h1>")),
+            "{page}"
+        );
+        assert_eq!(page.matches("class=\"message ").count(), 1, "one verdict: {page}");
+    }
+}
+
+/// `auth.example` is ours here. Marks are markup of ours: what they mark is escaped.
+#[test]
+fn where_a_host_looks_like_ours_both_are_shown_and_the_letters_that_differ_are_marked() {
+    let of =
+        |host: &str| TEXT.replace("evil.example<b>", host).replace("https://evil.example", "https://x.test");
+    let page = |host: &str| page_of_text(&of(host), SignatureFound::Absent, Writer::AnotherSite, None);
+    let alike = page("auth.examp1e");
+    assert!(alike.contains("data-verdict=\"look_alike\""), "{alike}");
+    assert!(alike.contains("<bdi>auth.examp</bdi><mark>1</mark><bdi>e</bdi>"), "{alike}");
+    assert!(alike.contains("<bdi>auth.examp</bdi><mark>l</mark><bdi>e</bdi>"), "{alike}");
+    assert!(page("auth.ex\u{430}mple").contains("<mark>\u{430}</mark>"));
+    assert!(page("auth.example\u{202E}").contains("<mark>U+202E</mark>"), "what nobody sees is spelled out");
+    assert!(page("auth.example<b>").contains("<mark>&lt;b&gt;</mark>"));
+    for other in ["shop.test", "eu.auth.example", "auth.example:8443"] {
+        assert!(!page(other).contains("<mark>"), "{other}");
+    }
+}
+
+#[test]
+fn the_times_of_a_text_are_readable_and_exact_for_the_script() {
+    let text = TEXT
+        .replace("Issued At: then", "Issued At: 2026-03-09T07:05:59+02:00")
+        .replace("Expiration Time: soon", "Expiration Time: 2026-03-09T05:10:00Z");
+    let page = page_of_text(&text, SignatureFound::Absent, Writer::AnotherSite, Some(true));
+    let issued = "<time datetime=\"2026-03-09T05:05:59Z\">2026-03-09 05:05 UTC</time>";
+    assert!(page.contains(issued), "{page}");
+    let until = "<li data-time=\"2026-03-09T05:10:00Z\">By its own words it was good until <bdi>2026-03-09 05:10 UTC</bdi>.";
+    assert!(page.contains(until), "{page}");
+    assert!(page.contains("<bdi>yesterday</bdi></dd>"), "what is no time stays as it is: {page}");
 }
 
 #[test]
