@@ -23,6 +23,7 @@ pub(crate) use texts::fill;
 
 mod assets;
 mod folder;
+mod lean;
 mod outline;
 mod texts;
 mod written;
@@ -167,10 +168,11 @@ impl Templates {
                     if is_theirs {
                         refuse_outdated(&file, &page)?;
                     }
-                    pages.push((file.to_string(), page));
+                    pages.push((file.to_string(), if is_theirs { page } else { lean::page(&file, page) }));
                     replaced.extend(is_theirs.then(|| file.to_string()));
                 }
                 Some(name) => {
+                    let bytes = if is_theirs { bytes } else { lean::asset(name, bytes) };
                     sources.insert(name.to_owned(), bytes);
                 }
             }
