@@ -70,6 +70,7 @@ pub mod token;
 pub mod user_info;
 pub mod wallet;
 pub mod wallet_change;
+pub mod wallet_link;
 
 #[cfg(test)]
 mod testing;

@@ -10,6 +10,7 @@ use actix_web::HttpRequest;
 use actix_web::web::Bytes;
 use countersign_domain::email::EmailAddress;
 use countersign_domain::form_key::FormKey;
+use countersign_domain::wallet_link::WalletLink;
 use countersign_metrics::Metrics;
 use countersign_ports::Clock;
 use countersign_usecases::Context;
@@ -39,6 +40,7 @@ pub(crate) struct AppState {
     pub(crate) polls: Polls,
     pub(crate) request_ids: RequestIds,
     pub(crate) registration: Registration,
+    pub(crate) wallet_links: Vec<WalletLink>,
     pub(crate) playground: bool,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) shows_metrics: bool,
@@ -84,6 +86,7 @@ impl AppState {
             openapi: OnceLock::new(),
             docs: InEachLanguage::default(),
             registration: settings.registration,
+            wallet_links: settings.wallet_links,
             playground: settings.playground,
             metrics: settings.metrics,
             own_clock: settings.own_clock,
