@@ -62,7 +62,12 @@ impl AppState {
         let site = Site {
             host: public_url.authority(),
             base: public_url.path(),
-            features: Features { account: true, playground: settings.playground, dev: settings.dev },
+            features: Features {
+                account: true,
+                playground: settings.playground,
+                dev: settings.dev,
+                trial: settings.dev || public_url.is_loopback(),
+            },
             address_hints: &context.wallets.address_hints(),
             contract_chains: &context.wallets.contract_chains(),
         };

@@ -104,6 +104,9 @@ pub(crate) struct Features {
     pub(crate) account: bool,
     pub(crate) playground: bool,
     pub(crate) dev: bool,
+    /// Is the server there to be tried out, with `serve --dev` or because only its own machine reaches it?
+    /// Then every page links to what developers need. Customers do not need that.
+    pub(crate) trial: bool,
 }
 
 /// The templates, the texts, and the assets by their hashed names.
@@ -334,7 +337,7 @@ fn refuse_outdated(file: &str, page: &str) -> Result<(), TemplateError> {
 /// Reads an operator's folder as the server does at start. The returned warnings do not stop the server.
 pub fn check_templates(folder: &Path, modules: &[PageModule]) -> Result<Vec<String>, TemplateError> {
     let folder = Folder::read(Some(folder))?;
-    let features = Features { account: true, playground: true, dev: false };
+    let features = Features { account: true, playground: true, dev: false, trial: true };
     let site = Site { host: "", base: "", features, address_hints: &[], contract_chains: &[] };
     let templates = Templates::with(&folder, site, modules)?;
     let known = Known { texts: templates.texts.tree(Language::English), assets: &templates.paths };
