@@ -69,6 +69,25 @@ fn every_state_of_the_page_is_told_in_words_and_axe_finds_nothing_wrong() {
     judge("states.mjs", node());
 }
 
+/// Five walks of people who never read about wallets, with what each takes in clicks, words and screens: no
+/// more than before the page was written for them (docs/pages.md).
+#[test]
+fn people_whom_a_shop_sent_click_and_read_no_more_than_they_did() {
+    let link = "Test Wallet=https://wallet.example/open?url={url}";
+    let server = Database::sqlite().server().with_env("COUNTERSIGN_WALLET_LINKS", link).start();
+    let shop = ["--redirect-uri", "https://client.example/cb", "--client-uri", "https://client.example/"];
+    let shop =
+        server.database().create_client(&[&shop[..], &["--scope", "profile email"]].concat()).to_string();
+    examine("walks.mjs", node(), &[server.public_url.as_ref(), shop.as_ref()]);
+}
+
+/// The page on another host: copied, and with proxies in front that rewrite what passes. The first line of the
+/// page differs, and nothing is signed that the server accepts (B-014, B-016).
+#[test]
+fn on_another_host_the_first_line_of_the_page_says_not_to_sign() {
+    judge("copies.mjs", node());
+}
+
 /// What wallets return, and what users paste, reaches the server unchanged: white space inside is kept.
 #[test]
 fn the_page_hands_on_what_a_wallet_of_an_unknown_family_answered() {

@@ -1,7 +1,7 @@
 // Signs in without connecting a wallet: the user enters an address, gets a text, and pastes the signature.
 // The forms also work without this script; with it, the page is not reloaded.
 
-import { handIn, issue, optionsAreFine, page, reportFor } from "./auth-request.js";
+import { handIn, issue, offerOptions, optionsAreFine, page, reportFor } from "./auth-request.js";
 import { isOpen, newTurn, setButton, show, surfaces } from "./auth-states.js";
 import { byId, copy, download, element, isEnabled, trimmed } from "./dom.js";
 import { challengeOf } from "./server.js";
@@ -21,7 +21,7 @@ let shown = null;
 /** Takes over the forms. A text that is already on the page stays while it is valid. */
 export function startByHand() {
   byId("manual").open = page.step === "sign" || page.notice !== undefined;
-  addressForm.querySelector(".deny")?.remove(); // The card next to it has one.
+  for (const each of document.querySelectorAll("#manual .deny")) each.remove(); // The other cards have one.
   addressForm.addEventListener("submit", addressSubmitted);
   address.addEventListener("input", () => offerChains([]));
   loginForm.addEventListener("submit", signatureSubmitted);
@@ -94,6 +94,7 @@ function showText(challenge) {
   getText.replaceChildren(...write("get_new_text"));
   getText.classList.remove("primary");
   loginForm.hidden = false;
+  offerOptions();
 }
 
 // The instructions on the page stay if the response contains none.

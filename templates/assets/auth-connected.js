@@ -1,6 +1,6 @@
 // Signs in with a wallet that the page found: choose it, connect, choose an account, check the text, sign.
 
-import { handIn, issue, optionsAreFine, page, reportFor } from "./auth-request.js";
+import { handIn, issue, offerOptions, optionsAreFine, page, reportFor } from "./auth-request.js";
 import { RESTING, isBusy, isOpen, isOver, newTurn, now, setButton, show, surfaces } from "./auth-states.js";
 import { byId, copy, element, isEnabled, showAddress } from "./dom.js";
 import { Problem } from "./server.js";
@@ -8,12 +8,21 @@ import { write } from "./texts.js";
 import { Wallets, ask, attempt, codeOf, ownName, rememberWallet, sameAddress, usable } from "./wallets.js";
 
 const LOOK_FOR_MS = 1500;
+// Most wallets answer at once. Until then, what is below the list is not there, so that nothing moves.
+const MOST_ANSWER_WITHIN_MS = 200;
 const EXPLAINS_WITHIN_MS = 4000;
+// A wallet gets a text that is valid for so long, or for half of its life, so that nobody has to hurry there.
+const LASTS_IN_WALLET_MS = 120_000;
 
 const on = surfaces.wallet;
+const { dataset } = document.querySelector("main");
 const signButton = byId("sign");
+const signName = signButton?.textContent;
+const changeButton = byId("change-account");
 const found = byId("wallets-found");
 const pick = byId("accounts");
+// What "Check and sign" above the text already says is only read out.
+const READY = { focus: signButton, className: "unseen" };
 
 const wallets = new Wallets({ list: byId("wallet-list"), added, chosen: (entry) => connect(entry) });
 /**
@@ -29,20 +38,36 @@ export function startConnected() {
   signButton.addEventListener("click", () => sign());
   pick.addEventListener("submit", picked);
   byId("more-accounts").addEventListener("click", () => askForOthers(flow.entry));
-  byId("change-account").addEventListener("click", changeAccount);
+  changeButton.addEventListener("click", changeAccount);
+  byId("unfold").addEventListener("click", unfold);
   byId("copy").addEventListener("click", () => copy(byId("text"), on.status));
-  wallets.find((page.walletModules ?? "").split(" ").filter(Boolean));
+  dataset.looks = "";
+  wallets.find((page.walletModules ?? "").split(" ").filter(Boolean)).then(() => setTimeout(looked, MOST_ANSWER_WITHIN_MS));
   setTimeout(() => {
+    looked();
     if (wallets.entries.length > 0) return;
     found.replaceChildren(...write("no_wallet"));
     if (now() === "boot") show(on, "no-wallet", { key: null });
   }, LOOK_FOR_MS);
 }
 
-/** Enables what can be clicked. */
+function looked() {
+  delete dataset.looks;
+}
+
+/** Enables what can be clicked. One button is the next sensible thing to do. */
 export function refreshConnected() {
   setButton(signButton, flow.challenge !== null && !isBusy(), now() === "preparing" || now() === "verifying");
+  const isAgain = now() === "sign-rejected" || now() === "bad-signature";
+  signButton.textContent = isAgain ? on.retry.usual ?? on.retry.textContent : signName;
+  signButton.classList.toggle("primary", on.retry.hidden);
   wallets.enable(isOpen());
+}
+
+// On a narrow screen the steps that are done are folded while the user signs.
+function unfold() {
+  dataset.unfolded = "";
+  byId("heading").focus();
 }
 
 /** The text that is shown, and how it is replaced before it expires. */
@@ -50,12 +75,26 @@ export const shownText = {
   get challenge() {
     return flow.challenge;
   },
-  renewBeforeMs: 20_000,
+  /** Does the wallet show this text right now? Then it is replaced only when it has expired. */
+  get isInWallet() {
+    return ["signing", "pending"].includes(now());
+  },
+  get renewBeforeMs() {
+    const { came = 0, ends = 0 } = flow.challenge ?? {};
+    return Math.min(LASTS_IN_WALLET_MS, (ends - came) / 2);
+  },
   place: byId("valid"),
-  renew: () => prepare(flow.account, "expired", { key: "expired_soon" }),
+  renew() {
+    const said = shownText.isInWallet
+      ? { key: "expired_in_wallet", values: { wallet: flow.entry.name }, focus: signButton }
+      : { key: "expired_soon" };
+    return prepare(flow.account, "expired", said);
+  },
 };
 
 function added() {
+  if (wallets.entries.length === 1) byId("not-seen").open = false;
+  looked();
   found.className = "unseen";
   found.replaceChildren(...write("wallets_found", { count: String(wallets.entries.length) }));
   if (["boot", "no-wallet", "step-up"].includes(now())) show(on, RESTING, { key: null });
@@ -68,6 +107,7 @@ async function connect(entry, { again = false } = {}) {
   if (isOver()) return;
   const mine = newTurn();
   choose(entry);
+  entry.item.append(on.root);
   if (entry.asking && !again) return pending(entry, () => connect(entry, { again: true }));
   try {
     const asked = ask(entry, (wallet) => wallet.connect());
@@ -94,14 +134,34 @@ function choose(entry) {
 function hideText() {
   flow.challenge = null;
   byId("check-body").hidden = true;
+  byId("decide").hidden = true;
   byId("check-empty").hidden = false;
   pick.hidden = true;
+  delete dataset.phase;
+  delete dataset.unfolded;
+}
+
+function showText({ address, text }) {
+  showAddress(byId("account"), address);
+  byId("account-short").textContent = address.length > 13 ? `${address.slice(0, 6)}…${address.slice(-4)}` : address;
+  byId("text").textContent = text;
+  byId("check-body").hidden = false;
+  byId("decide").hidden = false;
+  byId("check-empty").hidden = true;
+  dataset.phase = "sign";
+  byId("decision").before(on.root);
+  offerOptions();
+}
+
+// What is to be signed is below what is folded now, and above the button.
+function showFromTop() {
+  if (!matchMedia("(min-width: 60rem)").matches) scrollTo({ top: 0 });
 }
 
 function connected(entry, accounts) {
   if (accounts.length === 0) return locked(entry);
   flow.accounts = accounts;
-  return accounts.length > 1 ? offerAccounts() : prepare(accounts[0], "confirm", { focus: signButton });
+  return accounts.length > 1 ? offerAccounts() : prepare(accounts[0], "confirm", READY);
 }
 
 function offerAccounts() {
@@ -115,6 +175,8 @@ function offerAccounts() {
   byId("more-accounts").hidden = entry.wallet.changeAccount === undefined;
   pick.hidden = false;
   byId("check-empty").hidden = true;
+  dataset.phase = "sign";
+  pick.before(on.root);
   const values = { wallet: entry.name, count: String(accounts.length) };
   show(on, "pick-account", { values, focus: choices[current].input });
 }
@@ -132,7 +194,7 @@ function picked(event) {
   const account = flow.accounts[Number(new FormData(pick).get("account"))];
   if (!account || !isOpen()) return;
   flow.picked = true;
-  prepare(account, "confirm", { focus: signButton });
+  prepare(account, "confirm", READY);
 }
 
 function changeAccount() {
@@ -181,7 +243,7 @@ function accountsChanged(entry, accounts) {
   if (now() === "pick-account") {
     if (!isTheSameList) connected(entry, accounts);
   } else if (before === null) {
-    prepare(account, "confirm", { focus: signButton });
+    prepare(account, "confirm", READY);
   } else if (!sameAddress(account, before)) {
     prepare(account, "account-changed", { values: { account: account.address } });
   } else if (account.chain !== before.chain) {
@@ -202,11 +264,8 @@ async function prepare(account, id, said) {
     const challenge = await issue(account);
     if (!mine()) return;
     flow.challenge = challenge;
-    showAddress(byId("account"), challenge.address);
-    byId("wallet-name").textContent = flow.entry.name;
-    byId("text").textContent = challenge.text;
-    byId("check-body").hidden = false;
-    byId("check-empty").hidden = true;
+    showText(challenge);
+    if (said.focus) showFromTop();
     show(on, id, said);
   } catch (problem) {
     if (mine()) reportFor(on, problem, { retry: () => prepare(account, id, { ...said, focus: signButton }) });
@@ -221,7 +280,7 @@ async function sign({ again = false } = {}) {
   let signature;
   try {
     const asked = ask(entry, (wallet) => wallet.sign(challenge.text, account));
-    show(on, "signing", { values: { host: element("strong", page.host) }, busy: true, cancel: cancelSign });
+    show(on, "signing", { values: { host: page.host }, busy: true, cancel: cancelSign });
     signature = await asked;
   } catch (error) {
     if (mine()) walletProblem(entry, error, true);
@@ -239,10 +298,18 @@ function send(challenge, signature) {
     async failed(problem, mine) {
       const explained = await explain(problem, challenge, signature);
       if (!mine()) return;
-      const needsAnother = ["bad-signature", "wrong-chain", "undeployed"].includes(explained.id);
-      reportFor(on, explained, needsAnother ? { focus: signButton } : { retry: () => send(challenge, signature) });
+      reportFor(on, explained, nextAfter(explained, challenge, signature));
     },
   });
+}
+
+// What helps after a refusal: another signature, another account, or the same signature again.
+function nextAfter({ id }, challenge, signature) {
+  if (id === "bad-signature") return { focus: signButton };
+  if (id === "wrong-chain" || id === "undeployed") {
+    return { retry: changeAccount, retryName: changeButton.textContent, focus: on.retry };
+  }
+  return { retry: () => send(challenge, signature) };
 }
 
 // Only the wallet knows whether its account is a contract, whose signatures the server checks by asking the
@@ -293,7 +360,7 @@ function walletProblem(entry, error, signing) {
   const retry = () => (signing ? sign({ again: true }) : connect(entry, { again: true }));
   switch (codeOf(error)) {
     case 4001:
-      return show(on, signing ? "sign-rejected" : "connect-rejected", { focus: signing ? signButton : entry.button });
+      return signing ? show(on, "sign-rejected", { focus: signButton }) : show(on, "connect-rejected", { retry, focus: on.retry });
     case -32002:
       return pending(entry, retry);
     case 4100:

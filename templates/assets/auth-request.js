@@ -3,7 +3,7 @@
 
 import { byId } from "./dom.js";
 import { end, hasEnded, newTurn, report, show } from "./auth-states.js";
-import { broken, challengeOf, isTarget, post } from "./server.js";
+import { Problem, broken, challengeOf, isTarget, post } from "./server.js";
 import { write } from "./texts.js";
 
 // A key is verified at once; only asking a contract's chain takes this long.
@@ -34,10 +34,20 @@ export function postFor(path, more = {}) {
   return post(path, fields);
 }
 
-/** Gets a text to sign for an account. */
+/**
+ * Gets a text to sign for an account. It begins with the server's own host. If that is not in the address
+ * bar, somebody sits in between and made the page name another one.
+ */
 export async function issue({ address, chain }) {
   const { answer, serverTime } = await postFor("/oauth/challenge", { wallet_address: address, chain });
+  const [host] = String(answer.challenge).split(" ", 1);
+  if (host !== location.host) throw new Problem("wrong-host", "wrong_host", { values: { here: location.host, host } });
   return { ...challengeOf(answer, serverTime), asked: { address, chain }, howToSign: answer.how_to_sign };
+}
+
+/** Shows the optional fields. They come after the text, so that nobody has to read them first. */
+export function offerOptions() {
+  if (byId("options")) byId("options").hidden = false;
 }
 
 /** Is the input in the optional fields valid? If not, the field says what is wrong. */

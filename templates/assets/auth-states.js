@@ -51,22 +51,24 @@ export function newTurn() {
 
 /**
  * Puts the page into a state. `on` is the surface that shows the message, in a new element each time, so that
- * it is read out again. With `later` another text follows after a while.
+ * it is read out again, and scrolls to where it can be seen. With `later` another text follows after a while.
+ * `retryName` is on the button instead of "Try again".
  */
-export function show(on, id, { key = id.replaceAll("-", "_"), values, alert = false, busy = false, retry, cancel, focus, later } = {}) {
+export function show(on, id, { key = id.replaceAll("-", "_"), values, alert = false, busy = false, retry, retryName, cancel, focus, later, className = busy ? "busy" : "" } = {}) {
   state = id;
   main.dataset.state = id;
   clearTimeout(clock);
   clearSurfaces();
-  const said = element("p", key ? write(key, values) : undefined, busy ? "busy" : "");
+  const said = element("p", key ? write(key, values) : undefined, className);
   if (key) (alert ? on.alert : on.status).append(said);
   if (later) clock = setTimeout(() => said.replaceChildren(...write(later.key, later.values)), later.afterMs);
-  offer(on.retry, retry);
+  offer(on.retry, retry, retryName);
   offer(on.cancel, cancel);
   refresh();
   const name = `title_${id.replaceAll("-", "_")}`;
   setTitle(title, { state: has(name) ? say(name) : undefined, isError: alert });
   if (focus !== on.retry || retry) focus?.focus();
+  if (key) on.root.scrollIntoView({ block: "nearest" });
 }
 
 function clearSurfaces() {
@@ -79,8 +81,10 @@ function clearSurfaces() {
   }
 }
 
-function offer(button, action) {
+function offer(button, action, name) {
   if (!button || !action) return;
+  button.usual ??= button.textContent;
+  button.textContent = name ?? button.usual;
   button.hidden = false;
   button.onclick = action;
 }
@@ -106,22 +110,35 @@ export function end(id, { key = id.replaceAll("-", "_"), how, values, alert = fa
 }
 
 /**
+ * Ends a page that has another host in the address bar than in its texts: somebody copied it, or sits in
+ * between. The header, which says what the address bar must read, says so first.
+ */
+export function wrongHost(host) {
+  document.querySelector(".site")?.replaceChildren(element("strong", say("wrong_host_stop")));
+  document.querySelector(".more")?.remove();
+  end("wrong-host", { how: "wrong_host_how", values: { here: location.host, host }, alert: true });
+}
+
+/**
  * Reports a problem on the surface where it occurred. `field` is what the user has to correct, `retry` what
  * can be tried again.
  */
-export function report(on, problem, { retry, field, focus, client } = {}) {
+export function report(on, problem, { retry, retryName, field, focus, client } = {}) {
   if (!(problem instanceof Problem)) throw problem;
   const { id, key, values, seconds } = problem;
   if (id === "session-gone") {
     const link = client.uri && { href: client.uri, key: "back_to" };
     end(id, { how: "session_gone_how", values: { client: client.name }, alert: true, link });
+    surfaces.page.alert.append(element("p", "Missing or expired OAuth session.")); // As programs read it.
+  } else if (id === "wrong-host") {
+    wrongHost(values.host);
   } else if (id === "rate-limited") {
     waitFor(on, seconds, retry);
   } else if (field && (id === "bad-signature" || id === "refused")) {
     field.setAttribute("aria-invalid", "true");
     show(on, id, { key, values, alert: true, focus: field });
   } else {
-    show(on, id, { key, values, alert: true, ...(focus ? { focus } : { retry }) });
+    show(on, id, { key, values, alert: true, retry, retryName, focus });
   }
 }
 

@@ -6,7 +6,7 @@
 import { refreshByHand, resumeByHand, startByHand, textByHand } from "./auth-by-hand.js";
 import { refreshConnected, shownText, startConnected } from "./auth-connected.js";
 import { leave, page, postFor, reportFor } from "./auth-request.js";
-import { afterEachChange, end, isBusy, isOver, newTurn, show, surfaces } from "./auth-states.js";
+import { afterEachChange, end, isBusy, isOver, newTurn, show, surfaces, wrongHost } from "./auth-states.js";
 import { byId, element, initial, showAddress } from "./dom.js";
 import { write } from "./texts.js";
 
@@ -60,13 +60,14 @@ function countDown() {
   }
 }
 
-// An expired text is replaced while the user looks at it, so nobody has to hurry (WCAG 2.2.1).
+// An expired text is replaced while the user looks at it, so nobody has to hurry (WCAG 2.2.1), and while a
+// wallet waits with it, because the server would refuse its signature.
 function tick() {
   countDown();
   if (document.visibilityState !== "visible") return;
-  for (const { challenge, renewBeforeMs, renew } of flows) {
-    if (!challenge || isBusy() || Date.now() - challenge.came < RENEW_AT_MOST_EVERY_MS) continue;
-    if (challenge.ends - Date.now() <= renewBeforeMs) renew();
+  for (const { challenge, isInWallet, renewBeforeMs, renew } of flows) {
+    if (!challenge || (isBusy() && !isInWallet) || Date.now() - challenge.came < RENEW_AT_MOST_EVERY_MS) continue;
+    if (challenge.ends - Date.now() <= (isInWallet ? 0 : renewBeforeMs)) renew();
   }
 }
 
@@ -100,15 +101,10 @@ function start() {
   byId("deny")?.addEventListener("submit", denied);
 
   if (!window.isSecureContext) return end("insecure", { how: "insecure_how", alert: true });
-  if (location.host !== page.host) {
-    const link = { href: `${location.protocol}//${page.host}${page.base}/auth`, key: "wrong_host_go" };
-    return end("wrong-host", { values: { here: location.host, host: page.host }, alert: true, link });
-  }
+  if (location.host !== page.host) return wrongHost(page.host);
   const resume = byId("continue-form");
   if (resume) return resume.addEventListener("submit", continued);
 
-  const options = byId("options");
-  if (options) options.hidden = false;
   afterEachChange(() => {
     refreshConnected();
     refreshByHand();

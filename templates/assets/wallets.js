@@ -61,13 +61,17 @@ export class Wallets {
     this.#chosen = chosen;
   }
 
-  /** Loads the families' scripts. They keep adding wallets to the list as long as the page is open. */
+  /**
+   * Loads the families' scripts. They keep adding wallets to the list as long as the page is open. Resolves
+   * when each has looked once.
+   */
   find(paths) {
     const add = (wallet) => this.#add(wallet);
-    for (const path of paths) this.#load(path, add);
+    const loads = paths.map((path) => this.#load(path, add));
     window.addEventListener("focus", () => {
       for (const module of this.#modules) attempt(() => module.again?.());
     });
+    return Promise.all(loads);
   }
 
   /** The user signs in with this wallet. */
@@ -143,12 +147,16 @@ export function sameAddress(one, other) {
   return one.address.toLowerCase() === other?.address.toLowerCase();
 }
 
-/** The code of a wallet's error. Wallets wrap the real one in a general "internal error". */
-export function codeOf(error) {
-  for (const each of [error?.data?.originalError, error?.data?.cause, error?.cause, error]) {
-    if (typeof each?.code === "number") return each.code;
-  }
-  return undefined;
+/**
+ * The code of a wallet's error. Wallets wrap the real one in a general "internal error", and some only say in
+ * words that the user declined. `codes` maps a wallet's own codes to the usual ones.
+ */
+export function codeOf(error, codes = {}) {
+  const inner = [error?.data?.originalError, error?.data?.cause, error?.cause, error];
+  const given = inner.find((each) => typeof each?.code === "number")?.code;
+  const code = codes[given] ?? given;
+  const words = String(error?.message ?? error);
+  return !CODES.has(code) && /reject|denied|declin|cancel/i.test(words) ? 4001 : code;
 }
 
 /** Runs an action of a wallet or a family's script, so that its errors affect nothing else. */
@@ -208,11 +216,7 @@ const tools = {
     try {
       return await question();
     } catch (error) {
-      const words = String(error?.message ?? error);
-      const given = codeOf(error);
-      const code = codes[given] ?? given;
-      const saidNo = !CODES.has(code) && /reject|denied|declin|cancel/i.test(words);
-      throw Object.assign(new Error(words), { code: saidNo ? 4001 : code });
+      throw Object.assign(new Error(String(error?.message ?? error)), { code: codeOf(error, codes) });
     }
   },
 };

@@ -59,8 +59,9 @@ async function visitor(settings = {}) {
 
 /** Signs in on the sign-in page with the wallet of this name. */
 async function signIn(page, wallet) {
-  await page.locator("#wallet-list button", { hasText: wallet.name }).click();
+  await page.locator("#wallet-list .wallet", { hasText: wallet.name }).click();
   await confirmed(page);
+  if ((await page.locator("#remember").count()) > 0) await page.locator("#remember").check();
   await page.locator("#sign").click();
 }
 
@@ -87,7 +88,7 @@ async function useClient(context, wallet) {
 
 const statusOf = async ({ access_token: token }) => (await request("GET", "/oauth/userinfo", { headers: { authorization: `Bearer ${token}` } })).status;
 
-const choose = (page, wallet) => page.locator("#wallet-list button", { hasText: wallet.name }).click();
+const choose = (page, wallet) => page.locator("#wallet-list .wallet", { hasText: wallet.name }).click();
 const chosenText = (page, which) => page.locator(`#${which}-chosen`).innerText();
 
 /** Opens a folded entry. */

@@ -54,14 +54,16 @@ async function arrive(context, { redirectUri = here.page, more = {}, mode = "for
 async function sign(page, wallet, javaScriptEnabled) {
   if (javaScriptEnabled) {
     await inState(page, "ready");
-    await page.locator("#wallet-list button").first().click();
+    await page.locator("#wallet-list .wallet").first().click();
     await confirmed(page);
+    await page.locator("#remember").check();
     await page.locator("#sign").click();
     return;
   }
   await page.locator("#address").fill(wallet.key.address);
   await page.locator("#get-text").click();
   await page.locator("#signature").fill(await wallet.key.signMessage(await page.locator("#manual-text").textContent()));
+  await page.locator("#remember").check();
   await page.locator("#verify").click();
 }
 

@@ -35,7 +35,7 @@ await check("a wallet's JSON reaches the server unchanged, including white space
   await context.route(/ethereum[^/]*\.js$/, (route) => route.fulfill({ contentType: "text/javascript", body: MODULE }));
   const { page } = await arrive(context);
   const sent = signaturesOf(page);
-  await page.locator("#wallet-list button", { hasText: "Made Up" }).click(SLOW);
+  await page.locator("#wallet-list .wallet", { hasText: "Made Up" }).click(SLOW);
   await inState(page, "confirm");
   await page.locator("#sign").click();
   await inState(page, "bad-signature");

@@ -48,8 +48,8 @@ for (const [name, ways] of [["a wallet that announces itself (EIP-6963)", { eip6
     const label = ways.legacy ? "ready-legacy" : "ready";
     await picture(page, label);
     assert.deepEqual(wallet.calls, [], "the wallet gets no request before a click");
-    assert.equal(await page.locator("#wallet-list button").count(), 1);
-    await page.locator("#wallet-list button", { hasText: ways.legacy ? "Browser wallet" : "Test Wallet" }).click();
+    assert.equal(await page.locator("#wallet-list .wallet").count(), 1);
+    await page.locator("#wallet-list .wallet", { hasText: ways.legacy ? "Browser wallet" : "Test Wallet" }).click();
     await inState(page, "confirm");
     const text = await page.locator("#text").textContent();
     assert.match(text, new RegExp(`^${new URL(BASE).host} wants you to sign in with your Ethereum account:\n${wallet.key.address}\n`));
@@ -65,7 +65,7 @@ await check("a wallet that announces itself and is also window.ethereum is liste
   const context = await person({ wallet: new TestWallet(), eip6963: true, legacy: true });
   const { page } = await arrive(context);
   await inState(page, "ready");
-  assert.equal(await page.locator("#wallet-list button").count(), 1);
+  assert.equal(await page.locator("#wallet-list .wallet").count(), 1);
   await context.close();
 });
 
@@ -76,7 +76,7 @@ await check("a user who closes the wallet's windows (4001) gets a message and ca
   const visit = await arrive(context);
   const { page } = visit;
   await inState(page, "ready");
-  const button = page.locator("#wallet-list button");
+  const button = page.locator("#wallet-list .wallet");
   await button.click();
   await inState(page, "connect-rejected");
   await button.click();
@@ -96,7 +96,7 @@ await check("a locked wallet (4100) and one that cannot sign (4200) have their o
   const context = await person({ wallet, eip6963: true });
   const { page } = await arrive(context);
   await inState(page, "ready");
-  await page.locator("#wallet-list button").click();
+  await page.locator("#wallet-list .wallet").click();
   await inState(page, "locked");
   await page.locator('#wallet-messages [data-part="retry"]').click();
   await inState(page, "confirm");
@@ -113,7 +113,7 @@ await check("a wallet on another chain names it, and the text is for that chain"
   const { page } = visit;
   const asked = challengesOf(page);
   await inState(page, "ready");
-  await page.locator("#wallet-list button").click();
+  await page.locator("#wallet-list .wallet").click();
   await inState(page, "confirm");
   assert.equal(asked[0].chain, "eip155:137");
   assert.match(await page.locator("#text").textContent(), /\nChain ID: 137\n/);
@@ -133,7 +133,7 @@ for (const { title, make } of FAMILY_WALLETS) {
     const { page } = visit;
     const asked = challengesOf(page);
     await inState(page, "ready");
-    const button = page.locator("#wallet-list button");
+    const button = page.locator("#wallet-list .wallet");
     assert.deepEqual(await button.locator("bdi").allTextContents(), [wallet.name]);
     assert.match(await button.locator(".tag").textContent(), new RegExp(`^${wallet.kind}`));
     assert.deepEqual(wallet.calls, [], "the wallet gets no request before a click");
@@ -164,7 +164,7 @@ await check("a wallet that shares several accounts lets the user choose, and cho
   const visit = await arrive(context);
   const { page } = visit;
   await inState(page, "ready");
-  await page.locator("#wallet-list button").click();
+  await page.locator("#wallet-list .wallet").click();
   const addresses = wallet.keys.map(({ address }) => address);
   await inState(page, "pick-account");
   assert.deepEqual(await page.locator("#accounts label").allTextContents(), addresses, "each address is shown in full");
@@ -190,11 +190,12 @@ for (const [label, viewport] of [["wide", { width: 1100, height: 900 }], ["narro
     const others = names.map(familyWallet);
     const context = await person({ wallet: new TestWallet(), eip6963: true, others, viewport });
     const { page } = await arrive(context);
-    await page.locator("#wallet-list button").nth(names.length).waitFor(SLOW);
+    await page.locator("#wallet-list .wallet").nth(names.length).waitFor(SLOW);
     assert.deepEqual((await page.locator("#wallet-list bdi").allTextContents()).sort(), ["Test Wallet", ...names].sort());
     await picture(page, `families-${label}`);
     for (const name of names) {
-      await page.locator("#wallet-list button", { hasText: name }).click();
+      if (await page.locator("#unfold").isVisible()) await page.locator("#unfold").click();
+      await page.locator("#wallet-list .wallet", { hasText: name }).click();
       await confirmed(page);
       await picture(page, `family-${name.split(" ").at(-1).toLowerCase()}-${label}`);
       const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
@@ -211,7 +212,7 @@ await check("a family's script that is missing, invalid or throws breaks neither
   const visit = await arrive(context);
   const { page } = visit;
   await inState(page, "ready");
-  assert.equal(await page.locator("#wallet-list button").count(), 1);
+  assert.equal(await page.locator("#wallet-list .wallet").count(), 1);
   await openManual(page);
   await signByHand(page, wallet.key);
   await page.locator("#verify").click();
@@ -442,7 +443,7 @@ await check(`B-066 hostile names and URLs of clients are refused or shown as pla
       if (value.includes("<img")) await picture(page, "hostile-name");
     }
     assert.equal(await page.locator("main script, main iframe, main [onerror], main [onmouseover]").count(), 0, row);
-    await page.locator("#wallet-list button").click();
+    await page.locator("#wallet-list .wallet").click();
     await inState(page, "confirm");
     assert.ok(!(await page.locator("#text").textContent()).includes(value), `the name is not in the signed text: ${row}`);
     await page.close();
@@ -480,7 +481,7 @@ await check("B-065 the browser's Back after a sign-in returns no second code", a
   const visit = await arrive(context);
   const { page } = visit;
   await inState(page, "ready");
-  await page.locator("#wallet-list button").click();
+  await page.locator("#wallet-list .wallet").click();
   await inState(page, "confirm");
   await page.locator("#sign").click();
   await arrivedAs(visit, wallet.key.address);
@@ -494,7 +495,7 @@ await check("the page fits on a phone (320 points wide), also in dark mode", asy
     const context = await person({ wallet: new TestWallet(), eip6963: true, colorScheme, viewport: { width: 320, height: 640 } });
     const { page } = await arrive(context);
     await inState(page, "ready");
-    await page.locator("#wallet-list button").click();
+    await page.locator("#wallet-list .wallet").click();
     await inState(page, "confirm");
     await picture(page, `narrow-${colorScheme}`);
     const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);

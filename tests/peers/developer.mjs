@@ -51,7 +51,7 @@ export async function chooseWallet(page) {
   // A user who has signed in before is asked to continue without a wallet.
   const another = page.locator("#another");
   if (await another.count()) await another.click();
-  await page.locator("#wallet-list button", { hasText: "Test wallet (throw-away)" }).click();
+  await page.locator("#wallet-list .wallet", { hasText: "Test wallet (throw-away)" }).click();
 }
 
 /** Signs in with the test wallet and returns. */

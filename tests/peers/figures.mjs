@@ -33,8 +33,9 @@ async function pageOf(context) {
 
 const visit = await arrive(known);
 await inState(visit.page, "ready");
-await visit.page.locator("#wallet-list button").first().click();
+await visit.page.locator("#wallet-list .wallet").first().click();
 await confirmed(visit.page);
+await visit.page.locator("#remember").check();
 await visit.page.locator("#sign").click();
 await arrivedAs(visit, wallet.key.address);
 

@@ -58,13 +58,14 @@ export const allowedHosts = new Set([new URL(BASE).host, new URL(clientOrigin).h
 /**
  * A user's browser, with its own context. `wallet` is announced in it in the given ways; `wallets` are
  * several. `others` are wallets of other families. `modules` are scripts, by name, of wallet families that
- * the server does not have. `told` are data attributes of <main> that replace the server's.
+ * the server does not have. `told` are data attributes of <main> that replace the server's. A `phone` is
+ * touched, and has no pointer.
  */
 export async function person({
   javaScriptEnabled = true, wallet, wallets = wallet ? [wallet] : [], eip6963 = false, legacy = false, others = [], modules = {}, told = {},
-  colorScheme = "light", viewport = { width: 1100, height: 900 }, ignoreHTTPSErrors = false,
+  colorScheme = "light", viewport = { width: 1100, height: 900 }, phone = false, ignoreHTTPSErrors = false,
 } = {}) {
-  const context = await browser.newContext({ javaScriptEnabled, colorScheme, viewport, ignoreHTTPSErrors });
+  const context = await browser.newContext({ javaScriptEnabled, colorScheme, viewport, ignoreHTTPSErrors, isMobile: phone, hasTouch: phone });
   context.setDefaultTimeout(SLOW.timeout);
   context.on("request", (made) => {
     const url = new URL(made.url());

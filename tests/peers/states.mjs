@@ -1,18 +1,19 @@
 // Every state of the sign-in page, one after the other: what it says, where the focus is, that it fits 320,
-// 768 and 1280 points, light and dark, and that axe-core finds nothing wrong in any of them.
+// 390, 768 and 1280 points, light and dark, and that axe-core finds nothing wrong in any of them.
 // node states.mjs http://localhost:8080 [state …]          Screenshots go to target/screenshots/states.
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { Wallet } from "ethers";
-import { BASE, check } from "./client.mjs";
+import { BASE, check, register } from "./client.mjs";
 import { SLOW, TestWallet, arrive, arrivedAs, clientOrigin, clientPage, close, confirmed, inState, person, picturesIn, severalAtOnce } from "./people.mjs";
 
 const picture = picturesIn("target/screenshots/states");
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const wanted = process.argv.slice(3);
 
-const WIDTHS = [320, 768, 1280];
+const WIDTHS = [320, 390, 768, 1280];
+const PHONE = { viewport: { width: 390, height: 844 }, phone: true };
 const REJECTED = { code: 4001, message: "User rejected the request." };
 const HOST = new URL(BASE).host;
 const SAFE_SIGNATURE = (signature) => `0x${signature.slice(2).repeat(2)}`; // As long as the signature of a Safe with two owners.
@@ -72,7 +73,7 @@ async function arriveReady(context, options) {
   return visit;
 }
 
-const chooseWallet = (page, place = 0) => page.locator("#wallet-list button").nth(place).click();
+const chooseWallet = (page, place = 0) => page.locator("#wallet-list .wallet").nth(place).click();
 
 /** The text to sign is shown. */
 async function arriveConfirmed(context, options) {
@@ -119,12 +120,26 @@ state("no-wallet", { claim: "the list keeps listening", eip6963: false }, async 
   const { page } = await arrive(context);
   await inState(page, "no-wallet");
   await judge(page, "no-wallet", { text: "No wallet found in this browser yet." });
+  assert.ok(await page.getByText("Unlock your wallet's extension, or install one").isVisible(), "what helps is shown without a click");
   await page.evaluate(() => {
     const provider = { request: async () => [] };
     const info = { uuid: crypto.randomUUID(), name: "Late Wallet", icon: "data:,", rdns: "example.late" };
     window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail: { info, provider } }));
   });
   await inState(page, "ready");
+  assert.ok(await page.getByText("Unlock your wallet's extension, or install one").isHidden(), "and makes room for the wallets");
+});
+
+state("phone", { claim: "without a wallet a phone says what works there, and has no card that cannot be used", eip6963: false, ...PHONE }, async (context) => {
+  const { page } = await arrive(context);
+  await inState(page, "no-wallet");
+  await page.getByText("On a phone, open Photo Album in your wallet's own browser, and sign in from there.").waitFor(SLOW);
+  assert.ok(await page.getByText("Unlock your wallet's extension").isHidden(), "phones have no extensions");
+  assert.ok(await page.locator("#check").isHidden(), "there is nothing to sign");
+  await page.getByText("What is a wallet?").click();
+  const told = await page.locator("#wallets p.help").textContent();
+  assert.equal(told.split(/[.](?:\s|$)/).filter(Boolean).length, 4, `four sentences: ${told}`);
+  assert.deepEqual(await violationsOf(page), []);
 });
 
 // --- connecting --------------------------------------------------------------------------------------------
@@ -134,7 +149,7 @@ const CONNECTING = [
   ["connecting", { holds: ["eth_requestAccounts"] }, { text: "Approve the connection in Test Wallet.", title: /^Waiting for your wallet - Sign in/ }],
   ["pending", { error: { code: -32002, message: "busy" } }, { text: "Test Wallet already has a request waiting. Open Test Wallet and answer it." }],
   ["locked", { error: { code: 4100, message: "locked" } }, { text: "Unlock Test Wallet and choose an account, then try again.", focus: '#wallet-messages [data-part="retry"]' }],
-  ["connect-rejected", { error: REJECTED }, { text: "You closed the request. Nothing was shared.", focus: "#wallet-list button" }],
+  ["connect-rejected", { error: REJECTED }, { text: "You closed the request. Nothing was shared.", focus: '#wallet-messages [data-part="retry"]' }],
   ["wallet-error", { error: { code: -32603, message: "broken" } }, { text: "Test Wallet reported an error and nothing was signed.", alert: true, title: /^Error: / }],
 ];
 for (const [name, { holds = [], error }, expected] of CONNECTING) {
@@ -144,9 +159,37 @@ for (const [name, { holds = [], error }, expected] of CONNECTING) {
     const { page } = await arriveReady(context);
     await chooseWallet(page);
     await inState(page, name);
+    assert.equal(await page.locator("#wallet-list li").filter({ hasText: expected.text }).count(), 1, "the wallet that was pressed says so in its row");
     await judge(page, name, expected);
   });
 }
+
+state("stop-waiting", { claim: "on a phone the status is seen, and stopping is another thing than leaving", wallet: new TestWallet(), ...PHONE }, async (context, wallet) => {
+  wallet.holds = ["eth_requestAccounts", "personal_sign"];
+  const { page } = await arriveReady(context);
+  const seen = async (text) => {
+    const { y, height } = await page.getByText(text).boundingBox();
+    assert.ok(y >= 0 && y + height <= PHONE.viewport.height, `${text} is at ${y}`);
+  };
+  const stop = page.locator('#wallet-messages [data-part="cancel"]');
+  await chooseWallet(page);
+  await inState(page, "connecting");
+  await seen("Approve the connection in");
+  assert.equal(await stop.textContent(), "Stop waiting");
+  await stop.click();
+  await inState(page, "ready");
+  wallet.holds = ["personal_sign"];
+  await chooseWallet(page);
+  await page.locator('#wallet-messages [data-part="retry"]').click(); // The wallet still has the first request.
+  await inState(page, "confirm");
+  await page.locator("#sign").click();
+  await inState(page, "signing");
+  await seen("In your wallet, the request must come from");
+  assert.equal(await stop.textContent(), "Stop waiting");
+  assert.match(await page.locator("#check .deny").textContent(), /^Back to /);
+  await stop.click();
+  await inState(page, "confirm");
+});
 
 state("pick-account", { claim: "several accounts are shown in full, and can be chosen with the keyboard", wallet: new TestWallet({ accounts: 3 }) }, async (context, wallet) => {
   const visit = await arriveReady(context);
@@ -186,10 +229,44 @@ state("confirm", { claim: "the text and the account are shown, read in groups, a
   await judge(page, "confirm", { text: `${HOST} wants you to sign in with your Ethereum account:`, focus: "#sign", title: /^Check and sign - Sign in/ });
 });
 
+for (const width of WIDTHS) {
+  state(`in-view-${width}`, { claim: "who, where to, what and as whom stand above Sign, and the whole text is on the page", wallet: new TestWallet(), viewport: { width, height: 720 } }, async (context, wallet) => {
+    const { page } = await arriveConfirmed(context);
+    const { address } = wallet.key;
+    const gist = `Photo Album (a program on this computer (${new URL(clientPage).host})) gets: wallet address, e-mail address · ${address.slice(0, 6)}…${address.slice(-4)}`;
+    assert.equal(await page.locator("#gist").innerText(), gist);
+    for (const further of [0, 120]) {
+      await page.evaluate((by) => window.scrollBy(0, by), further);
+      const [line, button] = [await page.locator("#gist").boundingBox(), await page.locator("#sign").boundingBox()];
+      assert.ok(line.y >= 0 && line.y + line.height <= button.y && button.y + button.height <= 720, `${JSON.stringify(line)}, ${JSON.stringify(button)}`);
+    }
+    const [whole, shown] = await page.locator("#text").evaluate((text) => [text.scrollHeight, text.clientHeight]);
+    assert.ok(whole <= shown, `${whole} in ${shown}`);
+    const folds = width < 960;
+    assert.equal(await page.locator("#receives").isVisible(), !folds, "the steps that are done are folded on narrow screens");
+    assert.equal(await page.locator("#unfold").isVisible(), folds);
+    if (!folds) return;
+    await page.locator("#unfold").click();
+    await page.locator("#receives").waitFor(SLOW);
+    assert.ok(await page.locator("#unfold").isHidden());
+    assert.ok(await page.locator("#text").isVisible(), "the text is still there");
+  });
+}
+
+state("in-view-hostile", { claim: "no name pushes Sign or the text out of view, and the destination is never cut", wallet: new TestWallet(), viewport: { width: 320, height: 640 } }, async (context) => {
+  const client = await register({ client_name: "W".repeat(100), redirect_uris: ["http://127.0.0.1/cb"], scopes: ["profile", "email"] });
+  const { page } = await arriveConfirmed(context, { client });
+  const [bar, button] = [await page.locator("#decide").boundingBox(), await page.locator("#sign").boundingBox()];
+  assert.ok(bar.height < 320 && button.y + button.height <= 640, `${JSON.stringify(bar)}, ${JSON.stringify(button)}`);
+  const cut = await page.locator("#gist > bdi").evaluateAll((all) => all.map((each) => each.scrollWidth > each.clientWidth + 1));
+  assert.deepEqual(cut.slice(0, 2), [true, false]);
+  await judge(page, "in-view-hostile");
+});
+
 /** The wallet's response to a signing request. */
 const SIGNING = [
-  ["signing", { holds: ["personal_sign"] }, { text: `Check your wallet: the request must come from ${HOST}.` }],
-  ["sign-rejected", { error: REJECTED }, { text: "You did not sign. You are not signed in. Try again or deny the request.", focus: "#sign" }],
+  ["signing", { holds: ["personal_sign"] }, { text: `In your wallet, the request must come from ${HOST}. Your address bar must read the same.` }],
+  ["sign-rejected", { error: REJECTED }, { text: "You did not sign, so you are not signed in. Try again, or go back.", focus: "#sign" }],
   ["unsupported", { error: { code: 4200, message: "no" } }, { text: "This wallet cannot sign messages. Use another wallet or copy and paste.", focus: "#manual > summary", alert: true }],
 ];
 for (const [name, { holds = [], error }, expected] of SIGNING) {
@@ -202,6 +279,17 @@ for (const [name, { holds = [], error }, expected] of SIGNING) {
     await judge(page, name, expected);
   });
 }
+
+state("declined-in-words", { claim: "an error that says that the user declined is no error, and Sign offers to try again", wallet: new TestWallet() }, async (context, wallet) => {
+  wallet.refusals = [{ method: "personal_sign", error: { code: -32603, message: "MetaMask Message Signature: User denied message signature." } }];
+  const visit = await arriveConfirmed(context);
+  const { page } = visit;
+  await page.locator("#sign").click();
+  await inState(page, "sign-rejected");
+  assert.equal(await page.locator("#sign").textContent(), "Try again");
+  await page.locator("#sign").click();
+  await arrivedAs(visit, wallet.key.address);
+});
 
 state("account-changed", { claim: "another account in the wallet means another text", wallet: new TestWallet() }, async (context, wallet) => {
   const visit = await arriveConfirmed(context);
@@ -281,7 +369,9 @@ for (const [name, { chainId = "0x1", code, down = false }, text] of CONTRACTS) {
     await page.locator("#sign").click();
     await inState(page, name);
     await judge(page, name, { text, alert: true });
-    assert.equal(await page.locator('#wallet-messages [data-part="retry"]').isVisible(), down, "sending the same signature again only helps if a chain was down");
+    const next = page.locator("#decide .primary:visible");
+    assert.equal(await next.textContent(), down ? "Try again" : "Change account", "signing again must fail unless a chain was down");
+    if (!down) assert.ok(await next.evaluate((button) => button === document.activeElement), "it has the focus");
   });
 }
 
@@ -296,12 +386,44 @@ state("expired", { claim: "an expired text is replaced, and the new one works", 
   await arrivedAs(visit, wallet.key.address);
 });
 
+/** The page gets texts that expire so soon. */
+async function textsFor(context, seconds) {
+  await context.route(/\/oauth\/challenge$/, async (route) => {
+    const response = await route.fetch();
+    const expires = new Date(Date.now() + seconds * 1000).toISOString();
+    await route.fulfill({ response, json: { ...(await response.json()), expires_at: expires } });
+  });
+}
+
+state("expired-in-wallet", { claim: "a text that gets too old while the wallet waits says so, and there is a new one", wallet: new TestWallet() }, async (context, wallet) => {
+  wallet.holds = ["personal_sign"];
+  await textsFor(context, 11);
+  const visit = await arriveConfirmed(context);
+  const { page } = visit;
+  const old = await page.locator("#text").textContent();
+  await page.locator("#sign").click();
+  await inState(page, "signing");
+  await inState(page, "expired");
+  await judge(page, "expired-in-wallet", { text: "The text in Test Wallet got too old. Close it there, then sign this new one.", focus: "#sign" });
+  assert.notEqual(await page.locator("#text").textContent(), old);
+});
+
+state("renewed", { claim: "a wallet gets a text that lasts two minutes or half of its life", wallet: new TestWallet() }, async (context) => {
+  await textsFor(context, 22);
+  const { page } = await arriveConfirmed(context);
+  const old = await page.locator("#text").textContent();
+  await inState(page, "expired");
+  assert.match(await page.locator("#valid").textContent(), /^Valid for 0:2\d;/);
+  assert.notEqual(await page.locator("#text").textContent(), old);
+});
+
 state("session-gone", { claim: "without its cookie the page says so, and does not redirect", wallet: new TestWallet(), told: { clientUri: clientOrigin } }, async (context) => {
   const { page } = await arriveConfirmed(context);
   await context.clearCookies();
   await page.locator("#sign").click();
   await inState(page, "session-gone");
-  await judge(page, "session-gone", { text: "Missing or expired OAuth session.", alert: true });
+  await judge(page, "session-gone", { text: "Your sign-in timed out.", alert: true });
+  await page.getByText("Missing or expired OAuth session.").waitFor(SLOW);
   assert.equal(await page.locator("#page-link").textContent(), "Back to Photo Album");
   assert.ok(await page.locator("#sign").isHidden());
 });
@@ -365,7 +487,8 @@ state("wrong-host", { claim: "under another name nothing can be signed", wallet:
   const { page } = await arrive(context);
   await inState(page, "wrong-host");
   await judge(page, "wrong-host", { text: `You opened this page as ${HOST} but it belongs to auth.example.org.`, alert: true });
-  assert.equal(await page.locator("#page-link").textContent(), "Go to auth.example.org");
+  assert.equal(await page.locator("body").innerText().then((text) => text.split("\n")[0]), "Do not sign. Close this page.");
+  assert.equal(await page.locator("a:visible, button:visible").filter({ hasText: "auth.example.org" }).count(), 0, "a copy gets no link that people could trust");
 });
 
 // --- leaving -----------------------------------------------------------------------------------------------
@@ -387,7 +510,9 @@ for (const [name, press, text] of [["success", "#sign", `Taking you to`], ["deni
 /** Signs in, and stays signed in as the page offers. */
 async function signIn(context, wallet, options) {
   const visit = await arriveConfirmed(context, options);
-  assert.ok(await visit.page.locator("#remember").isChecked(), "being remembered is offered, and can be declined");
+  const remember = visit.page.locator("#remember");
+  assert.ok(!(await remember.isChecked()), "nobody looked at this application, so being remembered is offered and not chosen");
+  await remember.check();
   await visit.page.locator("#sign").click();
   await arrivedAs(visit, wallet.key.address);
   await visit.page.close();
@@ -427,8 +552,8 @@ state("step-up", { claim: "what is new is marked and must be signed", wallet: ne
   const visit = await arrive(context, { scope: "profile email" });
   const { page } = visit;
   await inState(page, "step-up");
-  assert.deepEqual(await page.locator(".scopes li:visible code").allTextContents(), ["email"]);
-  await page.locator("#wallet-list button").waitFor(SLOW);
+  assert.deepEqual(await page.locator(".scopes li:visible").allInnerTexts(), ["your e-mail address, if you give one New"]);
+  await page.locator("#wallet-list .wallet").waitFor(SLOW);
   await judge(page, "step-up", { text: "asks for more than you allowed before." });
   await chooseWallet(page);
   await inState(page, "confirm");
@@ -491,16 +616,15 @@ state("keyboard", { claim: "a sign-in takes at most 12 key presses", wallet: new
 state("two-wallets", { claim: "the second wallet returns a code, and is listed first the next time", wallets: [new TestWallet({ name: "First Wallet" }), new TestWallet({ name: "Second Wallet" })] }, async (context) => {
   const visit = await arriveReady(context);
   const { page } = visit;
-  await page.locator("#wallet-list button").nth(1).waitFor(SLOW);
+  await page.locator("#wallet-list .wallet").nth(1).waitFor(SLOW);
   await judge(page, "two-wallets");
-  await page.locator("#wallet-list button", { hasText: "Second Wallet" }).click();
+  await page.locator("#wallet-list .wallet", { hasText: "Second Wallet" }).click();
   await inState(page, "confirm");
   const address = await page.locator("#account").textContent();
-  await page.locator("#remember").uncheck();
   await page.locator("#sign").click();
   await arrivedAs(visit, address);
   const { page: next } = await arriveReady(context);
-  await next.locator("#wallet-list button").nth(1).waitFor(SLOW);
+  await next.locator("#wallet-list .wallet").nth(1).waitFor(SLOW);
   assert.deepEqual(await next.locator("#wallet-list bdi").allTextContents(), ["Second Wallet", "First Wallet"]);
   assert.deepEqual(await next.evaluate(() => ({ ...localStorage })), { "countersign.last-wallet": "Ethereum example.second-wallet" });
 });

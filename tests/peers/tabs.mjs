@@ -62,16 +62,16 @@ async function browsing(settings = {}) {
 /** Signs on the page: with the wallet, or by copying if there are no scripts. */
 async function sign(page, wallet, { javaScriptEnabled = true, remember = true } = {}) {
   if (javaScriptEnabled) {
-    await page.locator("#wallet-list button", { hasText: wallet.name }).click();
+    await page.locator("#wallet-list .wallet", { hasText: wallet.name }).click();
     await confirmed(page);
-    if (!remember) await page.locator("#remember").uncheck();
+    await page.locator("#remember").setChecked(remember);
     return page.locator("#sign").click();
   }
   await page.locator("#address").fill(wallet.key.address);
   await page.locator("#get-text").click();
   await page.locator("#manual-text").filter({ hasText: "wants you to sign in" }).waitFor(SLOW);
   await page.locator("#signature").fill(await wallet.key.signMessage(await page.locator("#manual-text").textContent()));
-  if (!remember) await page.locator("#remember").uncheck();
+  await page.locator("#remember").setChecked(remember);
   return page.locator("#verify").click();
 }
 
@@ -250,7 +250,7 @@ for (const javaScriptEnabled of SCRIPTS) {
     const two = await arrive(context, { client: second, redirectUri: secondPage });
     // At each step: at the start, with the text shown, and when another wallet is wanted.
     await choose(one.page, "de");
-    if (javaScriptEnabled) await one.page.locator("#wallet-list button").click().then(() => confirmed(one.page));
+    if (javaScriptEnabled) await one.page.locator("#wallet-list .wallet").click().then(() => confirmed(one.page));
     else {
       await one.page.locator("#address").fill(wallet.key.address);
       await one.page.locator("#get-text").click();

@@ -25,6 +25,7 @@ use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::resource::ResourceRules;
 use countersign_domain::secret::Secret;
+use countersign_domain::wallet_link::WalletLink;
 use ipnet::IpNet;
 use time::Duration;
 
@@ -53,6 +54,8 @@ pub(crate) struct Config {
     pub(crate) rate_limit: bool,
     pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) wallets: WalletSettings,
+    /// The wallets that the sign-in page offers on phones.
+    pub(crate) wallet_links: Vec<WalletLink>,
     /// `None` if no mail is sent.
     pub(crate) mail: Option<SmtpSettings>,
     pub(crate) resources: ResourceRules,
@@ -183,6 +186,7 @@ impl Config {
         let ethereum_rpc = reader.read(&settings::ETHEREUM_RPC).unwrap_or_default();
         let ethereum_rpc_private = reader.read(&settings::ETHEREUM_RPC_PRIVATE).unwrap_or_default();
         let coins = reader.read(&settings::COINS);
+        let wallet_links = reader.read(&settings::WALLET_LINKS).unwrap_or_default();
         let mail = mail(&mut reader);
         let resources = reader.read(&settings::RESOURCES);
         let client_documents = reader.read(&settings::CLIENT_DOCUMENTS);
@@ -330,6 +334,7 @@ impl Config {
                 rate_limit: rate_limit?,
                 trusted_proxies,
                 wallets,
+                wallet_links,
                 mail,
                 resources: resources?,
                 client_documents,

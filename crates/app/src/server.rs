@@ -186,6 +186,7 @@ async fn start(
         session_key: secret.derive::<64>("session cookie"),
         form_key: FormKey::new(secret.derive::<32>("page forms")),
         template_directory: config.template_directory.clone(),
+        wallet_links: config.wallet_links.clone(),
         playground: config.playground,
         dev: config.dev,
         metrics: Arc::clone(&metrics),

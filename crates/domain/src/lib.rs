@@ -71,6 +71,7 @@ pub mod token;
 pub mod user_info;
 pub mod wallet;
 pub mod wallet_change;
+pub mod wallet_link;
 pub mod wallet_name;
 
 #[cfg(test)]

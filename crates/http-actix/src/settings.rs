@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use countersign_domain::form_key::FormKey;
 use countersign_domain::secret::SecretHash;
+use countersign_domain::wallet_link::WalletLink;
 use countersign_metrics::Metrics;
 use countersign_ports::Clock;
 use ipnet::IpNet;
@@ -29,6 +30,8 @@ pub struct HttpSettings {
     pub form_key: FormKey,
     /// A folder whose templates and assets replace the embedded ones.
     pub template_directory: Option<PathBuf>,
+    /// The wallets that open an application on a phone.
+    pub wallet_links: Vec<WalletLink>,
     /// Is there a playground?
     pub playground: bool,
     /// Is this a development server, which throws its data away at the end? Every page then says so.

@@ -10,6 +10,7 @@ use actix_web::HttpRequest;
 use actix_web::web::Bytes;
 use countersign_domain::email::EmailAddress;
 use countersign_domain::form_key::FormKey;
+use countersign_domain::wallet_link::WalletLink;
 use countersign_metrics::Metrics;
 use countersign_ports::Clock;
 use countersign_usecases::Context;
@@ -39,6 +40,7 @@ pub(crate) struct AppState {
     pub(crate) polls: Polls,
     pub(crate) request_ids: RequestIds,
     pub(crate) registration: Registration,
+    pub(crate) wallet_links: Vec<WalletLink>,
     pub(crate) playground: bool,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) shows_metrics: bool,
@@ -60,7 +62,12 @@ impl AppState {
         let site = Site {
             host: public_url.authority(),
             base: public_url.path(),
-            features: Features { account: true, playground: settings.playground, dev: settings.dev },
+            features: Features {
+                account: true,
+                playground: settings.playground,
+                dev: settings.dev,
+                trial: settings.dev || public_url.is_loopback(),
+            },
             address_hints: &context.wallets.address_hints(),
             contract_chains: &context.wallets.contract_chains(),
         };
@@ -84,6 +91,7 @@ impl AppState {
             openapi: OnceLock::new(),
             docs: InEachLanguage::default(),
             registration: settings.registration,
+            wallet_links: settings.wallet_links,
             playground: settings.playground,
             metrics: settings.metrics,
             own_clock: settings.own_clock,

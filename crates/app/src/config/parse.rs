@@ -1,6 +1,7 @@
 //! Parses the text of each setting. An error is a fragment that says what is wrong and never repeats the
 //! text.
 
+use std::fmt::Display;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
@@ -10,6 +11,7 @@ use countersign_domain::client_assertion::AssertionAudience;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::resource::{DeclaredResource, OpenTo};
 use countersign_domain::secret::Secret;
+use countersign_domain::wallet_link::WalletLink;
 use ipnet::IpNet;
 use time::Duration;
 use tracing_subscriber::EnvFilter;
@@ -117,6 +119,28 @@ pub(super) fn resources(text: &str) -> Result<Vec<DeclaredResource>, String> {
         Ok(DeclaredResource { uri: uri.to_owned(), open_to })
     };
     entries(text).map(read).collect()
+}
+
+pub(super) fn wallet_links(text: &str) -> Result<Vec<WalletLink>, String> {
+    let mut found: Vec<WalletLink> = Vec::new();
+    for (number, entry) in entries(text).enumerate() {
+        let refused = |reason: &dyn Display| Err(format!("entry {}: {reason}", number + 1));
+        let Some((name, template)) = entry.split_once('=') else {
+            return refused(&"it does not begin with a name and an =");
+        };
+        let link = match WalletLink::new(name, template.trim()) {
+            Ok(link) => link,
+            Err(rejected) => return refused(&rejected),
+        };
+        if found.iter().any(|other| other.name() == link.name()) {
+            return refused(&"the name is taken");
+        }
+        found.push(link);
+    }
+    if found.len() > WalletLink::MOST {
+        return Err(format!("more than {} wallets", WalletLink::MOST));
+    }
+    Ok(found)
 }
 
 pub(super) fn networks(text: &str) -> Result<Vec<IpNet>, String> {

@@ -10,6 +10,7 @@ use countersign_domain::client_assertion::AssertionAudience;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::resource::DeclaredResource;
 use countersign_domain::secret::Secret;
+use countersign_domain::wallet_link::WalletLink;
 use ipnet::IpNet;
 use time::Duration;
 
@@ -27,7 +28,7 @@ pub(crate) const CONFIG_DOC: &str =
     "The settings file; without this, `countersign.toml` in the working directory, if it exists";
 
 /// All settings, in the order in which people read about them.
-pub(crate) static ALL: [&Spec; 35] = [
+pub(crate) static ALL: [&Spec; 36] = [
     &BIND.spec,
     &PUBLIC_URL.spec,
     &DATABASE_URL.spec,
@@ -49,6 +50,7 @@ pub(crate) static ALL: [&Spec; 35] = [
     &ETHEREUM_RPC.spec,
     &ETHEREUM_RPC_PRIVATE.spec,
     &COINS.spec,
+    &WALLET_LINKS.spec,
     &SMTP_URL.spec,
     &MAIL_FROM.spec,
     &CLIENT_DOCUMENTS.spec,
@@ -341,6 +343,24 @@ pub(crate) static COINS: Setting<Vec<Coin>> = Setting {
         privacy: Privacy::Public,
     },
     parse: parse::coins,
+};
+
+pub(crate) static WALLET_LINKS: Setting<Vec<WalletLink>> = Setting {
+    spec: Spec {
+        name: "wallet_links",
+        file_key: None,
+        doc: "The wallets that the sign-in page offers on a phone whose browser has none. Wallets on phones \
+              have browsers of their own: the link opens the application there (its `client_uri`, if you \
+              registered the client), and the person starts again. `{url}` is the application's address, \
+              `{bare_url}` the same without `https://`: `MetaMask=https://link.metamask.io/dapp/{bare_url}, \
+              Phantom=https://phantom.app/ul/browse/{url}?ref={url}`. The wallet learns which application \
+              the person comes from, and nothing of the sign-in. Write a comma in a link as %2C. In the \
+              settings file it may be a list.",
+        takes: "name=link, separated by commas; at most 8, each an https address with {url} or {bare_url} after its host",
+        preset: Preset::Absent("none; the page says what to do in words"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::wallet_links,
 };
 
 pub(crate) static SMTP_URL: Setting<SmtpUrl> = Setting {

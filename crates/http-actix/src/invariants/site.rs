@@ -223,6 +223,7 @@ impl Site {
             session_key: [9; 64],
             form_key: FormKey::new([4; 32]),
             template_directory: None,
+            wallet_links: Vec::new(),
             playground: false,
             dev: false,
             metrics: Arc::new(crate::metrics("0", Box::new(Nothing))),

@@ -1,7 +1,9 @@
 //! What the sign-in page shows.
 
+use countersign_domain::public_url::PublicUrl;
 use countersign_domain::scope::ScopeSet;
 use countersign_domain::wallet::WalletAccount;
+use countersign_domain::wallet_link::WalletLink;
 use countersign_usecases::sign_in::describe_sign_in::ClientShown;
 use serde::Serialize;
 
@@ -57,6 +59,9 @@ pub(crate) struct ClientContext {
     pub(crate) tos_uri: Option<Place>,
     pub(crate) self_registered: bool,
     pub(crate) described_at: Option<Place>,
+    /// The wallets that open the client on a phone, each with its link. Only clients that the operator
+    /// vouches for have any.
+    pub(crate) wallet_links: Vec<HintContext>,
 }
 
 #[derive(PartialEq, Eq, Hash, Serialize)]
@@ -84,18 +89,26 @@ pub(crate) struct HintContext {
 
 impl ClientContext {
     /// `None` is our own account page. Its name is our host.
-    pub(crate) fn of<'a>(client: Option<ClientShown>, host: &'a str, values: &mut Values<'a>) -> Self {
+    pub(crate) fn of<'a>(
+        client: Option<ClientShown>,
+        public_url: &'a PublicUrl,
+        links: &'a [WalletLink],
+        values: &mut Values<'a>,
+    ) -> Self {
         let Some(ClientShown { name, uri, policy_uri, tos_uri, self_registered, described_at }) = client
         else {
+            let account = (!links.is_empty()).then(|| public_url.join("/account"));
             return Self {
-                name: values.place(host),
+                name: values.place(public_url.authority()),
                 uri: None,
                 policy_uri: None,
                 tos_uri: None,
                 self_registered: false,
                 described_at: None,
+                wallet_links: wallet_links(account.as_deref(), links, values),
             };
         };
+        let wallet_links = wallet_links(uri.as_deref(), links, values);
         let mut place = |value: String| values.place(value);
         Self {
             name: place(name),
@@ -104,8 +117,22 @@ impl ClientContext {
             tos_uri: tos_uri.map(&mut place),
             self_registered,
             described_at: described_at.map(&mut place),
+            wallet_links,
         }
     }
+}
+
+fn wallet_links<'a>(
+    address: Option<&str>,
+    links: &'a [WalletLink],
+    values: &mut Values<'a>,
+) -> Vec<HintContext> {
+    let Some(address) = address else { return Vec::new() };
+    let mut open = |link: &'a WalletLink| HintContext {
+        name: values.place(link.name()),
+        text: values.place(link.to(address)),
+    };
+    links.iter().map(&mut open).collect()
 }
 
 impl RememberedContext {

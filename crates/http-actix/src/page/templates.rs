@@ -23,6 +23,7 @@ pub(crate) use texts::fill;
 
 mod assets;
 mod folder;
+mod lean;
 mod outline;
 mod texts;
 mod written;
@@ -103,6 +104,9 @@ pub(crate) struct Features {
     pub(crate) account: bool,
     pub(crate) playground: bool,
     pub(crate) dev: bool,
+    /// Is the server there to be tried out, with `serve --dev` or because only its own machine reaches it?
+    /// Then every page links to what developers need. Customers do not need that.
+    pub(crate) trial: bool,
 }
 
 /// The templates, the texts, and the assets by their hashed names.
@@ -167,10 +171,11 @@ impl Templates {
                     if is_theirs {
                         refuse_outdated(&file, &page)?;
                     }
-                    pages.push((file.to_string(), page));
+                    pages.push((file.to_string(), if is_theirs { page } else { lean::page(&file, page) }));
                     replaced.extend(is_theirs.then(|| file.to_string()));
                 }
                 Some(name) => {
+                    let bytes = if is_theirs { bytes } else { lean::asset(name, bytes) };
                     sources.insert(name.to_owned(), bytes);
                 }
             }
@@ -332,7 +337,7 @@ fn refuse_outdated(file: &str, page: &str) -> Result<(), TemplateError> {
 /// Reads an operator's folder as the server does at start. The returned warnings do not stop the server.
 pub fn check_templates(folder: &Path, modules: &[PageModule]) -> Result<Vec<String>, TemplateError> {
     let folder = Folder::read(Some(folder))?;
-    let features = Features { account: true, playground: true, dev: false };
+    let features = Features { account: true, playground: true, dev: false, trial: true };
     let site = Site { host: "", base: "", features, address_hints: &[], contract_chains: &[] };
     let templates = Templates::with(&folder, site, modules)?;
     let known = Known { texts: templates.texts.tree(Language::English), assets: &templates.paths };

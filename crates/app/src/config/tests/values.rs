@@ -86,6 +86,26 @@ fn each_setting_says_what_it_takes() {
             "name=Bitcoin chain=bip122:000000000019d6689c085ae165831e93 magic=x p2pkh=0",
             "coin 1: the chain bip122:000000000019d6689c085ae165831e93 is already known; coins takes",
         ),
+        (
+            "WALLET_LINKS",
+            "https://w.example",
+            "entry 1: it does not begin with a name and an =; wallet_links takes",
+        ),
+        (
+            "WALLET_LINKS",
+            "A=https://a.example/{url},B=http://b.example/{url}",
+            "entry 2: the link is not an https address of 500 characters at most; wallet_links takes",
+        ),
+        (
+            "WALLET_LINKS",
+            "A=https://{url}/",
+            "entry 1: the link must hold {url} or {bare_url} after its host",
+        ),
+        (
+            "WALLET_LINKS",
+            "A=https://a.example/{url},A=https://b.example/{url}",
+            "entry 2: the name is taken; wallet_links takes name=link",
+        ),
         ("LOG", "inof", "\"inof\" is not a level; log takes error, warn, info"),
         ("LOG", "a=b=c", "log takes error, warn, info"),
         ("LOG_ADDRESSES", "none", "\"none\": no such amount; log_addresses takes network or full"),
@@ -115,4 +135,24 @@ fn a_bad_secret_is_told_without_its_value() {
     for line in lines {
         assert!(!line.contains("hunter2") && line.contains(" takes "), "{line}");
     }
+}
+
+#[test]
+fn wallets_that_open_an_application_may_be_a_list_in_the_settings_file() {
+    let links = "wallet_links = ['MetaMask=https://link.metamask.io/dapp/{bare_url}', 'Phantom=https://phantom.app/ul/browse/{url}?ref={url}']\n";
+    let config = start().file(links).config();
+    let opened: Vec<_> =
+        config.wallet_links.iter().map(|link| (link.name(), link.to("https://shop.example/"))).collect();
+    let whole = "https%3A%2F%2Fshop.example%2F";
+    assert_eq!(
+        opened,
+        [
+            ("MetaMask", "https://link.metamask.io/dapp/shop.example/".to_owned()),
+            ("Phantom", format!("https://phantom.app/ul/browse/{whole}?ref={whole}")),
+        ]
+    );
+    let nine =
+        (0..9).map(|number| format!("W{number}=https://w.example/{{url}}")).collect::<Vec<_>>().join(",");
+    let line = about("COUNTERSIGN_WALLET_LINKS", &nine);
+    assert!(line.contains("more than 8 wallets; wallet_links takes"), "{line}");
 }

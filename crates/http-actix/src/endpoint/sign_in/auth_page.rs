@@ -104,7 +104,12 @@ pub(crate) async fn render(
     let resources = pending.access().map_or(&[][..], |access| &access.resources);
     let RequestName { client_id, redirect_uri, state: client_state } = pending.requester.name();
     let page = SignInPage {
-        client: ClientContext::of(sign_in.client, context.policy.public_url.authority(), &mut values),
+        client: ClientContext::of(
+            sign_in.client,
+            &context.policy.public_url,
+            &state.wallet_links,
+            &mut values,
+        ),
         is_account,
         device,
         destination: values.place(state.pages.templates.destination(language, &sign_in.destination)),

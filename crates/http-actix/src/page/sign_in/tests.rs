@@ -19,6 +19,7 @@ fn everything(values: &mut Values<'static>, say: fn(&str) -> String) -> SignInPa
             tos_uri: Some(value("tos_uri")),
             self_registered: false,
             described_at: Some(value("described_at")),
+            wallet_links: vec![HintContext { name: value("wallet"), text: value("link") }],
         },
         is_account: false,
         device: Some(value("device")),
@@ -60,13 +61,14 @@ fn everything(values: &mut Values<'static>, say: fn(&str) -> String) -> SignInPa
     }
 }
 
-const CHANGES: [fn(&mut SignInPage); 24] = [
+const CHANGES: [fn(&mut SignInPage); 25] = [
     |_| {},
     |page| page.client.uri = None,
     |page| page.client.policy_uri = None,
     |page| page.client.tos_uri = None,
     |page| page.client.self_registered = true,
     |page| page.client.described_at = None,
+    |page| page.client.wallet_links.clear(),
     |page| page.is_account = true,
     |page| page.device = None,
     |page| page.scopes.clear(),

@@ -27,7 +27,7 @@ impl Site<'static> {
     pub(crate) const EXAMPLE: Self = Self {
         host: "auth.example",
         base: "",
-        features: Features { account: true, playground: false, dev: false },
+        features: Features { account: true, playground: false, dev: false, trial: false },
         address_hints: &[],
         contract_chains: &[],
     };
@@ -101,14 +101,15 @@ fn a_page_says_its_language_and_direction_and_offers_the_others() {
     }
     let english = home(Language::English, None);
     assert!(english.contains(r#"<html lang="en" dir="ltr">"#));
-    assert!(english.contains("You are at <bdi>auth.example</bdi>"), "our own host is always shown");
+    let address_bar = "Your address bar must read <bdi>auth.example</bdi>";
+    assert!(english.contains(address_bar), "a page is no proof of its own address");
     assert!(!english.contains("<select"), "where a choice cannot lead back there is none");
 }
 
 #[test]
 fn the_playground_and_the_banner_are_there_only_where_they_are_switched_on() {
     let home = |playground, dev| {
-        let features = Features { account: true, playground, dev };
+        let features = Features { account: true, playground, dev, trial: true };
         let templates = Templates::load(None, Site { features, ..Site::EXAMPLE }, &MODULES).unwrap();
         shown(&templates, Language::English, Name::Home, &json!({"issuer": "https://auth.example"}))
     };
@@ -116,6 +117,22 @@ fn the_playground_and_the_banner_are_there_only_where_they_are_switched_on() {
     assert!(!plain.contains("/playground") && !plain.contains("Development server"), "{plain}");
     assert!(home(true, false).contains(r#"href="/playground""#));
     assert!(home(false, true).contains("Development server: keys and data are throw-away"));
+}
+
+#[test]
+fn customers_see_no_links_for_developers_unless_the_server_is_a_trial() {
+    let sign_in = |trial| {
+        let features = Features { account: true, playground: true, dev: false, trial };
+        let templates = Templates::load(None, Site { features, ..Site::EXAMPLE }, &MODULES).unwrap();
+        shown(&templates, Language::English, Name::Auth, &page(&json!({})))
+    };
+    let links = [r#"href="/playground""#, r#"href="/docs""#];
+    let (trial, open) = (sign_in(true), sign_in(false));
+    assert!(
+        links.iter().all(|link| trial.contains(link)) && !links.iter().any(|link| open.contains(link)),
+        "{open}"
+    );
+    assert!(open.contains(r#"href="/account""#) && open.contains(r#"href="/verify""#), "{open}");
 }
 
 #[test]
@@ -200,8 +217,11 @@ fn a_request_for_more_than_before_lists_what_is_new_and_keeps_the_rest_at_hand()
     let html = rendered(&json!({"step_up": true, "signed_in_as": ACCOUNT, "scopes": scopes}));
     assert!(html.contains(r#"data-state="step-up""#), "{html}");
     let (new, known) = html.split_once("What it receives already").unwrap();
-    assert!(new.contains("<code>email</code>") && !new.contains("<code>profile</code>"));
-    assert!(known.contains("<code>profile</code>") && !known.contains("<code>email</code>"));
+    let (known, details) = known.split_once("Details").unwrap();
+    let (email, profile) = ("<li>your e-mail address", "<li>your wallet address, which is public");
+    assert!(new.contains(email) && !new.contains(profile));
+    assert!(known.contains(profile) && !known.contains(email));
+    assert!(details.contains("<code>profile</code> <code>email</code>"), "the names that developers know");
     assert!(html.contains(ACCOUNT));
 }
 
@@ -216,7 +236,7 @@ fn the_account_page_s_own_sign_in_asks_for_no_consent_and_has_a_way_out_in_place
 fn without_scripts_the_options_are_asked_beside_the_signature_and_belong_to_its_form() {
     let options = json!({"offer_email": true, "may_remember": true});
     assert!(
-        rendered(&options).contains(r#"id="options" hidden"#),
+        rendered(&options).contains(r#"id="options" aria-labelledby="options-heading" hidden"#),
         "they would be lost on the way to the text"
     );
     let mut at_the_signature = options;
@@ -230,7 +250,7 @@ fn without_scripts_the_options_are_asked_beside_the_signature_and_belong_to_its_
         at_the_signature[name] = json!(value);
     }
     let html = rendered(&at_the_signature);
-    assert!(html.contains(r#"<div class="options" id="options">"#), "{html}");
+    assert!(html.contains(r#"id="options" aria-labelledby="options-heading">"#), "{html}");
     for field in [
         r#"name="email" type="email" form="login-form""#,
         r#"type="checkbox" value="on" form="login-form" checked"#,
@@ -259,6 +279,32 @@ fn the_account_page_leaves_out_no_text_that_its_scripts_say() {
             assert!(!is_said(name) && !is_said(&name.replace('_', "-")), "{key} is said");
         }
     }
+}
+
+#[test]
+fn nobody_is_remembered_unasked_for_an_application_that_nobody_looked_at_or_on_a_device() {
+    let is_ticked = |more: Value| {
+        let mut page = json!({"may_remember": true});
+        page.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        rendered(&page).contains(r#"form="login-form" checked"#)
+    };
+    assert!(is_ticked(json!({})));
+    assert!(!is_ticked(json!({"device": "ABCD-EFGH"})));
+    assert!(!is_ticked(json!({"client": {"name": "A", "self_registered": true}})));
+    assert!(!is_ticked(
+        json!({"client": {"name": "A", "self_registered": false, "described_at": "b.example"}})
+    ));
+}
+
+#[test]
+fn the_wallets_that_the_operator_chose_open_the_application() {
+    let link = json!({"name": "<Wallet>", "text": "https://w.example/?u=https%3A%2F%2Fshop.example&a=\""});
+    let html = rendered(&json!({"client": {"name": "Shop", "wallet_links": [link]}}));
+    let shown = "<a class=\"button\" href=\"https:&#x2F;&#x2F;w.example&#x2F;?u=https%3A%2F%2Fshop.example&amp;a=&quot;\" \
+                 rel=\"noopener noreferrer\"><span>Open in <bdi>&lt;Wallet&gt;</bdi></span></a>";
+    let shown = [shown.to_owned(), shown.replace("&#x2F;", "/")];
+    assert!(shown.iter().any(|shown| html.contains(shown)), "{html}");
+    assert!(!rendered(&json!({})).contains("Open in"));
 }
 
 #[test]
