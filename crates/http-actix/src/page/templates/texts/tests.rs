@@ -54,32 +54,6 @@ fn every_language_has_every_text_with_the_places_that_it_has_in_english() {
     assert_eq!(files, areas * Language::ALL.len(), "every language has every file");
 }
 
-/// The table of words beside the locales, with one row for each thing, and a word for it in each language.
-#[test]
-fn the_sign_in_page_uses_the_words_of_the_glossary() {
-    let glossary = Embedded::get(&format!("{FOLDER}README.md")).unwrap();
-    let glossary = std::str::from_utf8(&glossary.data).unwrap();
-    let mut rows = glossary.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
-    let languages: Vec<Language> = rows
-        .next()
-        .unwrap()
-        .split(" | ")
-        .map(|name| Language::ALL.into_iter().find(|language| language.own_name() == name).expect(name))
-        .collect();
-    assert_eq!(languages, Language::ALL, "every language has a column");
-    let mut words = 0;
-    for row in rows {
-        for (language, word) in languages.iter().zip(row.split(" | ")).skip(1) {
-            let texts = file(&format!("{FOLDER}{}/auth.json", language.tag())).unwrap();
-            let word = word.to_lowercase();
-            let is_used = texts.values().any(|text| text.to_lowercase().contains(&word));
-            assert!(is_used, "{language:?}: {word}");
-            words += 1;
-        }
-    }
-    assert!(words > 80, "{words}");
-}
-
 #[test]
 fn what_a_language_lacks_is_english() {
     let texts = Texts::load(&Folder::default()).unwrap();
