@@ -81,7 +81,7 @@ on_both! {
             assert!(text.contains(&format!("urn:countersign:client:{}", client.id)), "{text}");
             let done = browser.login(&body).expect(303);
             assert_eq!(done.location(), format!("{}/device/done", server.public_url), "the browser gets no code");
-            assert!(browser.send(Request::get("/device/done")).expect(200).text().contains("Signed in"));
+            assert!(browser.send(Request::get("/device/done")).expect(200).text().contains("Your device is signed in"));
             let tokens = Tokens::of(device.poll(&server));
             assert_eq!(server.userinfo(&tokens.access).expect(200).field("wallet_address"), wallet.address());
             Tokens::of(server.refresh(&client, &tokens.refresh));
