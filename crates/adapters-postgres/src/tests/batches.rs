@@ -216,8 +216,8 @@ async fn a_deadlock_costs_a_batch_and_none_of_its_commands() {
     let options = PgOptions { writers: 1, patience: Duration::from_secs(20), ..PgOptions::default() };
     let parsed = crate::connection::ConnectionUrl::parse(&url).unwrap();
     let mut watcher = parsed.open().unwrap();
-    // Whoever looks first gives up. That is the writer, on a busy machine too: it looks late,
-    // by when the other one waits as well.
+    // Whoever looks first gives up. That is the writer, on a busy machine too: it looks so late that the other
+    // one waits as well by then.
     let patient = "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET deadlock_timeout = ''1500ms''', \
                    current_database()); END $$";
     sql_query(patient).execute(&mut watcher).unwrap();
