@@ -5,13 +5,15 @@
 //! A block of commands that cannot run here comes after a line `<!-- not run: why -->`.
 
 use std::fs::{self, File};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use countersign_tests::Database;
 use countersign_tests::server::{binary, free_port, project, signal};
+use countersign_tests::{Database, Site};
 use tempfile::TempDir;
 
 /// Documents for people who change Countersign itself, and one whose programs have a test of their own.
@@ -179,10 +181,14 @@ impl Terminal {
         );
         let server = self.shell(&commands, log.into(), errors.into()).spawn().unwrap();
         self.servers.push((port, server));
+        let site = Site {
+            address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
+            public_url: format!("http://localhost:{port}"),
+            secrets: Arc::default(),
+        };
         let ready = (0..300).any(|_| {
             thread::sleep(Duration::from_millis(50));
-            let probe = format!("curl -fsS -o /dev/null http://127.0.0.1:{port}/health/ready");
-            Command::new("sh").args(["-c", &probe]).stderr(Stdio::null()).status().unwrap().success()
+            site.is_ready()
         });
         let said = || fs::read_to_string(self.state.path().join(format!("{port}.log"))).unwrap();
         assert!(ready, "the server did not start:\n{}", said());

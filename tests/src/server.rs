@@ -11,7 +11,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::database::Database;
-use crate::http::{Connection, Request};
 use crate::site::Site;
 
 /// The operator's secret in tests: 32 bytes in base64url.
@@ -165,13 +164,6 @@ impl Server {
             );
             thread::sleep(Duration::from_millis(20));
         }
-    }
-
-    /// Does `/health/ready` return 200?
-    pub fn is_ready(&self) -> bool {
-        let request = Request::get(&format!("{}/health/ready", self.base_path()));
-        let answer = |mut connection: Connection| connection.send_last(&self.authority(), &request);
-        Connection::open(self.address).and_then(answer).is_ok_and(|response| response.status == 200)
     }
 
     /// The process's id.

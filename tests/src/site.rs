@@ -158,6 +158,13 @@ impl Site {
         Url::parse(&self.public_url).unwrap().path().trim_end_matches('/').to_owned()
     }
 
+    /// Does `/health/ready` return 200?
+    pub fn is_ready(&self) -> bool {
+        let request = Request::get(&format!("{}/health/ready", self.base_path()));
+        let answer = |mut connection: Connection| connection.send_last(&self.authority(), &request);
+        Connection::open(self.address).and_then(answer).is_ok_and(|response| response.status == 200)
+    }
+
     /// Sends a request on a new connection.
     #[track_caller]
     pub fn send(&self, request: &Request) -> Response {

@@ -39,9 +39,13 @@ pub(crate) enum ClientChange {
     Deleted,
 }
 
-/// A key was made.
-pub(crate) fn key_made(key: &SealedKey) {
+/// A key was made or withdrawn.
+pub(crate) fn key(key: &SealedKey, change: KeyChange) {
     let (uid, sudo_uid) = operator();
+    let message = match change {
+        KeyChange::Made => "signing key made",
+        KeyChange::Withdrawn => "signing key withdrawn",
+    };
     tracing::info!(
         target: TARGET,
         {
@@ -50,23 +54,15 @@ pub(crate) fn key_made(key: &SealedKey) {
             operator.uid = uid,
             operator.sudo_uid = sudo_uid
         },
-        "signing key made"
+        "{message}"
     );
 }
 
-/// A key was withdrawn.
-pub(crate) fn key_withdrawn(key: &SealedKey) {
-    let (uid, sudo_uid) = operator();
-    tracing::info!(
-        target: TARGET,
-        {
-            key.id = %key.kid,
-            key.algorithm = %key.algorithm,
-            operator.uid = uid,
-            operator.sudo_uid = sudo_uid
-        },
-        "signing key withdrawn"
-    );
+/// What happened to a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeyChange {
+    Made,
+    Withdrawn,
 }
 
 /// Migrations ran.

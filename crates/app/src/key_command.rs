@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use crate::change_log;
+use crate::change_log::{self, KeyChange};
 use crate::cli::{KeyCommand, Output};
 use crate::config::Config;
 use crate::failure::Failure;
@@ -117,13 +117,13 @@ async fn rotate(
                 "{name} was rotated by someone else in the meantime: nothing was done"
             )));
         };
-        change_log::key_made(&key);
+        change_log::key(&key, KeyChange::Made);
         made = true;
         if at_once {
             // Only after the new key exists: at every moment some key must be able to sign.
             for old in good_keys(&stored, algorithm) {
                 if store.withdraw_signing_key(&old.kid, now).await.map_err(|error| failed(&error))? {
-                    change_log::key_withdrawn(old);
+                    change_log::key(old, KeyChange::Withdrawn);
                 }
             }
         }
@@ -196,7 +196,7 @@ async fn retire(
     if !store.withdraw_signing_key(kid, now).await.map_err(|error| failed(&error))? {
         return Err(Failure::Failed(format!("the key {kid} was withdrawn by someone else in the meantime")));
     }
-    change_log::key_withdrawn(key);
+    change_log::key(key, KeyChange::Withdrawn);
     Ok(match output {
         Output::Table => writeln!(out, "withdrew {kid}"),
         Output::Json => writeln!(out, "{}", json!({ "kid": kid, "state": KeyState::Withdrawn.name() })),
