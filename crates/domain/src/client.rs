@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use time::OffsetDateTime;
 
+use crate::admission::ClientAccess;
 use crate::grant_type::GrantType;
 use crate::id::ClientId;
 use crate::own_origin::OwnOrigin;
@@ -29,6 +30,8 @@ pub struct Client {
     pub document: Option<String>,
     /// The resources that the operator opened to it by name. Neither a registration nor a document sets them.
     pub resources: Vec<String>,
+    /// Whom it lets in, and which of their groups it is told.
+    pub access: ClientAccess,
     /// The hash of the token that opens its configuration (RFC 7592).
     pub registration_token: SecretHash,
     /// When it was registered, in whole seconds.

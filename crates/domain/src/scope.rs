@@ -17,13 +17,22 @@ pub enum Scope {
     Wallets,
     /// What the wallet signed, so that the client can check it itself.
     WalletProof,
+    /// The groups that the user is in, as far as the operator releases them to the client.
+    Groups,
 }
 
 impl Scope {
     /// All scopes, in the order in which sets are printed. Storage uses the index in this list, so new scopes
     /// go at the end.
-    pub const ALL: [Self; 6] =
-        [Self::OpenId, Self::Profile, Self::Email, Self::OfflineAccess, Self::Wallets, Self::WalletProof];
+    pub const ALL: [Self; 7] = [
+        Self::OpenId,
+        Self::Profile,
+        Self::Email,
+        Self::OfflineAccess,
+        Self::Wallets,
+        Self::WalletProof,
+        Self::Groups,
+    ];
 
     /// The name on the wire.
     pub const fn name(self) -> &'static str {
@@ -34,6 +43,7 @@ impl Scope {
             Self::OfflineAccess => "offline_access",
             Self::Wallets => "wallets",
             Self::WalletProof => "wallet_proof",
+            Self::Groups => "groups",
         }
     }
 
@@ -166,13 +176,13 @@ mod tests {
     #[test]
     fn the_bits_that_storage_keeps_never_change_their_meaning() {
         let bits: Vec<u8> = Scope::ALL.iter().map(|scope| ScopeSet::of(&[*scope]).bits()).collect();
-        assert_eq!(bits, [1, 2, 4, 8, 16, 32]);
+        assert_eq!(bits, [1, 2, 4, 8, 16, 32, 64]);
         assert_eq!(
             Scope::ALL.map(Scope::name),
-            ["openid", "profile", "email", "offline_access", "wallets", "wallet_proof"]
+            ["openid", "profile", "email", "offline_access", "wallets", "wallet_proof", "groups"]
         );
-        assert_eq!(ScopeSet::from_bits(63), Some(ScopeSet::of(&Scope::ALL)));
-        assert_eq!(ScopeSet::from_bits(64), None);
+        assert_eq!(ScopeSet::from_bits(127), Some(ScopeSet::of(&Scope::ALL)));
+        assert_eq!(ScopeSet::from_bits(128), None);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Registered clients.
 
 use async_trait::async_trait;
+use countersign_domain::admission::{AccessRule, Release};
 use countersign_domain::client::Client;
 use countersign_domain::id::ClientId;
 
@@ -56,13 +57,24 @@ impl ResourceChange {
     }
 }
 
+/// Decides whom a client lets in, and which of their groups it is told.
+#[derive(Clone, Debug)]
+pub struct ChangeAccess {
+    /// The client.
+    pub client: ClientId,
+    /// The client's own rule; `None` if it follows the setting.
+    pub rule: Option<AccessRule>,
+    /// Which groups it is told; `None` leaves that as it is.
+    pub release: Option<Release>,
+}
+
 /// Registered clients.
 #[async_trait]
 pub trait ClientStore: Send + Sync {
     /// Stores a new client. Guard: its id is free. Durable before the answer.
     async fn register_client(&self, command: RegisterClient) -> Result<Registered, StoreError>;
 
-    /// Replaces everything about a client except its id, `created_at` and `resources`. The answer says
+    /// Replaces everything about a client except its id, `created_at`, `resources` and `access`. The answer says
     /// whether the client existed. Durable before the answer; from then on every replica finds the new
     /// values.
     async fn update_client(&self, client: Client) -> Result<bool, StoreError>;
@@ -71,6 +83,10 @@ pub trait ClientStore: Send + Sync {
     /// lost. Everything else about the client stays. The answer says whether the client existed. Idempotent.
     /// Durable before the answer; from then on every replica finds the new list.
     async fn change_resources(&self, command: ChangeResources) -> Result<bool, StoreError>;
+
+    /// Decides whom a client lets in. Everything else about the client stays. The answer says whether the
+    /// client existed. Idempotent. Durable before the answer; from then on every replica finds the new rule.
+    async fn change_access(&self, command: ChangeAccess) -> Result<bool, StoreError>;
 
     /// Deletes a client with all its grants and consents, atomically. From then on none of its codes and
     /// tokens is found. Grants and consents that name this id are deleted even if the client does not exist.

@@ -1,22 +1,24 @@
 //! The whole storage port.
 
 use crate::{
-    AccountStore, ClientStore, KeyStore, LoginStore, ReplayStore, RequestStore, SessionStore, TokenStore,
-    Upkeep, WalletStore,
+    AccountStore, BlockStore, ClientStore, GroupStore, KeyStore, LoginStore, PeopleStore, ReplayStore,
+    RequestStore, SessionStore, TokenStore, Upkeep, WalletStore,
 };
 
 /// The whole storage port: implement its traits, and this one follows.
-pub trait Storage: ClientStore + DirectStorage {}
+pub trait Storage: ClientStore + BlockStore + DirectStorage {}
 
-impl<T> Storage for T where T: ClientStore + DirectStorage {}
+impl<T> Storage for T where T: ClientStore + BlockStore + DirectStorage {}
 
-/// The storage port except the clients. Use-cases may call it directly. Clients are remembered, so in the
-/// server one type alone may read and change them.
+/// The storage port except the clients and the blocks. Use-cases may call it directly. Clients are remembered,
+/// and so is whether anything is blocked; in the server one type alone may read and change each of them.
 pub trait DirectStorage:
     LoginStore
     + WalletStore
     + SessionStore
     + AccountStore
+    + GroupStore
+    + PeopleStore
     + TokenStore
     + RequestStore
     + KeyStore
@@ -30,6 +32,8 @@ impl<T> DirectStorage for T where
         + WalletStore
         + SessionStore
         + AccountStore
+        + GroupStore
+        + PeopleStore
         + TokenStore
         + RequestStore
         + KeyStore

@@ -79,8 +79,8 @@ pub trait Upkeep: Send + Sync {
     /// Deletes users that no client was ever told about, with their wallet and their consents, atomically for
     /// each user. A user is known for good once a code of theirs was redeemed, whatever becomes of its grant
     /// and its client. Of the others, users stay, and are looked at again later, if they have a stored grant
-    /// of any kind, a login session, an e-mail address or a second wallet. Users from before this was
-    /// recorded count as known. A login of the wallet at the same time happens entirely before, and the user
+    /// of any kind, a login session, an e-mail address or a second wallet, or if the operator put them into a
+    /// group or blocked them. Users from before this was recorded count as known. A login of the wallet at the same time happens entirely before, and the user
     /// stays, or entirely after, and creates a new user.
     async fn forget_unused(&self, command: ForgetUnused) -> Result<Purged, StoreError>;
 

@@ -1,11 +1,13 @@
 //! What every use-case works with: the ports and the operator's policy.
 
+pub mod blocks;
 pub mod clients;
 pub mod remembered_access;
 
 use std::fmt;
 use std::sync::Arc;
 
+use countersign_domain::admission::AccessRule;
 use countersign_domain::challenge::TextKey;
 use countersign_domain::client::Client;
 use countersign_domain::client_assertion::AssertionAudience;
@@ -20,6 +22,7 @@ use countersign_ports::{
     Clock, DirectStorage, Entropy, Fetcher, JwsReader, Mailer, TokenSigner, WalletVerifier,
 };
 
+use blocks::Blocks;
 use clients::Clients;
 use remembered_access::RememberedAccess;
 
@@ -60,10 +63,12 @@ use remembered_access::RememberedAccess;
 /// ```
 #[derive(Clone)]
 pub struct Context {
-    /// Stores everything that lasts, except the clients.
+    /// Stores everything that lasts, except the clients and the blocks.
     pub storage: Arc<dyn DirectStorage>,
     /// The clients.
     pub clients: Clients,
+    /// The blocks.
+    pub blocks: Blocks,
     /// The access tokens that were presented recently, for [`Context::find_access`].
     pub access: Arc<RememberedAccess>,
     /// Verifies wallet signatures.
@@ -120,6 +125,8 @@ pub struct Policy {
     pub public_url: PublicUrl,
     /// How long things live.
     pub lifetimes: Lifetimes,
+    /// The rule of clients that have none of their own.
+    pub default_access: AccessRule,
     /// The resources that tokens are issued for, and for which clients.
     pub resources: ResourceRules,
     /// Are clients accepted that did not register, but are described by a document of their own?

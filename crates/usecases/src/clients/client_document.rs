@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use countersign_domain::admission::ClientAccess;
 use countersign_domain::client::{
     AuthenticationMethod, Client, ClientAuthentication, ClientOrigin, DisplayMetadata,
 };
@@ -187,6 +188,7 @@ async fn describe(context: &Context, url: &DocumentUrl) -> Result<Client, Docume
         origin: ClientOrigin::Document,
         document: Some(url.as_str().to_owned()),
         resources: Vec::new(),
+        access: ClientAccess::default(),
         registration_token: SecretHash::of(&nobodys_token),
         created_at: now.replace_nanosecond(0).unwrap_or(now),
     })

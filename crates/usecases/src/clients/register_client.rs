@@ -1,5 +1,6 @@
 //! A client registers (RFC 7591).
 
+use countersign_domain::admission::ClientAccess;
 use countersign_domain::client::{AuthenticationMethod, Client, ClientAuthentication, ClientOrigin};
 use countersign_domain::id::ClientId;
 use countersign_domain::redirect_uri::RedirectUriRejected;
@@ -77,6 +78,7 @@ async fn register(
         origin,
         document: None,
         resources,
+        access: ClientAccess::default(),
         registration_token: SecretHash::of(&registration_token),
         created_at: now.replace_nanosecond(0).unwrap_or(now),
     };

@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use countersign_domain::client::Client;
 use countersign_domain::id::ClientId;
-use countersign_ports::{ChangeResources, ClientStore, Clock, RegisterClient, Registered, StoreError};
+use countersign_ports::{
+    ChangeAccess, ChangeResources, ClientStore, Clock, RegisterClient, Registered, StoreError,
+};
 
 /// How long a client is remembered, counted from just before it was read.
 const USED_FOR: Duration = Duration::from_millis(200);
@@ -87,6 +89,14 @@ impl Clients {
     /// replica knows the change.
     pub async fn change_resources(&self, command: ChangeResources) -> Result<bool, StoreError> {
         let changed = self.storage.change_resources(command).await;
+        self.wait_until_forgotten().await;
+        changed
+    }
+
+    /// Decides whom a client lets in. The answer says whether the client exists. By then every replica knows
+    /// the change.
+    pub async fn change_access(&self, command: ChangeAccess) -> Result<bool, StoreError> {
+        let changed = self.storage.change_access(command).await;
         self.wait_until_forgotten().await;
         changed
     }

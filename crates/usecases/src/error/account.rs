@@ -86,6 +86,9 @@ impl Refuse for ChangeWalletsError {
                 Code::AccessDenied,
                 format!("{} of the other wallet", Reason::Signature.message()),
             ),
+            Self::NotAdmitted => {
+                OAuthError::new(Code::AccessDenied, "this server does not admit this wallet")
+            }
             Self::SignerUnknown => OAuthError::new(Code::Conflict, "wallet_address has never signed in here"),
             Self::BelongsToAnother => {
                 OAuthError::new(Code::Conflict, "the other wallet belongs to another user")
