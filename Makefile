@@ -156,6 +156,11 @@ bench-quick: bench-build ## Measure every step at 64 connections for two minutes
 	@$(say) "Measuring: about two minutes"
 	target/release/countersign-bench run --quick
 
+.PHONY: bench-crowd
+bench-crowd: bench-build ## Measure operators' commands and sign-ins among ten users and among 100,000 (three minutes)
+	@$(say) "Measuring: about three minutes"
+	target/release/countersign-bench crowd
+
 .PHONY: guard
 guard: guard-build ## Hold the instructions of each step within 3 % of bench/instructions.toml (a minute once built)
 	@$(say) "Counting the instructions of each step (about a minute)"

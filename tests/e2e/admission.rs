@@ -8,9 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use countersign_tests::site::REDIRECT_URI;
-use countersign_tests::{
-    Browser, Client, Database, Parameters, Request, Response, Site, Tokens, Wallet, on_both,
-};
+use countersign_tests::{Client, Database, Parameters, Request, Response, Site, Tokens, Wallet, on_both};
 use serde_json::{Value, json};
 
 use crate::wallets::{link, unlink};
