@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { Wallet, hexlify, keccak256, verifyMessage } from "ethers";
+import { violationsOf } from "./axe.mjs";
 import { BASE, authorizeUrl, check, register, request } from "./client.mjs";
 import { PLAYGROUND, STEPS, choose, chooseWallet, developer, habit, kept, keysOf, outcome, press, run, sent, walletKeys, wire, withCode } from "./developer.mjs";
 import { SLOW, close, inState, picturesIn, project } from "./people.mjs";
@@ -29,8 +30,7 @@ async function noticed(page, step) {
 }
 
 async function accessible(page, what) {
-  const { violations } = await page.evaluate(() => window.axe.run(document, { preload: false, resultTypes: ["violations"], rules: { "target-size": { enabled: true } } }));
-  assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).slice(0, 3).join(" ")}`), [], what);
+  assert.deepEqual(await violationsOf(page), [], what);
 }
 
 // --- the wallet against ethers -----------------------------------------------------------------------------
