@@ -16,7 +16,7 @@ PEERS := tests/peers
 CLIENTS := tests/clients
 APPS := $(CLIENTS)/apps
 ORACLE := $(CLIENTS)/oracle
-# Two tests for each processor: most of them wait for clocks and disks. Browsers count twice (.config/nextest.toml).
+# Two tests for each processor: most of them wait for clocks and disks. At most two drive browsers (.config/nextest.toml).
 NEXTEST := cargo nextest run --locked --workspace --test-threads $$(( $$(nproc) * 2 )) --hide-progress-bar
 GUARD := target/debug/countersign-bench guard
 SECONDS_EACH ?= 60

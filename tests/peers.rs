@@ -62,7 +62,7 @@ fn a_developer_finds_and_tries_every_operation_in_the_documentation() {
     judge("docs.mjs", node());
 }
 
-/// Each state of the page, at three widths, light and dark: its words, its focus, and axe-core in all of
+/// Each state of the page, at four widths, light and dark: its words, its focus, and axe-core in all of
 /// them.
 #[test]
 fn every_state_of_the_page_is_told_in_words_and_axe_finds_nothing_wrong() {

@@ -3,13 +3,12 @@
 // node states.mjs http://localhost:8080 [state …]          Screenshots go to target/screenshots/states.
 
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
 import { Wallet } from "ethers";
+import { AXE, judgeLooks, violationsOf } from "./axe.mjs";
 import { BASE, check, register } from "./client.mjs";
 import { SLOW, TestWallet, arrive, arrivedAs, clientOrigin, clientPage, close, confirmed, inState, person, picturesIn, severalAtOnce } from "./people.mjs";
 
 const picture = picturesIn("target/screenshots/states");
-const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const wanted = process.argv.slice(3);
 
 const WIDTHS = [320, 390, 768, 1280];
@@ -29,24 +28,7 @@ async function judge(page, name, { text, focus, alert = false, title } = {}) {
   if (focus) assert.ok(await page.locator(focus).evaluate((element) => element === document.activeElement), `the focus is on ${focus}`);
   assert.equal(await page.locator('main [role="alert"]:not(:empty)').count(), alert ? 1 : 0, "errors, and only they, are alerts");
   if (title) assert.match(await page.title(), title);
-  for (const colorScheme of ["light", "dark"]) {
-    await page.emulateMedia({ colorScheme });
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 900 });
-      await picture(page, `${name}-${width}-${colorScheme}`);
-      const content = await page.evaluate(() => document.documentElement.scrollWidth);
-      assert.ok(content <= width, `${content} points in ${width}`);
-      assert.deepEqual(await violationsOf(page), [], `${name}, ${width}, ${colorScheme}`);
-    }
-  }
-}
-
-/** The violations that axe-core finds, with the elements that they are about. */
-async function violationsOf(page) {
-  return page.evaluate(async () => {
-    const { violations } = await window.axe.run(document, { preload: false, resultTypes: ["violations"], rules: { "target-size": { enabled: true } } });
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join("; ")}`);
-  });
+  await judgeLooks(page, name, { widths: WIDTHS, picture });
 }
 
 const states = [];
@@ -56,7 +38,7 @@ function state(name, settings, body) {
   if (wanted.length > 0 && !wanted.includes(name)) return;
   const judged = async () => {
     const context = await person({ viewport: { width: 1280, height: 900 }, eip6963: true, ...settings });
-    await context.addInitScript({ path: axe });
+    await context.addInitScript({ path: AXE });
     try {
       await body(context, settings.wallet);
     } finally {
