@@ -46,7 +46,7 @@ async fn target(store: &dyn Storage, place: usize) -> Target {
     let (user, [_, account]) = steps::user_with_two_wallets(store).await;
     let login = fixtures::remembered_login_of(account.clone());
     let session = steps::remember_by(store, &login).await;
-    let who = if place % 2 == 0 { Blocked::User(user) } else { Blocked::Wallet(account.clone()) };
+    let who = if place.is_multiple_of(2) { Blocked::User(user) } else { Blocked::Wallet(account.clone()) };
     Target { who, account, user, client: login.client, session }
 }
 
@@ -326,10 +326,11 @@ async fn join(
     added: Arc<AtomicUsize>,
 ) -> MemberAdded {
     for (group, member) in ways {
-        match store.add_member(fixtures::add_member(&group, &member)).await.unwrap() {
-            MemberAdded::Added => added.fetch_add(1, Ordering::SeqCst),
-            refused => return refused,
-        };
+        let outcome = store.add_member(fixtures::add_member(&group, &member)).await.unwrap();
+        if outcome != MemberAdded::Added {
+            return outcome;
+        }
+        added.fetch_add(1, Ordering::SeqCst);
         // A store that never waits must still give the others their turn.
         yield_now().await;
     }
