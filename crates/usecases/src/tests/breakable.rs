@@ -1,5 +1,6 @@
-//! A store that fails when it is told to, and that remembers its calls.
+//! A store that fails when it is told to, that remembers its calls, and lets others act between two of them.
 
+use std::pin::Pin;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -42,10 +43,14 @@ use super::world::World;
 /// Fails one call, after a number of calls that work.
 #[derive(Default)]
 pub(super) struct Breakable {
-    inner: MemoryStorage,
+    inner: Arc<MemoryStorage>,
     calls_left: AtomicI64,
     calls: Mutex<Vec<&'static str>>,
+    acts: Mutex<Vec<(usize, Act)>>,
 }
+
+/// What somebody else does between two calls.
+pub(super) type Act = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl Breakable {
     /// The calls since this was last asked.
@@ -53,7 +58,39 @@ impl Breakable {
         std::mem::take(&mut self.calls.lock().unwrap())
     }
 
-    fn call(&self, name: &'static str) -> Result<(), StoreError> {
+    /// What is stored, for those whose calls do not count.
+    pub(super) fn inner(&self) -> Arc<MemoryStorage> {
+        Arc::clone(&self.inner)
+    }
+
+    /// Forgets the calls so far. From now on each act happens before the call with its number.
+    pub(super) fn between(&self, acts: Vec<(usize, Act)>) {
+        self.asked();
+        *self.acts.lock().unwrap() = acts;
+    }
+
+    /// Carries out what was not reached.
+    pub(super) async fn rest(&self) {
+        let mut acts = std::mem::take(&mut *self.acts.lock().unwrap());
+        acts.sort_by_key(|(number, _)| *number);
+        for (_, act) in acts {
+            act.await;
+        }
+    }
+
+    async fn call(&self, name: &'static str) -> Result<(), StoreError> {
+        let number = self.calls.lock().unwrap().len();
+        let mut due = Vec::new();
+        self.acts.lock().unwrap().retain_mut(|(at, act)| {
+            let is_due = *at == number;
+            if is_due {
+                due.push(std::mem::replace(act, Box::pin(std::future::ready(()))));
+            }
+            !is_due
+        });
+        for act in due {
+            act.await;
+        }
         self.calls.lock().unwrap().push(name);
         if self.calls_left.fetch_sub(1, Ordering::SeqCst) == 0 {
             return Err(StoreError::Unavailable("the test pulled the plug".into()));
@@ -67,7 +104,7 @@ macro_rules! breakable {
         #[async_trait]
         impl $port for Breakable {
             $(async fn $name(&self, $($argument: $type),+) -> Result<$answer, StoreError> {
-                self.call(stringify!($name))?;
+                self.call(stringify!($name)).await?;
                 self.inner.$name($($argument),+).await
             })*
         }
@@ -159,12 +196,12 @@ impl GroupStore for Breakable {
     }
 
     async fn standing_of(&self, wallet: &WalletAccount) -> Result<Standing, StoreError> {
-        self.call("standing_of")?;
+        self.call("standing_of").await?;
         self.inner.standing_of(wallet).await
     }
 
     async fn groups_of(&self, user: UserId) -> Result<Vec<GroupName>, StoreError> {
-        self.call("groups_of")?;
+        self.call("groups_of").await?;
         self.inner.groups_of(user).await
     }
 }
@@ -184,7 +221,7 @@ impl BlockStore for Breakable {
     }
 
     async fn anything_blocked(&self) -> Result<bool, StoreError> {
-        self.call("anything_blocked")?;
+        self.call("anything_blocked").await?;
         self.inner.anything_blocked().await
     }
 
