@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use countersign_domain::admission::Block;
 use countersign_domain::grant::RevocationReason;
 use countersign_domain::id::UserId;
+use countersign_domain::scope::Scope;
 use countersign_domain::wallet::WalletAccount;
 use time::OffsetDateTime;
 
@@ -50,6 +51,8 @@ pub struct EndAccess {
     pub who: Blocked,
     /// Why; stored with the grants.
     pub reason: RevocationReason,
+    /// Grants with this scope are kept.
+    pub keeps: Option<Scope>,
     /// The time of the end.
     pub now: OffsetDateTime,
 }
@@ -87,8 +90,8 @@ pub trait BlockStore: Send + Sync {
     /// Removes a block. The answer says whether there was one.
     async fn remove_block(&self, who: &Blocked) -> Result<bool, StoreError>;
 
-    /// Revokes the live grants and deletes the sessions: all of a user's, or those that were made with the
-    /// wallet, atomically. Refused and repeated commands change nothing.
+    /// Revokes the live grants, except those that are kept, and deletes the sessions: all of a user's, or those
+    /// that were made with the wallet, atomically. Refused and repeated commands change nothing.
     async fn end_access(&self, command: EndAccess) -> Result<AccessEnded, StoreError>;
 
     /// Is any user or wallet blocked?
