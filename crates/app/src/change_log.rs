@@ -10,7 +10,6 @@ use countersign_domain::group::GroupName;
 use countersign_domain::id::ClientId;
 use countersign_domain::signing_key::SealedKey;
 use countersign_usecases::people::Who;
-use tracing::field::display;
 
 /// The target of all these lines.
 pub(crate) const TARGET: &str = "countersign::changes";
@@ -125,7 +124,7 @@ pub(crate) fn access(client: &Client) {
         target: TARGET,
         {
             client.id = %client.id,
-            rule = rule.as_ref().map(display),
+            rule = rule.as_ref().map_or_else(|| "default".to_owned(), ToString::to_string),
             release = %release,
             operator.uid = uid,
             operator.sudo_uid = sudo_uid

@@ -44,7 +44,7 @@ pub(super) fn no_user(user: UserId) -> Failure {
 }
 
 /// A user or a wallet as people read it in a sentence.
-pub(super) fn called(who: &Who) -> String {
+pub(crate) fn called(who: &Who) -> String {
     match who {
         Who::User(user) => format!("user {user}"),
         Who::Wallet(account) => format!("wallet {}", label(account)),

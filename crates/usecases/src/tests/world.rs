@@ -23,7 +23,10 @@ use countersign_domain::resource::{DeclaredResource, OpenTo, ResourceRules};
 use countersign_domain::secret::Secret;
 use countersign_domain::user_info::UserInfo;
 use countersign_domain::wallet::{AccountName, WalletAccount, WalletProof};
-use countersign_ports::{Blocked, ChangeAccess, ChangeMember, CreateGroup, Member, MemberAdded, RecognizedAccount, Storage, Verdict, VerifierError, WalletVerifier};
+use countersign_ports::{
+    Blocked, ChangeAccess, ChangeMember, CreateGroup, Member, MemberAdded, RecognizedAccount, Storage,
+    Verdict, VerifierError, WalletVerifier,
+};
 use time::Duration;
 use url::Url;
 

@@ -113,7 +113,10 @@ async fn a_document_opens_no_client_that_the_operator_closed() {
 async fn a_118_a_document_cannot_name_the_scope_of_groups() {
     for (scope, had) in [("groups email", "email"), ("groups", "openid profile email offline_access")] {
         let world = world_with(&json!({"scope": scope}));
-        assert_eq!(world.pending(&client(), &[PKCE[0], PKCE[1], ("scope", had)]).await.scope().to_string(), had);
+        assert_eq!(
+            world.pending(&client(), &[PKCE[0], PKCE[1], ("scope", had)]).await.scope().to_string(),
+            had
+        );
         let asked = request(&client(), &[PKCE[0], PKCE[1], ("scope", "groups")]);
         let error = begin_authorization(&world.context, &asked, &Browser::default()).await.unwrap_err();
         assert_eq!(error.refusal().code, OAuthErrorCode::InvalidScope, "{scope}");

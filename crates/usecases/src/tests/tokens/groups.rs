@@ -83,7 +83,11 @@ async fn a_118_the_groups_that_are_told_are_those_that_the_operator_releases_and
     ] {
         world.decide(&client, rule, release.clone()).await;
         let tokens = tokens(&world, &client, ALL).await;
-        assert_eq!(told(&world, &client, &tokens).await, [(); 4].map(|()| expected.clone()), "{rule} {release:?}");
+        assert_eq!(
+            told(&world, &client, &tokens).await,
+            [(); 4].map(|()| expected.clone()),
+            "{rule} {release:?}"
+        );
     }
 }
 
@@ -120,7 +124,8 @@ async fn userinfo_and_introspection_tell_the_groups_of_now_and_tokens_those_of_w
     world.join("friends", Member::User(user)).await;
     let [then, now] = [json!(["staff"]), json!(["friends"])];
     assert_eq!(told(&world, &client, &tokens).await, [then.clone(), then, now.clone(), now.clone()]);
-    let facts = introspect_token(&world.context, &client.credentials(), tokens.refresh_token.as_ref().unwrap());
+    let facts =
+        introspect_token(&world.context, &client.credentials(), tokens.refresh_token.as_ref().unwrap());
     assert_eq!(names(facts.await.unwrap().unwrap().groups.as_deref()), now);
     let refreshed = world.refresh(&client, &tokens).await.unwrap();
     assert_eq!(told(&world, &client, &refreshed).await, [(); 4].map(|()| json!(["friends"])));
@@ -153,7 +158,9 @@ async fn a_118_a_stored_scope_that_a_client_cannot_have_is_never_granted() {
     let device = "urn:ietf:params:oauth:grant-type:device_code";
     let client = world
         .register(RequestedMetadata {
-            grant_types: Some(["authorization_code", "refresh_token", device].map(ToOwned::to_owned).to_vec()),
+            grant_types: Some(
+                ["authorization_code", "refresh_token", device].map(ToOwned::to_owned).to_vec(),
+            ),
             ..RequestedMetadata::default()
         })
         .await;
@@ -167,7 +174,10 @@ async fn a_118_a_stored_scope_that_a_client_cannot_have_is_never_granted() {
     assert_eq!(error.refusal().code, OAuthErrorCode::InvalidScope);
     let scope = Some("profile groups".to_owned());
     let asks = DeviceAsks { credentials: client.credentials(), scope, resources: Vec::new() };
-    assert_eq!(begin_device(&world.context, asks).await.unwrap_err().refusal().code, OAuthErrorCode::InvalidScope);
+    assert_eq!(
+        begin_device(&world.context, asks).await.unwrap_err().refusal().code,
+        OAuthErrorCode::InvalidScope
+    );
     // Not even for a grant that names it.
     stored.origin = ClientOrigin::Operator;
     let operator_s = register(&world, "openid profile groups", ClientOrigin::Operator).await;
@@ -197,7 +207,8 @@ async fn groups_that_do_not_fit_into_a_token_give_none_and_burn_nothing() {
     let code = world.code(&client, "toy-ann", &[("scope", ALL)]).await;
     let user: UserId = world.user_info(&tokens).await.unwrap().subject;
     world.join("one-more", Member::User(user)).await;
-    let told_to_client = "the groups of this user do not fit into a token: ask without the scope groups, or tell the operator";
+    let told_to_client =
+        "the groups of this user do not fit into a token: ask without the scope groups, or tell the operator";
     for refused in [
         world.exchange(&client, &code).await.unwrap_err().refusal(),
         world.refresh(&client, &tokens).await.unwrap_err().refusal(),
@@ -227,7 +238,10 @@ async fn groups_are_read_once_where_they_are_needed_and_not_at_all_elsewhere() {
     world.join("staff", Member::Wallet(toy("toy-ann"))).await;
     world.decide(&client, "groups:staff", Release::OfRule).await;
     world.refresh(&client, &plain).await.unwrap();
-    assert_eq!(storage.asked(), ["change_access", "find_client", "find_refresh", "groups_of", "rotate_refresh"]);
+    assert_eq!(
+        storage.asked(),
+        ["change_access", "find_client", "find_refresh", "groups_of", "rotate_refresh"]
+    );
     world.decide(&client, "nobody", Release::OfRule).await;
     storage.asked();
 }
