@@ -22,6 +22,7 @@ mod mail;
 mod mcp;
 mod metrics;
 mod own_pages;
+mod people;
 mod playground;
 mod programs;
 mod races;
