@@ -165,7 +165,7 @@ impl Ready {
             Box::pin(async move {
                 waiting.wait(Duration::from_millis(220)).await;
                 let (reason, now) = (RevocationReason::Blocked, waiting.now());
-                ending.end_access(EndAccess { who: second, reason, now }).await.unwrap();
+                ending.end_access(EndAccess { who: second, reason, keeps: None, now }).await.unwrap();
             }),
         ]
     }
