@@ -23,6 +23,7 @@ mod mail;
 mod mcp;
 mod metrics;
 mod own_pages;
+mod people;
 mod playground;
 mod programs;
 mod races;

@@ -3,6 +3,7 @@
 
 mod client;
 pub(crate) mod flags;
+mod people;
 
 use std::path::PathBuf;
 
@@ -10,6 +11,9 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 
 pub(crate) use self::client::{ChangedClient, ClientCommand, MetadataFlags, NewClient};
+pub(crate) use self::people::{
+    AccessCommand, GroupCommand, KindChoice, NewRule, Paging, UserCommand, WalletCommand, WhoChoice,
+};
 
 /// The parsed command line.
 #[derive(Debug, Parser)]
@@ -48,6 +52,34 @@ pub(crate) enum Command {
         trial: TrialChoice,
         #[command(subcommand)]
         command: ClientCommand,
+    },
+    /// List, show, block, sign out and delete users.
+    User {
+        #[command(flatten)]
+        trial: TrialChoice,
+        #[command(subcommand)]
+        command: UserCommand,
+    },
+    /// Block single wallets, also before anybody signs in with them.
+    Wallet {
+        #[command(flatten)]
+        trial: TrialChoice,
+        #[command(subcommand)]
+        command: WalletCommand,
+    },
+    /// Put users and wallets into groups, which clients can ask for and let in.
+    Group {
+        #[command(flatten)]
+        trial: TrialChoice,
+        #[command(subcommand)]
+        command: GroupCommand,
+    },
+    /// Decide whom a client lets in, and which groups it is told.
+    Access {
+        #[command(flatten)]
+        trial: TrialChoice,
+        #[command(subcommand)]
+        command: AccessCommand,
     },
     /// List, rotate and withdraw signing keys.
     Key {
@@ -125,8 +157,9 @@ pub(crate) struct OutputChoice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Output {
     /// Aligned text, for people.
+    #[value(name = "text", alias = "table")]
     Table,
-    /// One JSON document, for scripts.
+    /// One JSON value, for scripts.
     Json,
 }
 

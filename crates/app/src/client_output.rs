@@ -1,11 +1,9 @@
 //! How clients are shown: aligned text for people, JSON with the names of RFC 7591 for scripts.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 
 use countersign_domain::client::Client;
 use countersign_domain::id::ClientId;
-use countersign_domain::readable::is_hidden;
 use countersign_domain::secret::Secret;
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_usecases::clients::register_client::RegisteredClient;
@@ -15,6 +13,7 @@ use crate::applications::Configuration;
 use crate::cli::Output;
 use crate::client_command::fields;
 use crate::table;
+use crate::terminal::visible;
 
 /// What is shown of a client, in order. `None` if a field has no value.
 type Shown = Vec<(&'static str, Option<Value>)>;
@@ -161,26 +160,6 @@ fn plain(value: &Value) -> String {
         Value::Array(entries) => entries.iter().map(plain).collect::<Vec<_>>().join(" "),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => value.to_string(),
     }
-}
-
-/// Escapes as in JSON what a terminal would obey or hide. Clients that registered themselves wrote what is shown,
-/// and their keys can hold any characters. In JSON, such characters stand only in strings.
-fn visible(text: &str) -> Cow<'_, str> {
-    let is_obeyed = |character: char| character != '\n' && is_hidden(character);
-    if !text.chars().any(is_obeyed) {
-        return Cow::Borrowed(text);
-    }
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        if is_obeyed(character) {
-            for unit in character.encode_utf16(&mut [0; 2]) {
-                escaped.push_str(&format!("\\u{unit:04x}"));
-            }
-        } else {
-            escaped.push(character);
-        }
-    }
-    Cow::Owned(escaped)
 }
 
 /// Scripts read standard output, so notes for people appear only in the table format.

@@ -28,13 +28,17 @@ mod file_system;
 mod key_command;
 mod keys;
 mod migrate;
+mod opened;
 mod operator_secret;
+mod people_command;
+mod people_output;
 mod private_file;
 mod server;
 mod shutdown;
 mod table;
 mod telemetry;
 mod templates_command;
+mod terminal;
 mod throw_away;
 mod upkeep;
 mod warnings;
@@ -83,13 +87,24 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
     let mut out = io::stdout();
     let command = cli.command.unwrap_or(Command::Serve { dev: false, clock_is_right: false });
     match &command {
-        Command::Client { trial, .. } | Command::Key { trial, .. } if trial.is_chosen => {
+        Command::Client { trial, .. }
+        | Command::User { trial, .. }
+        | Command::Wallet { trial, .. }
+        | Command::Group { trial, .. }
+        | Command::Access { trial, .. }
+        | Command::Key { trial, .. }
+            if trial.is_chosen =>
+        {
             sources.reach(&Trial::the_one()?);
         }
         Command::Serve { .. }
         | Command::Migrate
         | Command::CheckConfig
         | Command::Client { .. }
+        | Command::User { .. }
+        | Command::Wallet { .. }
+        | Command::Group { .. }
+        | Command::Access { .. }
         | Command::Key { .. }
         | Command::Challenge { .. }
         | Command::Openapi
@@ -129,6 +144,26 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
             let config = load(&sources, Purpose::Administer)?;
             let _flushed = telemetry::start(&config, Audience::Command);
             block_on(client_command::client(command, &config, &wiring, &mut out))
+        }
+        Command::User { command, .. } => {
+            let config = load(&sources, Purpose::Administer)?;
+            let _flushed = telemetry::start(&config, Audience::Command);
+            block_on(people_command::user(command, &config, &wiring, &mut out))
+        }
+        Command::Wallet { command, .. } => {
+            let config = load(&sources, Purpose::Administer)?;
+            let _flushed = telemetry::start(&config, Audience::Command);
+            block_on(people_command::wallet(command, &config, &wiring, &mut out))
+        }
+        Command::Group { command, .. } => {
+            let config = load(&sources, Purpose::Administer)?;
+            let _flushed = telemetry::start(&config, Audience::Command);
+            block_on(people_command::group(command, &config, &wiring, &mut out))
+        }
+        Command::Access { command, .. } => {
+            let config = load(&sources, Purpose::Administer)?;
+            let _flushed = telemetry::start(&config, Audience::Command);
+            block_on(people_command::access(command, &config, &wiring, &mut out))
         }
         Command::Key { command, .. } => {
             let config = load(&sources, Purpose::Administer)?;

@@ -334,6 +334,7 @@ macro_rules! storage_contract {
                 a_088_what_a_wallet_gave_ends,
                 ending_the_access_of_nobody_ends_nothing,
                 the_clients_of_ended_sessions_are_told,
+                what_is_kept_outlives_the_sessions,
                 an_opened_session_ends_without_clients,
                 a_blocked_user_changes_no_wallets,
                 a_blocked_wallet_stays_where_it_is,

@@ -9,10 +9,14 @@ use time::OffsetDateTime;
 
 use crate::group::{GroupName, GroupNameRejected};
 use crate::id::UserId;
+use crate::readable::{NameRejected, judge_name_of};
 
 /// The most bytes of group names in one token, with a quote, a quote and a comma each. A token travels in
 /// headers, and many servers refuse headers of 8 KB.
 pub const MAX_GROUPS_IN_TOKEN: usize = 4_096;
+
+/// The longest reason of a block, in characters.
+const MAX_REASON_LENGTH: usize = 200;
 
 /// Who can sign in to a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,6 +158,13 @@ pub struct Block {
     pub reason: Option<String>,
 }
 
+impl Block {
+    /// Checks a reason by the rules for the names of clients, and drops the spaces around it.
+    pub fn judge_reason(text: &str) -> Result<String, NameRejected> {
+        judge_name_of(text, MAX_REASON_LENGTH).map(str::to_owned)
+    }
+}
+
 /// How much of a token these names take.
 pub fn size_in_token(groups: &[GroupName]) -> usize {
     groups.iter().map(|group| group.as_str().len() + "\"\",".len()).sum()
@@ -220,6 +231,15 @@ mod tests {
         assert_eq!(told(None, Release::OfRule), groups(&["d"]));
         assert_eq!(told(Some("everyone"), Release::All), groups(&["a", "b", "c", "d"]));
         assert_eq!(told(Some("groups:a"), Release::parse("c,a,y").unwrap()), groups(&["a", "c"]));
+    }
+
+    #[test]
+    fn a_reason_is_one_readable_line() {
+        assert_eq!(Block::judge_reason(" lost phone, ticket 7 "), Ok("lost phone, ticket 7".to_owned()));
+        assert_eq!(Block::judge_reason(&"é".repeat(200)), Ok("é".repeat(200)));
+        for bad in ["", " ", "two\nlines", "\u{1b}[2J", "a\u{202e}b", &"é".repeat(201)] {
+            assert!(Block::judge_reason(bad).is_err(), "{bad:?}");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use countersign_domain::admission::Block;
 use countersign_domain::grant::RevocationReason;
 use countersign_domain::id::UserId;
+use countersign_domain::scope::Scope;
 use countersign_domain::wallet::WalletAccount;
 use time::OffsetDateTime;
 
@@ -51,6 +52,8 @@ pub struct EndAccess {
     pub who: Blocked,
     /// Why; stored with the grants.
     pub reason: RevocationReason,
+    /// Grants with this scope are kept.
+    pub keeps: Option<Scope>,
     /// The time of the end.
     pub now: OffsetDateTime,
 }
@@ -91,10 +94,10 @@ pub trait BlockStore: Send + Sync {
     /// Removes a block. The answer says whether there was one.
     async fn remove_block(&self, who: &Blocked) -> Result<bool, StoreError>;
 
-    /// Revokes the live grants and deletes the sessions: all of a user's, or all that were made with the wallet
-    /// (family and address), atomically. A sign-in or a continuation of a known user at the same time happens
-    /// entirely before, and ends too, or entirely after. Consents stay. A command about nobody, and a repeated
-    /// one, find nothing to end.
+    /// Revokes the live grants, except those that are kept, and deletes the sessions: all of a user's, or all
+    /// that were made with the wallet (family and address), atomically. A sign-in or a continuation of a known
+    /// user at the same time happens entirely before, and ends too, or entirely after. Consents stay. A command
+    /// about nobody, and a repeated one, find nothing to end.
     async fn end_access(&self, command: EndAccess) -> Result<AccessEnded, StoreError>;
 
     /// Is any user or wallet blocked?

@@ -91,12 +91,17 @@ pub struct Context {
     pub policy: Policy,
 }
 
-/// What the operator's commands about clients need: the part of a [`Context`] without keys, network and mail
-/// server.
+/// What the operator's commands need: the part of a [`Context`] without keys, network and mail server.
 #[derive(Clone, Copy)]
 pub struct Management<'a> {
+    /// Stores everything that lasts, except the clients and the blocks.
+    pub storage: &'a dyn DirectStorage,
     /// The clients.
     pub clients: &'a Clients,
+    /// The blocks.
+    pub blocks: &'a Blocks,
+    /// Recognizes the addresses that operators write. No signature is verified, so no chain is asked.
+    pub wallets: &'a dyn WalletVerifier,
     /// Checks the keys that a client registers.
     pub jws: &'a dyn JwsReader,
     /// The time of day, and a monotonic clock.
@@ -105,6 +110,17 @@ pub struct Management<'a> {
     pub entropy: &'a dyn Entropy,
     /// What the operator decided.
     pub policy: &'a Policy,
+}
+
+/// What it takes to tell clients that somebody's sign-in ended.
+#[derive(Clone, Copy)]
+pub struct Notifier<'a> {
+    /// Knows the clients and the issuer.
+    pub management: Management<'a>,
+    /// Signs the logout tokens.
+    pub signer: &'a dyn TokenSigner,
+    /// Posts them.
+    pub fetcher: &'a dyn Fetcher,
 }
 
 /// The keys by which the server recognizes what it issued: one for each purpose.
@@ -140,15 +156,23 @@ pub struct Policy {
 }
 
 impl Context {
-    /// The part that managing clients needs.
+    /// The part that managing clients and people needs.
     pub fn management(&self) -> Management<'_> {
         Management {
+            storage: &*self.storage,
             clients: &self.clients,
+            blocks: &self.blocks,
+            wallets: &*self.wallets,
             jws: &*self.jws,
             clock: &*self.clock,
             entropy: &*self.entropy,
             policy: &self.policy,
         }
+    }
+
+    /// The part that telling clients needs.
+    pub fn notifier(&self) -> Notifier<'_> {
+        Notifier { management: self.management(), signer: &*self.signer, fetcher: &*self.fetcher }
     }
 }
 
@@ -170,6 +194,12 @@ impl Policy {
 impl fmt::Debug for Management<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Management").field("policy", &self.policy).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Notifier<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Notifier").field("management", &self.management).finish_non_exhaustive()
     }
 }
 

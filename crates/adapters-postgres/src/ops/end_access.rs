@@ -41,14 +41,19 @@ fn end(
     HoldWallets { user, family, address }.execute(connection)?;
     let sessions: Vec<Uuid> = DeleteSessions { user, family, address }.load(connection)?;
     let reason = command.reason.name();
-    let grants = EndGrants { user, family, address, now: command.now, reason };
+    let keeps = command.keeps.map(|scope| format!(" {} ", scope.name()));
+    let grants = EndGrants { user, family, address, now: command.now, reason, keeps: keeps.as_deref() };
     let grants: Vec<(Option<Uuid>, Uuid)> = grants.load(connection)?;
+    let kept = match keeps {
+        Some(_) => KeptGrants { user, family, address }.load(connection)?,
+        None => Vec::new(),
+    };
     let ended: HashSet<Uuid> = sessions.iter().copied().collect();
     let of_session = |(session, client): &(Option<Uuid>, Uuid)| {
         let session = SessionId::from_uuid(session.filter(|session| ended.contains(session))?);
         Some((UserId::from_uuid(user), SessionClient { session, client: ClientId::from_uuid(*client) }))
     };
-    let mut clients: Vec<_> = grants.iter().filter_map(of_session).collect();
+    let mut clients: Vec<_> = grants.iter().chain(&kept).filter_map(of_session).collect();
     clients.sort_unstable();
     clients.dedup();
     let count = |rows: usize| u64::try_from(rows).unwrap_or(u64::MAX);
@@ -91,9 +96,22 @@ statement! {
         address: Option<&'a str> as Nullable<Text>,
         now: OffsetDateTime as Timestamptz,
         reason: &'static str as Text,
+        keeps: Option<&'a str> as Nullable<Text>,
     } -> (Nullable<SqlUuid>, SqlUuid) = "\
         UPDATE grants SET revoked_at = :now, revocation_reason = :reason \
         WHERE user_id = :user AND (:family IS NULL OR (family = :family AND address = :address)) \
-          AND revoked_at IS NULL \
+          AND revoked_at IS NULL AND (:keeps IS NULL OR strpos(' ' || scope || ' ', :keeps) = 0) \
         RETURNING session_id, client_id"
+}
+
+statement! {
+    /// Their clients are told that the sessions ended, as those of the grants that ended.
+    KeptGrants<'a> {
+        user: Uuid as SqlUuid,
+        family: Option<&'a str> as Nullable<Text>,
+        address: Option<&'a str> as Nullable<Text>,
+    } -> (Nullable<SqlUuid>, SqlUuid) = "\
+        SELECT session_id, client_id FROM grants \
+        WHERE user_id = :user AND (:family IS NULL OR (family = :family AND address = :address)) \
+          AND revoked_at IS NULL"
 }

@@ -37,11 +37,16 @@ fn end(
     let (family, address) = (wallet.map(|wallet| &*wallet.family), wallet.map(|wallet| &*wallet.address));
     let sessions: Vec<Vec<u8>> = DeleteSessions { user, family, address }.load(connection)?;
     let (now, reason) = (micros(command.now), command.reason.name());
+    let keeps = command.keeps.map(|scope| format!(" {} ", scope.name()));
     let grants: Vec<(Option<Vec<u8>>, Vec<u8>)> =
-        EndGrants { now, reason, user, family, address }.load(connection)?;
+        EndGrants { now, reason, user, family, address, keeps: keeps.as_deref() }.load(connection)?;
+    let kept = match keeps {
+        Some(_) => KeptGrants { user, family, address }.load(connection)?,
+        None => Vec::new(),
+    };
     let ended: HashSet<&[u8]> = sessions.iter().map(Vec::as_slice).collect();
     let mut clients: Vec<(UserId, SessionClient)> = Vec::new();
-    for (session, client) in &grants {
+    for (session, client) in grants.iter().chain(&kept) {
         let Some(session) = session.as_deref().filter(|session| ended.contains(session)) else { continue };
         let at = Row { table: "grants", key: session };
         let session: SessionId = at.id("session_id", session)?;
@@ -73,9 +78,22 @@ statement! {
         user: &'a [u8] as Binary,
         family: Option<&'a str> as Nullable<Text>,
         address: Option<&'a str> as Nullable<Text>,
+        keeps: Option<&'a str> as Nullable<Text>,
     } -> (Nullable<Binary>, Binary) = "\
         UPDATE grants SET revoked_at = :now, revocation_reason = :reason \
         WHERE user_id = :user AND (:family IS NULL OR (family = :family AND address = :address)) \
-        AND revoked_at IS NULL \
+        AND revoked_at IS NULL AND (:keeps IS NULL OR instr(' ' || scope || ' ', :keeps) = 0) \
         RETURNING session_id, client_id"
+}
+
+statement! {
+    /// Their clients are told that the sessions ended, as those of the grants that ended.
+    KeptGrants<'a> {
+        user: &'a [u8] as Binary,
+        family: Option<&'a str> as Nullable<Text>,
+        address: Option<&'a str> as Nullable<Text>,
+    } -> (Nullable<Binary>, Binary) = "\
+        SELECT session_id, client_id FROM grants \
+        WHERE user_id = :user AND (:family IS NULL OR (family = :family AND address = :address)) \
+        AND revoked_at IS NULL"
 }

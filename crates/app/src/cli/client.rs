@@ -214,7 +214,8 @@ pub(crate) struct MetadataFlags {
     #[arg(long, value_name = "URI")]
     pub(crate) policy_uri: Option<String>,
     /// How to reach the client's owner, for example an e-mail address (repeatable).
-    #[arg(long)]
+    // Its id is not that of the setting `contact`.
+    #[arg(long = "contact", id = "client_contact", value_name = "CONTACT")]
     pub(crate) contact: Vec<String>,
     /// `web` or `native`.
     #[arg(long, value_name = "TYPE")]

@@ -56,6 +56,8 @@ pub(crate) fn shown(client: &Client) -> Vec<(&'static str, Option<Value>)> {
         resources,
         registration_token: _,
         created_at,
+        // `access show` shows it.
+        access: _,
     } = client;
     let ClientMetadata {
         name,

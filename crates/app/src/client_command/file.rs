@@ -6,8 +6,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::fields::{CLEARABLE, Fields, OTHERS, as_text, as_texts, is_field, take};
-use super::note;
 use crate::failure::Failure;
+use crate::terminal::note;
 
 /// What the server says of a client that is there. A file can hold it, and it registers nothing.
 const OURS: [&str; 11] = [

@@ -80,8 +80,10 @@ impl BlockStore for MemoryStorage {
             if let Some(session) = row.grant.session.filter(|session| ended.contains(session)) {
                 clients.insert((user, SessionClient { session, client: row.grant.client }));
             }
-            row.revoke(Revocation { at: command.now, reason: command.reason });
-            revoked += 1;
+            if command.keeps.is_none_or(|scope| !row.grant.scope.contains(scope)) {
+                row.revoke(Revocation { at: command.now, reason: command.reason });
+                revoked += 1;
+            }
         }
         Ok(AccessEnded {
             clients: clients.into_iter().collect(),

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use countersign_domain::admission::{Block, Standing};
+use countersign_domain::grant::RevocationReason;
 use countersign_domain::id::{GrantId, UserId};
 use countersign_domain::login_session::LoginSession;
+use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    AccessEnded, BlockPut, Blocked, BlockedWallet, CompleteLogin, DeleteAccount, EndAccess, LinkWallet,
-    NewSession, PutBlock, Redeemed, Rotated, SessionClient, SessionContinued, Storage, UnlinkWallet,
-    WalletLinked, WalletUnlinked,
+    AccessEnded, BlockPut, Blocked, BlockedWallet, CompleteLogin, ContinueSession, DeleteAccount, EndAccess,
+    LinkWallet, NewSession, PutBlock, Redeemed, Rotated, SessionClient, SessionContinued, Storage,
+    UnlinkWallet, WalletLinked, WalletUnlinked,
 };
 use time::Duration;
 
@@ -427,6 +429,35 @@ pub async fn the_clients_of_ended_sessions_are_told(store: Arc<dyn Storage>) {
     assert_eq!((done.clients, done.sessions), (told(Some(&second)), 2));
     assert!(lasts(&*store, &bystander).await);
     assert_eq!(told(None).len(), 3);
+}
+
+/// An operator's sign-out. The clients of what is kept are told of the session's end too.
+pub async fn what_is_kept_outlives_the_sessions(store: Arc<dyn Storage>) {
+    let kept = CompleteLogin { scope: ScopeSet::of(&Scope::ALL), ..fixtures::remembered_login() };
+    let session = steps::remember_by(&*store, &kept).await;
+    let own = CompleteLogin {
+        scope: ScopeSet::of(&[Scope::OpenId, Scope::Wallets]),
+        ..fixtures::complete_login_of(kept.account.clone())
+    };
+    let user = steps::user_of(&*store, &own).await;
+    let request = fixtures::continue_session(&session, kept.client);
+    let continued = CompleteLogin { scope: ScopeSet::of(&[Scope::Profile]), ..request.login.clone() };
+    let request = ContinueSession { login: continued, ..request };
+    assert_eq!(steps::proceed(&*store, &request).await, SessionContinued::CodeIssued);
+    let command = EndAccess {
+        reason: RevocationReason::Operator,
+        keeps: Some(Scope::OfflineAccess),
+        ..fixtures::end_access(&Blocked::User(user))
+    };
+    let clients = vec![(user, SessionClient { session: session.id, client: kept.client })];
+    let done = store.end_access(command.clone()).await.unwrap();
+    assert_eq!(done, AccessEnded { clients, sessions: 1, grants: 2 });
+    assert!(!lasts(&*store, &session).await);
+    for (id, ends) in [(kept.id, false), (own.id, true), (request.login.id, true)] {
+        assert_eq!(is_revoked(&*store, id).await, ends);
+    }
+    assert_eq!(store.end_access(command).await.unwrap(), AccessEnded::default());
+    assert_eq!(end(&*store, &Blocked::User(user)).await.grants, 1, "a block keeps nothing");
 }
 
 /// A session that is not signed for by a client's login tells no client.

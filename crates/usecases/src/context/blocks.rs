@@ -80,7 +80,7 @@ impl Blocks {
         let ended = match put {
             BlockPut::Stored | BlockPut::AlreadyThere => {
                 let reason = RevocationReason::Blocked;
-                self.storage.end_access(EndAccess { who, reason, now }).await?
+                self.storage.end_access(EndAccess { who, reason, keeps: None, now }).await?
             }
             BlockPut::UserUnknown => AccessEnded::default(),
         };
