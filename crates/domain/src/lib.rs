@@ -35,6 +35,7 @@ pub mod client_auth;
 pub mod client_document;
 pub mod code;
 pub mod consent;
+pub mod contact;
 pub mod device;
 pub mod dpop;
 pub mod email;

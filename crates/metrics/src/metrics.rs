@@ -56,12 +56,15 @@ pub enum LoginResult {
     BadChallenge,
     /// The client, or something else in the request, was refused.
     Refused,
+    /// The signature was valid, and the operator does not let the wallet in.
+    NotAdmitted,
     /// No verdict was possible, or nothing could be stored.
     Unavailable,
 }
 
 impl LoginResult {
-    const NAMES: [&str; 5] = ["signed_in", "bad_signature", "bad_challenge", "refused", "unavailable"];
+    const NAMES: [&str; 6] =
+        ["signed_in", "bad_signature", "bad_challenge", "refused", "not_admitted", "unavailable"];
 }
 
 /// All counters. They are made once at the start, and all workers share them.

@@ -86,7 +86,7 @@ pub(crate) static LOGINS: Description = Description {
     labels: &[
         (
             "result",
-            "`signed_in`, `bad_signature`, `bad_challenge` (unknown, too old or used), `refused` (because of what the client or the person asked for), `unavailable`",
+            "`signed_in`, `bad_signature`, `bad_challenge` (unknown, too old or used), `refused` (because of what the client or the person asked for), `not_admitted` (the signature was valid, and the operator does not let the wallet in), `unavailable`",
         ),
         FAMILY,
     ],

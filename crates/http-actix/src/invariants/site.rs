@@ -18,6 +18,7 @@ use actix_web::{App, HttpResponse, cookie};
 use async_trait::async_trait;
 use countersign_conformance::fakes::{FakeFetcher, FakeReader, FakeSigner, ManualClock, SeededEntropy};
 use countersign_conformance::memory::{MemorySnapshot, MemoryStorage};
+use countersign_domain::admission::AccessRule;
 use countersign_domain::challenge::TextKey;
 use countersign_domain::client::{ClientOrigin, DisplayMetadata};
 use countersign_domain::client_assertion::AssertionAudience;
@@ -34,6 +35,7 @@ use countersign_metrics::{Source, WriterFigures};
 use countersign_ports::{Clock, RecognizedAccount, Storage, Verdict, VerifierError, WalletVerifier};
 use countersign_usecases::clients::open_resource::open_resources;
 use countersign_usecases::clients::register_client::register_client;
+use countersign_usecases::context::blocks::Blocks;
 use countersign_usecases::context::clients::Clients;
 use countersign_usecases::{Context, ContextKeys, Policy};
 use serde_json::{Value, json};
@@ -195,7 +197,8 @@ impl Site {
         let shared: Arc<dyn Storage> = Arc::<MemoryStorage>::clone(&storage);
         let context = Context {
             storage: Arc::<dyn Storage>::clone(&shared),
-            clients: Clients::new(shared, Arc::<ManualClock>::clone(&clock)),
+            clients: Clients::new(Arc::<MemoryStorage>::clone(&storage), Arc::<ManualClock>::clone(&clock)),
+            blocks: Blocks::new(shared, Arc::<ManualClock>::clone(&clock)),
             access: Arc::default(),
             wallets: Arc::new(ToyWallets),
             signer: Arc::new(FakeSigner),
@@ -224,6 +227,7 @@ impl Site {
             form_key: FormKey::new([4; 32]),
             template_directory: None,
             wallet_links: Vec::new(),
+            contact: None,
             playground: false,
             dev: false,
             metrics: Arc::new(crate::metrics("0", Box::new(Nothing))),
@@ -298,6 +302,7 @@ fn policy(issuer: &str) -> Policy {
     Policy {
         public_url: PublicUrl::parse(issuer).unwrap(),
         lifetimes: Lifetimes::default(),
+        default_access: AccessRule::Everyone,
         resources: ResourceRules::new(PublicUrl::parse(issuer).unwrap(), declared).unwrap(),
         client_documents: true,
         assertion_audience: AssertionAudience::Issuer,

@@ -84,11 +84,10 @@ pub(crate) async fn find_client(context: &Context, name: &str) -> Result<Arc<Cli
     let url = DocumentUrl::parse(name, policy.public_url.is_loopback());
     let url = url.filter(|_| policy.client_documents).ok_or(FindClientError::Unknown)?;
     let mut client = describe(context, &url).await?;
-    // The resources that the operator opened to the client are not in its document.
-    if policy.resources.name_clients()
-        && let Some(stored) = context.clients.find(client.id).await?
-    {
+    // What the operator decided about the client is not in its document.
+    if let Some(stored) = context.clients.find(client.id).await? {
         client.resources.clone_from(&stored.resources);
+        client.access.clone_from(&stored.access);
     }
     Ok(Arc::new(client))
 }
@@ -112,16 +111,15 @@ pub(crate) async fn find_pending(
     }
 }
 
-/// Prepares the client of a request that is about to be granted. If the client took the request's redirect
+/// Prepares the client of a request that is about to be granted, as [`find_pending`] found it. If the client took the request's redirect
 /// URI back in the meantime, the request is refused. If the client has a document, storage gets what the
 /// document says now; a client that is not stored yet is stored only when somebody signs.
 pub(crate) async fn store_pending(
     context: &Context,
     pending: &PendingAuthorization,
+    client: &Client,
     is_signed: bool,
 ) -> Result<(), FindClientError> {
-    let Some(access) = pending.access() else { return Ok(()) };
-    let client = find_pending(context, access).await?;
     let is_taken_back = match &pending.requester {
         Requester::Client(request) => {
             client.redirect_uri(request.redirect_uri.as_str(), context.policy.own_origin()).is_none()
@@ -132,18 +130,18 @@ pub(crate) async fn store_pending(
     if is_taken_back {
         return Err(FindClientError::Unknown);
     }
-    if access.document.is_none() {
+    if client.document.is_none() {
         return Ok(());
     }
     match context.clients.find_fresh(client.id).await? {
         None if !is_signed => {}
         None => {
             tracing::info!(client.id = %client.id, origin = client.origin.name(), "client registered");
-            context.clients.register(Arc::unwrap_or_clone(client)).await?;
+            context.clients.register(client.clone()).await?;
         }
-        Some(stored) if is_as_described(&stored, &client) => {}
+        Some(stored) if is_as_described(&stored, client) => {}
         Some(_) => {
-            context.clients.update(Arc::unwrap_or_clone(client)).await?;
+            context.clients.update(client.clone()).await?;
         }
     }
     Ok(())

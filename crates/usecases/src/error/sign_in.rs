@@ -69,6 +69,7 @@ impl Refuse for ContinueSessionError {
             Self::SessionEnded | Self::ConsentMissing => {
                 OAuthError::new(Code::AccessDenied, "this request needs a signature")
             }
+            Self::NotAdmitted(not_admitted) => not_admitted.refusal(),
             Self::RequestSpent => OAuthError::because(Code::InvalidRequest, Reason::MissingSession),
             Self::Client(error) => error.refusal(),
             Self::Store(error) => error.refusal(),
@@ -91,6 +92,7 @@ impl Refuse for CompleteLoginError {
                 OAuthError::because(Code::AccessDenied, Reason::Challenge)
             }
             Self::Signature(_) => OAuthError::because(Code::AccessDenied, Reason::Signature),
+            Self::NotAdmitted(not_admitted) => not_admitted.refusal(),
             Self::Verifier(_) => unavailable(),
             Self::Store(error) => error.refusal(),
         }

@@ -16,6 +16,7 @@ use countersign_ports::{EntropyExt, SignerError, StoreError};
 use time::OffsetDateTime;
 
 use crate::Context;
+use crate::steps::admit::groups_of_admitted;
 use crate::steps::released_claims::released_claims;
 
 /// What the token endpoint answers.
@@ -44,6 +45,9 @@ pub enum MintError {
     /// The claims of the ID token could not be read.
     #[error("claims could not be read")]
     Store(#[from] StoreError),
+    /// The client's rule does not let the user in any more.
+    #[error("user is no longer admitted")]
+    NotAdmitted,
 }
 
 /// The values of one answer: what is stored and what is sent.
@@ -66,13 +70,19 @@ pub(crate) struct Mint<'a> {
     pub(crate) key: Option<KeyThumbprint>,
 }
 
-/// Makes the tokens of one answer. Nothing is stored yet.
+/// Makes the tokens of one answer, unless the client's rule does not let the user in any more. Nothing is stored
+/// yet.
 pub(crate) async fn mint_tokens(
     context: &Context,
     now: OffsetDateTime,
     mint: Mint<'_>,
 ) -> Result<Minted, MintError> {
     let Mint { client, grant, parent, scope, audience, nonce, key } = mint;
+    if let Some(user) = grant.holder.user()
+        && groups_of_admitted(context, client, user, false).await?.is_err()
+    {
+        return Err(MintError::NotAdmitted);
+    }
     let lifetimes = &context.policy.lifetimes;
     let issuer = context.policy.public_url.as_str();
     let id = TokenId::at(now, context.entropy.bytes());

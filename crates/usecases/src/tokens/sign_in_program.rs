@@ -26,6 +26,7 @@ use time::OffsetDateTime;
 use crate::clients::authenticate_client::authenticate_client;
 use crate::sign_in::issue_challenge::Challenge;
 use crate::sign_in::verify_text::find_by_text;
+use crate::steps::admit::{KeptOut, kept_out, kept_out_since, take_back};
 use crate::steps::choose_resources::{ResourcesRejected, choose_resources};
 use crate::steps::mint_tokens::{Mint, mint_tokens};
 use crate::steps::prove_key::prove_key_of_tokens;
@@ -161,6 +162,9 @@ pub enum SignInProgramError {
     /// The signature is not the wallet's, or not of this text.
     #[error("signature is not valid: {0}")]
     Signature(&'static str),
+    /// The operator does not let the wallet in.
+    #[error("wallet is not admitted")]
+    NotAdmitted(#[source] KeptOut),
     /// The signature could not be checked.
     #[error("signature could not be judged")]
     Verifier(#[from] VerifierError),
@@ -204,20 +208,31 @@ pub async fn sign_in_program(
         Verdict::Valid(account) => account,
         Verdict::Invalid(reason) => return Err(SignInProgramError::Signature(reason)),
     };
+    if let Some(why) = kept_out(context, Some(&client), &account).await? {
+        return Err(SignInProgramError::NotAdmitted(why));
+    }
     let audience = Audience::of_program(&policy.resources, &client, &says, &asked.resources)
         .map_err(SignInProgramError::Resource)?;
     let key = prove_key_of_tokens(context, now, &client, asked.proof.as_deref(), None).await?;
     let (wallet, address) = (account.shortened(), asked.peer.map(tracing::field::display));
-    let login = login(context, now, &says, account, proof);
+    let login = login(context, now, &says, account.clone(), proof);
     let id = login.id;
     let user = match context.storage.complete_login(login).await? {
         LoginCompleted::CodeIssued { user } => user,
         LoginCompleted::ChallengeSpent => return Err(SignInProgramError::Spent),
     };
+    if let Some(why) = kept_out_since(context, &account).await? {
+        take_back(context, now, id).await?;
+        return Err(SignInProgramError::NotAdmitted(why));
+    }
     let grant = context.storage.find_grant(id).await?.ok_or(SignInProgramError::Spent)?;
     let mint =
         Mint { client: &client, grant: &grant, parent: None, scope: grant.scope, audience, nonce: None, key };
-    let minted = mint_tokens(context, now, mint).await?;
+    let minted = match mint_tokens(context, now, mint).await {
+        Ok(minted) => minted,
+        Err(MintError::NotAdmitted) => return Err(SignInProgramError::NotAdmitted(KeptOut::ByRule)),
+        Err(error) => return Err(error.into()),
+    };
     // If the grant were forgotten while the text is valid, the text could be used again.
     let forget_after = minted.token.forget_after().max(says.expires_at);
     match context.storage.redeem_code(RedeemCode { token: minted.token, now, forget_after }).await? {

@@ -175,6 +175,7 @@ fn count(state: &AppState, wallet_address: &str, done: &Result<SignedIn, Complet
     let result = match error {
         CompleteLoginError::Signature(_) => LoginResult::BadSignature,
         CompleteLoginError::Challenge(_) | CompleteLoginError::ChallengeSpent => LoginResult::BadChallenge,
+        CompleteLoginError::NotAdmitted(_) => LoginResult::NotAdmitted,
         CompleteLoginError::Email(_) | CompleteLoginError::Client(_) => LoginResult::Refused,
         CompleteLoginError::Verifier(_) | CompleteLoginError::Store(_) => LoginResult::Unavailable,
     };
