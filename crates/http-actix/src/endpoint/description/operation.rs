@@ -20,10 +20,8 @@ pub(crate) const NO_FORM: Refusal =
     ("invalid_request", "Content-Type must be application/x-www-form-urlencoded");
 pub(crate) const NOT_ADMITTED: Refusal = ("access_denied", "the application does not admit this wallet");
 pub(crate) const FOREIGN_PAGE: Refusal = ("invalid_request", "the request comes from a page of another site");
-pub(crate) const FOREIGN_FORM: Refusal = (
-    "invalid_request",
-    "this form is not from a page of this browser session: load the page again",
-);
+pub(crate) const FOREIGN_FORM: Refusal =
+    ("invalid_request", "this form is not from a page of this browser session: load the page again");
 pub(crate) const NOTHING_HERE: Refusal = ("invalid_request", "there is nothing at this path");
 
 /// A method at a path: what it accepts, what it answers, and how it refuses.

@@ -25,7 +25,8 @@ use crate::extract::query_value;
 use crate::extract::request_id::Reference;
 use crate::page::language::Language;
 use crate::page::sign_in::{
-    ClientContext, ContactContext, HintContext, NotAdmittedContext, RememberedContext, ScopeContext, SignInPage,
+    ClientContext, ContactContext, HintContext, NotAdmittedContext, RememberedContext, ScopeContext,
+    SignInPage,
 };
 use crate::page::templates::Values;
 use crate::state::AppState;
@@ -83,8 +84,7 @@ pub(crate) async fn turn_away(
     account: WalletAccount,
     error: &ApiError,
 ) -> Result<HttpResponse, ApiError> {
-    let step =
-        Step { not_admitted: Some(account), reference: Reference::of(request), ..Step::default() };
+    let step = Step { not_admitted: Some(account), reference: Reference::of(request), ..Step::default() };
     state.log_refusal(request, error, None);
     render(state, (request, session), pending, step, error.status).await
 }

@@ -144,7 +144,7 @@ pub(super) fn refused(
         ChangeWalletsError::NotTheirs => "account.trouble.not_theirs",
         ChangeWalletsError::LastWallet => "account.trouble.last_wallet",
         ChangeWalletsError::Verifier(_) => "notice.unavailable",
-        ChangeWalletsError::NotAdmitted | ChangeWalletsError::Store(_) => return Err(error.into()),
+        ChangeWalletsError::Store(_) => return Err(error.into()),
     };
     // A new signature helps only if the old one was the problem, or could not be checked.
     let can_sign_again = matches!(
