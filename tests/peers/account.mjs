@@ -3,13 +3,11 @@
 // node account.mjs http://localhost:8080          Screenshots go to target/screenshots/account.
 
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
 import { BASE, check, codeOf, exchange, request } from "./client.mjs";
-import { SLOW, TestWallet, arrive, close, confirmed, inState, loopback, person, picturesIn } from "./people.mjs";
+import { SLOW, TestWallet, arrive, axe, close, confirmed, inState, loopback, person, picturesIn, violationsOf } from "./people.mjs";
 import { FAMILY_WALLETS } from "./wallets.mjs";
 
 const picture = picturesIn("target/screenshots/account");
-const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const REJECTED = { code: 4001, message: "User rejected the request." };
 
 const solana = () => FAMILY_WALLETS.find(({ title }) => title.startsWith("a Solana")).make();
@@ -26,7 +24,7 @@ async function look(page, name) {
       await picture(page, `${name}-${width}-${colorScheme}`);
       const content = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(content <= width, `${name}: ${content} points in ${width}`);
-      assert.deepEqual(await violationsOf(page), [], `${name}, ${width}, ${colorScheme}`);
+      assert.deepEqual(await violationsIfScripted(page), [], `${name}, ${width}, ${colorScheme}`);
     }
   }
   await page.emulateMedia({ colorScheme: "light" });
@@ -37,12 +35,9 @@ async function look(page, name) {
  * The violations that axe-core finds. A page without scripts is checked by a script of the browser's, which
  * runs anyway.
  */
-async function violationsOf(page) {
+async function violationsIfScripted(page) {
   if (!(await page.evaluate(() => "axe" in window))) return [];
-  return page.evaluate(async () => {
-    const { violations } = await window.axe.run(document, { preload: false, resultTypes: ["violations"], rules: { "target-size": { enabled: true } } });
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join("; ")}`);
-  });
+  return violationsOf(page);
 }
 
 const focused = (page, selector) => page.waitForFunction((wanted) => document.activeElement?.matches(wanted), selector, SLOW);

@@ -223,6 +223,17 @@ export async function arrivedAs(visit, address) {
   assert.equal(user.address, address);
 }
 
+/** What axe-core needs in a page, before {@link violationsOf} looks at it. */
+export const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+/** The violations that axe-core finds, with the elements that they are about. */
+export async function violationsOf(page) {
+  return page.evaluate(async () => {
+    const { violations } = await window.axe.run(document, { preload: false, resultTypes: ["violations"], rules: { "target-size": { enabled: true } } });
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join("; ")}`);
+  });
+}
+
 /** Calls each function of a list; while one waits, others run. */
 export async function severalAtOnce(judges) {
   const next = async () => {
