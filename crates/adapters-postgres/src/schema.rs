@@ -28,6 +28,8 @@ diesel::table! {
         requires_pushed_requests -> Bool,
         requires_bound_tokens -> Bool,
         resources -> Text,
+        access_rule -> Nullable<Text>,
+        released_groups -> Text,
     }
 }
 
@@ -158,6 +160,24 @@ diesel::table! {
         digest -> Binary,
         attempt -> Uuid,
         forget_after -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    blocked_users (user_id) {
+        user_id -> Uuid,
+        blocked_at -> Timestamptz,
+        reason -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    blocked_wallets (family, address) {
+        family -> Text,
+        address -> Text,
+        chain -> Text,
+        blocked_at -> Timestamptz,
+        reason -> Nullable<Text>,
     }
 }
 

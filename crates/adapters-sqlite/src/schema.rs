@@ -28,6 +28,8 @@ diesel::table! {
         requires_pushed_requests -> Bool,
         requires_bound_tokens -> Bool,
         resources -> Text,
+        access_rule -> Nullable<Text>,
+        released_groups -> Text,
     }
 }
 
@@ -202,7 +204,27 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    blocked_users (user_id) {
+        user_id -> Binary,
+        blocked_at -> BigInt,
+        reason -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    blocked_wallets (family, address) {
+        family -> Text,
+        address -> Text,
+        chain -> Text,
+        blocked_at -> BigInt,
+        reason -> Nullable<Text>,
+    }
+}
+
 diesel::allow_tables_to_appear_in_same_query!(
+    blocked_users,
+    blocked_wallets,
     clients,
     users,
     wallets,

@@ -37,7 +37,8 @@ pub struct PutBlock {
 pub enum BlockPut {
     /// The block is stored.
     Stored,
-    /// There was a block already. It keeps its time; its reason is replaced if the new one has any.
+    /// There was a block already. It keeps its time and, if it is a wallet's, its chain; its reason is replaced
+    /// if the new one has any. A repeat of the same command gives this.
     AlreadyThere,
     /// There is no such user. Nothing changed.
     UserUnknown,
@@ -57,10 +58,10 @@ pub struct EndAccess {
 /// The outcome of [`EndAccess`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AccessEnded {
-    /// The clients that were granted access in the sessions that ended, with the sessions' users. Sorted,
-    /// without duplicates.
+    /// The clients with live grants in the sessions that ended, with the sessions' users. Sorted, without
+    /// duplicates.
     pub clients: Vec<(UserId, SessionClient)>,
-    /// How many sessions ended.
+    /// How many sessions ended, those included that had expired and were still stored.
     pub sessions: u64,
     /// How many grants were revoked.
     pub grants: u64,
@@ -80,15 +81,20 @@ pub struct BlockedWallet {
 /// Blocks. Every write is durable before the answer, and from then on every replica finds it.
 #[async_trait]
 pub trait BlockStore: Send + Sync {
-    /// Stores a block. Guard: a user exists. A user who is deleted at the same time is not blocked
-    /// afterwards, but their wallets are ([`delete_account`](crate::AccountStore::delete_account)).
+    /// Stores a block. Guard: a user exists. A user who is deleted at the same time either is unknown already,
+    /// or is not blocked afterwards but their wallets are
+    /// ([`delete_account`](crate::AccountStore::delete_account)). A wallet's block stays whatever becomes of
+    /// its user. Linking and unlinking by the user, or signed with the wallet, happen entirely before the block
+    /// or are refused.
     async fn put_block(&self, command: PutBlock) -> Result<BlockPut, StoreError>;
 
     /// Removes a block. The answer says whether there was one.
     async fn remove_block(&self, who: &Blocked) -> Result<bool, StoreError>;
 
-    /// Revokes the live grants and deletes the sessions: all of a user's, or those that were made with the
-    /// wallet, atomically. Refused and repeated commands change nothing.
+    /// Revokes the live grants and deletes the sessions: all of a user's, or all that were made with the wallet
+    /// (family and address), atomically. A sign-in or a continuation of a known user at the same time happens
+    /// entirely before, and ends too, or entirely after. Consents stay. A command about nobody, and a repeated
+    /// one, find nothing to end.
     async fn end_access(&self, command: EndAccess) -> Result<AccessEnded, StoreError>;
 
     /// Is any user or wallet blocked?
@@ -97,7 +103,8 @@ pub trait BlockStore: Send + Sync {
     /// Reads the block of a user; a block of one of their wallets is none.
     async fn block_of_user(&self, user: UserId) -> Result<Option<Block>, StoreError>;
 
-    /// Reads up to `limit` blocked wallets after `after`, by family and address in byte order.
+    /// Reads up to `limit` blocked wallets after `after`, by family and address in byte order. The wallet
+    /// `after` need not be blocked.
     async fn blocked_wallets(
         &self,
         after: Option<&WalletAccount>,

@@ -74,8 +74,8 @@ pub trait ClientStore: Send + Sync {
     /// Stores a new client. Guard: its id is free. Durable before the answer.
     async fn register_client(&self, command: RegisterClient) -> Result<Registered, StoreError>;
 
-    /// Replaces everything about a client except its id, `created_at`, `resources` and `access`. The answer says
-    /// whether the client existed. Durable before the answer; from then on every replica finds the new
+    /// Replaces everything about a client except its id, `created_at`, `resources` and `access`. The answer
+    /// says whether the client existed. Durable before the answer; from then on every replica finds the new
     /// values.
     async fn update_client(&self, client: Client) -> Result<bool, StoreError>;
 
@@ -84,8 +84,10 @@ pub trait ClientStore: Send + Sync {
     /// Durable before the answer; from then on every replica finds the new list.
     async fn change_resources(&self, command: ChangeResources) -> Result<bool, StoreError>;
 
-    /// Decides whom a client lets in. Everything else about the client stays. The answer says whether the
-    /// client existed. Idempotent. Durable before the answer; from then on every replica finds the new rule.
+    /// Decides whom a client lets in. Everything else about the client stays: of a decision and another change
+    /// at the same time, neither is lost. Of two decisions, one comes last, with rule and release together. The
+    /// answer says whether the client existed. Idempotent. Durable before the answer; from then on every
+    /// replica finds the new rule.
     async fn change_access(&self, command: ChangeAccess) -> Result<bool, StoreError>;
 
     /// Deletes a client with all its grants and consents, atomically. From then on none of its codes and

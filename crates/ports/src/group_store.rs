@@ -19,7 +19,7 @@ pub struct CreateGroup {
 /// The outcome of [`CreateGroup`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupCreated {
-    /// The group is stored. A repeat of the same command gives this too.
+    /// The group is stored. A repeat of the same command (same name, same `created_at`) gives this too.
     Stored,
     /// Another group has this name. Nothing changed.
     NameTaken,
@@ -51,7 +51,7 @@ pub enum Member {
     /// A user.
     User(UserId),
     /// A wallet (family and address), whether anybody signed in with it or not. The chain is kept for the
-    /// wallet's name only.
+    /// wallet's name only; it is that of the command that put the wallet into the group.
     Wallet(WalletAccount),
 }
 
@@ -60,11 +60,11 @@ pub enum Member {
 pub enum MemberAdded {
     /// It is a member now.
     Added,
-    /// It was one already. Nothing changed.
+    /// It was one already. Nothing changed. A repeat of the same command gives this.
     AlreadyThere,
     /// There is no such group. Nothing changed.
     GroupUnknown,
-    /// There is no such user. Nothing changed.
+    /// There is no such user, but the group exists. Nothing changed.
     UserUnknown,
 }
 
@@ -90,8 +90,8 @@ pub struct CountedGroup {
     pub wallets: u64,
 }
 
-/// Where a page of members begins: after this member. Users come before wallets, users in the order of their
-/// ids, wallets by family and address in byte order.
+/// Where a page of members begins: after this member, who need not be one. Users come before wallets, users in
+/// the order of their ids, wallets by family and address in byte order.
 pub type MemberCursor = Member;
 
 /// Groups, and who is in them. Every write is durable before the answer, and from then on every replica finds
@@ -121,13 +121,15 @@ pub trait GroupStore: Send + Sync {
     ) -> Result<Vec<CountedGroup>, StoreError>;
 
     /// Puts a member into a group. Guards: the group exists, and so does the user if the member is one. A
-    /// user who is deleted at the same time is no member afterwards.
+    /// user who is deleted at the same time is no member afterwards. A wallet stays a member whatever becomes
+    /// of its user: the membership goes to whomever the wallet belongs to.
     async fn add_member(&self, command: ChangeMember) -> Result<MemberAdded, StoreError>;
 
-    /// Takes a member out of a group. The answer says whether it was one.
+    /// Takes a member out of a group. The answer says whether it was one. A user who is in the group through a
+    /// wallet stays in it by that way.
     async fn remove_member(&self, command: ChangeMember) -> Result<bool, StoreError>;
 
-    /// Reads up to `limit` members of a group after `after`.
+    /// Reads up to `limit` members of a group after `after`. A group that does not exist has none.
     async fn list_members(
         &self,
         group: &GroupName,
@@ -135,13 +137,15 @@ pub trait GroupStore: Send + Sync {
         limit: u32,
     ) -> Result<Vec<GroupMember>, StoreError>;
 
-    /// Reads the ways in which a user is in groups, by group name, then the user's own before those through
-    /// wallets, then by family and address in byte order.
+    /// Reads the ways in which a user is in groups, by group name in byte order, then the user's own before
+    /// those through wallets, then by family and address in byte order. A wallet has the chain that it has in
+    /// [`WalletStore::wallets_of`](crate::WalletStore::wallets_of).
     async fn memberships_of(&self, user: UserId) -> Result<Vec<Membership>, StoreError>;
 
     /// Reads what is known about a wallet (family and address) and the user whom it belongs to, from one
     /// snapshot: the user, the block of the user or else of this wallet, and the groups of the user by all
-    /// ways or, if the wallet belongs to no one, those of the wallet. The work is the same whether the wallet
+    /// ways or, if the wallet belongs to no one, those of the wallet. Blocks of the user's other wallets do not
+    /// count, and their groups do. The work is the same whether the wallet
     /// is known, blocked, in a group or none of it. Once a change has been answered, every later read sees
     /// it, on every replica.
     async fn standing_of(&self, wallet: &WalletAccount) -> Result<Standing, StoreError>;

@@ -8,7 +8,8 @@
 //!    reason.
 //! 3. Commands own their data. They carry every id and hash that they create, and the caller's `now`. A
 //!    command that is repeated after a lost answer is recognized by those ids and gives the same outcome. The
-//!    exceptions are [`WalletStore`] and [`RequestStore::take_pushed_request`].
+//!    exceptions are [`WalletStore`], [`RequestStore::take_pushed_request`], and members and blocks, which have
+//!    no ids: repeated, they are already there.
 //! 4. Dropping the future of a submitted operation does not cancel it.
 //! 5. A full queue is [`StoreError::Overloaded`], never an unbounded wait.
 //! 6. Secrets arrive hashed.

@@ -80,12 +80,14 @@ pub trait Upkeep: Send + Sync {
     /// each user. A user is known for good once a code of theirs was redeemed, whatever becomes of its grant
     /// and its client. Of the others, users stay, and are looked at again later, if they have a stored grant
     /// of any kind, a login session, an e-mail address or a second wallet, or if the operator put them into a
-    /// group or blocked them. Users from before this was recorded count as known. A login of the wallet at the same time happens entirely before, and the user
-    /// stays, or entirely after, and creates a new user.
+    /// group or blocked them. What the operator did with their wallet alone keeps no user, and outlives them.
+    /// Users from before this was recorded count as known. A login of the wallet at the same time happens
+    /// entirely before, and the user stays, or entirely after, and creates a new user.
     async fn forget_unused(&self, command: ForgetUnused) -> Result<Purged, StoreError>;
 
-    /// Deletes clients that come from a metadata document and have neither a consent nor a grant nor a
-    /// resource that the operator opened to them, in the order of their ids. A caller that stores a grant for
+    /// Deletes clients that come from a metadata document and have neither a consent nor a grant, and for which
+    /// the operator decided nothing: no resource was opened to them, they have no rule of their own, and what
+    /// they are told follows it. They go in the order of their ids. A caller that stores a grant for
     /// such a client stores the client again afterwards if it is gone.
     async fn forget_documents(&self, command: ForgetDocuments) -> Result<DocumentsForgotten, StoreError>;
 

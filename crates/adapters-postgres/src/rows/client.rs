@@ -1,5 +1,6 @@
 //! Rows of `clients`.
 
+use countersign_domain::admission::{AccessRule, ClientAccess, Release};
 use countersign_domain::client::{
     AuthenticationMethod, Client, ClientAuthentication, ClientMetadata, ClientOrigin, DisplayMetadata,
 };
@@ -17,8 +18,8 @@ use crate::schema::clients;
 use crate::statement::row;
 
 row! {
-    /// A row of `clients`. An update writes everything but the key, the time of creation and the opened
-    /// resources.
+    /// A row of `clients`. An update writes everything but the key, the time of creation and what the
+    /// operator decided: the opened resources and whom the client lets in.
     ///
     /// Values that are absent are written as NULL, not left out. So one statement fits every client and is
     /// prepared once.
@@ -55,6 +56,11 @@ row! {
         /// Changed by an operation of its own.
         #[diesel(skip_update)]
         resources: String as Text,
+        /// So is this.
+        #[diesel(skip_update)]
+        access_rule: Option<String> as Nullable<Text>,
+        #[diesel(skip_update)]
+        released_groups: String as Text,
     }
 }
 
@@ -93,6 +99,8 @@ impl From<Client> for ClientRow {
             requires_pushed_requests: client.metadata.requires_pushed_requests,
             requires_bound_tokens: client.metadata.requires_bound_tokens,
             resources: lines(client.resources.iter().map(String::as_str)),
+            access_rule: client.access.rule.as_ref().map(ToString::to_string),
+            released_groups: client.access.release.to_string(),
         }
     }
 }
@@ -117,6 +125,11 @@ impl TryFrom<ClientRow> for Client {
         };
         let grant_types: Option<Vec<_>> = from_lines(&row.grant_types).map(GrantType::parse).collect();
         let redirect_uris = from_lines(&row.redirect_uris);
+        let rule = row.access_rule.as_deref().map(AccessRule::parse).transpose();
+        let release = match &*row.released_groups {
+            "" => Ok(Release::OfRule),
+            released => Release::parse(released),
+        };
         Ok(Self {
             id: ClientId::from_uuid(row.id),
             authentication,
@@ -146,6 +159,10 @@ impl TryFrom<ClientRow> for Client {
             },
             document: row.document,
             resources: from_lines(&row.resources).map(ToOwned::to_owned).collect(),
+            access: ClientAccess {
+                rule: rule.map_err(|_| at.impossible("access_rule"))?,
+                release: release.map_err(|_| at.impossible("released_groups"))?,
+            },
             origin: ClientOrigin::parse(&row.origin).ok_or_else(|| at.impossible("origin"))?,
             registration_token: at.hash("registration_token_hash", &row.registration_token_hash)?,
             created_at: row.created_at,

@@ -8,8 +8,8 @@ use crate::error::SqliteError;
 use crate::rows::client::ClientRow;
 use crate::schema::{clients, consents, grants, signed_consents};
 
-/// Replaces everything but the id, the time of creation and the opened resources. Returns whether the client
-/// existed.
+/// Replaces everything but the id, the time of creation and what the operator decided. Returns whether the
+/// client existed.
 pub(crate) fn update_client(connection: &mut SqliteConnection, client: &Client) -> Result<bool, SqliteError> {
     let id = client.id.as_uuid();
     let updated = diesel::update(clients::table.find(id.as_bytes().as_slice()))
