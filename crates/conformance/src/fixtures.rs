@@ -4,10 +4,12 @@
 //! Times are whole seconds, because databases keep only microseconds. Ids differ from call to call and from
 //! process to process, so that tests can share one database.
 
+mod admission;
 mod ids;
 mod signing;
 mod tokens;
 
+use countersign_domain::admission::ClientAccess;
 use countersign_domain::audience::Audience;
 use countersign_domain::client::{
     Client, ClientAuthentication, ClientMetadata, ClientOrigin, DisplayMetadata, SecretMethod,
@@ -39,6 +41,10 @@ use countersign_ports::{
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
+pub use admission::{
+    add_member, block_user, block_wallet, change_access, create_group, end_access, group, group_name, groups,
+    remove_member, rule,
+};
 use ids::unique_bytes;
 pub use ids::{client_id, grant_id, pushed_request_id, session_id, token_id, unique, user_id};
 pub use signing::{
@@ -106,6 +112,7 @@ pub fn client_with_secret(secret: &Secret) -> Client {
         origin: ClientOrigin::SelfRegistered,
         document: None,
         resources: Vec::new(),
+        access: ClientAccess::default(),
         registration_token: secret_hash(),
         created_at: NOW,
     }

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use countersign_domain::admission::Block;
 use countersign_domain::client::Client;
 use countersign_domain::consent::{Consent, ConsentTerms};
 use countersign_domain::email::UserEmail;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::{Grant, RevocationReason};
+use countersign_domain::group::{Group, GroupName};
 use countersign_domain::id::{ClientId, GrantId, PushedRequestId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pushed_request::PushedRequest;
@@ -17,21 +19,26 @@ use countersign_domain::refresh::{NewestToken, RefreshSnapshot};
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_ports::{
-    AddSigningKey, ChangeResources, ClientStore, DocumentsForgotten, ForgetDocuments, ForgetUnused,
-    IssueTokens, KeyAdded, KeyStore, PurgeExpired, Purged, RedeemCode, Redeemed, RegisterClient, Registered,
-    ReplayStore, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SpendProof, StoreError,
-    TokenStore, TokensIssued, Upkeep,
+    AddSigningKey, ChangeAccess, ChangeResources, ClientStore, DocumentsForgotten, ForgetDocuments,
+    ForgetUnused, IssueTokens, KeyAdded, KeyStore, PurgeExpired, Purged, RedeemCode, Redeemed,
+    RegisterClient, Registered, ReplayStore, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated,
+    SpendProof, StoreError, TokenStore, TokensIssued, Upkeep,
 };
 use time::OffsetDateTime;
 
 mod accounts;
+mod blocks;
 mod forgetting;
+mod groups;
 mod login;
+mod people;
 mod requests;
 mod sessions;
 mod wallets;
 
+use blocks::BlockedRow;
 use forgetting::is_told;
+use groups::MemberRow;
 use requests::DeviceRow;
 use wallets::{WalletKey, WalletRow};
 
@@ -57,6 +64,12 @@ struct Tables {
     consents: BTreeMap<(UserId, ClientId, ConsentTerms), Consent>,
     sessions: BTreeMap<SessionId, LoginSession>,
     emails: BTreeMap<UserId, UserEmail>,
+    groups: BTreeMap<GroupName, Group>,
+    /// When each user was put into the group.
+    group_users: BTreeMap<(GroupName, UserId), OffsetDateTime>,
+    group_wallets: BTreeMap<(GroupName, WalletKey), MemberRow>,
+    blocked_users: BTreeMap<UserId, Block>,
+    blocked_wallets: BTreeMap<WalletKey, BlockedRow>,
     /// When each may be purged.
     spent_challenges: BTreeMap<GrantId, OffsetDateTime>,
     grants: BTreeMap<GrantId, GrantRow>,
@@ -144,8 +157,8 @@ impl ClientStore for MemoryStorage {
     async fn update_client(&self, client: Client) -> Result<bool, StoreError> {
         let mut tables = self.tables();
         let Some(present) = tables.clients.get_mut(&client.id) else { return Ok(false) };
-        let (created_at, resources) = (present.created_at, std::mem::take(&mut present.resources));
-        *present = Client { created_at, resources, ..client };
+        let (resources, access) = (present.resources.clone(), present.access.clone());
+        *present = Client { created_at: present.created_at, resources, access, ..client };
         Ok(true)
     }
 
@@ -153,6 +166,16 @@ impl ClientStore for MemoryStorage {
         let mut tables = self.tables();
         let Some(client) = tables.clients.get_mut(&command.client) else { return Ok(false) };
         command.change.apply(&mut client.resources);
+        Ok(true)
+    }
+
+    async fn change_access(&self, command: ChangeAccess) -> Result<bool, StoreError> {
+        let mut tables = self.tables();
+        let Some(client) = tables.clients.get_mut(&command.client) else { return Ok(false) };
+        client.access.rule = command.rule;
+        if let Some(release) = command.release {
+            client.access.release = release;
+        }
         Ok(true)
     }
 
