@@ -187,6 +187,7 @@ async fn start(
         form_key: FormKey::new(secret.derive::<32>("page forms")),
         template_directory: config.template_directory.clone(),
         wallet_links: config.wallet_links.clone(),
+        contact: config.contact.clone(),
         playground: config.playground,
         dev: config.dev,
         metrics: Arc::clone(&metrics),

@@ -111,6 +111,7 @@ mod tests {
     use countersign_conformance::fakes::{FakeFetcher, FakeReader, FakeSigner, ManualClock, SeededEntropy};
     use countersign_conformance::fixtures;
     use countersign_conformance::memory::MemoryStorage;
+    use countersign_domain::admission::AccessRule;
     use countersign_domain::challenge::TextKey;
     use countersign_domain::client_assertion::AssertionAudience;
     use countersign_domain::dpop::DpopNonceKey;
@@ -119,6 +120,7 @@ mod tests {
     use countersign_domain::public_url::PublicUrl;
     use countersign_domain::resource::ResourceRules;
     use countersign_ports::{LoginStore, Storage};
+    use countersign_usecases::context::blocks::Blocks;
     use countersign_usecases::context::clients::Clients;
     use countersign_usecases::upkeep::purge_expired::BATCH;
     use countersign_usecases::{ContextKeys, Policy};
@@ -137,7 +139,8 @@ mod tests {
         let shared: Arc<dyn Storage> = Arc::<MemoryStorage>::clone(&storage);
         let context = Context {
             storage: Arc::<dyn Storage>::clone(&shared),
-            clients: Clients::new(shared, Arc::<ManualClock>::clone(&clock)),
+            clients: Clients::new(Arc::<dyn Storage>::clone(&shared), Arc::<ManualClock>::clone(&clock)),
+            blocks: Blocks::new(shared, Arc::<ManualClock>::clone(&clock)),
             access: Arc::default(),
             wallets: (Wiring::standard().wallets)(WalletSettings::default()),
             signer: Arc::new(FakeSigner),
@@ -154,6 +157,7 @@ mod tests {
             policy: Policy {
                 public_url: PublicUrl::parse("http://localhost").unwrap(),
                 lifetimes: Lifetimes::default(),
+                default_access: AccessRule::Everyone,
                 resources: ResourceRules::new(PublicUrl::parse("http://localhost").unwrap(), Vec::new())
                     .unwrap(),
                 client_documents: false,

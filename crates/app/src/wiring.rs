@@ -17,6 +17,7 @@ use countersign_adapters_smtp::{SmtpMailer, SmtpSettings};
 use countersign_metrics::WriterFigures;
 use countersign_ports::error::Source;
 use countersign_ports::{Clock, Entropy, Fetcher, JwsReader, Mailer, Storage, TokenSigner, WalletVerifier};
+use countersign_usecases::context::blocks::Blocks;
 use countersign_usecases::context::clients::Clients;
 use countersign_usecases::{Context, ContextKeys, Policy};
 
@@ -173,7 +174,8 @@ impl Wiring {
             .map(|settings| (self.mailer)(settings, Arc::clone(&self.clock), Arc::clone(&self.entropy)));
         Context {
             storage: Arc::<dyn Storage>::clone(&storage),
-            clients: Clients::new(storage, Arc::clone(&clock)),
+            clients: Clients::new(Arc::<dyn Storage>::clone(&storage), Arc::clone(&clock)),
+            blocks: Blocks::new(storage, Arc::clone(&clock)),
             access: Arc::default(),
             wallets: (self.wallets)(config.wallets.clone()),
             signer,
@@ -194,6 +196,7 @@ pub(crate) fn policy(config: &Config) -> Policy {
     Policy {
         public_url: config.public_url.clone(),
         lifetimes: config.lifetimes,
+        default_access: config.default_access.clone(),
         resources: config.resources.clone(),
         client_documents: config.client_documents,
         synthetic_email: config.synthetic_email,

@@ -10,7 +10,7 @@ use crate::id::ClientId;
 use crate::own_origin::OwnOrigin;
 use crate::readable;
 use crate::redirect_uri::RedirectUri;
-use crate::scope::ScopeSet;
+use crate::scope::{Scope, ScopeSet};
 use crate::secret::SecretHash;
 use crate::signing_algorithm::SigningAlgorithm;
 
@@ -62,6 +62,11 @@ impl Client {
     pub fn id_token_algorithm(&self) -> SigningAlgorithm {
         let chosen = self.metadata.display.id_token_signed_response_alg.as_deref();
         chosen.and_then(SigningAlgorithm::parse).unwrap_or(SigningAlgorithm::Rs256)
+    }
+
+    /// The scopes that it can ask for: those that it registered, without any that only operators give.
+    pub fn scopes(&self) -> ScopeSet {
+        self.origin.admitted(self.metadata.scopes)
     }
 
     /// Can the client use this grant type?
@@ -181,6 +186,15 @@ impl ClientOrigin {
             Self::SelfRegistered => "self",
             Self::Operator => "operator",
             Self::Document => "document",
+        }
+    }
+
+    /// Those of these scopes that a client of this origin can have. Who is in which group is the operator's
+    /// knowledge, and goes only to clients that the operator chose.
+    pub fn admitted(self, scopes: ScopeSet) -> ScopeSet {
+        match self {
+            Self::Operator => scopes,
+            Self::SelfRegistered | Self::Document => scopes.without(ScopeSet::of(&[Scope::Groups])),
         }
     }
 

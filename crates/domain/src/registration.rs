@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use crate::client::{AuthenticationMethod, ClientMetadata, DisplayMetadata, SecretMethod};
+use crate::client::{AuthenticationMethod, ClientMetadata, ClientOrigin, DisplayMetadata, SecretMethod};
 use crate::grant_type::{GrantType, RESPONSE_TYPE_CODE};
 use crate::host;
 use crate::public_url::is_loopback;
@@ -91,8 +91,12 @@ pub enum RegistrationRejected {
     },
 }
 
-/// Checks what someone wants to register.
-pub fn judge(requested: RequestedMetadata) -> Result<JudgedMetadata, RegistrationRejected> {
+/// Checks what someone wants to register. Scopes that a client of this origin cannot have are left out without
+/// an error, because the answer says which scopes were registered (RFC 7591 section 2).
+pub fn judge(
+    requested: RequestedMetadata,
+    origin: ClientOrigin,
+) -> Result<JudgedMetadata, RegistrationRejected> {
     let name = requested.client_name.ok_or(RegistrationRejected::Missing("client_name"))?;
     let name = readable::judge_name(&name).map_err(RegistrationRejected::Name)?.to_owned();
     let code_flow = GrantType::AuthorizationCode.name();
@@ -103,6 +107,7 @@ pub fn judge(requested: RequestedMetadata) -> Result<JudgedMetadata, Registratio
         uris => judge_redirect_uris(uris.unwrap_or_default(), is_redirected)?,
     };
     let scopes = judge_scopes(requested.scopes.as_deref(), requested.scope.as_deref())?;
+    let scopes = Some(origin.admitted(scopes)).filter(|left| !left.is_empty()).unwrap_or_else(usual_scopes);
     // A client that is never redirected has no response type either.
     let may_be = |types: &[String]| types == [RESPONSE_TYPE_CODE] || (types.is_empty() && !is_redirected);
     if requested.response_types.is_some_and(|types| !may_be(&types)) {
@@ -166,7 +171,7 @@ fn judge_redirect_uris(uris: Vec<String>, needed: bool) -> Result<Vec<RedirectUr
 
 fn judge_scopes(list: Option<&[String]>, text: Option<&str>) -> Result<ScopeSet, RegistrationRejected> {
     const RULE: &str =
-        "must name one or more of openid, profile, email, offline_access, wallets, wallet_proof";
+        "must name one or more of openid, profile, email, offline_access, wallets, wallet_proof, groups";
     let list = list
         .map(|names| ScopeSet::from_names(names.iter().map(String::as_str)))
         .transpose()
@@ -178,8 +183,13 @@ fn judge_scopes(list: Option<&[String]>, text: Option<&str>) -> Result<ScopeSet,
     match (list, text) {
         (Some(list), Some(text)) if list != text => field("scope", "and scopes differ: send one of them"),
         (Some(scopes), _) | (None, Some(scopes)) => Ok(scopes),
-        (None, None) => Ok(ScopeSet::of(&[Scope::Profile])),
+        (None, None) => Ok(usual_scopes()),
     }
+}
+
+/// The scopes of a client that names none.
+fn usual_scopes() -> ScopeSet {
+    ScopeSet::of(&[Scope::Profile])
 }
 
 fn judge_grant_types(names: Option<Vec<String>>) -> Result<Vec<GrantType>, RegistrationRejected> {
@@ -258,6 +268,10 @@ fn field<T>(field: &'static str, rule: &'static str) -> Result<T, RegistrationRe
 mod tests {
     use super::*;
 
+    fn judge_own(requested: RequestedMetadata) -> Result<JudgedMetadata, RegistrationRejected> {
+        judge(requested, ClientOrigin::SelfRegistered)
+    }
+
     fn minimal() -> RequestedMetadata {
         RequestedMetadata {
             client_name: Some(" Photo Album ".to_owned()),
@@ -268,7 +282,7 @@ mod tests {
 
     #[test]
     fn a_minimal_registration_gets_the_defaults_of_the_specification() {
-        let judged = judge(minimal()).unwrap();
+        let judged = judge_own(minimal()).unwrap();
         assert_eq!(judged.metadata.name, "Photo Album");
         assert_eq!(judged.metadata.scopes.to_string(), "profile");
         assert_eq!(judged.metadata.grant_types, GrantType::DEFAULT);
@@ -279,31 +293,44 @@ mod tests {
     fn a_012_both_spellings_of_scopes_mean_the_same_and_must_agree() {
         let by_list = RequestedMetadata { scopes: Some(vec!["email".to_owned()]), ..minimal() };
         let by_text = RequestedMetadata { scope: Some("email".to_owned()), ..minimal() };
-        assert_eq!(judge(by_list.clone()), judge(by_text));
+        assert_eq!(judge_own(by_list.clone()), judge_own(by_text));
         let both = RequestedMetadata { scope: Some("profile".to_owned()), ..by_list };
-        assert_eq!(judge(both).unwrap_err().to_string(), "scope and scopes differ: send one of them");
+        assert_eq!(judge_own(both).unwrap_err().to_string(), "scope and scopes differ: send one of them");
+    }
+
+    #[test]
+    fn only_a_client_of_the_operator_s_can_register_the_scope_of_groups() {
+        let requested = RequestedMetadata { scope: Some("groups email".to_owned()), ..minimal() };
+        let registered =
+            |requested: &RequestedMetadata, origin| judge(requested.clone(), origin).unwrap().metadata.scopes;
+        assert_eq!(registered(&requested, ClientOrigin::Operator).to_string(), "email groups");
+        let alone = RequestedMetadata { scope: Some("groups".to_owned()), ..minimal() };
+        for origin in [ClientOrigin::SelfRegistered, ClientOrigin::Document] {
+            assert_eq!(registered(&requested, origin).to_string(), "email");
+            assert_eq!(registered(&alone, origin).to_string(), "profile");
+        }
     }
 
     #[test]
     fn a_013_a_missing_field_is_named() {
         let nameless = RequestedMetadata { client_name: None, ..minimal() };
-        assert_eq!(judge(nameless), Err(RegistrationRejected::Missing("client_name")));
+        assert_eq!(judge_own(nameless), Err(RegistrationRejected::Missing("client_name")));
         let homeless = RequestedMetadata { redirect_uris: None, ..minimal() };
-        assert_eq!(judge(homeless), Err(RegistrationRejected::Missing("redirect_uris")));
+        assert_eq!(judge_own(homeless), Err(RegistrationRejected::Missing("redirect_uris")));
     }
 
     #[test]
     fn a_016_only_the_code_response_type_is_taken() {
         let implicit = RequestedMetadata { response_types: Some(vec!["token".to_owned()]), ..minimal() };
-        assert!(judge(implicit).is_err());
+        assert!(judge_own(implicit).is_err());
     }
 
     #[test]
     fn a_020_one_to_twenty_redirect_uris_are_taken() {
         let uris = |count: usize| Some((0..count).map(|n| format!("https://photos.example/{n}")).collect());
-        assert!(judge(RequestedMetadata { redirect_uris: uris(20), ..minimal() }).is_ok());
+        assert!(judge_own(RequestedMetadata { redirect_uris: uris(20), ..minimal() }).is_ok());
         for count in [0, 21] {
-            let judged = judge(RequestedMetadata { redirect_uris: uris(count), ..minimal() });
+            let judged = judge_own(RequestedMetadata { redirect_uris: uris(count), ..minimal() });
             assert_eq!(judged, Err(RegistrationRejected::RedirectUriCount));
         }
     }
@@ -311,7 +338,7 @@ mod tests {
     #[test]
     fn the_error_names_the_uri_and_the_rule() {
         let uris = vec!["https://photos.example/cb".to_owned(), "http://photos.example/cb".to_owned()];
-        let judged = judge(RequestedMetadata { redirect_uris: Some(uris), ..minimal() });
+        let judged = judge_own(RequestedMetadata { redirect_uris: Some(uris), ..minimal() });
         assert_eq!(
             judged.unwrap_err().to_string(),
             "redirect_uris[1]: must be https, http on a loopback host, or a private-use scheme with a dot in it"
@@ -332,30 +359,30 @@ mod tests {
         use GrantType::{AuthorizationCode, ClientCredentials, DeviceCode, RefreshToken, WalletSignature};
         for grant_type in [ClientCredentials, DeviceCode, WalletSignature] {
             let requested = without_redirects(&[grant_type, RefreshToken], "client_secret_basic");
-            let judged = judge(requested.clone()).unwrap().metadata;
+            let judged = judge_own(requested.clone()).unwrap().metadata;
             assert_eq!((judged.redirect_uris, judged.grant_types.len()), (Vec::new(), 2));
             let listed = RequestedMetadata {
                 redirect_uris: Some(Vec::new()),
                 response_types: Some(Vec::new()),
                 ..requested
             };
-            assert!(judge(listed).is_ok());
+            assert!(judge_own(listed).is_ok());
             let redirected = without_redirects(&[grant_type, AuthorizationCode], "client_secret_basic");
-            assert_eq!(judge(redirected), Err(RegistrationRejected::Missing("redirect_uris")));
+            assert_eq!(judge_own(redirected), Err(RegistrationRejected::Missing("redirect_uris")));
         }
         let refreshing = without_redirects(&[RefreshToken], "client_secret_basic");
-        assert!(judge(refreshing).unwrap_err().to_string().starts_with("grant_types"));
+        assert!(judge_own(refreshing).unwrap_err().to_string().starts_with("grant_types"));
     }
 
     #[test]
     fn a_client_without_a_credential_gets_no_tokens_without_a_page() {
         for grant_type in [GrantType::ClientCredentials, GrantType::WalletSignature] {
-            let rejected = judge(without_redirects(&[grant_type], "none")).unwrap_err();
+            let rejected = judge_own(without_redirects(&[grant_type], "none")).unwrap_err();
             assert!(
                 matches!(rejected, RegistrationRejected::Field { field: "grant_types", .. }),
                 "{rejected}"
             );
         }
-        assert!(judge(without_redirects(&[GrantType::DeviceCode], "none")).is_ok());
+        assert!(judge_own(without_redirects(&[GrantType::DeviceCode], "none")).is_ok());
     }
 }

@@ -41,7 +41,7 @@ pub async fn change_client(
     if let Some(document) = client.document {
         return Err(ChangeClientError::Described(document));
     }
-    let judged = judge(management, requested)?;
+    let judged = judge(management, requested, client.origin)?;
     let authentication =
         carried_over(client.authentication, judged.method).ok_or(ChangeClientError::MethodChange)?;
     let client = Client { authentication, metadata: judged.metadata, ..client };

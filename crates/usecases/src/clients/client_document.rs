@@ -169,7 +169,7 @@ async fn describe(context: &Context, url: &DocumentUrl) -> Result<Client, Docume
     if document.client_secret.is_some() || document.client_secret_expires_at.is_some() {
         return Err(DocumentRejected::Secret);
     }
-    let judged = judge(context.management(), document.into_requested(url))?;
+    let judged = judge(context.management(), document.into_requested(url), ClientOrigin::Document)?;
     let authentication = match judged.method {
         AuthenticationMethod::None => ClientAuthentication::Public,
         AuthenticationMethod::PrivateKeyJwt => ClientAuthentication::Keys,
@@ -239,7 +239,9 @@ impl Document {
         let usual = || ScopeSet::of(&[Scope::OpenId, Scope::Profile, Scope::Email, Scope::OfflineAccess]);
         let scope = self.scope.unwrap_or_default();
         let known = scope.split(' ').filter(|name| ScopeSet::from_names([*name]).is_ok());
-        let scopes = ScopeSet::from_names(known).unwrap_or_else(|_| usual());
+        let scopes = ScopeSet::from_names(known).unwrap_or_default();
+        let scopes = ClientOrigin::Document.admitted(scopes);
+        let scopes = if scopes.is_empty() { usual() } else { scopes };
         let with_a_page = [GrantType::AuthorizationCode, GrantType::RefreshToken].map(GrantType::name);
         let with_a_page = |names: Vec<String>| {
             names.into_iter().filter(|name| with_a_page.contains(&name.as_str())).collect::<Vec<_>>()

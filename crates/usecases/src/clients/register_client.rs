@@ -61,7 +61,7 @@ async fn register(
     resources: Vec<String>,
 ) -> Result<RegisteredClient, RegisterClientError> {
     let now = management.clock.now();
-    let judged = judge(management, requested)?;
+    let judged = judge(management, requested, origin)?;
     let (authentication, secret) = match judged.method {
         AuthenticationMethod::None => (ClientAuthentication::Public, None),
         AuthenticationMethod::PrivateKeyJwt => (ClientAuthentication::Keys, None),
@@ -96,8 +96,9 @@ async fn register(
 pub(crate) fn judge(
     management: Management<'_>,
     requested: RequestedMetadata,
+    origin: ClientOrigin,
 ) -> Result<JudgedMetadata, RegistrationRejected> {
-    let judged = registration::judge(requested)?;
+    let judged = registration::judge(requested, origin)?;
     let own_origin = management.policy.own_origin();
     if let Some(position) =
         judged.metadata.redirect_uris.iter().position(|uri| own_origin.forbids(uri.as_str()))

@@ -46,7 +46,7 @@ pub async fn update_client(
     if secret.is_some_and(|secret| !is_own(&client, secret)) {
         return Err(UpdateClientError::OtherSecret);
     }
-    let judged = judge(context.management(), requested)?;
+    let judged = judge(context.management(), requested, client.origin)?;
     if client.origin == ClientOrigin::Operator
         && let Some(field) = beyond_the_operator(&client.metadata, &judged.metadata)
     {

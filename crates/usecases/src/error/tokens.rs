@@ -124,6 +124,10 @@ impl Refuse for MintError {
         match self {
             Self::Signer(_) => server_error(),
             Self::NotAdmitted => OAuthError::new(Code::InvalidGrant, NO_TOKENS),
+            Self::TooManyGroups => OAuthError::new(
+                Code::InvalidScope,
+                "the groups of this user do not fit into a token: ask without the scope groups, or tell the operator",
+            ),
             Self::Store(error) => error.refusal(),
         }
     }

@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use countersign_conformance::memory::MemoryStorage;
+use countersign_domain::admission::{Block, Standing};
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::Grant;
+use countersign_domain::group::{GroupName, Membership};
 use countersign_domain::id::{ClientId, GrantId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pushed_request::PushedRequest;
@@ -21,11 +23,14 @@ use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    Account, AccountStore, AddSigningKey, BeginDevice, ChangeResources, ClientStore, Clock, CompleteLogin,
-    ConfirmEmail, ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten,
-    EmailPut, ForgetDocuments, ForgetUnused, IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet,
-    LinkedWallet, LoginCompleted, LoginStore, NameWallet, OpenSession, PurgeExpired, Purged, PutEmail,
-    RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, RevokeConsent, RevokeGrant,
+    AccessEnded, Account, AccountStore, AddSigningKey, BeginDevice, BlockPut, BlockStore, Blocked,
+    BlockedWallet, ChangeAccess, ChangeMember, ChangeResources, ClientStore, Clock, CompleteLogin,
+    ConfirmEmail, ContinueSession, CountedGroup, CreateGroup, DeleteAccount, DenyDevice, DeviceBegun,
+    DeviceDenied, DocumentsForgotten, EmailPut, EndAccess, ForgetDocuments, ForgetUnused, GroupCreated,
+    GroupMember, GroupStore, IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet,
+    LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet, OpenSession, PeopleFilter,
+    PeopleStore, Person, PersonListed, PurgeExpired, Purged, PutBlock, PutEmail, RedeemCode, Redeemed,
+    RegisterClient, Registered, ReplayStore, RequestStore, RetitleGroup, RevokeConsent, RevokeGrant,
     RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient, SessionContinued, SessionOpened,
     SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet,
     Upkeep, WalletLinked, WalletStore, WalletUnlinked,
@@ -73,6 +78,7 @@ breakable!(ClientStore {
     register_client(command: RegisterClient) -> Registered;
     update_client(client: Client) -> bool;
     change_resources(command: ChangeResources) -> bool;
+    change_access(command: ChangeAccess) -> bool;
     delete_client(id: ClientId) -> bool;
     find_client(id: ClientId) -> Option<Client>;
     list_clients(after: Option<ClientId>, limit: u32) -> Vec<Client>;
@@ -104,6 +110,113 @@ breakable!(AccountStore {
     remove_email(user: UserId) -> bool;
     delete_account(command: DeleteAccount) -> bool;
 });
+
+#[async_trait]
+impl GroupStore for Breakable {
+    async fn create_group(&self, command: CreateGroup) -> Result<GroupCreated, StoreError> {
+        self.inner.create_group(command).await
+    }
+
+    async fn retitle_group(&self, command: RetitleGroup) -> Result<bool, StoreError> {
+        self.inner.retitle_group(command).await
+    }
+
+    async fn delete_group(&self, name: &GroupName) -> Result<bool, StoreError> {
+        self.inner.delete_group(name).await
+    }
+
+    async fn find_group(&self, name: &GroupName) -> Result<Option<CountedGroup>, StoreError> {
+        self.inner.find_group(name).await
+    }
+
+    async fn list_groups(
+        &self,
+        after: Option<&GroupName>,
+        limit: u32,
+    ) -> Result<Vec<CountedGroup>, StoreError> {
+        self.inner.list_groups(after, limit).await
+    }
+
+    async fn add_member(&self, command: ChangeMember) -> Result<MemberAdded, StoreError> {
+        self.inner.add_member(command).await
+    }
+
+    async fn remove_member(&self, command: ChangeMember) -> Result<bool, StoreError> {
+        self.inner.remove_member(command).await
+    }
+
+    async fn list_members(
+        &self,
+        group: &GroupName,
+        after: Option<&MemberCursor>,
+        limit: u32,
+    ) -> Result<Vec<GroupMember>, StoreError> {
+        self.inner.list_members(group, after, limit).await
+    }
+
+    async fn memberships_of(&self, user: UserId) -> Result<Vec<Membership>, StoreError> {
+        self.inner.memberships_of(user).await
+    }
+
+    async fn standing_of(&self, wallet: &WalletAccount) -> Result<Standing, StoreError> {
+        self.call("standing_of")?;
+        self.inner.standing_of(wallet).await
+    }
+
+    async fn groups_of(&self, user: UserId) -> Result<Vec<GroupName>, StoreError> {
+        self.call("groups_of")?;
+        self.inner.groups_of(user).await
+    }
+}
+
+#[async_trait]
+impl BlockStore for Breakable {
+    async fn put_block(&self, command: PutBlock) -> Result<BlockPut, StoreError> {
+        self.inner.put_block(command).await
+    }
+
+    async fn remove_block(&self, who: &Blocked) -> Result<bool, StoreError> {
+        self.inner.remove_block(who).await
+    }
+
+    async fn end_access(&self, command: EndAccess) -> Result<AccessEnded, StoreError> {
+        self.inner.end_access(command).await
+    }
+
+    async fn anything_blocked(&self) -> Result<bool, StoreError> {
+        self.call("anything_blocked")?;
+        self.inner.anything_blocked().await
+    }
+
+    async fn block_of_user(&self, user: UserId) -> Result<Option<Block>, StoreError> {
+        self.inner.block_of_user(user).await
+    }
+
+    async fn blocked_wallets(
+        &self,
+        after: Option<&WalletAccount>,
+        limit: u32,
+    ) -> Result<Vec<BlockedWallet>, StoreError> {
+        self.inner.blocked_wallets(after, limit).await
+    }
+}
+
+#[async_trait]
+impl PeopleStore for Breakable {
+    async fn list_people(
+        &self,
+        filter: &PeopleFilter,
+        after: Option<UserId>,
+        limit: u32,
+    ) -> Result<Vec<PersonListed>, StoreError> {
+        self.inner.list_people(filter, after, limit).await
+    }
+
+    async fn find_person(&self, user: UserId, now: OffsetDateTime) -> Result<Option<Person>, StoreError> {
+        self.inner.find_person(user, now).await
+    }
+}
+
 breakable!(ReplayStore { spend_proof(command: SpendProof) -> bool; });
 breakable!(TokenStore {
     find_grant(id: GrantId) -> Option<Grant>;

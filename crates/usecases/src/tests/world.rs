@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use countersign_conformance::fakes::{FakeFetcher, FakeReader, FakeSigner, ManualClock, SeededEntropy};
 use countersign_conformance::memory::MemoryStorage;
+use countersign_domain::admission::AccessRule;
 use countersign_domain::challenge::TextKey;
 use countersign_domain::client::ClientOrigin;
 use countersign_domain::client_assertion::AssertionAudience;
@@ -27,6 +28,7 @@ use url::Url;
 
 use crate::clients::open_resource::open_resources;
 use crate::clients::register_client::register_client;
+use crate::context::blocks::Blocks;
 use crate::context::clients::Clients;
 use crate::sign_in::begin_authorization::{Begun, begin_authorization};
 use crate::sign_in::complete_login::{
@@ -122,6 +124,7 @@ impl World {
         let context = Context {
             storage: Arc::<dyn Storage>::clone(&storage),
             clients: Clients::new(Arc::<dyn Storage>::clone(&storage), Arc::<ManualClock>::clone(&clock)),
+            blocks: Blocks::new(Arc::<dyn Storage>::clone(&storage), Arc::<ManualClock>::clone(&clock)),
             access: Arc::default(),
             wallets: Arc::new(ToyWallets),
             signer: Arc::new(FakeSigner),
@@ -138,6 +141,7 @@ impl World {
             policy: Policy {
                 public_url,
                 lifetimes: Lifetimes::default(),
+                default_access: AccessRule::Everyone,
                 resources,
                 client_documents: true,
                 synthetic_email: false,
