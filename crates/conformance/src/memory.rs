@@ -463,7 +463,9 @@ fn count(limit: u32) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use countersign_ports::{AccountStore, CompleteLogin, LoginStore, RevokeConsent, WalletStore};
+    use countersign_ports::{
+        AccountStore, BlockStore, Blocked, CompleteLogin, EndAccess, LoginStore, RevokeConsent, WalletStore,
+    };
 
     use super::*;
     use crate::fixtures;
@@ -480,6 +482,18 @@ mod tests {
         store.unlink_wallet(unlink).await.unwrap();
         let reason = RevocationReason::WalletUnlinked;
         assert_eq!(store.revocation(login.id), Some(Revocation { at, reason }));
+    }
+
+    #[tokio::test]
+    async fn whoever_ends_access_says_why_its_grants_are_revoked() {
+        let store = MemoryStorage::default();
+        let [first, second] = [(); 2].map(|()| fixtures::complete_login());
+        for (login, reason) in [(first, RevocationReason::Blocked), (second, RevocationReason::Operator)] {
+            store.complete_login(login.clone()).await.unwrap();
+            let now = login.now + time::Duration::hours(1);
+            store.end_access(EndAccess { who: Blocked::User(login.new_user), reason, now }).await.unwrap();
+            assert_eq!(store.revocation(login.id), Some(Revocation { at: now, reason }));
+        }
     }
 
     #[tokio::test]

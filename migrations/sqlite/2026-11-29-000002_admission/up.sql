@@ -15,7 +15,7 @@ CREATE TABLE group_users (
   added_at BIGINT NOT NULL,
   PRIMARY KEY (group_name, user_id)
 ) WITHOUT ROWID;
-CREATE INDEX group_users_by_user ON group_users (user_id);
+CREATE INDEX group_users_by_user ON group_users (user_id, group_name);
 
 CREATE TABLE group_wallets (
   group_name TEXT NOT NULL REFERENCES user_groups (name) ON DELETE CASCADE,
@@ -25,7 +25,7 @@ CREATE TABLE group_wallets (
   added_at BIGINT NOT NULL,
   PRIMARY KEY (group_name, family, address)
 ) WITHOUT ROWID;
-CREATE INDEX group_wallets_by_wallet ON group_wallets (family, address);
+CREATE INDEX group_wallets_by_wallet ON group_wallets (family, address, group_name);
 
 CREATE TABLE blocked_users (
   user_id BLOB NOT NULL PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,

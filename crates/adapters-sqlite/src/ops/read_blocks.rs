@@ -111,3 +111,21 @@ statement! {
         OR EXISTS (SELECT 1 FROM blocked_wallets WHERE family = :signer_family AND address = :signer_address), \
         EXISTS (SELECT 1 FROM blocked_wallets WHERE family = :family AND address = :address)"
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statement::plan::{database, finds_rows_by_keys};
+
+    #[test]
+    fn blocks_are_found_by_their_keys() {
+        let (_folder, mut connection) = database();
+        let connection = &mut connection;
+        let (family, address, user) = ("b", "c", &[][..]);
+        finds_rows_by_keys(connection, BlockOfUser { user });
+        finds_rows_by_keys(connection, BlockedWallets { family, address, limit: 10 });
+        finds_rows_by_keys(connection, BlockedWalletsOf { user });
+        let (signer_family, signer_address) = (family, address);
+        finds_rows_by_keys(connection, AreBlocked { user, signer_family, signer_address, family, address });
+    }
+}

@@ -184,3 +184,23 @@ statement! {
         ON through.family = wallets.family AND through.address = wallets.address \
         WHERE wallets.user_id = :user)"
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statement::plan::{database, finds_rows_by_keys};
+
+    #[test]
+    fn groups_are_found_by_their_keys_and_so_is_what_is_known_about_a_wallet() {
+        let (_folder, mut connection) = database();
+        let connection = &mut connection;
+        let (group, family, address, user, limit) = ("a", "b", "c", &[][..], 10);
+        finds_rows_by_keys(connection, FindGroup { name: group });
+        finds_rows_by_keys(connection, ListGroups { after: "", limit });
+        finds_rows_by_keys(connection, MemberUsers { group, after: user, limit });
+        finds_rows_by_keys(connection, MemberWallets { group, family, address, limit });
+        finds_rows_by_keys(connection, MembershipsOf { user });
+        finds_rows_by_keys(connection, StandingOf { family, address });
+        finds_rows_by_keys(connection, GroupsOf { user });
+    }
+}

@@ -149,3 +149,27 @@ statement! {
         FROM json_each(:users) AS asked CROSS JOIN wallets ON user_id = unhex(asked.value) \
         ORDER BY user_id, linked_at, family, address"
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statement::plan::{database, finds_rows_by_keys};
+
+    #[test]
+    fn a_page_of_people_takes_no_longer_among_many() {
+        let (_folder, mut connection) = database();
+        let connection = &mut connection;
+        let (after, limit, users) = (&[][..], 10, "[]");
+        finds_rows_by_keys(connection, PageOfAll { after, limit });
+        finds_rows_by_keys(connection, PageOfBlocked { after, limit });
+        finds_rows_by_keys(connection, PageOfGroup { group: "a", only_blocked: true, after, limit });
+        finds_rows_by_keys(connection, Page { users });
+        finds_rows_by_keys(connection, WalletsOfPage { users });
+    }
+
+    #[test]
+    fn ids_of_any_bytes_reach_a_statement() {
+        let ids = json(&[vec![0x00, 0x7f, 0xff], vec![]]);
+        assert_eq!(ids, "[\"007fff\",\"\"]");
+    }
+}

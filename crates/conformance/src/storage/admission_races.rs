@@ -1,11 +1,11 @@
 //! Operators decide who may come in while people sign in, link and unlink as fast as they can.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use countersign_domain::admission::{Block, Release, Standing};
 use countersign_domain::client::{Client, ClientMetadata};
-use countersign_domain::group::{Group, GroupTitle};
+use countersign_domain::group::{Group, GroupName, GroupTitle};
 use countersign_domain::id::{ClientId, GrantId, SessionId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::wallet::WalletAccount;
@@ -46,7 +46,7 @@ async fn target(store: &dyn Storage, place: usize) -> Target {
     let (user, [_, account]) = steps::user_with_two_wallets(store).await;
     let login = fixtures::remembered_login_of(account.clone());
     let session = steps::remember_by(store, &login).await;
-    let who = if place % 2 == 0 { Blocked::User(user) } else { Blocked::Wallet(account.clone()) };
+    let who = if place.is_multiple_of(2) { Blocked::User(user) } else { Blocked::Wallet(account.clone()) };
     Target { who, account, user, client: login.client, session }
 }
 
@@ -319,46 +319,75 @@ pub async fn a_block_is_put_and_removed_by_one_of_many(store: Arc<dyn Storage>) 
     assert!(!store.anything_blocked().await.unwrap());
 }
 
+/// Puts members into groups, one after the other, until one of them is refused. Counts those who were added.
+async fn join(
+    store: Arc<dyn Storage>,
+    ways: Vec<(GroupName, Member)>,
+    added: Arc<AtomicUsize>,
+) -> MemberAdded {
+    for (group, member) in ways {
+        let outcome = store.add_member(fixtures::add_member(&group, &member)).await.unwrap();
+        if outcome != MemberAdded::Added {
+            return outcome;
+        }
+        added.fetch_add(1, Ordering::SeqCst);
+        // A store that never waits must still give the others their turn.
+        yield_now().await;
+    }
+    MemberAdded::Added
+}
+
+/// Puts everybody in, by several tasks, and does something else once so many were added.
+async fn join_until(
+    store: &Arc<dyn Storage>,
+    ways: Vec<(GroupName, Member)>,
+    enough: usize,
+    then: Pinned<()>,
+) -> Vec<MemberAdded> {
+    let added = Arc::new(AtomicUsize::new(0));
+    let joining = ways.chunks(ways.len().div_ceil(4)).map(|ways| {
+        let task: Pinned<MemberAdded> = Box::pin(join(Arc::clone(store), ways.to_vec(), Arc::clone(&added)));
+        task
+    });
+    let waiting = Arc::clone(&added);
+    let acting: Pinned<MemberAdded> = Box::pin(async move {
+        while waiting.load(Ordering::SeqCst) < enough {
+            yield_now().await;
+        }
+        then.await;
+        MemberAdded::Added
+    });
+    at_once(joining.chain([acting]).collect::<Vec<_>>()).await
+}
+
 /// Those who were added before go with the group; those who come later are refused.
 pub async fn no_member_outlives_its_group(store: Arc<dyn Storage>) {
     for round in 0..ROUNDS * 2 {
         let group = steps::group(&*store).await;
-        let mut members = Vec::new();
-        for place in 0..TASKS {
-            members.push(if place % 2 == 0 {
+        let mut ways = Vec::new();
+        for place in 0..TASKS * 2 {
+            let member = if place % 2 == 0 {
                 Member::User(steps::sign_in(&*store).await.new_user)
             } else {
                 Member::Wallet(fixtures::wallet_account())
-            });
+            };
+            ways.push((group.clone(), member));
         }
-        let deleting: Pinned<Option<MemberAdded>> = {
+        let deleting: Pinned<()> = {
             let (store, group) = (Arc::clone(&store), group.clone());
-            Box::pin(async move {
-                // Spreads the order: before, among and after the others.
-                for _ in 0..round {
-                    store.find_group(&group).await.unwrap();
-                }
-                assert!(store.delete_group(&group).await.unwrap());
-                None
-            })
+            Box::pin(async move { assert!(store.delete_group(&group).await.unwrap()) })
         };
-        let adding = members.iter().map(|member| {
-            let (store, command) = (Arc::clone(&store), fixtures::add_member(&group, member));
-            let task: Pinned<Option<MemberAdded>> =
-                Box::pin(async move { Some(store.add_member(command).await.unwrap()) });
-            task
-        });
-        for outcome in at_once(adding.chain([deleting]).collect::<Vec<_>>()).await.into_iter().flatten() {
+        for outcome in join_until(&store, ways.clone(), round, deleting).await {
             assert!(matches!(outcome, MemberAdded::Added | MemberAdded::GroupUnknown), "{outcome:?}");
         }
         assert_eq!(store.find_group(&group).await.unwrap(), None);
         steps::create_group(&*store, &group).await;
         assert_eq!(store.list_members(&group, None, u32::MAX).await.unwrap(), []);
-        for member in members {
+        for (_, member) in ways {
             match member {
                 Member::User(user) => assert_eq!(store.groups_of(user).await.unwrap(), []),
                 Member::Wallet(wallet) => {
-                    assert_eq!(steps::standing(&*store, &wallet).await, Standing::default())
+                    assert_eq!(steps::standing(&*store, &wallet).await, Standing::default());
                 }
             }
         }
@@ -369,33 +398,19 @@ pub async fn no_member_outlives_its_group(store: Arc<dyn Storage>) {
 pub async fn no_membership_outlives_its_user(store: Arc<dyn Storage>) {
     for round in 0..ROUNDS * 2 {
         let user = steps::sign_in(&*store).await.new_user;
-        let mut groups = Vec::new();
-        for _ in 0..TASKS {
-            groups.push(steps::group(&*store).await);
+        let mut ways = Vec::new();
+        for _ in 0..TASKS * 2 {
+            ways.push((steps::group(&*store).await, Member::User(user)));
         }
-        let deleting: Pinned<Option<MemberAdded>> = {
-            let store = Arc::clone(&store);
-            Box::pin(async move {
-                // Spreads the order: before, among and after the others.
-                for _ in 0..round {
-                    store.wallets_of(user).await.unwrap();
-                }
-                assert!(store.delete_account(fixtures::delete_account(user)).await.unwrap());
-                None
-            })
+        let deleting: Pinned<()> = {
+            let (store, command) = (Arc::clone(&store), fixtures::delete_account(user));
+            Box::pin(async move { assert!(store.delete_account(command).await.unwrap()) })
         };
-        let adding = groups.iter().map(|group| {
-            let store = Arc::clone(&store);
-            let command = fixtures::add_member(group, &Member::User(user));
-            let task: Pinned<Option<MemberAdded>> =
-                Box::pin(async move { Some(store.add_member(command).await.unwrap()) });
-            task
-        });
-        for outcome in at_once(adding.chain([deleting]).collect::<Vec<_>>()).await.into_iter().flatten() {
+        for outcome in join_until(&store, ways.clone(), round, deleting).await {
             assert!(matches!(outcome, MemberAdded::Added | MemberAdded::UserUnknown), "{outcome:?}");
         }
         assert_eq!(store.groups_of(user).await.unwrap(), []);
-        for group in groups {
+        for (group, _) in ways {
             assert_eq!(store.find_group(&group).await.unwrap().unwrap().users, 0);
         }
     }

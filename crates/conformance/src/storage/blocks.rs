@@ -271,6 +271,7 @@ pub async fn blocked_wallets_are_listed_in_pages(store: Arc<dyn Storage>) {
                 break;
             }
             paged.extend(next);
+            assert!(paged.len() <= expected.len(), "a page repeats what came before");
         }
         assert_eq!(paged, expected, "in pages of {limit}");
     }

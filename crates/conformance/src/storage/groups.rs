@@ -324,6 +324,7 @@ pub async fn members_are_listed_users_first_in_pages(store: Arc<dyn Storage>) {
                 break;
             }
             paged.extend(next);
+            assert!(paged.len() <= expected.len(), "a page repeats what came before");
         }
         assert_eq!(paged, expected, "in pages of {limit}");
     }

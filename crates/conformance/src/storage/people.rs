@@ -53,6 +53,7 @@ async fn in_pages(store: &dyn Storage, filter: &PeopleFilter, expected: &[UserId
                 break;
             }
             paged.extend(next);
+            assert!(paged.len() <= expected.len(), "a page repeats what came before");
         }
         assert_eq!(paged, expected, "in pages of {limit}");
     }
@@ -224,6 +225,13 @@ pub async fn the_last_sign_in_is_the_last_that_is_stored(store: Arc<dyn Storage>
     assert_eq!(last(user).await, Some(NOW + HOUR * 3), "the consent tells it too");
     store.revoke_consent(fixtures::revoke_consent(user, login.client)).await.unwrap();
     assert_eq!(last(user).await, Some(NOW + HOUR));
+
+    let (other, session) = steps::remember(&*store).await;
+    let mut request = fixtures::continue_session(&session, other.client);
+    request.login.now = NOW + Duration::minutes(1);
+    assert_eq!(steps::proceed(&*store, &request).await, SessionContinued::CodeIssued);
+    store.revoke_consent(fixtures::revoke_consent(other.new_user, other.client)).await.unwrap();
+    assert_eq!(last(other.new_user).await, Some(NOW + Duration::minutes(1)), "the session tells it alone");
 
     let opening = fixtures::open_session();
     let idle = steps::open(&*store, &opening).await;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use countersign_conformance::fakes::{FakeFetcher, FakeReader, FakeSigner, ManualClock, SeededEntropy};
 use countersign_conformance::memory::MemoryStorage;
-use countersign_domain::admission::{AccessRule, Block, ClientAccess, Release};
+use countersign_domain::admission::{AccessRule, Block, Release};
 use countersign_domain::challenge::TextKey;
 use countersign_domain::client::ClientOrigin;
 use countersign_domain::client_assertion::AssertionAudience;
@@ -175,7 +175,7 @@ impl World {
     pub(super) async fn decide(&self, client: &TestClient, rule: &str, release: Release) {
         let rule = Some(AccessRule::parse(rule).unwrap());
         let client = ClientId::named(&client.id).unwrap();
-        let command = ChangeAccess { client, access: ClientAccess { rule, release } };
+        let command = ChangeAccess { client, rule, release: Some(release) };
         assert!(self.context.clients.change_access(command).await.unwrap());
     }
 

@@ -1,5 +1,7 @@
 //! Clients that did not register and are described by a document of their own.
 
+use std::sync::Arc;
+
 use countersign_domain::admission::{AccessRule, Release};
 use countersign_domain::client::ClientOrigin;
 use countersign_domain::client_auth::ClientCredentials;
@@ -8,6 +10,7 @@ use countersign_domain::id::ClientId;
 use countersign_domain::secret::Secret;
 use countersign_ports::Member;
 use serde_json::{Value, json};
+use time::Duration;
 
 use crate::Refuse;
 use crate::clients::open_resource::close_resources;
@@ -102,9 +105,11 @@ async fn a_document_opens_no_client_that_the_operator_closed() {
     // What its document says changes, and is stored again at the next sign-in.
     world.decide(&client(), "groups:staff", Release::OfRule).await;
     world.join("staff", Member::Wallet(toy("toy-ann"))).await;
-    world.outside.put(ADDRESS, &document(&json!({"client_name": "Another name"})));
-    world.sign_in(&mut pending, "toy-ann").await.unwrap();
-    let stored = world.context.clients.find_fresh(ClientId::of_document(ADDRESS)).await.unwrap().unwrap();
+    let later = World::on(Arc::clone(&world.storage));
+    later.advance(Duration::seconds(10));
+    later.outside.put(ADDRESS, &document(&json!({"client_name": "Another name"})));
+    later.sign_in(&mut pending, "toy-ann").await.unwrap();
+    let stored = later.context.clients.find_fresh(ClientId::of_document(ADDRESS)).await.unwrap().unwrap();
     assert_eq!(stored.metadata.name, "Another name");
     assert_eq!(stored.access.rule, AccessRule::parse("groups:staff").ok());
 }

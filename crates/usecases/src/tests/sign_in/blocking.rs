@@ -165,7 +165,7 @@ impl Ready {
             Box::pin(async move {
                 waiting.wait(Duration::from_millis(220)).await;
                 let (reason, now) = (RevocationReason::Blocked, waiting.now());
-                ending.end_access(EndAccess { who: second, reason, now }).await.unwrap();
+                ending.end_access(EndAccess { who: second, reason, keeps: None, now }).await.unwrap();
             }),
         ]
     }
@@ -316,6 +316,7 @@ async fn whoever_is_let_in_again_signs_anew_and_nothing_old_comes_back() {
 async fn a_login_that_finds_a_block_after_its_commit_takes_back_what_it_stored() {
     let most = calls(Flow::Login).await;
     let mut ready = Ready::new().await;
+    ready.world.block(Blocked::Wallet(toy("toy-mallory"))).await;
     ready.world.clock.wait(Duration::from_secs(1)).await;
     // Just after the commit: the login looks once more.
     let [put, _] = ready.block(&Blocked::Wallet(toy("toy-ann")));
