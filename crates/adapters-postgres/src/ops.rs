@@ -1,12 +1,13 @@
 //! The operations: each takes a connection and a command and returns an outcome.
 //!
 //! Operations that lock rows of several tables all do so in the same order, so that there are no deadlocks:
-//! the client, the spent challenge, the user, the user's wallets, consents, sessions, and then grants.
-//! Several consents or sessions are locked in the order of their keys. Several grants of one user are changed
+//! the client, the records of its secrets, the spent challenge, the user, the user's wallets, consents,
+//! sessions, and then grants. Several records, consents or sessions are locked in the order of their keys. Several grants of one user are changed
 //! only under the lock of the user, or when a client is deleted. Upkeep can take any order, because it never
 //! waits for a lock; the same goes for batches (`together.rs`), which wait for no existing row.
 
 pub(crate) mod change_resources;
+pub(crate) mod client_secrets;
 pub(crate) mod complete_login;
 pub(crate) mod confirm_email;
 pub(crate) mod continue_session;

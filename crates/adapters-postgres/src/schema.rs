@@ -28,6 +28,8 @@ diesel::table! {
         requires_pushed_requests -> Bool,
         requires_bound_tokens -> Bool,
         resources -> Text,
+        old_secret_hash -> Nullable<Binary>,
+        old_secret_expires_at -> Nullable<Timestamptz>,
     }
 }
 
@@ -158,6 +160,15 @@ diesel::table! {
         digest -> Binary,
         attempt -> Uuid,
         forget_after -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    client_secrets (client_id, hash) {
+        client_id -> Uuid,
+        hash -> Binary,
+        created_at -> Nullable<Timestamptz>,
+        last_used_at -> Nullable<Timestamptz>,
     }
 }
 

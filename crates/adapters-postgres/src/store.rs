@@ -24,9 +24,10 @@ use countersign_ports::{
     EmailConfirmed, EmailPut, ForgetDocuments, ForgetUnused, IssueTokens, KeyAdded, KeyStore, KnownAccess,
     LinkWallet, LinkedWallet, LoginCompleted, LoginStore, NameWallet, OpenSession, PurgeExpired, Purged,
     PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, RevokeConsent,
-    RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient, SessionContinued,
-    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore,
-    TokensIssued, UnlinkWallet, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
+    RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse,
+    SessionClient, SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError,
+    TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet, Upkeep, WalletLinked, WalletStore,
+    WalletUnlinked,
 };
 use time::OffsetDateTime;
 
@@ -34,6 +35,7 @@ use crate::batch::Batches;
 use crate::connection::ConnectionUrl;
 use crate::migrate::{self, MigrateError};
 use crate::ops::change_resources::change_resources;
+use crate::ops::client_secrets::{note_secret_uses, rotate_secret, secrets_of};
 use crate::ops::confirm_email::confirm_email;
 use crate::ops::continue_session::continue_session;
 use crate::ops::delete_account::delete_account;
@@ -105,6 +107,18 @@ impl ClientStore for PgStorage {
 
     async fn change_resources(&self, command: ChangeResources) -> Result<bool, StoreError> {
         self.pool.run(move |connection| change_resources(connection, &command)).await
+    }
+
+    async fn rotate_secret(&self, command: RotateSecret) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| rotate_secret(connection, &command)).await
+    }
+
+    async fn note_secret_uses(&self, uses: Vec<SecretUse>) -> Result<(), StoreError> {
+        self.pool.run(move |connection| note_secret_uses(connection, &uses)).await
+    }
+
+    async fn secrets_of(&self, client: ClientId) -> Result<Vec<SecretRecord>, StoreError> {
+        self.pool.run(move |connection| secrets_of(connection, client)).await
     }
 
     async fn delete_client(&self, id: ClientId) -> Result<bool, StoreError> {

@@ -10,8 +10,8 @@ use countersign_ports::{
     DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut, ForgetDocuments,
     ForgetUnused, IssueTokens, KeyAdded, LinkWallet, LoginCompleted, NameWallet, OpenSession, PurgeExpired,
     Purged, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, RevokeConsent, RevokeGrant,
-    RevokeToken, Revoked, RotateRefresh, Rotated, SessionContinued, SessionOpened, SignOut, SpendProof,
-    TakePushedRequest, TokensIssued, UnlinkWallet, WalletLinked, WalletUnlinked,
+    RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SessionContinued, SessionOpened, SignOut,
+    SpendProof, TakePushedRequest, TokensIssued, UnlinkWallet, WalletLinked, WalletUnlinked,
 };
 use diesel::SqliteConnection;
 use diesel::connection::SimpleConnection;
@@ -20,6 +20,7 @@ use crate::checkpointer::Checkpointer;
 use crate::error::SqliteError;
 use crate::file::{DatabaseFile, FileWatch};
 use crate::ops;
+use crate::ops::client_secrets::NoteSecretUses;
 use crate::ops::end_session::{EndSession, EndSessions};
 use crate::ops::ping::Ping;
 use crate::ops::remove_email::RemoveEmail;
@@ -74,6 +75,8 @@ commands! {
     RegisterClient: RegisterClient => Registered, ops::register_client::register_client;
     UpdateClient: Client => bool, ops::manage_clients::update_client;
     ChangeResources: ChangeResources => bool, ops::change_resources::change_resources;
+    RotateSecret: RotateSecret => bool, ops::client_secrets::rotate_secret;
+    NoteSecretUses: NoteSecretUses => (), ops::client_secrets::note_secret_uses;
     DeleteClient: ClientId => bool, ops::manage_clients::delete_client;
     CompleteLogin: CompleteLogin => LoginCompleted, ops::complete_login::complete_login;
     LinkWallet: LinkWallet => WalletLinked, ops::link_wallet::link_wallet;

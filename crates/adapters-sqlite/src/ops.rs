@@ -4,6 +4,7 @@
 //! back.
 
 pub(crate) mod change_resources;
+pub(crate) mod client_secrets;
 pub(crate) mod complete_login;
 pub(crate) mod confirm_email;
 pub(crate) mod consents;

@@ -28,6 +28,8 @@ diesel::table! {
         requires_pushed_requests -> Bool,
         requires_bound_tokens -> Bool,
         resources -> Text,
+        old_secret_hash -> Nullable<Binary>,
+        old_secret_expires_at -> Nullable<BigInt>,
     }
 }
 
@@ -202,8 +204,18 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    client_secrets (client_id, hash) {
+        client_id -> Binary,
+        hash -> Binary,
+        created_at -> Nullable<BigInt>,
+        last_used_at -> Nullable<BigInt>,
+    }
+}
+
 diesel::allow_tables_to_appear_in_same_query!(
     clients,
+    client_secrets,
     users,
     wallets,
     grants,

@@ -26,9 +26,10 @@ use countersign_ports::{
     EmailConfirmed, EmailPut, ForgetDocuments, ForgetUnused, IssueTokens, KeyAdded, KeyStore, KnownAccess,
     LinkWallet, LinkedWallet, LoginCompleted, LoginStore, NameWallet, OpenSession, PurgeExpired, Purged,
     PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, RevokeConsent,
-    RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient, SessionContinued,
-    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore,
-    TokensIssued, UnlinkWallet, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
+    RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse,
+    SessionClient, SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError,
+    TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet, Upkeep, WalletLinked, WalletStore,
+    WalletUnlinked,
 };
 use diesel::SqliteConnection;
 use time::OffsetDateTime;
@@ -38,11 +39,12 @@ use crate::error::{MigrateError, OpenError, SqliteError, refused, store_error};
 use crate::executor::{SqliteExecutor, Write};
 use crate::file::DatabaseFile;
 use crate::migrate;
+use crate::ops::client_secrets::NoteSecretUses;
 use crate::ops::end_session::{EndSession, EndSessions};
 use crate::ops::ping::Ping;
 use crate::ops::remove_email::RemoveEmail;
 use crate::ops::signing_keys::{self, RemoveSigningKey, WithdrawSigningKey};
-use crate::ops::{read, read_account, requests, sign_out, time_witness};
+use crate::ops::{client_secrets, read, read_account, requests, sign_out, time_witness};
 use crate::options::SqliteOptions;
 use crate::pool::{self, Readers};
 
@@ -162,6 +164,18 @@ impl ClientStore for SqliteStorage {
 
     async fn change_resources(&self, command: ChangeResources) -> Result<bool, StoreError> {
         self.write(command).await
+    }
+
+    async fn rotate_secret(&self, command: RotateSecret) -> Result<bool, StoreError> {
+        self.write(command).await
+    }
+
+    async fn note_secret_uses(&self, uses: Vec<SecretUse>) -> Result<(), StoreError> {
+        self.write(NoteSecretUses(uses)).await
+    }
+
+    async fn secrets_of(&self, client: ClientId) -> Result<Vec<SecretRecord>, StoreError> {
+        self.read(move |reader| client_secrets::secrets_of(reader, client)).await
     }
 
     async fn delete_client(&self, id: ClientId) -> Result<bool, StoreError> {

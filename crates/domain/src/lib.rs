@@ -29,6 +29,7 @@ pub mod client;
 pub mod client_assertion;
 pub mod client_auth;
 pub mod client_document;
+pub mod client_secrets;
 pub mod code;
 pub mod consent;
 pub mod device;

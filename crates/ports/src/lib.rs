@@ -41,7 +41,10 @@ pub use account_store::{
     Account, AccountStore, ConfirmEmail, DeleteAccount, EmailConfirmed, EmailPut, PutEmail, RevokeConsent,
     SharedAddress,
 };
-pub use client_store::{ChangeResources, ClientStore, RegisterClient, Registered, ResourceChange};
+pub use client_store::{
+    ChangeResources, ClientStore, RegisterClient, Registered, ResourceChange, RotateSecret, SecretRecord,
+    SecretUse,
+};
 pub use clock::Clock;
 pub use entropy::{Entropy, EntropyExt};
 pub use error::{SignerError, StoreError, VerifierError};

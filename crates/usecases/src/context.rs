@@ -2,6 +2,7 @@
 
 pub mod clients;
 pub mod remembered_access;
+mod secret_uses;
 
 use std::fmt;
 use std::sync::Arc;

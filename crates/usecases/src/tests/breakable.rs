@@ -26,9 +26,9 @@ use countersign_ports::{
     EmailPut, ForgetDocuments, ForgetUnused, IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet,
     LinkedWallet, LoginCompleted, LoginStore, NameWallet, OpenSession, PurgeExpired, Purged, PutEmail,
     RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, RevokeConsent, RevokeGrant,
-    RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient, SessionContinued, SessionOpened,
-    SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet,
-    Upkeep, WalletLinked, WalletStore, WalletUnlinked,
+    RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse, SessionClient,
+    SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest,
+    TokenStore, TokensIssued, UnlinkWallet, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
 };
 use time::OffsetDateTime;
 
@@ -73,6 +73,9 @@ breakable!(ClientStore {
     register_client(command: RegisterClient) -> Registered;
     update_client(client: Client) -> bool;
     change_resources(command: ChangeResources) -> bool;
+    rotate_secret(command: RotateSecret) -> bool;
+    note_secret_uses(uses: Vec<SecretUse>) -> ();
+    secrets_of(client: ClientId) -> Vec<SecretRecord>;
     delete_client(id: ClientId) -> bool;
     find_client(id: ClientId) -> Option<Client>;
     list_clients(after: Option<ClientId>, limit: u32) -> Vec<Client>;
