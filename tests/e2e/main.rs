@@ -7,6 +7,7 @@
 
 mod account;
 mod applications;
+mod client_secrets;
 mod clocks;
 mod crash;
 mod devices;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 use std::sync::Arc;
 
 use countersign_test_postgres::{Cluster, SharedCluster};
@@ -120,15 +120,27 @@ impl Database {
     /// Runs `client create` with these arguments, and returns its output.
     #[track_caller]
     pub fn create_client(&self, arguments: &[&str]) -> Value {
+        self.manage_client(&[&["create", "--name", "Photo Album"], arguments].concat())
+    }
+
+    /// Runs a `client` command that succeeds, and returns its output.
+    #[track_caller]
+    pub fn manage_client(&self, arguments: &[&str]) -> Value {
+        let done = self.run(&[&["client"], arguments, &["--output", "json"]].concat());
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let answer = serde_json::from_slice(&done.stdout).unwrap();
+        self.secrets().learn_json(&answer);
+        answer
+    }
+
+    /// Runs a command on this database.
+    pub fn run(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new(binary());
-        command.current_dir(self.folder()).env("COUNTERSIGN_DATABASE_URL", self.url());
-        command.args(["client", "create", "--name", "Photo Album", "--output", "json"]).args(arguments);
+        command.current_dir(self.folder()).env("COUNTERSIGN_DATABASE_URL", self.url()).args(arguments);
         if self.is_postgres() {
             command.env("COUNTERSIGN_SECRET", OPERATOR_SECRET);
         }
-        let done = command.output().unwrap();
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-        serde_json::from_slice(&done.stdout).unwrap()
+        command.output().unwrap()
     }
 
     /// Where servers of this database run and write their logs.
