@@ -67,7 +67,7 @@ pub struct RotateSecret {
     pub replaced: SecretHash,
     /// The hash of the new secret, which no other command has.
     pub hash: SecretHash,
-    /// When the new secret was made.
+    /// When the new secret was made, in whole seconds.
     pub now: OffsetDateTime,
     /// Until when the replaced secret works; `None` if it ends at once.
     pub keep_old_until: Option<OffsetDateTime>,

@@ -55,7 +55,7 @@ pub async fn rotate_client_secret(
             client: id,
             replaced: secrets.current,
             hash: SecretHash::of(&secret),
-            now,
+            now: now.replace_nanosecond(0).unwrap_or(now),
             keep_old_until: old_expires_at,
         };
         if management.clients.rotate_secret(command).await? {
