@@ -8,6 +8,7 @@
 mod account;
 mod admission;
 mod applications;
+mod client_secrets;
 mod clocks;
 mod crash;
 mod devices;

@@ -128,7 +128,9 @@ impl Database {
     pub fn operate(&self, arguments: &[&str]) -> Value {
         let done = self.operator(arguments).args(["--output", "json"]).output().unwrap();
         assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
-        serde_json::from_slice(&done.stdout).unwrap()
+        let answer = serde_json::from_slice(&done.stdout).unwrap();
+        self.secrets().learn_json(&answer);
+        answer
     }
 
     /// A command of the operator for this database, not yet run.

@@ -30,6 +30,8 @@ diesel::table! {
         resources -> Text,
         access_rule -> Nullable<Text>,
         released_groups -> Text,
+        old_secret_hash -> Nullable<Binary>,
+        old_secret_expires_at -> Nullable<Timestamptz>,
     }
 }
 
@@ -178,6 +180,15 @@ diesel::table! {
         chain -> Text,
         blocked_at -> Timestamptz,
         reason -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    client_secrets (client_id, hash) {
+        client_id -> Uuid,
+        hash -> Binary,
+        created_at -> Nullable<Timestamptz>,
+        last_used_at -> Nullable<Timestamptz>,
     }
 }
 

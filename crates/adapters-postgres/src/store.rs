@@ -29,9 +29,9 @@ use countersign_ports::{
     LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet, OpenSession, PeopleFilter,
     PeopleStore, Person, PersonListed, PurgeExpired, Purged, PutBlock, PutEmail, RedeemCode, Redeemed,
     RegisterClient, Registered, ReplayStore, RequestStore, RetitleGroup, RevokeConsent, RevokeGrant,
-    RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient, SessionContinued, SessionOpened,
-    SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet,
-    Upkeep, WalletLinked, WalletStore, WalletUnlinked,
+    RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse, SessionClient,
+    SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest,
+    TokenStore, TokensIssued, UnlinkWallet, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
 };
 use time::OffsetDateTime;
 
@@ -41,6 +41,7 @@ use crate::migrate::{self, MigrateError};
 use crate::ops::change_access::change_access;
 use crate::ops::change_members::{add_member, remove_member};
 use crate::ops::change_resources::change_resources;
+use crate::ops::client_secrets::{note_secret_uses, rotate_secret, secrets_of};
 use crate::ops::confirm_email::confirm_email;
 use crate::ops::continue_session::continue_session;
 use crate::ops::delete_account::delete_account;
@@ -124,6 +125,18 @@ impl ClientStore for PgStorage {
 
     async fn change_access(&self, command: ChangeAccess) -> Result<bool, StoreError> {
         self.pool.run(move |connection| change_access(connection, &command)).await
+    }
+
+    async fn rotate_secret(&self, command: RotateSecret) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| rotate_secret(connection, &command)).await
+    }
+
+    async fn note_secret_uses(&self, uses: Vec<SecretUse>) -> Result<(), StoreError> {
+        self.pool.run(move |connection| note_secret_uses(connection, &uses)).await
+    }
+
+    async fn secrets_of(&self, client: ClientId) -> Result<Vec<SecretRecord>, StoreError> {
+        self.pool.run(move |connection| secrets_of(connection, client)).await
     }
 
     async fn delete_client(&self, id: ClientId) -> Result<bool, StoreError> {

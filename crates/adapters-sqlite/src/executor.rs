@@ -11,7 +11,7 @@ use countersign_ports::{
     DocumentsForgotten, EmailConfirmed, EmailPut, EndAccess, ForgetDocuments, ForgetUnused, GroupCreated,
     IssueTokens, KeyAdded, LinkWallet, LoginCompleted, MemberAdded, NameWallet, OpenSession, PurgeExpired,
     Purged, PutBlock, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, RetitleGroup,
-    RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionContinued,
+    RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SessionContinued,
     SessionOpened, SignOut, SpendProof, TakePushedRequest, TokensIssued, UnlinkWallet, WalletLinked,
     WalletUnlinked,
 };
@@ -23,6 +23,7 @@ use crate::error::SqliteError;
 use crate::file::{DatabaseFile, FileWatch};
 use crate::ops;
 use crate::ops::change_members::{AddMember, RemoveMember};
+use crate::ops::client_secrets::NoteSecretUses;
 use crate::ops::end_session::{EndSession, EndSessions};
 use crate::ops::manage_groups::DeleteGroup;
 use crate::ops::ping::Ping;
@@ -80,6 +81,8 @@ commands! {
     UpdateClient: Client => bool, ops::manage_clients::update_client;
     ChangeResources: ChangeResources => bool, ops::change_resources::change_resources;
     ChangeAccess: ChangeAccess => bool, ops::change_access::change_access;
+    RotateSecret: RotateSecret => bool, ops::client_secrets::rotate_secret;
+    NoteSecretUses: NoteSecretUses => (), ops::client_secrets::note_secret_uses;
     DeleteClient: ClientId => bool, ops::manage_clients::delete_client;
     CompleteLogin: CompleteLogin => LoginCompleted, ops::complete_login::complete_login;
     LinkWallet: LinkWallet => WalletLinked, ops::link_wallet::link_wallet;

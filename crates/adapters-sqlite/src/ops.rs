@@ -6,6 +6,7 @@
 pub(crate) mod change_access;
 pub(crate) mod change_members;
 pub(crate) mod change_resources;
+pub(crate) mod client_secrets;
 pub(crate) mod complete_login;
 pub(crate) mod confirm_email;
 pub(crate) mod consents;

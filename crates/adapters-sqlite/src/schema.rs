@@ -30,6 +30,8 @@ diesel::table! {
         resources -> Text,
         access_rule -> Nullable<Text>,
         released_groups -> Text,
+        old_secret_hash -> Nullable<Binary>,
+        old_secret_expires_at -> Nullable<BigInt>,
     }
 }
 
@@ -222,10 +224,20 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    client_secrets (client_id, hash) {
+        client_id -> Binary,
+        hash -> Binary,
+        created_at -> Nullable<BigInt>,
+        last_used_at -> Nullable<BigInt>,
+    }
+}
+
 diesel::allow_tables_to_appear_in_same_query!(
     blocked_users,
     blocked_wallets,
     clients,
+    client_secrets,
     users,
     wallets,
     grants,

@@ -31,9 +31,9 @@ use countersign_ports::{
     LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet, OpenSession, PeopleFilter,
     PeopleStore, Person, PersonListed, PurgeExpired, Purged, PutBlock, PutEmail, RedeemCode, Redeemed,
     RegisterClient, Registered, ReplayStore, RequestStore, RetitleGroup, RevokeConsent, RevokeGrant,
-    RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient, SessionContinued, SessionOpened,
-    SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet,
-    Upkeep, WalletLinked, WalletStore, WalletUnlinked,
+    RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse, SessionClient,
+    SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest,
+    TokenStore, TokensIssued, UnlinkWallet, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
 };
 use diesel::SqliteConnection;
 use time::OffsetDateTime;
@@ -44,6 +44,7 @@ use crate::executor::{SqliteExecutor, Write};
 use crate::file::DatabaseFile;
 use crate::migrate;
 use crate::ops::change_members::{AddMember, RemoveMember};
+use crate::ops::client_secrets::NoteSecretUses;
 use crate::ops::end_session::{EndSession, EndSessions};
 use crate::ops::manage_groups::DeleteGroup;
 use crate::ops::ping::Ping;
@@ -51,7 +52,8 @@ use crate::ops::remove_block::RemoveBlock;
 use crate::ops::remove_email::RemoveEmail;
 use crate::ops::signing_keys::{self, RemoveSigningKey, WithdrawSigningKey};
 use crate::ops::{
-    read, read_account, read_blocks, read_groups, read_people, requests, sign_out, time_witness,
+    client_secrets, read, read_account, read_blocks, read_groups, read_people, requests, sign_out,
+    time_witness,
 };
 use crate::options::SqliteOptions;
 use crate::pool::{self, Readers};
@@ -176,6 +178,18 @@ impl ClientStore for SqliteStorage {
 
     async fn change_access(&self, command: ChangeAccess) -> Result<bool, StoreError> {
         self.write(command).await
+    }
+
+    async fn rotate_secret(&self, command: RotateSecret) -> Result<bool, StoreError> {
+        self.write(command).await
+    }
+
+    async fn note_secret_uses(&self, uses: Vec<SecretUse>) -> Result<(), StoreError> {
+        self.write(NoteSecretUses(uses)).await
+    }
+
+    async fn secrets_of(&self, client: ClientId) -> Result<Vec<SecretRecord>, StoreError> {
+        self.read(move |reader| client_secrets::secrets_of(reader, client)).await
     }
 
     async fn delete_client(&self, id: ClientId) -> Result<bool, StoreError> {

@@ -1,8 +1,9 @@
 //! What a command changed, as a line of the log: on standard error, in the format of `log_format`.
 //!
 //! The lines are made here and nowhere else, so that their words and fields stay the same: `client.id`, `user.id`,
-//! `wallet` (shortened), `group`, or `key.id` and `key.algorithm`, and `operator.uid`, the user of this process.
-//! Under `sudo`, `operator.sudo_uid` is who called it.
+//! `wallet` (shortened), `group`, or `key.id` and `key.algorithm`; for a new secret `old_secret.kept` and
+//! `old_secret.expires_at`; and `operator.uid`, the user of this process. Under `sudo`, `operator.sudo_uid` is
+//! who called it.
 
 use countersign_domain::admission::ClientAccess;
 use countersign_domain::client::Client;
@@ -10,6 +11,9 @@ use countersign_domain::group::GroupName;
 use countersign_domain::id::ClientId;
 use countersign_domain::signing_key::SealedKey;
 use countersign_usecases::people::Who;
+use time::OffsetDateTime;
+
+use crate::client_command::fields;
 
 /// The target of all these lines.
 pub(crate) const TARGET: &str = "countersign::changes";
@@ -20,7 +24,7 @@ pub(crate) fn client(id: ClientId, change: ClientChange) {
     let message = match change {
         ClientChange::Registered => "client registered",
         ClientChange::Changed => "client changed",
-        ClientChange::SecretRotated => "client got a new secret",
+        ClientChange::SecretRotated { old_expires_at } => return secret_rotated(id, old_expires_at),
         ClientChange::ResourcesOpened => "resources opened to client",
         ClientChange::ResourcesClosed => "resources closed to client",
         ClientChange::Deleted => "client deleted",
@@ -32,12 +36,32 @@ pub(crate) fn client(id: ClientId, change: ClientChange) {
     );
 }
 
+/// A client got a new secret. The old one ended, or works until this time.
+fn secret_rotated(id: ClientId, old_expires_at: Option<OffsetDateTime>) {
+    let (uid, sudo_uid) = operator();
+    let old_expires_at = old_expires_at.map(fields::iso8601);
+    tracing::info!(
+        target: TARGET,
+        {
+            client.id = %id,
+            old_secret.kept = old_expires_at.is_some(),
+            old_secret.expires_at = old_expires_at.as_deref(),
+            operator.uid = uid,
+            operator.sudo_uid = sudo_uid
+        },
+        "client got a new secret"
+    );
+}
+
 /// What happened to a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClientChange {
     Registered,
     Changed,
-    SecretRotated,
+    /// Until when the old secret works; `None` if it ended.
+    SecretRotated {
+        old_expires_at: Option<OffsetDateTime>,
+    },
     ResourcesOpened,
     ResourcesClosed,
     Deleted,

@@ -8,10 +8,11 @@ mod update;
 use std::io::Write;
 
 use countersign_domain::client::Client;
+use countersign_domain::client_secrets::KeepOld;
 use countersign_domain::id::ClientId;
 use countersign_ports::StoreError;
 use countersign_usecases::clients::open_resource::{OpenResourceError, close_resources, open_resources};
-use countersign_usecases::clients::rotate_client_secret::rotate_client_secret;
+use countersign_usecases::clients::rotate_client_secret::{read_secrets, rotate_client_secret};
 use countersign_usecases::context::clients::Clients;
 use countersign_usecases::{Management, Policy};
 use serde_json::Value;
@@ -58,15 +59,20 @@ async fn carry_out(
             output::list(&all_clients(management.clients).await?, output.output, out)?
         }
         ClientCommand::Show { client_id, output } => {
-            output::client(&find(management.clients, &client_id).await?, output.output, out)?;
+            let client = find(management.clients, &client_id).await?;
+            let secrets = read_secrets(management, client.id).await.map_err(|error| store(&error))?;
+            output::client_with_secrets(&client, &secrets, output.output, out)?;
         }
-        ClientCommand::RotateSecret { client_id, output } => {
+        ClientCommand::RotateSecret { client_id, keep_old, output } => {
             let id = client_id_of(&client_id)?;
-            let secret = rotate_client_secret(management, id)
+            let keep_old = KeepOld::seconds(keep_old).ok_or_else(|| {
+                Failure::Usage(format!("--keep-old is at most {} seconds", KeepOld::LONGEST))
+            })?;
+            let rotated = rotate_client_secret(management, id, keep_old)
                 .await
                 .map_err(|error| Failure::because("give the client a new secret", &error))?;
-            change_log::client(id, ClientChange::SecretRotated);
-            output::rotated(id, &secret, output.output, out)?;
+            change_log::client(id, ClientChange::SecretRotated { old_expires_at: rotated.old_expires_at });
+            output::rotated(id, &rotated, output.output, out)?;
         }
         ClientCommand::OpenResource { client_id, resource, output } => {
             let changed = open_resources(management, client_id_of(&client_id)?, &resource).await;

@@ -1,4 +1,5 @@
-//! Purges what nobody can use any more, in small steps while the server works.
+//! Purges what nobody can use any more, in small steps while the server works, and writes down which secrets of
+//! clients were used.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,6 +7,7 @@ use std::time::Duration;
 use countersign_domain::id::ClientId;
 use countersign_ports::{EntropyExt, StoreError};
 use countersign_usecases::Context;
+use countersign_usecases::context::clients::Clients;
 use countersign_usecases::upkeep::forget_unused::{forget_unused_documents, forget_unused_users};
 use countersign_usecases::upkeep::purge_expired::purge_expired;
 use time::OffsetDateTime;
@@ -15,6 +17,8 @@ use crate::clock_watch::ClockWatch;
 
 /// How often to purge, on average. What expires in so short a time is gone in a few steps.
 const EVERY: Duration = Duration::from_secs(10);
+/// How often to write which secrets were used. Each is written to the minute, so more often would be of no use.
+const MINUTE: Duration = Duration::from_mins(1);
 /// The pause between two steps, in which others get their turn. If there is much to purge, one server deletes
 /// some thousand rows of each kind per second.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -56,6 +60,30 @@ impl Upkeeper {
         let forgotten = forget_unused_documents(&self.context, past, *document).await?;
         *document = forgotten.next;
         Ok(Forgotten { rows, users, documents: forgotten.rows })
+    }
+}
+
+/// Writes down once a minute which secrets of clients were used.
+#[derive(Clone)]
+pub(crate) struct UseWriter {
+    pub(crate) clients: Clients,
+}
+
+impl UseWriter {
+    /// Writes for as long as the server runs.
+    pub(crate) async fn keep(self) {
+        loop {
+            sleep(MINUTE).await;
+            self.write().await;
+        }
+    }
+
+    /// Writes what was used since the last time.
+    pub(crate) async fn write(&self) {
+        if let Err(error) = self.clients.write_uses().await {
+            let error: &dyn std::error::Error = &error;
+            tracing::warn!(error, "when client secrets were last used could not be written yet");
+        }
     }
 }
 

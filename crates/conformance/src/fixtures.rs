@@ -14,6 +14,7 @@ use countersign_domain::audience::Audience;
 use countersign_domain::client::{
     Client, ClientAuthentication, ClientMetadata, ClientOrigin, DisplayMetadata, SecretMethod,
 };
+use countersign_domain::client_secrets::ClientSecrets;
 use countersign_domain::consent::{ConsentDestination, ConsentTerms};
 use countersign_domain::device::{self, DeviceRequest};
 use countersign_domain::email::{EmailAddress, EmailConfirmation};
@@ -97,7 +98,7 @@ pub fn client_with_secret(secret: &Secret) -> Client {
         id: client_id(),
         authentication: ClientAuthentication::Secret {
             method: SecretMethod::Post,
-            hash: SecretHash::of(secret),
+            secrets: ClientSecrets::only(SecretHash::of(secret)),
         },
         metadata: ClientMetadata {
             name: "Example".to_owned(),

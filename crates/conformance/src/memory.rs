@@ -21,8 +21,8 @@ use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_ports::{
     AddSigningKey, ChangeAccess, ChangeResources, ClientStore, DocumentsForgotten, ForgetDocuments,
     ForgetUnused, IssueTokens, KeyAdded, KeyStore, PurgeExpired, Purged, RedeemCode, Redeemed,
-    RegisterClient, Registered, ReplayStore, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated,
-    SpendProof, StoreError, TokenStore, TokensIssued, Upkeep,
+    RegisterClient, Registered, ReplayStore, RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret,
+    Rotated, SecretRecord, SecretUse, SpendProof, StoreError, TokenStore, TokensIssued, Upkeep,
 };
 use time::OffsetDateTime;
 
@@ -33,6 +33,7 @@ mod groups;
 mod login;
 mod people;
 mod requests;
+mod secrets;
 mod sessions;
 mod wallets;
 
@@ -40,6 +41,7 @@ use blocks::BlockedRow;
 use forgetting::is_told;
 use groups::MemberRow;
 use requests::DeviceRow;
+use secrets::{SecretKey, SecretRow};
 use wallets::{WalletKey, WalletRow};
 
 /// A store in memory, as simple as possible.
@@ -55,6 +57,7 @@ pub struct MemorySnapshot(Tables);
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Tables {
     clients: BTreeMap<ClientId, Client>,
+    secrets: BTreeMap<SecretKey, SecretRow>,
     /// When each was created.
     users: BTreeMap<UserId, OffsetDateTime>,
     /// The users whom no client was told about, and when each was last looked at.
@@ -157,8 +160,12 @@ impl ClientStore for MemoryStorage {
     async fn update_client(&self, client: Client) -> Result<bool, StoreError> {
         let mut tables = self.tables();
         let Some(present) = tables.clients.get_mut(&client.id) else { return Ok(false) };
-        let (resources, access) = (present.resources.clone(), present.access.clone());
-        *present = Client { created_at: present.created_at, resources, access, ..client };
+        let (created_at, resources) = (present.created_at, std::mem::take(&mut present.resources));
+        let access = std::mem::take(&mut present.access);
+        let authentication = secrets::updated(present, &client);
+        let id = client.id;
+        *present = Client { authentication, created_at, resources, access, ..client };
+        tables.forget_other_secrets(id);
         Ok(true)
     }
 
@@ -179,13 +186,29 @@ impl ClientStore for MemoryStorage {
         Ok(true)
     }
 
+    async fn rotate_secret(&self, command: RotateSecret) -> Result<bool, StoreError> {
+        Ok(self.tables().rotate_secret(command))
+    }
+
+    async fn note_secret_uses(&self, uses: Vec<SecretUse>) -> Result<(), StoreError> {
+        let mut tables = self.tables();
+        uses.into_iter().for_each(|used| tables.note_secret_use(used));
+        Ok(())
+    }
+
+    async fn secrets_of(&self, client: ClientId) -> Result<Vec<SecretRecord>, StoreError> {
+        Ok(self.tables().secrets_of(client))
+    }
+
     async fn delete_client(&self, id: ClientId) -> Result<bool, StoreError> {
         let mut tables = self.tables();
         let Tables { grants, tokens, consents, untold, .. } = &mut *tables;
         grants.retain(|_, row| row.grant.client != id || is_told(untold, row));
         tokens.retain(|_, row| grants.contains_key(&row.token.grant));
         consents.retain(|(_, client, _), _| *client != id);
-        Ok(tables.clients.remove(&id).is_some())
+        let is_deleted = tables.clients.remove(&id).is_some();
+        tables.forget_other_secrets(id);
+        Ok(is_deleted)
     }
 
     async fn find_client(&self, id: ClientId) -> Result<Option<Client>, StoreError> {
@@ -409,11 +432,12 @@ impl Upkeep for MemoryStorage {
         tables.pushed_requests.retain(|id, _| !pushed.contains(id));
         tables.device_requests.retain(|id, _| !devices.contains(id));
         let spent_rows = spent.len() + proofs.len();
+        let (secrets, more_secrets) = tables.purge_secrets(command.before, count(command.limit));
         let of_people = grants.len() + tokens.len() + spent_rows + sessions.len();
         let more_of_people = more_grants || more_tokens || more_spent || more_proofs || more_sessions;
         Ok(Purged {
-            rows: count_of(of_people + pushed.len() + devices.len()),
-            more: more_of_people || more_pushed || more_devices,
+            rows: count_of(of_people + pushed.len() + devices.len() + secrets),
+            more: more_of_people || more_pushed || more_devices || more_secrets,
         })
     }
 

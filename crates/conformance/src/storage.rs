@@ -7,6 +7,7 @@ pub mod account_races;
 pub mod accounts;
 pub mod admission_races;
 pub mod blocks;
+pub mod client_secrets;
 pub mod clients;
 pub mod codes;
 pub mod consents;
@@ -60,6 +61,22 @@ macro_rules! storage_contract {
                 a_deleted_client_takes_its_codes_and_tokens_along,
                 what_is_left_of_a_deleted_client_goes_when_it_is_deleted_again,
                 clients_are_listed_by_id_in_pages,
+            ],
+            client_secrets: [
+                a_rotated_secret_replaces_the_one_before,
+                a_rotation_may_keep_the_secret_before,
+                a_client_has_two_secrets_at_most,
+                a_secret_that_is_rotated_again_by_the_same_command_stays,
+                a_rotation_of_another_secret_changes_nothing,
+                where_there_is_no_secret_none_is_rotated,
+                an_update_leaves_secrets_alone,
+                a_client_that_authenticates_otherwise_keeps_no_secret,
+                what_is_known_about_secrets_is_told,
+                an_unused_secret_that_is_kept_is_as_old_as_its_client,
+                the_latest_use_of_a_secret_stays,
+                uses_of_other_secrets_are_left_out,
+                a_deleted_client_takes_what_is_known_about_its_secrets_along,
+                an_old_secret_is_forgotten_after_its_end,
             ],
             metadata: [
                 every_way_to_authenticate_survives,
@@ -396,6 +413,11 @@ macro_rules! storage_races {
             clients: [
                 openings_and_updates_at_once_all_stay,
             ],
+            client_secrets: [
+                one_secret_is_replaced_by_one_of_many,
+                no_update_undoes_a_rotation,
+                uses_and_rotations_at_once_do_not_disturb_each_other,
+            ],
             issuing: [
                 no_token_of_a_client_outlives_it,
             ],
@@ -500,6 +522,9 @@ macro_rules! storage_durability {
                 groups_and_members_outlive_the_process,
                 a_block_outlives_the_process,
             ],
+            client_secrets: [
+                a_rotation_outlives_the_process,
+            ],
             proofs: [
                 a_spent_proof_stays_spent,
             ],
@@ -537,6 +562,10 @@ macro_rules! storage_replicas {
                 a_088_a_block_is_seen_by_the_other_replica,
                 members_and_rules_are_seen_by_the_other_replica,
                 no_wallet_changes_hands_after_a_block_on_two_replicas,
+            ],
+            client_secrets: [
+                a_rotation_is_seen_by_the_other_replica,
+                two_replicas_agree_on_the_latest_use,
             ],
             requests: [
                 a_109_one_pushed_request_is_taken_once_on_two_replicas,

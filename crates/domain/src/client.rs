@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use time::OffsetDateTime;
 
 use crate::admission::ClientAccess;
+use crate::client_secrets::ClientSecrets;
 use crate::grant_type::GrantType;
 use crate::id::ClientId;
 use crate::own_origin::OwnOrigin;
@@ -94,8 +95,8 @@ pub enum ClientAuthentication {
     Secret {
         /// The method that was registered.
         method: SecretMethod,
-        /// The hash of the secret.
-        hash: SecretHash,
+        /// The hashes of its secrets.
+        secrets: ClientSecrets,
     },
     /// With signatures by its keys, which are in its metadata or at its `jwks_uri`.
     Keys,

@@ -33,6 +33,7 @@ pub mod client;
 pub mod client_assertion;
 pub mod client_auth;
 pub mod client_document;
+pub mod client_secrets;
 pub mod code;
 pub mod consent;
 pub mod contact;

@@ -160,6 +160,8 @@ impl Metrics {
         text.single(&table::CODE_REUSE, self.code_reuse.read());
         text.single(&table::REFRESH_REUSE, self.refresh_reuse.read());
         text.single(&table::CLIENTS_REGISTERED, self.clients_registered.read());
+        let secrets = self.source.secret_uses();
+        text.each(&table::CLIENT_SECRETS, [(["current"], secrets.current), (["old"], secrets.old)]);
         text.counters(&table::RATE_LIMITED, &self.rate_limited);
         let ages = self.source.signing_key_ages();
         text.each(&table::SIGNING_KEY_AGE, ages.into_iter().map(|(name, age)| ([name], age.as_secs())));

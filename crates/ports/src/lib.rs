@@ -47,7 +47,8 @@ pub use account_store::{
 };
 pub use block_store::{AccessEnded, BlockPut, BlockStore, Blocked, BlockedWallet, EndAccess, PutBlock};
 pub use client_store::{
-    ChangeAccess, ChangeResources, ClientStore, RegisterClient, Registered, ResourceChange,
+    ChangeAccess, ChangeResources, ClientStore, RegisterClient, Registered, ResourceChange, RotateSecret,
+    SecretRecord, SecretUse,
 };
 pub use clock::Clock;
 pub use entropy::{Entropy, EntropyExt};

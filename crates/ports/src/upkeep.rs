@@ -64,8 +64,9 @@ pub struct DocumentsForgotten {
 #[async_trait]
 pub trait Upkeep: Send + Sync {
     /// Deletes grants, spent challenges, spent proofs and device requests whose `forget_after` has passed,
-    /// tokens whose [`Token::forget_after`] has passed, and login sessions and pushed requests whose
-    /// `expires_at` has passed. Deletes the oldest first, up to the limit for each of the seven. Grants are
+    /// tokens whose [`Token::forget_after`] has passed, and login sessions, pushed requests and old secrets
+    /// of clients whose `expires_at` has passed. Deletes the oldest first, up to the limit for each of the
+    /// eight. Grants are
     /// taken in the order of the times known when they were last looked at. Whether a refresh has extended a
     /// grant's time is checked when that time comes. What could still be presented and mean something stays:
     /// a used challenge while its text is valid, and a rotated refresh token until it expires.

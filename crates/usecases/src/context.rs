@@ -3,6 +3,7 @@
 pub mod blocks;
 pub mod clients;
 pub mod remembered_access;
+mod secret_uses;
 
 use std::fmt;
 use std::sync::Arc;

@@ -234,7 +234,7 @@ pub(crate) fn of_flags(
 }
 
 /// The time as clients are shown it.
-fn iso8601(time: OffsetDateTime) -> String {
+pub(crate) fn iso8601(time: OffsetDateTime) -> String {
     time.format(&Rfc3339).unwrap_or_else(|_| time.to_string())
 }
 

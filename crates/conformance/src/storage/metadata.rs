@@ -6,6 +6,7 @@ use countersign_domain::admission::{ClientAccess, Release};
 use countersign_domain::client::{
     Client, ClientAuthentication, ClientMetadata, ClientOrigin, DisplayMetadata, SecretMethod,
 };
+use countersign_domain::client_secrets::{ClientSecrets, OldSecret};
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::scope::{Scope, ScopeSet};
@@ -27,7 +28,19 @@ async fn survives(store: &dyn Storage, client: Client) {
     store.register_client(RegisterClient { client: other.clone() }).await.unwrap();
     let changed = Client { id: other.id, ..client };
     assert!(store.update_client(changed.clone()).await.unwrap());
-    assert_eq!(store.find_client(other.id).await.unwrap(), Some(changed));
+    let authentication = keeping_secrets(other.authentication, &changed.authentication);
+    let stored = Client { authentication, ..changed };
+    assert_eq!(store.find_client(other.id).await.unwrap(), Some(stored));
+}
+
+/// The secrets that the other client has stay.
+fn keeping_secrets(known: ClientAuthentication, changed: &ClientAuthentication) -> ClientAuthentication {
+    match (known, changed) {
+        (ClientAuthentication::Secret { secrets, .. }, ClientAuthentication::Secret { method, .. }) => {
+            ClientAuthentication::Secret { method: *method, secrets }
+        }
+        (_, other) => other.clone(),
+    }
 }
 
 fn all_fields() -> ClientMetadata {
@@ -48,10 +61,13 @@ fn with(change: impl FnOnce(&mut ClientMetadata)) -> Client {
 
 /// A secret by either method, or none.
 pub async fn every_way_to_authenticate_survives(store: Arc<dyn Storage>) {
-    let hash = fixtures::secret_hash();
+    let old = OldSecret { hash: fixtures::secret_hash(), expires_at: fixtures::NOW };
+    let secrets = ClientSecrets::only(fixtures::secret_hash());
+    let both = ClientSecrets { old: Some(old), ..secrets };
     let ways = [
-        ClientAuthentication::Secret { method: SecretMethod::Post, hash },
-        ClientAuthentication::Secret { method: SecretMethod::Basic, hash },
+        ClientAuthentication::Secret { method: SecretMethod::Post, secrets },
+        ClientAuthentication::Secret { method: SecretMethod::Basic, secrets },
+        ClientAuthentication::Secret { method: SecretMethod::Post, secrets: both },
         ClientAuthentication::Keys,
         ClientAuthentication::Public,
     ];

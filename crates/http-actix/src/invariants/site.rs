@@ -31,7 +31,7 @@ use countersign_domain::public_url::PublicUrl;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::resource::{DeclaredResource, OpenTo, ResourceRules};
 use countersign_domain::wallet::{WalletAccount, WalletProof};
-use countersign_metrics::{Source, WriterFigures};
+use countersign_metrics::{SecretFigures, Source, WriterFigures};
 use countersign_ports::{Clock, RecognizedAccount, Storage, Verdict, VerifierError, WalletVerifier};
 use countersign_usecases::clients::open_resource::open_resources;
 use countersign_usecases::clients::register_client::register_client;
@@ -85,6 +85,10 @@ struct Nothing;
 impl Source for Nothing {
     fn signing_key_ages(&self) -> Vec<(&'static str, Duration)> {
         Vec::new()
+    }
+
+    fn secret_uses(&self) -> SecretFigures {
+        SecretFigures::default()
     }
 
     fn writer(&self) -> Option<WriterFigures> {

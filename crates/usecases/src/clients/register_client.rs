@@ -2,6 +2,7 @@
 
 use countersign_domain::admission::ClientAccess;
 use countersign_domain::client::{AuthenticationMethod, Client, ClientAuthentication, ClientOrigin};
+use countersign_domain::client_secrets::ClientSecrets;
 use countersign_domain::id::ClientId;
 use countersign_domain::redirect_uri::RedirectUriRejected;
 use countersign_domain::registration::{self, JudgedMetadata, RegistrationRejected, RequestedMetadata};
@@ -67,7 +68,8 @@ async fn register(
         AuthenticationMethod::PrivateKeyJwt => (ClientAuthentication::Keys, None),
         AuthenticationMethod::Secret(method) => {
             let secret = Secret::from_random(management.entropy.bytes());
-            (ClientAuthentication::Secret { method, hash: SecretHash::of(&secret) }, Some(secret))
+            let secrets = ClientSecrets::only(SecretHash::of(&secret));
+            (ClientAuthentication::Secret { method, secrets }, Some(secret))
         }
     };
     let registration_token = Secret::from_random(management.entropy.bytes());

@@ -32,9 +32,9 @@ use countersign_ports::{
     LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet, OpenSession, PeopleFilter,
     PeopleStore, Person, PersonListed, PurgeExpired, Purged, PutBlock, PutEmail, RedeemCode, Redeemed,
     RegisterClient, Registered, ReplayStore, RequestStore, RetitleGroup, RevokeConsent, RevokeGrant,
-    RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient, SessionContinued, SessionOpened,
-    SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet,
-    Upkeep, WalletLinked, WalletStore, WalletUnlinked,
+    RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse, SessionClient,
+    SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest,
+    TokenStore, TokensIssued, UnlinkWallet, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
 };
 use time::OffsetDateTime;
 
@@ -116,6 +116,9 @@ breakable!(ClientStore {
     update_client(client: Client) -> bool;
     change_resources(command: ChangeResources) -> bool;
     change_access(command: ChangeAccess) -> bool;
+    rotate_secret(command: RotateSecret) -> bool;
+    note_secret_uses(uses: Vec<SecretUse>) -> ();
+    secrets_of(client: ClientId) -> Vec<SecretRecord>;
     delete_client(id: ClientId) -> bool;
     find_client(id: ClientId) -> Option<Client>;
     list_clients(after: Option<ClientId>, limit: u32) -> Vec<Client>;
