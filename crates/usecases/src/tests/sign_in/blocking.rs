@@ -117,16 +117,17 @@ impl Ready {
         let mut given = Given::default();
         let wishes = LoginWishes { remember: true, ..LoginWishes::default() };
         match flow {
-            Flow::Login | Flow::Account | Flow::Device => {
-                let pending = match flow {
-                    Flow::Account => &mut self.of_account,
-                    Flow::Device => &mut self.of_device,
-                    _ => &mut self.pending,
-                };
-                if let Ok(done) = world.sign_in_with(pending, address, wishes).await {
+            Flow::Login => {
+                if let Ok(done) = world.sign_in_with(&mut self.pending, address, wishes).await {
                     given.sessions.push(done.remembered.unwrap().secret);
-                    given.codes.extend((flow == Flow::Login).then(|| code_of(&done.to.address())));
+                    given.codes.push(code_of(&done.to.address()));
                 }
+            }
+            Flow::Account | Flow::Device => {
+                let of_device = flow == Flow::Device;
+                let pending = if of_device { &mut self.of_device } else { &mut self.of_account };
+                let done = world.sign_in_with(pending, address, wishes).await;
+                given.sessions.extend(done.ok().map(|done| done.remembered.unwrap().secret));
             }
             Flow::Continue => {
                 let wishes = ContinueWishes::default();
