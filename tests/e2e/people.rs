@@ -10,8 +10,10 @@ use serde_json::{Value, json};
 use crate::logout::{heard, listen};
 use crate::remembering::remember;
 
-/// An address that Bitcoin and Litecoin write alike.
+/// An address that Bitcoin and this coin write alike.
 const AMBIGUOUS: &str = "3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy";
+const COIN: &str = "name=Testcoin chain=bip122:00000000000000000000000000abcdef magic=\"Testcoin Signed Message:\\n\" \
+                    p2pkh=0 p2sh=5 hrp=tcx";
 /// A user's id that nobody has.
 const NOBODY: &str = "5f3c2d1e-0000-4000-8000-000000000001";
 
@@ -420,13 +422,14 @@ on_both! {
 
     fn wrong_input_is_refused_with_one_line_and_its_exit_code(database) {
         let server = database.start();
-        let operator = Operator::of(&server);
+        let mut operator = Operator::of(&server);
+        operator.more.push(("COUNTERSIGN_COINS", COIN.to_owned()));
         operator.text(&["group", "create", "staff"]);
         let free = Wallet::fresh().address();
-        let wrong_case = free.replacen("0x", "", 1).chars().map(|letter| {
+        let swapped = |letter: char| {
             if letter.is_lowercase() { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() }
-        });
-        let wrong_case = format!("0x{}", wrong_case.collect::<String>());
+        };
+        let wrong_case = format!("0x{}", free[2..].chars().map(swapped).collect::<String>());
         let unknown = "0197a1b2-0000-7000-8000-000000000001";
         let bitcoin = format!("bip122:000000000019d6689c085ae165831e93:{AMBIGUOUS} (Bitcoin)");
         for (arguments, code, told) in [

@@ -12,7 +12,8 @@ use countersign_domain::signing_algorithm::SigningAlgorithm;
 
 pub(crate) use self::client::{ChangedClient, ClientCommand, MetadataFlags, NewClient};
 pub(crate) use self::people::{
-    AccessCommand, GroupCommand, KindChoice, NewRule, Paging, UserCommand, WalletCommand, WhoChoice,
+    AccessCommand, GroupCommand, KindChoice, NewRule, Paging, UserCommand, WalletChoice, WalletCommand,
+    WhoChoice,
 };
 
 /// The parsed command line.
@@ -110,7 +111,7 @@ pub(crate) enum Command {
 #[derive(Debug, clap::Args)]
 pub(crate) struct TrialChoice {
     /// Work on the `countersign serve --dev` that is running, instead of the database in the settings.
-    #[arg(long = "dev", global = true)]
+    #[arg(long = "dev", global = true, display_order = 900)]
     pub(crate) is_chosen: bool,
 }
 

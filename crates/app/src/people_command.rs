@@ -7,7 +7,7 @@ mod farewell;
 mod group;
 mod user;
 mod wallet;
-pub(crate) mod who;
+mod who;
 
 use std::io::Write;
 
@@ -16,17 +16,15 @@ use countersign_usecases::people::block::{BlockError, block};
 use countersign_usecases::people::unblock::{UnblockError, Unblocked, unblock};
 
 pub(crate) use self::access::access;
-pub(crate) use self::farewell::Told;
 pub(crate) use self::group::group;
 pub(crate) use self::user::user;
 pub(crate) use self::wallet::wallet;
-use self::who::called;
 use crate::change_log::{self, WhoChange};
 use crate::cli::Output;
 use crate::client_command::store;
 use crate::failure::Failure;
 use crate::opened::Opened;
-use crate::people_output;
+use crate::people_output::{self, called};
 use crate::terminal::note;
 
 /// Blocks a user or a wallet, and tells clients.

@@ -1,14 +1,16 @@
 //! How people, wallets, groups and access are shown: text for people, JSON for scripts. The names in JSON are
 //! fixed: scripts lean on them.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use countersign_domain::admission::{AccessRule, Block, ClientAccess, Release};
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
 use countersign_domain::group::{Group, GroupName, GroupTitle, Membership, Through};
-use countersign_domain::id::UserId;
+use countersign_domain::id::{ClientId, UserId};
 use countersign_domain::login_session::LoginSession;
+use countersign_domain::wallet::{AccountKind, WalletAccount};
 use countersign_ports::{BlockedWallet, CountedGroup, LinkedWallet, Member, PersonListed};
 use countersign_usecases::people::add_members::Added;
 use countersign_usecases::people::block::BlockedNow;
@@ -23,13 +25,20 @@ use countersign_usecases::people::{Ended, Who};
 use serde_json::{Map, Value, json};
 
 use crate::cli::Output;
-use crate::people_command::Told;
-use crate::people_command::who::{called, label};
 use crate::table;
 use crate::terminal::{count, visible, written};
 
 /// What stands where there is nothing.
 const NOTHING: &str = "-";
+
+/// Which clients were told, of those that registered an address for it.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// They know.
+    pub(crate) told: BTreeSet<ClientId>,
+    /// They could not be told everything.
+    pub(crate) not_told: BTreeSet<ClientId>,
+}
 
 /// Shows a list of users.
 pub(crate) fn people(people: &[PersonListed], output: Output, out: &mut dyn Write) -> io::Result<()> {
@@ -409,6 +418,22 @@ pub(crate) fn changed_access(
     }
 }
 
+/// A user or a wallet as people read it in a sentence.
+pub(crate) fn called(who: &Who) -> String {
+    match who {
+        Who::User(user) => format!("user {user}"),
+        Who::Wallet(account) => format!("wallet {}", label(account)),
+    }
+}
+
+/// A wallet by CAIP-10, and whether it is a contract.
+fn label(account: &WalletAccount) -> String {
+    match account.kind() {
+        Some(AccountKind::Contract) => format!("{} (contract)", account.caip10()),
+        Some(AccountKind::Key) | None => account.caip10(),
+    }
+}
+
 /// A client's name and id.
 pub(crate) fn client_name(client: &Client) -> String {
     visible(&format!("{} ({})", client.shown_name(), client.wire_id())).into_owned()
@@ -617,13 +642,8 @@ fn ended(ended: &Ended, told: &Told) -> Map<String, Value> {
 }
 
 fn told_json(told: &Told) -> Map<String, Value> {
-    let ids = |clients: &std::collections::BTreeSet<_>| {
-        Value::Array(
-            clients
-                .iter()
-                .map(|client: &countersign_domain::id::ClientId| json!(client.to_string()))
-                .collect(),
-        )
+    let ids = |clients: &BTreeSet<ClientId>| {
+        Value::Array(clients.iter().map(|client| json!(client.to_string())).collect())
     };
     Map::from_iter([
         ("clients_told".to_owned(), ids(&told.told)),

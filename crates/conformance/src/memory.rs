@@ -491,7 +491,10 @@ mod tests {
         for (login, reason) in [(first, RevocationReason::Blocked), (second, RevocationReason::Operator)] {
             store.complete_login(login.clone()).await.unwrap();
             let now = login.now + time::Duration::hours(1);
-            store.end_access(EndAccess { who: Blocked::User(login.new_user), reason, now }).await.unwrap();
+            store
+                .end_access(EndAccess { who: Blocked::User(login.new_user), reason, keeps: None, now })
+                .await
+                .unwrap();
             assert_eq!(store.revocation(login.id), Some(Revocation { at: now, reason }));
         }
     }

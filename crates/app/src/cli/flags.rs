@@ -149,6 +149,23 @@ mod tests {
             shown.retain(|flag| !flag.starts_with("--resources"));
             assert_eq!(shown, database, "{verb}");
         }
+        let more = |words: &[&str]| {
+            let mut shown = shown(words);
+            assert!(
+                database.iter().all(|flag| shown.iter().any(|shown| shown == flag)),
+                "{words:?}: {shown:?}"
+            );
+            shown.retain(|flag| !database.contains(&flag.as_str()));
+            shown
+        };
+        let addresses = ["--ethereum-rpc", "--ethereum-rpc-file", "--ethereum-rpc-private", "--coins"];
+        assert_eq!(more(&["user", "list"]), [""; 0]);
+        assert_eq!(more(&["user", "show"]), addresses);
+        for verb in [["user", "block"], ["user", "sign-out"], ["user", "delete"], ["wallet", "block"]] {
+            assert_eq!(more(&verb), [&["--secret-file"], &addresses[..]].concat(), "{verb:?}");
+        }
+        assert_eq!(more(&["group", "list"]), ["--default-access"]);
+        assert_eq!(more(&["access", "set"]), ["--default-access"]);
         assert_eq!(shown(&["openapi"]), ["--config", "--public-url"]);
         assert_eq!(shown(&["demo-wallet", "sign"]), Vec::<String>::new());
         assert!(

@@ -36,7 +36,9 @@ pub(crate) enum UserCommand {
         #[command(flatten)]
         output: OutputChoice,
     },
-    /// Keep a user out, with every wallet of theirs. All sessions and tokens end at once.
+    /// Keep a user out, with every wallet of theirs.
+    ///
+    /// All sessions and tokens end at once, and clients that asked for it are told.
     #[command(after_help = USER_EXAMPLES)]
     Block {
         #[command(flatten)]
@@ -46,7 +48,9 @@ pub(crate) enum UserCommand {
         #[command(flatten)]
         output: OutputChoice,
     },
-    /// Let a blocked user in again. What the block ended stays ended: they sign in anew.
+    /// Let a blocked user in again.
+    ///
+    /// What the block ended stays ended: they sign in anew.
     #[command(after_help = USER_EXAMPLES)]
     Unblock {
         #[command(flatten)]
@@ -54,8 +58,9 @@ pub(crate) enum UserCommand {
         #[command(flatten)]
         output: OutputChoice,
     },
-    /// End all sessions of a user, and all tokens except those for when they are away (`offline_access`). They
-    /// can sign in again.
+    /// End all sessions of a user, and all tokens except those for when they are away (`offline_access`).
+    ///
+    /// They can sign in again.
     #[command(after_help = USER_EXAMPLES)]
     SignOut {
         #[command(flatten)]
@@ -63,8 +68,9 @@ pub(crate) enum UserCommand {
         #[command(flatten)]
         output: OutputChoice,
     },
-    /// Delete a user with everything that is theirs. Their wallets can sign in again, as a new user; those of a
-    /// blocked user are blocked.
+    /// Delete a user with everything that is theirs.
+    ///
+    /// Their wallets can sign in again, as a new user. Those of a blocked user are blocked.
     #[command(after_help = USER_EXAMPLES)]
     Delete {
         #[command(flatten)]
@@ -90,22 +96,25 @@ Exit code: 0 done, 1 refused or not found, 2 bad usage.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum WalletCommand {
-    /// Keep a wallet out, whether anybody has signed in with it or not. What was given by it ends at once; its
-    /// user can sign in with other wallets.
+    /// Keep a wallet out, whether anybody has signed in with it or not.
+    ///
+    /// What was given by it ends at once. Its user can sign in with other wallets; `user block` keeps out all.
     #[command(after_help = WALLET_EXAMPLES)]
     Block {
         #[command(flatten)]
-        who: WhoChoice,
+        who: WalletChoice,
         #[command(flatten)]
         reason: ReasonChoice,
         #[command(flatten)]
         output: OutputChoice,
     },
-    /// Let a blocked wallet in again. What the block ended stays ended.
+    /// Let a blocked wallet in again.
+    ///
+    /// What the block ended stays ended.
     #[command(after_help = WALLET_EXAMPLES)]
     Unblock {
         #[command(flatten)]
-        who: WhoChoice,
+        who: WalletChoice,
         #[command(flatten)]
         output: OutputChoice,
     },
@@ -129,7 +138,6 @@ Examples:
   countersign wallet block eip155:8453:0x2c75… --kind contract
   countersign wallet list --blocked --output json
 
-`user block` keeps out a user with every wallet of theirs.
 Exit code: 0 done, 1 refused or not found, 2 bad usage.";
 
 #[derive(Debug, Subcommand)]
@@ -140,7 +148,9 @@ pub(crate) enum GroupCommand {
         #[command(flatten)]
         output: OutputChoice,
     },
-    /// Create a group. Clients that you release it to see its name.
+    /// Create a group.
+    ///
+    /// The clients that it is released to see its name; nobody but operators sees its title.
     #[command(after_help = GROUP_EXAMPLES)]
     Create {
         #[command(flatten)]
@@ -161,8 +171,10 @@ pub(crate) enum GroupCommand {
         #[command(flatten)]
         output: OutputChoice,
     },
-    /// Put users and wallets into a group. A user's id puts in the user, whatever wallet they sign in with. An
-    /// address puts in the wallet: also before anybody signs in with it, and whoever owns it is in the group.
+    /// Put users and wallets into a group.
+    ///
+    /// A user's id puts in the user, whatever wallet they sign in with. An address puts in the wallet, also before
+    /// anybody signs in with it: whoever owns it is in the group.
     #[command(after_help = GROUP_EXAMPLES)]
     Add {
         #[command(flatten)]
@@ -172,8 +184,9 @@ pub(crate) enum GroupCommand {
         #[command(flatten)]
         output: OutputChoice,
     },
-    /// Take users and wallets out of a group: users by their ids, wallets by their addresses, as they were put
-    /// in.
+    /// Take users and wallets out of a group.
+    ///
+    /// Users leave by their ids and wallets by their addresses, as they were put in.
     #[command(after_help = GROUP_EXAMPLES)]
     Remove {
         #[command(flatten)]
@@ -216,7 +229,9 @@ pub(crate) enum AccessCommand {
         #[command(flatten)]
         output: OutputChoice,
     },
-    /// Decide whom a client lets in. It counts from the next sign-in and the next refresh.
+    /// Decide whom a client lets in.
+    ///
+    /// It counts from the next sign-in and the next refresh on. Access tokens work until they expire.
     #[command(after_help = ACCESS_EXAMPLES)]
     Set {
         /// The client's id, or its name if no other client has it.
@@ -247,6 +262,14 @@ Exit code: 0 done, 1 refused or not found, 2 bad usage.";
 #[derive(Debug, clap::Args)]
 pub(crate) struct WhoChoice {
     /// A user's id, the address of a wallet, or a wallet with its chain (CAIP-10, as in `eip155:1:0x…`).
+    pub(crate) who: String,
+    #[command(flatten)]
+    pub(crate) kind: KindChoice,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct WalletChoice {
+    /// The address of a wallet, or a wallet with its chain (CAIP-10, as in `eip155:1:0x…`).
     pub(crate) who: String,
     #[command(flatten)]
     pub(crate) kind: KindChoice,

@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use countersign_adapters_crypto::JosekitSigner;
-use countersign_domain::id::ClientId;
 use countersign_usecases::Notifier;
 use countersign_usecases::steps::notify_logout::{LogoutNotice, notify_logout};
 use futures_util::{StreamExt, stream};
@@ -17,6 +16,7 @@ use crate::client_command::store;
 use crate::failure::{Failure, chain};
 use crate::opened::Opened;
 use crate::operator_secret;
+use crate::people_output::Told;
 use crate::terminal::{count, note};
 
 /// How many clients are told at the same time.
@@ -27,15 +27,6 @@ const TRIES: [Duration; 2] = [Duration::ZERO, Duration::from_secs(2)];
 const AT_MOST: Duration = Duration::from_secs(15);
 /// After this time somebody at the terminal hears what the command waits for.
 const SILENCE: Duration = Duration::from_secs(1);
-
-/// Which clients were told, of those that registered an address for it.
-#[derive(Debug, Default)]
-pub(crate) struct Told {
-    /// They know.
-    pub(crate) told: BTreeSet<ClientId>,
-    /// They could not be told everything.
-    pub(crate) not_told: BTreeSet<ClientId>,
-}
 
 /// Tells these clients, and says on standard error which of them could not be told.
 pub(super) async fn tell(opened: &Opened<'_>, notices: &[LogoutNotice]) -> Result<Told, Failure> {

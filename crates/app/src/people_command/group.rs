@@ -12,7 +12,7 @@ use countersign_usecases::people::list_groups::list_groups;
 use countersign_usecases::people::read_group::read_group;
 use countersign_usecases::people::remove_members::{RemoveMembersError, Removed, remove_members};
 
-use super::who::{called, no_user};
+use super::who::no_user;
 use super::{note_more, who};
 use crate::change_log::{self, GroupChange, MemberChange};
 use crate::cli::{GroupCommand, Output, Paging};
@@ -20,7 +20,7 @@ use crate::client_command::store;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::opened::Opened;
-use crate::people_output;
+use crate::people_output::{self, called};
 use crate::terminal::{count, nearest, note};
 use crate::wiring::Wiring;
 
@@ -154,7 +154,9 @@ async fn remove(
     for removed in removed.iter().filter(|removed| removed.was_member) {
         change_log::member(name, &removed.who, MemberChange::Removed);
     }
-    people_output::removed(name, &removed, output, out)?;
+    if removed.iter().any(|removed| removed.was_member) {
+        people_output::removed(name, &removed, output, out)?;
+    }
     let still = |removed: &Removed| {
         let ways: Vec<_> = removed.still.iter().map(called).collect();
         (!ways.is_empty()).then(|| format!("their user is in {name} as {}", ways.join(", ")))

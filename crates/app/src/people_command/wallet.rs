@@ -6,7 +6,7 @@ use countersign_usecases::people::Who;
 use countersign_usecases::people::list_wallets::{ListWalletsError, list_blocked_wallets, list_wallets};
 
 use super::{block_somebody, note_more, unblock_somebody, who};
-use crate::cli::{Output, Paging, WalletCommand, WhoChoice};
+use crate::cli::{Output, Paging, WalletChoice, WalletCommand};
 use crate::client_command::store;
 use crate::config::Config;
 use crate::failure::Failure;
@@ -53,7 +53,7 @@ async fn list(
 ) -> Result<(), Failure> {
     let management = opened.management();
     let after = match after {
-        Some(who) => Some(who::wallet(management, &WhoChoice { who, kind }).await?),
+        Some(who) => Some(who::wallet(management, &WalletChoice { who, kind }).await?),
         None => None,
     };
     let page = if blocked {

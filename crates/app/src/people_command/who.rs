@@ -7,7 +7,7 @@ use countersign_usecases::people::Who;
 use countersign_usecases::people::find_who::{FindUserError, FindWhoError, find_user, find_who};
 use countersign_usecases::steps::recognize_account::{NamedChain, RecognizeError};
 
-use crate::cli::{KindChoice, WhoChoice};
+use crate::cli::{KindChoice, WalletChoice, WhoChoice};
 use crate::client_command::store;
 use crate::failure::Failure;
 
@@ -24,7 +24,10 @@ pub(super) async fn user(management: Management<'_>, choice: &WhoChoice) -> Resu
 }
 
 /// Finds a wallet. A user's id is none.
-pub(super) async fn wallet(management: Management<'_>, choice: &WhoChoice) -> Result<WalletAccount, Failure> {
+pub(super) async fn wallet(
+    management: Management<'_>,
+    choice: &WalletChoice,
+) -> Result<WalletAccount, Failure> {
     match either(management, &choice.who, choice.kind).await? {
         Who::Wallet(account) => Ok(account),
         Who::User(user) => Err(Failure::Usage(format!(
@@ -41,22 +44,6 @@ pub(super) async fn either(management: Management<'_>, text: &str, kind: KindCho
 /// There is no such user.
 pub(super) fn no_user(user: UserId) -> Failure {
     Failure::Failed(format!("there is no user {user}"))
-}
-
-/// A user or a wallet as people read it in a sentence.
-pub(crate) fn called(who: &Who) -> String {
-    match who {
-        Who::User(user) => format!("user {user}"),
-        Who::Wallet(account) => format!("wallet {}", label(account)),
-    }
-}
-
-/// A wallet by CAIP-10, and whether it is a contract.
-pub(crate) fn label(account: &WalletAccount) -> String {
-    match account.kind() {
-        Some(AccountKind::Contract) => format!("{} (contract)", account.caip10()),
-        Some(AccountKind::Key) | None => account.caip10(),
-    }
 }
 
 fn unclear(text: &str, error: FindWhoError) -> Failure {

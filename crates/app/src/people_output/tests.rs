@@ -82,7 +82,7 @@ fn a_user_has_the_fields_that_scripts_lean_on() {
 #[test]
 fn a_contract_is_called_one() {
     let key = fixtures::wallet_account();
-    let contract = countersign_domain::wallet::WalletAccount {
+    let contract = WalletAccount {
         family: "eip155:1".to_owned(),
         chain: "eip155:1".to_owned(),
         address: key.address.clone(),

@@ -1,5 +1,7 @@
 //! What an operator decides about people.
 
+use std::collections::BTreeSet;
+
 use countersign_domain::admission::{AccessRule, Release};
 use countersign_domain::client::ClientOrigin;
 use countersign_domain::group::GroupName;
@@ -40,7 +42,7 @@ fn nobody() -> UserId {
 async fn client(world: &World, name: &str) -> TestClient {
     let requested = RequestedMetadata {
         client_name: Some(name.to_owned()),
-        scopes: Some(["profile", "offline_access"].map(ToOwned::to_owned).to_vec()),
+        scopes: Some(["profile", "email", "offline_access"].map(ToOwned::to_owned).to_vec()),
         backchannel_logout_uri: Some("https://photos.example/out".to_owned()),
         ..RequestedMetadata::default()
     };
@@ -272,8 +274,8 @@ async fn a_name_that_two_clients_have_names_neither() {
     let second = client(&world, "Wiki").await;
     match look_up_client(management, "Wiki").await {
         Err(LookUpClientError::Several(clients)) => {
-            let ids: Vec<_> = clients.iter().map(|client| client.id.to_string()).collect();
-            assert_eq!(ids, [first.id, second.id]);
+            let ids: BTreeSet<_> = clients.iter().map(|client| client.id.to_string()).collect();
+            assert_eq!(ids, [first.id, second.id].into());
         }
         other => panic!("{other:?}"),
     }
