@@ -3,6 +3,7 @@
 //! flow. After the second one nothing that the flow gave may work.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use countersign_conformance::fakes::ManualClock;
@@ -274,10 +275,26 @@ async fn a_117_a_device_that_asks_while_its_login_and_a_block_are_under_way_keep
                 replica.context.blocks.are_there_any().await.unwrap();
                 let got = Arc::new(Mutex::new(None));
                 let [put, end] = ready.block(&who);
+                let is_answered = Arc::new(AtomicBool::new(false));
+                let end: Act = {
+                    let is_answered = Arc::clone(&is_answered);
+                    Box::pin(async move {
+                        end.await;
+                        is_answered.store(true, Ordering::SeqCst);
+                    })
+                };
                 let asking: Act = {
                     let (replica, got) = (Arc::clone(&replica), Arc::clone(&got));
                     let (client, waits) = (ready.client.clone(), ready.waits.clone());
-                    Box::pin(async move { *got.lock().await = poll(&replica, &client, &waits).await })
+                    Box::pin(async move {
+                        let tokens = poll(&replica, &client, &waits).await;
+                        // The login may not have taken its grant back yet.
+                        assert!(
+                            tokens.is_none() || !is_answered.load(Ordering::SeqCst),
+                            "{first} {second} {asks}"
+                        );
+                        *got.lock().await = tokens;
+                    })
                 };
                 ready.storage.between(vec![(first, put), (second, end), (asks, asking)]);
                 ready.run(Flow::Device, "toy-ann").await;
