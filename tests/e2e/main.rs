@@ -6,6 +6,7 @@
 )]
 
 mod account;
+mod admission;
 mod applications;
 mod clocks;
 mod crash;

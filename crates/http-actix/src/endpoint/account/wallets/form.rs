@@ -138,12 +138,13 @@ pub(super) fn refused(
         ChangeWalletsError::Challenge(_) | ChangeWalletsError::ChallengeSpent => "notice.bad_challenge",
         ChangeWalletsError::Signature(_) => "account.trouble.bad_signature",
         ChangeWalletsError::OtherSignature(_) => "account.trouble.bad_other_signature",
+        ChangeWalletsError::NotAdmitted => "account.trouble.not_admitted",
         ChangeWalletsError::SignerUnknown => "account.trouble.signer_unknown",
         ChangeWalletsError::BelongsToAnother => "account.trouble.belongs_to_another",
         ChangeWalletsError::NotTheirs => "account.trouble.not_theirs",
         ChangeWalletsError::LastWallet => "account.trouble.last_wallet",
         ChangeWalletsError::Verifier(_) => "notice.unavailable",
-        ChangeWalletsError::NotAdmitted | ChangeWalletsError::Store(_) => return Err(error.into()),
+        ChangeWalletsError::Store(_) => return Err(error.into()),
     };
     // A new signature helps only if the old one was the problem, or could not be checked.
     let can_sign_again = matches!(
