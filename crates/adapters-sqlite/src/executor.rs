@@ -6,12 +6,13 @@ use countersign_domain::id::ClientId;
 use countersign_domain::pushed_request::PushedRequest;
 use countersign_group_commit::Executor;
 use countersign_ports::{
-    AddSigningKey, BeginDevice, ChangeResources, CompleteLogin, ConfirmEmail, ContinueSession, DeleteAccount,
-    DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut, ForgetDocuments,
-    ForgetUnused, IssueTokens, KeyAdded, LinkWallet, LoginCompleted, NameWallet, OpenSession, PurgeExpired,
-    Purged, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, RevokeConsent, RevokeGrant,
-    RevokeToken, Revoked, RotateRefresh, Rotated, SessionContinued, SessionOpened, SignOut, SpendProof,
-    TakePushedRequest, TokensIssued, UnlinkWallet, WalletLinked, WalletUnlinked,
+    AddSigningKey, BeginDevice, ChangeResources, CompleteLogin, ConfirmEmail, ContinueSession,
+    CreateResource, DeleteAccount, DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten,
+    EmailConfirmed, EmailPut, ForgetDocuments, ForgetUnused, IssueTokens, KeyAdded, LinkWallet,
+    LoginCompleted, NameWallet, OpenSession, PurgeExpired, Purged, PutEmail, RedeemCode, Redeemed,
+    RegisterClient, Registered, ResourceCreated, ResourceUpdated, RevokeConsent, RevokeGrant, RevokeToken,
+    Revoked, RotateRefresh, Rotated, SessionContinued, SessionOpened, SignOut, SpendProof, TakePushedRequest,
+    TokensIssued, UnlinkWallet, UpdateResource, WalletLinked, WalletUnlinked,
 };
 use diesel::SqliteConnection;
 use diesel::connection::SimpleConnection;
@@ -75,6 +76,9 @@ commands! {
     UpdateClient: Client => bool, ops::manage_clients::update_client;
     ChangeResources: ChangeResources => bool, ops::change_resources::change_resources;
     DeleteClient: ClientId => bool, ops::manage_clients::delete_client;
+    CreateResource: CreateResource => ResourceCreated, ops::resources::create_resource;
+    UpdateResource: UpdateResource => ResourceUpdated, ops::resources::update_resource;
+    DeleteResource: DeleteResource => bool, ops::resources::delete_resource;
     CompleteLogin: CompleteLogin => LoginCompleted, ops::complete_login::complete_login;
     LinkWallet: LinkWallet => WalletLinked, ops::link_wallet::link_wallet;
     UnlinkWallet: UnlinkWallet => WalletUnlinked, ops::unlink_wallet::unlink_wallet;

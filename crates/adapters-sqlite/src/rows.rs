@@ -9,6 +9,7 @@ pub(crate) mod email;
 pub(crate) mod field;
 pub(crate) mod grant;
 pub(crate) mod login_session;
+pub(crate) mod resource;
 pub(crate) mod signing_key;
 pub(crate) mod token;
 pub(crate) mod wallet;

@@ -15,6 +15,7 @@ use countersign_domain::id::{ClientId, GrantId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pushed_request::PushedRequest;
 use countersign_domain::refresh::RefreshSnapshot;
+use countersign_domain::resource::Resource;
 use countersign_domain::secret::SecretHash;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
@@ -22,13 +23,15 @@ use countersign_domain::wallet::WalletAccount;
 use countersign_group_commit::{GroupCommit, Limits};
 use countersign_ports::{
     Account, AccountStore, AddSigningKey, BeginDevice, ChangeResources, ClientStore, CompleteLogin,
-    ConfirmEmail, ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten,
-    EmailConfirmed, EmailPut, ForgetDocuments, ForgetUnused, IssueTokens, KeyAdded, KeyStore, KnownAccess,
-    LinkWallet, LinkedWallet, LoginCompleted, LoginStore, NameWallet, OpenSession, PurgeExpired, Purged,
-    PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, RevokeConsent,
-    RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient, SessionContinued,
-    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore,
-    TokensIssued, UnlinkWallet, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
+    ConfirmEmail, ContinueSession, CreateResource, DeleteAccount, DeleteResource, DenyDevice, DeviceBegun,
+    DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut, FindUses, ForgetDocuments, ForgetUnused,
+    IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore,
+    NameWallet, OpenSession, PurgeExpired, Purged, PutEmail, RedeemCode, Redeemed, RegisterClient,
+    Registered, ReplayStore, RequestStore, ResourceCreated, ResourceStore, ResourceUpdated, ResourceUses,
+    RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient,
+    SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest,
+    TokenStore, TokensIssued, UnlinkWallet, UpdateResource, Upkeep, WalletLinked, WalletStore,
+    WalletUnlinked,
 };
 use diesel::SqliteConnection;
 use time::OffsetDateTime;
@@ -42,7 +45,7 @@ use crate::ops::end_session::{EndSession, EndSessions};
 use crate::ops::ping::Ping;
 use crate::ops::remove_email::RemoveEmail;
 use crate::ops::signing_keys::{self, RemoveSigningKey, WithdrawSigningKey};
-use crate::ops::{read, read_account, requests, sign_out, time_witness};
+use crate::ops::{read, read_account, requests, resources, sign_out, time_witness};
 use crate::options::SqliteOptions;
 use crate::pool::{self, Readers};
 
@@ -174,6 +177,29 @@ impl ClientStore for SqliteStorage {
 
     async fn list_clients(&self, after: Option<ClientId>, limit: u32) -> Result<Vec<Client>, StoreError> {
         self.read(move |reader| read::list_clients(reader, after, limit)).await
+    }
+}
+
+#[async_trait]
+impl ResourceStore for SqliteStorage {
+    async fn create_resource(&self, command: CreateResource) -> Result<ResourceCreated, StoreError> {
+        self.write(command).await
+    }
+
+    async fn update_resource(&self, command: UpdateResource) -> Result<ResourceUpdated, StoreError> {
+        self.write(command).await
+    }
+
+    async fn delete_resource(&self, command: DeleteResource) -> Result<bool, StoreError> {
+        self.write(command).await
+    }
+
+    async fn list_resources(&self) -> Result<Vec<Resource>, StoreError> {
+        self.read(resources::list_resources).await
+    }
+
+    async fn find_uses(&self, question: FindUses) -> Result<ResourceUses, StoreError> {
+        self.read(move |reader| resources::find_uses(reader, &question)).await
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod client;
 pub(crate) mod flags;
+mod resource;
 
 use std::path::PathBuf;
 
@@ -10,6 +11,7 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 
 pub(crate) use self::client::{ChangedClient, ClientCommand, MetadataFlags, NewClient};
+pub(crate) use self::resource::{DeclaredFlags, ResourceCommand};
 
 /// The parsed command line.
 #[derive(Debug, Parser)]
@@ -48,6 +50,13 @@ pub(crate) enum Command {
         trial: TrialChoice,
         #[command(subcommand)]
         command: ClientCommand,
+    },
+    /// Declare APIs with scopes of their own, list, change and delete them.
+    Resource {
+        #[command(flatten)]
+        trial: TrialChoice,
+        #[command(subcommand)]
+        command: ResourceCommand,
     },
     /// List, rotate and withdraw signing keys.
     Key {

@@ -11,10 +11,11 @@ use std::sync::Arc;
 use countersign_domain::client::Client;
 use countersign_domain::id::ClientId;
 use countersign_ports::{Storage, StoreError};
+use countersign_usecases::Management;
 use countersign_usecases::clients::open_resource::{OpenResourceError, close_resources, open_resources};
 use countersign_usecases::clients::rotate_client_secret::rotate_client_secret;
 use countersign_usecases::context::clients::Clients;
-use countersign_usecases::{Management, Policy};
+use countersign_usecases::context::resources::Resources;
 use serde_json::Value;
 
 use self::fields::Fields;
@@ -38,8 +39,10 @@ pub(crate) async fn client(
 ) -> Result<(), Failure> {
     let opened = opening::at_once(config, wiring).await?;
     let clients = Clients::new(Arc::<dyn Storage>::clone(&opened.storage), Arc::clone(&wiring.clock));
+    let resources = Resources::new(Arc::<dyn Storage>::clone(&opened.storage), Arc::clone(&wiring.clock));
     let management = Management {
         clients: &clients,
+        resources: &resources,
         jws: &*wiring.jws,
         clock: &*wiring.clock,
         entropy: &*wiring.entropy,
@@ -150,9 +153,10 @@ fn refused(error: OpenResourceError) -> Failure {
 }
 
 /// Says what a `client_uri` in a file gives the client, if that is a resource: the file may be a stranger's.
-fn note_introspection(policy: &Policy, fields: &Fields) -> Result<(), Failure> {
+async fn note_introspection(management: Management<'_>, fields: &Fields) -> Result<(), Failure> {
     let Some(Value::String(uri)) = fields.get("client_uri") else { return Ok(()) };
-    let is_resource = !policy.public_url.is_loopback() && policy.resources.may_be_opened(uri) == Ok(true);
+    let rules = management.resource_rules().await.map_err(|error| store(&error))?;
+    let is_resource = !management.policy.public_url.is_loopback() && rules.may_be_opened(uri) == Ok(true);
     if is_resource {
         note(&format!("by its client_uri, the client may introspect all tokens for {uri}"))
     } else {

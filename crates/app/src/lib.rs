@@ -30,6 +30,8 @@ mod keys;
 mod migrate;
 mod operator_secret;
 mod private_file;
+mod resource_command;
+mod resource_output;
 mod server;
 mod shutdown;
 mod table;
@@ -83,13 +85,16 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
     let mut out = io::stdout();
     let command = cli.command.unwrap_or(Command::Serve { dev: false, clock_is_right: false });
     match &command {
-        Command::Client { trial, .. } | Command::Key { trial, .. } if trial.is_chosen => {
+        Command::Client { trial, .. } | Command::Resource { trial, .. } | Command::Key { trial, .. }
+            if trial.is_chosen =>
+        {
             sources.reach(&Trial::the_one()?);
         }
         Command::Serve { .. }
         | Command::Migrate
         | Command::CheckConfig
         | Command::Client { .. }
+        | Command::Resource { .. }
         | Command::Key { .. }
         | Command::Challenge { .. }
         | Command::Openapi
@@ -129,6 +134,11 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
             let config = load(&sources, Purpose::Administer)?;
             let _flushed = telemetry::start(&config, Audience::Command);
             block_on(client_command::client(command, &config, &wiring, &mut out))
+        }
+        Command::Resource { command, .. } => {
+            let config = load(&sources, Purpose::Administer)?;
+            let _flushed = telemetry::start(&config, Audience::Command);
+            block_on(resource_command::resource(command, &config, &wiring, &mut out))
         }
         Command::Key { command, .. } => {
             let config = load(&sources, Purpose::Administer)?;

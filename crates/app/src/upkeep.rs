@@ -120,6 +120,7 @@ mod tests {
     use countersign_domain::resource::ResourceRules;
     use countersign_ports::{LoginStore, Storage};
     use countersign_usecases::context::clients::Clients;
+    use countersign_usecases::context::resources::Resources;
     use countersign_usecases::upkeep::purge_expired::BATCH;
     use countersign_usecases::{ContextKeys, Policy};
 
@@ -137,6 +138,7 @@ mod tests {
         let shared: Arc<dyn Storage> = Arc::<MemoryStorage>::clone(&storage);
         let context = Context {
             storage: Arc::<dyn Storage>::clone(&shared),
+            resources: Resources::new(Arc::<dyn Storage>::clone(&shared), Arc::<ManualClock>::clone(&clock)),
             clients: Clients::new(shared, Arc::<ManualClock>::clone(&clock)),
             access: Arc::default(),
             wallets: (Wiring::standard().wallets)(WalletSettings::default()),

@@ -10,6 +10,7 @@ use crate::readable::{self, NameRejected, is_hidden};
 use crate::redirect_uri::{
     MAX_LENGTH, RedirectUri, RedirectUriRejected, is_plain_uri_byte, percent_escapes_are_whole,
 };
+use crate::resource::Catalog;
 use crate::scope::{Scope, ScopeSet};
 use crate::signing_algorithm::SigningAlgorithm;
 
@@ -47,6 +48,14 @@ pub struct RequestedMetadata {
     pub dpop_bound_access_tokens: Option<bool>,
     /// What is only stored and shown, not checked yet.
     pub display: DisplayMetadata,
+}
+
+impl RequestedMetadata {
+    /// Does it name a scope that may be one of the operator's resources?
+    pub fn names_own_scopes(&self) -> bool {
+        let listed = self.scopes.iter().flatten().map(String::as_str);
+        listed.chain(self.scope.as_deref()).any(Scope::names_others)
+    }
 }
 
 /// Metadata that passed the checks, and how the client will authenticate.
@@ -91,8 +100,11 @@ pub enum RegistrationRejected {
     },
 }
 
-/// Checks what someone wants to register.
-pub fn judge(requested: RequestedMetadata) -> Result<JudgedMetadata, RegistrationRejected> {
+/// Checks what someone wants to register. `declared` are the scopes of the operator's that they can register.
+pub fn judge(
+    requested: RequestedMetadata,
+    declared: &Catalog,
+) -> Result<JudgedMetadata, RegistrationRejected> {
     let name = requested.client_name.ok_or(RegistrationRejected::Missing("client_name"))?;
     let name = readable::judge_name(&name).map_err(RegistrationRejected::Name)?.to_owned();
     let code_flow = GrantType::AuthorizationCode.name();
@@ -102,7 +114,7 @@ pub fn judge(requested: RequestedMetadata) -> Result<JudgedMetadata, Registratio
         None if is_redirected => return Err(RegistrationRejected::Missing("redirect_uris")),
         uris => judge_redirect_uris(uris.unwrap_or_default(), is_redirected)?,
     };
-    let scopes = judge_scopes(requested.scopes.as_deref(), requested.scope.as_deref())?;
+    let scopes = judge_scopes(requested.scopes.as_deref(), requested.scope.as_deref(), declared)?;
     // A client that is never redirected has no response type either.
     let may_be = |types: &[String]| types == [RESPONSE_TYPE_CODE] || (types.is_empty() && !is_redirected);
     if requested.response_types.is_some_and(|types| !may_be(&types)) {
@@ -164,15 +176,18 @@ fn judge_redirect_uris(uris: Vec<String>, needed: bool) -> Result<Vec<RedirectUr
     Ok(judged)
 }
 
-fn judge_scopes(list: Option<&[String]>, text: Option<&str>) -> Result<ScopeSet, RegistrationRejected> {
-    const RULE: &str =
-        "must name one or more of openid, profile, email, offline_access, wallets, wallet_proof";
+fn judge_scopes(
+    list: Option<&[String]>,
+    text: Option<&str>,
+    declared: &Catalog,
+) -> Result<ScopeSet, RegistrationRejected> {
+    const RULE: &str = "must name one or more of openid, profile, email, offline_access, wallets, wallet_proof, or scopes of declared resources";
     let list = list
-        .map(|names| ScopeSet::from_names(names.iter().map(String::as_str)))
+        .map(|names| ScopeSet::from_names(names.iter().map(String::as_str), declared))
         .transpose()
         .map_err(|_| RegistrationRejected::Field { field: "scopes", rule: RULE })?;
     let text = text
-        .map(ScopeSet::parse)
+        .map(|text| ScopeSet::parse(text, declared))
         .transpose()
         .map_err(|_| RegistrationRejected::Field { field: "scope", rule: RULE })?;
     match (list, text) {
@@ -258,6 +273,10 @@ fn field<T>(field: &'static str, rule: &'static str) -> Result<T, RegistrationRe
 mod tests {
     use super::*;
 
+    fn judge_known(requested: RequestedMetadata) -> Result<JudgedMetadata, RegistrationRejected> {
+        judge(requested, &Catalog::NONE)
+    }
+
     fn minimal() -> RequestedMetadata {
         RequestedMetadata {
             client_name: Some(" Photo Album ".to_owned()),
@@ -268,7 +287,7 @@ mod tests {
 
     #[test]
     fn a_minimal_registration_gets_the_defaults_of_the_specification() {
-        let judged = judge(minimal()).unwrap();
+        let judged = judge_known(minimal()).unwrap();
         assert_eq!(judged.metadata.name, "Photo Album");
         assert_eq!(judged.metadata.scopes.to_string(), "profile");
         assert_eq!(judged.metadata.grant_types, GrantType::DEFAULT);
@@ -279,31 +298,31 @@ mod tests {
     fn a_012_both_spellings_of_scopes_mean_the_same_and_must_agree() {
         let by_list = RequestedMetadata { scopes: Some(vec!["email".to_owned()]), ..minimal() };
         let by_text = RequestedMetadata { scope: Some("email".to_owned()), ..minimal() };
-        assert_eq!(judge(by_list.clone()), judge(by_text));
+        assert_eq!(judge_known(by_list.clone()), judge_known(by_text));
         let both = RequestedMetadata { scope: Some("profile".to_owned()), ..by_list };
-        assert_eq!(judge(both).unwrap_err().to_string(), "scope and scopes differ: send one of them");
+        assert_eq!(judge_known(both).unwrap_err().to_string(), "scope and scopes differ: send one of them");
     }
 
     #[test]
     fn a_013_a_missing_field_is_named() {
         let nameless = RequestedMetadata { client_name: None, ..minimal() };
-        assert_eq!(judge(nameless), Err(RegistrationRejected::Missing("client_name")));
+        assert_eq!(judge_known(nameless), Err(RegistrationRejected::Missing("client_name")));
         let homeless = RequestedMetadata { redirect_uris: None, ..minimal() };
-        assert_eq!(judge(homeless), Err(RegistrationRejected::Missing("redirect_uris")));
+        assert_eq!(judge_known(homeless), Err(RegistrationRejected::Missing("redirect_uris")));
     }
 
     #[test]
     fn a_016_only_the_code_response_type_is_taken() {
         let implicit = RequestedMetadata { response_types: Some(vec!["token".to_owned()]), ..minimal() };
-        assert!(judge(implicit).is_err());
+        assert!(judge_known(implicit).is_err());
     }
 
     #[test]
     fn a_020_one_to_twenty_redirect_uris_are_taken() {
         let uris = |count: usize| Some((0..count).map(|n| format!("https://photos.example/{n}")).collect());
-        assert!(judge(RequestedMetadata { redirect_uris: uris(20), ..minimal() }).is_ok());
+        assert!(judge_known(RequestedMetadata { redirect_uris: uris(20), ..minimal() }).is_ok());
         for count in [0, 21] {
-            let judged = judge(RequestedMetadata { redirect_uris: uris(count), ..minimal() });
+            let judged = judge_known(RequestedMetadata { redirect_uris: uris(count), ..minimal() });
             assert_eq!(judged, Err(RegistrationRejected::RedirectUriCount));
         }
     }
@@ -311,7 +330,7 @@ mod tests {
     #[test]
     fn the_error_names_the_uri_and_the_rule() {
         let uris = vec!["https://photos.example/cb".to_owned(), "http://photos.example/cb".to_owned()];
-        let judged = judge(RequestedMetadata { redirect_uris: Some(uris), ..minimal() });
+        let judged = judge_known(RequestedMetadata { redirect_uris: Some(uris), ..minimal() });
         assert_eq!(
             judged.unwrap_err().to_string(),
             "redirect_uris[1]: must be https, http on a loopback host, or a private-use scheme with a dot in it"
@@ -332,30 +351,30 @@ mod tests {
         use GrantType::{AuthorizationCode, ClientCredentials, DeviceCode, RefreshToken, WalletSignature};
         for grant_type in [ClientCredentials, DeviceCode, WalletSignature] {
             let requested = without_redirects(&[grant_type, RefreshToken], "client_secret_basic");
-            let judged = judge(requested.clone()).unwrap().metadata;
+            let judged = judge_known(requested.clone()).unwrap().metadata;
             assert_eq!((judged.redirect_uris, judged.grant_types.len()), (Vec::new(), 2));
             let listed = RequestedMetadata {
                 redirect_uris: Some(Vec::new()),
                 response_types: Some(Vec::new()),
                 ..requested
             };
-            assert!(judge(listed).is_ok());
+            assert!(judge_known(listed).is_ok());
             let redirected = without_redirects(&[grant_type, AuthorizationCode], "client_secret_basic");
-            assert_eq!(judge(redirected), Err(RegistrationRejected::Missing("redirect_uris")));
+            assert_eq!(judge_known(redirected), Err(RegistrationRejected::Missing("redirect_uris")));
         }
         let refreshing = without_redirects(&[RefreshToken], "client_secret_basic");
-        assert!(judge(refreshing).unwrap_err().to_string().starts_with("grant_types"));
+        assert!(judge_known(refreshing).unwrap_err().to_string().starts_with("grant_types"));
     }
 
     #[test]
     fn a_client_without_a_credential_gets_no_tokens_without_a_page() {
         for grant_type in [GrantType::ClientCredentials, GrantType::WalletSignature] {
-            let rejected = judge(without_redirects(&[grant_type], "none")).unwrap_err();
+            let rejected = judge_known(without_redirects(&[grant_type], "none")).unwrap_err();
             assert!(
                 matches!(rejected, RegistrationRejected::Field { field: "grant_types", .. }),
                 "{rejected}"
             );
         }
-        assert!(judge(without_redirects(&[GrantType::DeviceCode], "none")).is_ok());
+        assert!(judge_known(without_redirects(&[GrantType::DeviceCode], "none")).is_ok());
     }
 }

@@ -57,7 +57,7 @@ impl UserInfo {
     pub fn release(
         user: UserId,
         account: &WalletAccount,
-        scope: ScopeSet,
+        scope: &ScopeSet,
         wallets: Option<&[WalletAccount]>,
         email: Option<ReleasedEmail>,
         picture: &str,
@@ -77,7 +77,7 @@ impl UserInfo {
     }
 
     /// Do these scopes give access to the profile at all?
-    pub const fn is_reached_by(scope: ScopeSet) -> bool {
+    pub const fn is_reached_by(scope: &ScopeSet) -> bool {
         scope.contains(Scope::Profile) || scope.contains(Scope::OpenId)
     }
 }

@@ -29,6 +29,7 @@ pub mod login_store;
 pub mod mailer;
 pub mod replay_store;
 pub mod request_store;
+pub mod resource_store;
 pub mod session_store;
 pub mod storage;
 pub mod token_signer;
@@ -53,6 +54,10 @@ pub use mailer::{Mail, MailError, Mailer};
 pub use replay_store::{ReplayStore, SpendProof};
 pub use request_store::{
     BeginDevice, DenyDevice, DeviceBegun, DeviceDenied, RequestStore, TakePushedRequest,
+};
+pub use resource_store::{
+    CreateResource, DeleteResource, FindUses, ResourceCreated, ResourceStore, ResourceUpdated, ResourceUses,
+    UpdateResource,
 };
 pub use session_store::{
     ContinueSession, NewSession, OpenSession, SessionClient, SessionContinued, SessionOpened, SessionStore,

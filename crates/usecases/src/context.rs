@@ -2,6 +2,7 @@
 
 pub mod clients;
 pub mod remembered_access;
+pub mod resources;
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use countersign_ports::{
 
 use clients::Clients;
 use remembered_access::RememberedAccess;
+use resources::Resources;
 
 /// The ports, and the policy. Made once at start.
 ///
@@ -60,10 +62,12 @@ use remembered_access::RememberedAccess;
 /// ```
 #[derive(Clone)]
 pub struct Context {
-    /// Stores everything that lasts, except the clients.
+    /// Stores everything that lasts, except the clients and the resources.
     pub storage: Arc<dyn DirectStorage>,
     /// The clients.
     pub clients: Clients,
+    /// The resources that the operator declared at the terminal.
+    pub resources: Resources,
     /// The access tokens that were presented recently, for [`Context::find_access`].
     pub access: Arc<RememberedAccess>,
     /// Verifies wallet signatures.
@@ -86,12 +90,14 @@ pub struct Context {
     pub policy: Policy,
 }
 
-/// What the operator's commands about clients need: the part of a [`Context`] without keys, network and mail
+/// What the operator's commands about clients and resources need: the part of a [`Context`] without keys, network and mail
 /// server.
 #[derive(Clone, Copy)]
 pub struct Management<'a> {
     /// The clients.
     pub clients: &'a Clients,
+    /// The resources that the operator declared at the terminal.
+    pub resources: &'a Resources,
     /// Checks the keys that a client registers.
     pub jws: &'a dyn JwsReader,
     /// The time of day, and a monotonic clock.
@@ -137,6 +143,7 @@ impl Context {
     pub fn management(&self) -> Management<'_> {
         Management {
             clients: &self.clients,
+            resources: &self.resources,
             jws: &*self.jws,
             clock: &*self.clock,
             entropy: &*self.entropy,

@@ -1,6 +1,7 @@
 use std::fs;
 
 use countersign_domain::registration;
+use countersign_domain::resource::Catalog;
 
 use super::*;
 use crate::client_command::fields;
@@ -74,6 +75,6 @@ fn every_registration_is_one_that_the_rules_accept() {
         let mut registration = find(&name).unwrap().registration(&app);
         assert!(registration.keys().all(|field| fields::is_field(field)), "{name}");
         registration.insert("client_name".to_owned(), Value::String(name.clone()));
-        registration::judge(fields::requested(registration).unwrap()).unwrap();
+        registration::judge(fields::requested(registration).unwrap(), &Catalog::NONE).unwrap();
     }
 }

@@ -1,6 +1,6 @@
 //! Shared step: makes the ids, random values, hashes and signed tokens of one answer of the token endpoint.
 
-use countersign_domain::audience::Audience;
+use countersign_domain::audience::TokenAccess;
 use countersign_domain::client::Client;
 use countersign_domain::grant::{Grant, Holder};
 use countersign_domain::grant_type::GrantType;
@@ -57,9 +57,8 @@ pub(crate) struct Mint<'a> {
     pub(crate) client: &'a Client,
     pub(crate) grant: &'a Grant,
     pub(crate) parent: Option<TokenId>,
-    pub(crate) scope: ScopeSet,
-    /// Where the access token is valid.
-    pub(crate) audience: Audience,
+    /// Where the access token is valid, and what it allows there.
+    pub(crate) access: TokenAccess,
     /// Goes into the ID token, except at a refresh (OpenID Connect Core section 12.2).
     pub(crate) nonce: Option<&'a str>,
     /// The key that the access token is bound to, and a public client's refresh token too.
@@ -72,7 +71,7 @@ pub(crate) async fn mint_tokens(
     now: OffsetDateTime,
     mint: Mint<'_>,
 ) -> Result<Minted, MintError> {
-    let Mint { client, grant, parent, scope, audience, nonce, key } = mint;
+    let Mint { client, grant, parent, access: TokenAccess { audience, scope }, nonce, key } = mint;
     let lifetimes = &context.policy.lifetimes;
     let issuer = context.policy.public_url.as_str();
     let id = TokenId::at(now, context.entropy.bytes());
@@ -83,7 +82,7 @@ pub(crate) async fn mint_tokens(
         subject: grant.subject(),
         client: client.wire_id(),
         key,
-        scope,
+        scope: scope.clone(),
         authenticated_at: grant.authenticated_at,
         issued_at: now,
         expires_at: access_expires_at,
@@ -102,7 +101,7 @@ pub(crate) async fn mint_tokens(
         id,
         grant: grant.id,
         parent,
-        scope,
+        scope: scope.clone(),
         issued_at: now,
         access_hash: SecretHash::of(&access_token),
         access_expires_at,
@@ -113,7 +112,7 @@ pub(crate) async fn mint_tokens(
     };
     let id_token = match &grant.holder {
         Holder::Person { user, account } if scope.contains(Scope::OpenId) => {
-            let told = Told { client, grant, user: *user, account, scope, nonce };
+            let told = Told { client, grant, user: *user, account, scope: &scope, nonce };
             Some(id_token(context, now, told, &access_token).await?)
         }
         Holder::Person { .. } | Holder::Client => None,
@@ -129,7 +128,7 @@ struct Told<'a> {
     grant: &'a Grant,
     user: UserId,
     account: &'a WalletAccount,
-    scope: ScopeSet,
+    scope: &'a ScopeSet,
     nonce: Option<&'a str>,
 }
 

@@ -14,7 +14,7 @@ pub(crate) async fn released_claims(
     context: &Context,
     user: UserId,
     account: &WalletAccount,
-    scope: ScopeSet,
+    scope: &ScopeSet,
 ) -> Result<UserInfo, StoreError> {
     let wallets = if scope.contains(Scope::Wallets) {
         let linked = context.storage.wallets_of(user).await?;

@@ -16,19 +16,21 @@ use countersign_domain::id::{ClientId, GrantId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pushed_request::PushedRequest;
 use countersign_domain::refresh::RefreshSnapshot;
+use countersign_domain::resource::Resource;
 use countersign_domain::secret::SecretHash;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
     Account, AccountStore, AddSigningKey, BeginDevice, ChangeResources, ClientStore, Clock, CompleteLogin,
-    ConfirmEmail, ContinueSession, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten,
-    EmailPut, ForgetDocuments, ForgetUnused, IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet,
-    LinkedWallet, LoginCompleted, LoginStore, NameWallet, OpenSession, PurgeExpired, Purged, PutEmail,
-    RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, RevokeConsent, RevokeGrant,
-    RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient, SessionContinued, SessionOpened,
-    SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet,
-    Upkeep, WalletLinked, WalletStore, WalletUnlinked,
+    ConfirmEmail, ContinueSession, CreateResource, DeleteAccount, DeleteResource, DenyDevice, DeviceBegun,
+    DeviceDenied, DocumentsForgotten, EmailPut, FindUses, ForgetDocuments, ForgetUnused, IssueTokens,
+    KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore, NameWallet,
+    OpenSession, PurgeExpired, Purged, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered,
+    ReplayStore, RequestStore, ResourceCreated, ResourceStore, ResourceUpdated, ResourceUses, RevokeConsent,
+    RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient, SessionContinued,
+    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore,
+    TokensIssued, UnlinkWallet, UpdateResource, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
 };
 use time::OffsetDateTime;
 
@@ -58,12 +60,12 @@ impl Breakable {
 }
 
 macro_rules! breakable {
-    ($port:ident { $($name:ident($($argument:ident: $type:ty),+) -> $answer:ty;)* }) => {
+    ($port:ident { $($name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)* }) => {
         #[async_trait]
         impl $port for Breakable {
-            $(async fn $name(&self, $($argument: $type),+) -> Result<$answer, StoreError> {
+            $(async fn $name(&self, $($argument: $type),*) -> Result<$answer, StoreError> {
                 self.call(stringify!($name))?;
-                self.inner.$name($($argument),+).await
+                self.inner.$name($($argument),*).await
             })*
         }
     };
@@ -76,6 +78,13 @@ breakable!(ClientStore {
     delete_client(id: ClientId) -> bool;
     find_client(id: ClientId) -> Option<Client>;
     list_clients(after: Option<ClientId>, limit: u32) -> Vec<Client>;
+});
+breakable!(ResourceStore {
+    create_resource(command: CreateResource) -> ResourceCreated;
+    update_resource(command: UpdateResource) -> ResourceUpdated;
+    delete_resource(command: DeleteResource) -> bool;
+    list_resources() -> Vec<Resource>;
+    find_uses(question: FindUses) -> ResourceUses;
 });
 breakable!(LoginStore { complete_login(command: CompleteLogin) -> LoginCompleted; });
 breakable!(WalletStore {

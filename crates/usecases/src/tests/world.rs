@@ -28,6 +28,7 @@ use url::Url;
 use crate::clients::open_resource::open_resources;
 use crate::clients::register_client::register_client;
 use crate::context::clients::Clients;
+use crate::context::resources::Resources;
 use crate::sign_in::begin_authorization::{Begun, begin_authorization};
 use crate::sign_in::complete_login::{
     CompleteLoginError, LoginWishes, SignedChallenge, SignedIn, complete_login,
@@ -121,6 +122,7 @@ impl World {
         let outside = Arc::new(FakeFetcher::default());
         let context = Context {
             storage: Arc::<dyn Storage>::clone(&storage),
+            resources: Resources::new(Arc::<dyn Storage>::clone(&storage), Arc::<ManualClock>::clone(&clock)),
             clients: Clients::new(Arc::<dyn Storage>::clone(&storage), Arc::<ManualClock>::clone(&clock)),
             access: Arc::default(),
             wallets: Arc::new(ToyWallets),

@@ -71,7 +71,7 @@ pub async fn introspect_token(
         return Ok(None);
     }
     Ok(Some(TokenFacts {
-        scope: found.scope,
+        scope: found.scope.clone(),
         client: read.client,
         subject: found.holder.subject(found.client),
         issued_at: found.issued_at,
@@ -107,7 +107,7 @@ async fn refresh_facts(
         && found.newest.id == id
         && now < refresh.expires_at;
     Ok(is_good.then(|| TokenFacts {
-        scope: found.grant.scope,
+        scope: found.grant.scope.clone(),
         client: client.wire_id(),
         subject: found.grant.subject(),
         issued_at: found.token.issued_at,

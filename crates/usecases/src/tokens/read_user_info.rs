@@ -78,8 +78,8 @@ pub async fn read_user_info(
         }
     }
     match &found.holder {
-        Holder::Person { user, account } if UserInfo::is_reached_by(found.scope) => {
-            Ok(released_claims(context, *user, account, found.scope).await?)
+        Holder::Person { user, account } if UserInfo::is_reached_by(&found.scope) => {
+            Ok(released_claims(context, *user, account, &found.scope).await?)
         }
         Holder::Person { .. } | Holder::Client => Err(ReadUserInfoError::ScopeInsufficient),
     }

@@ -5,6 +5,7 @@ use clap::Parser;
 use countersign_conformance::fixtures;
 use countersign_domain::client::{AuthenticationMethod, ClientAuthentication, ClientOrigin};
 use countersign_domain::registration;
+use countersign_domain::resource::Catalog;
 use countersign_domain::scope::{Scope, ScopeSet};
 
 use super::*;
@@ -64,7 +65,7 @@ fn every_field_is_shown() {
 #[test]
 fn what_is_shown_can_be_registered_again() {
     for client in both() {
-        let judged = registration::judge(requested(of(&client)).unwrap()).unwrap();
+        let judged = registration::judge(requested(of(&client)).unwrap(), &Catalog::NONE).unwrap();
         assert_eq!((judged.metadata, judged.method), (client.metadata, AuthenticationMethod::PrivateKeyJwt));
     }
 }
@@ -79,7 +80,10 @@ fn what_is_shown_as_json_can_be_read_from_a_file() {
         fs::write(&path, Value::Object(object).to_string()).unwrap();
         let file = file::read_fields(&path).unwrap();
         assert_eq!((file.client_id, file.resources), (Some(client.id.to_string()), client.resources.clone()));
-        assert_eq!(registration::judge(requested(file.fields).unwrap()).unwrap().metadata, client.metadata);
+        assert_eq!(
+            registration::judge(requested(file.fields).unwrap(), &Catalog::NONE).unwrap().metadata,
+            client.metadata
+        );
     }
 }
 
@@ -165,7 +169,7 @@ fn either_spelling_of_scopes_replaces_both() {
         let mut fields = of(&full(true));
         fields.insert("scopes".to_owned(), json!(["openid", "email"]));
         change(&mut fields, Fields::from_iter([(name.to_owned(), value)]));
-        let judged = registration::judge(requested(fields).unwrap()).unwrap();
+        let judged = registration::judge(requested(fields).unwrap(), &Catalog::NONE).unwrap();
         assert_eq!(judged.metadata.scopes.to_string(), "email");
     }
 }

@@ -23,7 +23,9 @@ use crate::endpoint::site::playground;
 use crate::error::ApiError;
 use crate::extract::query_value;
 use crate::page::language::Language;
-use crate::page::sign_in::{ClientContext, HintContext, RememberedContext, ScopeContext, SignInPage};
+use crate::page::sign_in::{
+    ClientContext, HintContext, OwnScopeContext, RememberedContext, ScopeContext, SignInPage,
+};
 use crate::page::templates::Values;
 use crate::state::AppState;
 
@@ -85,6 +87,7 @@ pub(crate) async fn render(
     let issued = step.challenge;
     // A person who has begun to sign does not get the Continue button again.
     let another = step.another || issued.is_some() || step.notice.is_some();
+    let own_scopes = context.show_scopes(pending.scope()).await?;
     let mut values = Values::default();
     let (remembered, signed_in_as, new) = match sign_in.standing {
         Standing::Stranger => (None, None, None),
@@ -113,7 +116,8 @@ pub(crate) async fn render(
         is_account,
         device,
         destination: values.place(state.pages.templates.destination(language, &sign_in.destination)),
-        scopes: ScopeContext::list(pending.scope(), new),
+        scopes: ScopeContext::list(pending.scope(), new.as_ref()),
+        own_scopes: OwnScopeContext::list(&own_scopes, new.as_ref(), language, &mut values),
         resources: resources.iter().map(|uri| values.place(uri)).collect(),
         client_id: values.place(client_id),
         redirect_uri: values.place(redirect_uri),

@@ -28,7 +28,9 @@ impl Notice {
             CompleteLoginError::Challenge(_) | CompleteLoginError::ChallengeSpent => "notice.bad_challenge",
             CompleteLoginError::Signature(_) => "notice.bad_signature",
             CompleteLoginError::Verifier(_) => "notice.unavailable",
-            CompleteLoginError::Client(_) | CompleteLoginError::Store(_) => "notice.refused",
+            CompleteLoginError::Client(_)
+            | CompleteLoginError::ScopesWithheld
+            | CompleteLoginError::Store(_) => "notice.refused",
         })
     }
 
