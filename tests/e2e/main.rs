@@ -27,6 +27,7 @@ mod programs;
 mod races;
 mod remembering;
 mod requests;
+mod resources;
 mod rules;
 mod scaling;
 mod secrecy;

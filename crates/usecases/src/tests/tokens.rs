@@ -6,6 +6,7 @@ mod client_tokens;
 mod exchanging;
 mod knowing_tokens;
 mod openid;
+mod own_scopes;
 pub(super) mod programs;
 mod refreshing;
 mod revoking;
