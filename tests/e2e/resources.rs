@@ -5,8 +5,10 @@ use std::process::{Command, Output};
 
 use countersign_tests::jose::claims_of;
 use countersign_tests::server::{OPERATOR_SECRET, binary};
-use countersign_tests::{Browser, Client, Database, Parameters, Request, Site, Tokens, Wallet, on_both};
+use countersign_tests::{Client, Database, Parameters, Request, Site, Tokens, Wallet, on_both};
 use serde_json::{Value, json};
+
+use crate::remembering::{remember, state_of};
 
 const PHOTOS: &str = "https://photos.example.com/api";
 const PAY: &str = "https://pay.example.com/api";
@@ -46,7 +48,7 @@ fn declare(database: &Database) {
 }
 
 fn asks_for(client: &Client, scope: &str) -> Parameters {
-    client.authorization().without("scope").with("scope", scope)
+    client.authorization().with("scope", scope)
 }
 
 fn code_for(site: &Site, client: &Client, wallet: &Wallet, scope: &str) -> String {
@@ -114,7 +116,7 @@ on_both! {
         let code = code_for(&server, &client, &wallet, "photos.read");
         let tokens = Tokens::of(server.exchange(&client, &code));
         assert_eq!(claims_of(&tokens.access)["aud"], PHOTOS);
-        let refresh = tokens.refresh.unwrap();
+        let refresh = tokens.refresh;
         for scope in ["photos.write", "photos.read photos.write", "pay.read"] {
             let widened = client.refresh_form(&refresh).with("scope", scope);
             assert_eq!(server.token(&widened).verdict(), "400 invalid_scope", "{scope}");
@@ -158,10 +160,10 @@ on_both! {
         done(&resource(&database, &["delete", PHOTOS, "--force"]));
         for site in [&first, &second] {
             assert_eq!(site.exchange(&client, &signed).verdict(), "400 invalid_target");
-            let refresh = alone.refresh.as_ref().unwrap();
+            let refresh = &alone.refresh;
             assert_eq!(site.refresh(&client, refresh).verdict(), "400 invalid_target");
         }
-        let rest = Tokens::of(second.refresh(&client, both.refresh.as_ref().unwrap()));
+        let rest = Tokens::of(second.refresh(&client, &both.refresh));
         let claims = claims_of(&rest.access);
         assert_eq!((&claims["aud"], &claims["scope"]), (&json!(second.public_url.as_str()), &json!("openid")));
         assert_eq!(done(&resource(&database, &["list"])).as_array().unwrap().len(), 1);
@@ -172,16 +174,11 @@ on_both! {
         declare(&database);
         let client = server.register_with(&json!({"scope": "photos.read photos.write"}));
         let (mut browser, wallet) = (server.browser(), Wallet::fresh());
-        let asked = asks_for(&client, "photos.read");
-        browser.authorize(&asked).expect(302);
-        let challenge = browser.challenge(&asked, &wallet);
-        browser.login(&Browser::login_body(&asked, &wallet, &challenge).with("remember", "on")).expect(200);
-        browser.authorize(&asks_for(&client, "photos.read").without("state").with("state", "2")).expect(302);
-        let page = browser.send(Request::get("/auth")).expect(200).text();
-        assert!(page.contains("data-state=\"remembered\""), "{page}");
-        let more = asks_for(&client, "photos.read photos.write").without("state").with("state", "3");
+        remember(&mut browser, &asks_for(&client, "photos.read"), &wallet);
+        browser.authorize(&asks_for(&client, "photos.read").with("state", "2")).expect(302);
+        assert_eq!(state_of(&mut browser, "/auth"), "remembered");
+        let more = asks_for(&client, "photos.read photos.write").with("state", "3");
         browser.authorize(&more).expect(302);
-        let page = browser.send(Request::get("/auth")).expect(200).text();
-        assert!(page.contains("data-state=\"step-up\"") && page.contains("photos.write"), "{page}");
+        assert_eq!(state_of(&mut browser, "/auth"), "step-up");
     }
 }
