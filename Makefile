@@ -16,7 +16,7 @@ PEERS := tests/peers
 CLIENTS := tests/clients
 APPS := $(CLIENTS)/apps
 ORACLE := $(CLIENTS)/oracle
-# Two tests for each processor: most of them wait for clocks and disks. Browsers count twice (.config/nextest.toml).
+# Two tests for each processor: most of them wait for clocks and disks. At most two drive browsers (.config/nextest.toml).
 NEXTEST := cargo nextest run --locked --workspace --test-threads $$(( $$(nproc) * 2 )) --hide-progress-bar
 GUARD := target/debug/countersign-bench guard
 SECONDS_EACH ?= 60
@@ -155,6 +155,11 @@ bench: bench-build ## Measure every step beside a floor, and how cost grows, and
 bench-quick: bench-build ## Measure every step at 64 connections for two minutes, and print the tables
 	@$(say) "Measuring: about two minutes"
 	target/release/countersign-bench run --quick
+
+.PHONY: bench-crowd
+bench-crowd: bench-build ## Measure operators' commands and sign-ins among ten users and among 100,000 (three minutes)
+	@$(say) "Measuring: about three minutes"
+	target/release/countersign-bench crowd
 
 .PHONY: guard
 guard: guard-build ## Hold the instructions of each step within 3 % of bench/instructions.toml (a minute once built)

@@ -72,6 +72,27 @@ fn the_walk_in_the_readme_is_the_script_that_is_tested() {
     assert_eq!(shown.trim(), script.trim(), "copy docs/eight-steps.sh into README.md");
 }
 
+/// A line `<!-- tests/… -->` says that the block below it is this file. A file may be indented as a whole.
+#[test]
+fn the_files_in_the_documentation_are_those_that_are_tested() {
+    let mut shown = 0;
+    for (document, text) in sources(&["README.md", "docs"]) {
+        for (_, after) in text.match_indices("<!-- tests/").map(|(place, _)| text.split_at(place)) {
+            let (name, rest) = after["<!-- ".len()..].split_once(" -->\n").expect("the mark ends");
+            let block = rest.strip_prefix("```").and_then(|rest| rest.split_once('\n'));
+            let (_, block) = block.unwrap_or_else(|| panic!("{}: no block below {name}", document.display()));
+            let (block, _) = block.split_once("\n```").expect("the block ends");
+            let file = read(name);
+            let margin = file.len() - file.trim_start_matches(' ').len();
+            let lines: Vec<&str> =
+                file.trim_end().lines().map(|line| line.get(margin..).unwrap_or("")).collect();
+            assert_eq!(block, lines.join("\n"), "{}: copy {name}", document.display());
+            shown += 1;
+        }
+    }
+    assert_eq!(shown, 6, "files in the documentation");
+}
+
 #[test]
 fn every_link_between_documents_leads_somewhere() {
     let mut files = Vec::new();

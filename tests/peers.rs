@@ -62,11 +62,23 @@ fn a_developer_finds_and_tries_every_operation_in_the_documentation() {
     judge("docs.mjs", node());
 }
 
-/// Each state of the page, at three widths, light and dark: its words, its focus, and axe-core in all of
+/// Each state of the page, at four widths, light and dark: its words, its focus, and axe-core in all of
 /// them.
 #[test]
 fn every_state_of_the_page_is_told_in_words_and_axe_finds_nothing_wrong() {
     judge("states.mjs", node());
+}
+
+/// Somebody who is not let in, in Chromium: the card in eight languages, light and dark, with the keyboard, with
+/// scripts and without; what the client and the device hear; and that nothing tells why.
+#[test]
+fn somebody_who_is_not_let_in_is_told_so_and_not_why() {
+    let server = Database::sqlite()
+        .server()
+        .with_env("COUNTERSIGN_DEFAULT_ACCESS", "nobody")
+        .with_env("COUNTERSIGN_CONTACT", CONTACT)
+        .start();
+    examine("turned-away.mjs", node(), &[server.public_url.as_ref(), CONTACT.as_ref()]);
 }
 
 /// Five walks of people who never read about wallets, with what each takes in clicks, words and screens: no
@@ -157,6 +169,9 @@ fn what_python_wallets_sign_is_valid_and_nothing_near_it() {
 fn the_settings_of_known_applications_are_read_by_what_reads_such_files() {
     examine("configurations.py", python(), &[binary().as_os_str()]);
 }
+
+/// Whom people are to ask on the server that lets nobody in.
+const CONTACT: &str = "help@example.com";
 
 /// Runs one judge against a new server.
 #[track_caller]

@@ -32,6 +32,9 @@ const SQLITE: Own = Own {
         ("read::find_refresh", "the same"),
         ("read::find_access", "the same"),
         ("read::lives_on", "the same"),
+        ("read_blocks::anything_blocked", "in PostgreSQL it is batched: together/standing.rs"),
+        ("read_groups::standing_of", "the same"),
+        ("read_groups::groups_of", "the same"),
         ("revoke::revoke_access", "a part of PostgreSQL's statement that rotates"),
         ("time_witness::mark_time", "a file has no clock; a server has one"),
         ("wallets::insert", "a part of PostgreSQL's statements"),
@@ -54,6 +57,7 @@ const POSTGRES: Own = Own {
     functions: &[
         ("wallets::lock_user", "there are several writers"),
         ("wallets::lock_user_of", "the same"),
+        ("wallets::under_lock_of_owner", "the same"),
         ("wallets::until_the_wallet_is_known", "the same"),
     ],
 };

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 
 use crate::cell::Database;
+use crate::crowd::CrowdPlan;
 use crate::floor::FloorSettings;
 use crate::guard::GuardPlan;
 use crate::run::Plan;
@@ -29,6 +30,8 @@ pub enum Command {
     Report(ReportArguments),
     /// Count the instructions of each step and compare them with the recorded figures.
     Guard(GuardArguments),
+    /// Measure operators' commands and sign-ins among ten users and among 100,000.
+    Crowd(CrowdArguments),
     /// Run the floor server.
     Floor(FloorArguments),
 }
@@ -98,6 +101,17 @@ pub struct GuardArguments {
     pub figures: PathBuf,
 }
 
+/// The arguments of `crowd`.
+#[derive(Debug, Args)]
+pub struct CrowdArguments {
+    /// The server's program, built in release mode.
+    #[arg(long, default_value = "target/release/countersign")]
+    pub server: PathBuf,
+    /// How often each line is measured.
+    #[arg(long, default_value_t = 7)]
+    pub rounds: usize,
+}
+
 /// The arguments of `floor`.
 #[derive(Debug, Args)]
 pub struct FloorArguments {
@@ -110,6 +124,14 @@ pub struct FloorArguments {
     /// A folder with `page.html`, `discovery.json` and `keys.json`.
     #[arg(long)]
     pub bodies: Option<PathBuf>,
+}
+
+impl CrowdArguments {
+    /// The plan for the measurement.
+    pub fn plan(&self) -> CrowdPlan {
+        let server = std::path::absolute(&self.server).unwrap_or_else(|_| self.server.clone());
+        CrowdPlan { server, rounds: self.rounds.max(1), measured: Duration::from_secs(1) }
+    }
 }
 
 impl RunArguments {

@@ -73,7 +73,8 @@ pub struct Tokens {
 #[derive(Clone, Debug)]
 pub struct Wallet {
     key: TestWallet,
-    address: String,
+    /// Its address, with the checksum of EIP-55.
+    pub address: String,
 }
 
 /// A login that is signed but not sent yet.

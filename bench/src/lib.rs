@@ -5,6 +5,7 @@
 
 pub mod cell;
 pub mod cli;
+pub mod crowd;
 pub mod floor;
 pub mod flow;
 mod growth;

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use countersign_bench::cell::Record;
-use countersign_bench::cli::{Cli, Command, GuardArguments, ReportArguments, RunArguments};
+use countersign_bench::cli::{Cli, Command, CrowdArguments, GuardArguments, ReportArguments, RunArguments};
+use countersign_bench::crowd;
 use countersign_bench::floor;
 use countersign_bench::guard::guard;
 use countersign_bench::report::{Report, docs};
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => measure(&arguments),
         Command::Report(arguments) => report(&arguments),
         Command::Guard(arguments) => hold(&arguments),
+        Command::Crowd(arguments) => gather(&arguments),
         Command::Floor(arguments) => floor::serve(&arguments.settings()).map_err(Into::into),
     };
     match done {
@@ -68,6 +70,11 @@ fn hold(arguments: &GuardArguments) -> Result<(), Box<dyn Error>> {
         complaints if plan.record || complaints.is_empty() => Ok(()),
         complaints => Err(complaints.join("\n").into()),
     }
+}
+
+fn gather(arguments: &CrowdArguments) -> Result<(), Box<dyn Error>> {
+    let table = until_stopped(crowd::run(&arguments.plan()))?;
+    Ok(io::stdout().lock().write_all(table.as_bytes())?)
 }
 
 fn report(arguments: &ReportArguments) -> Result<(), Box<dyn Error>> {

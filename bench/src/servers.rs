@@ -189,6 +189,14 @@ impl Launch {
         &self.database_url
     }
 
+    /// Tells a command of the operator which database it works on.
+    pub fn operate(&self, command: &mut Command) {
+        command.current_dir(&self.folder).env("COUNTERSIGN_DATABASE_URL", &self.database_url);
+        if self.database_url.starts_with("postgres") {
+            command.env("COUNTERSIGN_SECRET", SECRET);
+        }
+    }
+
     /// The folder with the answers that never change, which the floor copies.
     pub fn bodies(&self) -> &Path {
         &self.bodies
@@ -206,7 +214,6 @@ impl Launch {
                     .arg("serve")
                     .env("COUNTERSIGN_BIND", address.to_string())
                     .env("COUNTERSIGN_PUBLIC_URL", format!("http://localhost:{}", address.port()))
-                    .env("COUNTERSIGN_DATABASE_URL", &self.database_url)
                     .env("COUNTERSIGN_RATE_LIMIT", "off")
                     // Codes are made beforehand, and must stay valid until they are used.
                     .env("COUNTERSIGN_CODE_TTL", "600")
@@ -214,9 +221,7 @@ impl Launch {
                 if let Some(workers) = self.workers {
                     command.env("COUNTERSIGN_WORKERS", workers.to_string());
                 }
-                if self.database_url.starts_with("postgres") {
-                    command.env("COUNTERSIGN_SECRET", SECRET);
-                }
+                self.operate(command);
             }
             Target::Floor => {
                 command.arg("floor").arg("--bind").arg(address.to_string());

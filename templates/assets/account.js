@@ -254,12 +254,12 @@ async function send() {
 
 function failed(problem, retry) {
   if (!(problem instanceof Problem)) throw problem;
-  const conflict = problem.status === 409 ? CONFLICTS.find(([words]) => words.test(problem.message)) : undefined;
+  const refusal = problem.id === "not-admitted" ? problem.key : problem.status === 409 && CONFLICTS.find(([words]) => words.test(problem.message))?.[1];
   if (problem.id === "expired" || problem.id === "session-gone") return prepare("expired", {});
-  if (conflict) {
+  if (refusal) {
     hideText();
     side.ask(flow.kind === "link" ? "other" : "signer");
-    return show(on, "refused", { key: conflict[1], alert: true, focus: byId("choose-heading") });
+    return show(on, "refused", { key: refusal, alert: true, focus: byId("choose-heading") });
   }
   if (problem.id === "bad-signature") {
     flow.signatures = {};

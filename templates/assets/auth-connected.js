@@ -2,7 +2,7 @@
 
 import { handIn, issue, offerOptions, optionsAreFine, page, reportFor } from "./auth-request.js";
 import { RESTING, isBusy, isOpen, isOver, newTurn, now, setButton, show, surfaces } from "./auth-states.js";
-import { byId, copy, element, isEnabled, showAddress } from "./dom.js";
+import { byId, copy, element, isEnabled, shortened, showAddress } from "./dom.js";
 import { Problem } from "./server.js";
 import { write } from "./texts.js";
 import { Wallets, ask, attempt, codeOf, ownName, rememberWallet, sameAddress, usable } from "./wallets.js";
@@ -143,7 +143,7 @@ function hideText() {
 
 function showText({ address, text }) {
   showAddress(byId("account"), address);
-  byId("account-short").textContent = address.length > 13 ? `${address.slice(0, 6)}…${address.slice(-4)}` : address;
+  byId("account-short").textContent = shortened(address);
   byId("text").textContent = text;
   byId("check-body").hidden = false;
   byId("decide").hidden = false;

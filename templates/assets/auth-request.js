@@ -2,7 +2,7 @@
 // answered.
 
 import { byId } from "./dom.js";
-import { end, hasEnded, newTurn, report, show } from "./auth-states.js";
+import { end, hasEnded, newTurn, report, show, turnAway } from "./auth-states.js";
 import { Problem, broken, challengeOf, isTarget, post } from "./server.js";
 import { write } from "./texts.js";
 
@@ -88,6 +88,7 @@ export async function handIn(on, challenge, signature, { renew, failed, walletNa
   } catch (problem) {
     if (!mine()) return;
     if (problem.id === "expired") renew();
+    else if (problem.id === "not-admitted") turnAway(challenge.address, problem.values);
     else if (problem.id === "refused" && email?.value) refuseEmail(on); // The user entered nothing else.
     else await failed(problem, mine);
   }

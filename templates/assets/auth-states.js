@@ -2,7 +2,7 @@
 // state is in data-state on <main>. The key of its text is the state's name, unless the caller gives another
 // one.
 
-import { byId, element, enable, setTitle, surface } from "./dom.js";
+import { byId, element, enable, setTitle, shortened, showAddress, surface } from "./dom.js";
 import { Problem, isWebAddress } from "./server.js";
 import { has, say, write } from "./texts.js";
 
@@ -14,12 +14,14 @@ const title = document.title;
 const OVER = new Set(["verifying", "success", "denied"]);
 const BUSY = new Set(["connecting", "pending", "locked", "pick-account", "preparing", "signing", "rate-limited", ...OVER]);
 
+const NOT_ADMITTED = "not-admitted";
+
 /** The page for a remembered user has no forms to sign by hand, and shows messages in two places. */
 export const surfaces = { page: surface("page-messages"), wallet: surface("wallet-messages") };
 if (byId("manual")) surfaces.manual = surface("manual-messages");
 
 let state = main.dataset.state;
-let ended = false;
+let ended = main.dataset.ended !== undefined; // The server can write the end of a sign-in too.
 let turn = 0;
 let clock = null; // The countdown of a rate limit, or the timer for a later text in a state.
 let refresh = () => {};
@@ -31,6 +33,8 @@ export const now = () => state;
 export const hasEnded = () => ended;
 export const isOver = () => ended || OVER.has(state);
 export const isBusy = () => ended || BUSY.has(state);
+/** Can the user still go back to the client? */
+export const mayLeave = () => main.dataset.ended === NOT_ADMITTED || !isOver();
 /** Can the user start to sign in? */
 export const isOpen = () => !isOver() && state !== "rate-limited";
 
@@ -107,6 +111,24 @@ export function end(id, { key = id.replaceAll("-", "_"), how, values, alert = fa
     }, linkAfterMs);
   }
   heading.focus();
+}
+
+/**
+ * Ends the page for a wallet that is not let in. Only the ways on are left: back to the client, or another
+ * wallet. The server writes the same for forms.
+ */
+export function turnAway(account, { reference }) {
+  const section = byId(NOT_ADMITTED);
+  const part = (name) => section.querySelector(`[data-part="${name}"]`);
+  ended = true;
+  newTurn();
+  part("short").textContent = shortened(account);
+  showAddress(part("account"), account);
+  part("reference").textContent = reference ?? "";
+  section.querySelector(".actions").before(surfaces.wallet.root);
+  section.hidden = false;
+  main.dataset.ended = NOT_ADMITTED;
+  show(surfaces.wallet, NOT_ADMITTED, { key: null, focus: byId("not-admitted-heading") });
 }
 
 /**

@@ -6,7 +6,7 @@
 import { refreshByHand, resumeByHand, startByHand, textByHand } from "./auth-by-hand.js";
 import { refreshConnected, shownText, startConnected } from "./auth-connected.js";
 import { leave, page, postFor, reportFor } from "./auth-request.js";
-import { afterEachChange, end, isBusy, isOver, newTurn, show, surfaces, wrongHost } from "./auth-states.js";
+import { afterEachChange, end, hasEnded, isBusy, isOver, mayLeave, newTurn, show, surfaces, turnAway, wrongHost } from "./auth-states.js";
 import { byId, element, initial, showAddress } from "./dom.js";
 import { write } from "./texts.js";
 
@@ -16,7 +16,7 @@ const RENEW_AT_MOST_EVERY_MS = 10_000; // Whatever lifetime the server sets, the
 
 async function denied(event) {
   event.preventDefault();
-  if (isOver()) return;
+  if (!mayLeave()) return;
   const on = byId("manual")?.contains(event.submitter) ? surfaces.manual : surfaces.wallet;
   const mine = newTurn();
   try {
@@ -43,8 +43,9 @@ async function continued(event) {
     leave(answer, "success", "taking_to");
   } catch (problem) {
     if (!mine()) return;
+    if (problem.id === "not-admitted") turnAway(byId("account").textContent, problem.values);
     // The remembered sign-in has ended or is no longer enough, so a wallet is needed.
-    if (problem.status === 401 || problem.status === 403) location.assign(byId("another").href);
+    else if (problem.status === 401 || problem.status === 403) location.assign(byId("another").href);
     else reportFor(surfaces.wallet, problem, { retry: () => byId("continue-form").requestSubmit() });
   }
 }
@@ -94,14 +95,18 @@ function nameRequest() {
 function start() {
   document.querySelector("main").classList.add("js");
   nameRequest();
-  byId("avatar").textContent = initial(page.clientName);
-  byId("avatar").hidden = false;
+  const avatar = byId("avatar");
+  if (avatar) {
+    avatar.textContent = initial(page.clientName);
+    avatar.hidden = false;
+  }
   for (const place of document.querySelectorAll("main .address:not(:empty)")) showAddress(place, place.textContent);
   window.addEventListener("pageshow", (event) => event.persisted && location.reload());
   byId("deny")?.addEventListener("submit", denied);
 
   if (!window.isSecureContext) return end("insecure", { how: "insecure_how", alert: true });
   if (location.host !== page.host) return wrongHost(page.host);
+  if (hasEnded()) return;
   const resume = byId("continue-form");
   if (resume) return resume.addEventListener("submit", continued);
 

@@ -33,6 +33,11 @@ export function showAddress(place, address) {
   place.ariaLabel = groups.join(" ");
 }
 
+/** The beginning and the end of an address, to know it again by. */
+export function shortened(address) {
+  return address.length > 13 ? `${address.slice(0, 6)}…${address.slice(-4)}` : address;
+}
+
 /**
  * Copies the text of an element. `status` says so, or that the text is selected if the browser does not allow
  * copying.

@@ -64,6 +64,9 @@ function problemOf(response, answer) {
     const reference = headers.get("X-Request-Id");
     return new Problem("bad-signature", reference ? "bad_signature_reference" : "bad_signature", { status, values: { reference } });
   }
+  if (status === 403 && answer.error === "access_denied") {
+    return new Problem("not-admitted", "not_admitted", { status, values: { reference: headers.get("X-Request-Id") } });
+  }
   if (/session/i.test(reason)) return new Problem("session-gone", "session_gone", { status });
   return new Problem("refused", "refused", { status, values: { reason: reason || String(status) } });
 }

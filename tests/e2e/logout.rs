@@ -74,7 +74,7 @@ fn claims(token: &str) -> (Value, Value) {
 
 /// A client's own server. It responds to each post with the next of these statuses, and passes on what was
 /// posted.
-fn listen(statuses: &'static [u16]) -> (String, Receiver<String>) {
+pub(crate) fn listen(statuses: &'static [u16]) -> (String, Receiver<String>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let uri = format!("http://127.0.0.1:{}/logged-out", listener.local_addr().unwrap().port());
     let (sender, receiver) = mpsc::channel();
@@ -108,7 +108,7 @@ fn logout_token(body: &str) -> (Value, Value) {
     claims(body.strip_prefix("logout_token=").unwrap_or_else(|| panic!("{body}")))
 }
 
-fn heard(posts: &Receiver<String>) -> (Value, Value) {
+pub(crate) fn heard(posts: &Receiver<String>) -> (Value, Value) {
     logout_token(&posts.recv_timeout(Duration::from_secs(20)).unwrap())
 }
 

@@ -6,7 +6,9 @@
 )]
 
 mod account;
+mod admission;
 mod applications;
+mod client_secrets;
 mod clocks;
 mod crash;
 mod devices;
@@ -22,6 +24,7 @@ mod mail;
 mod mcp;
 mod metrics;
 mod own_pages;
+mod people;
 mod playground;
 mod programs;
 mod races;

@@ -46,6 +46,7 @@ on_both! {
         ]);
         let mut grown = grown(&server, &before);
         assert_eq!(grown.remove(&requests("/oauth/token", "POST", "2xx")), Some(2.0));
+        assert_eq!(grown.remove("countersign_client_secret_total{secret=\"current\"}"), Some(2.0));
         assert_eq!(grown, expected);
     }
 
@@ -80,6 +81,7 @@ on_both! {
             "countersign_token_errors_total{error=\"unsupported_grant_type\"}",
         ]);
         expected.insert("countersign_token_errors_total{error=\"invalid_grant\"}".to_owned(), 2.0);
+        expected.insert("countersign_client_secret_total{secret=\"current\"}".to_owned(), 4.0);
         assert_eq!(grown, expected);
     }
 

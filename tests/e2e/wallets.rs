@@ -29,13 +29,13 @@ fn link_body(browser: &mut Browser, signer: &Wallet, other: &Wallet) -> Value {
     })
 }
 
-fn link(site: &Site, signer: &Wallet, other: &Wallet) -> Response {
+pub(crate) fn link(site: &Site, signer: &Wallet, other: &Wallet) -> Response {
     let mut browser = site.browser();
     let body = link_body(&mut browser, signer, other);
     browser.send(Request::json("/account/wallets/link", &body))
 }
 
-fn unlink(site: &Site, signer: &Wallet, other: &Wallet) -> Response {
+pub(crate) fn unlink(site: &Site, signer: &Wallet, other: &Wallet) -> Response {
     let mut browser = site.browser();
     let begun = begin(&mut browser, "unlink", signer, other).expect(200);
     let text = begun.field("challenge");

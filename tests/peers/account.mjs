@@ -3,13 +3,12 @@
 // node account.mjs http://localhost:8080          Screenshots go to target/screenshots/account.
 
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
+import { AXE, judgeLooks } from "./axe.mjs";
 import { BASE, check, codeOf, exchange, request } from "./client.mjs";
 import { SLOW, TestWallet, arrive, close, confirmed, inState, loopback, person, picturesIn } from "./people.mjs";
 import { FAMILY_WALLETS } from "./wallets.mjs";
 
 const picture = picturesIn("target/screenshots/account");
-const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const REJECTED = { code: 4001, message: "User rejected the request." };
 
 const solana = () => FAMILY_WALLETS.find(({ title }) => title.startsWith("a Solana")).make();
@@ -19,30 +18,9 @@ const solana = () => FAMILY_WALLETS.find(({ title }) => title.startsWith("a Sola
 /** Checks the page as it is now, at every width and in both color schemes. */
 async function look(page, name) {
   const before = page.viewportSize();
-  for (const colorScheme of ["light", "dark"]) {
-    await page.emulateMedia({ colorScheme });
-    for (const width of [320, 768, 1280]) {
-      await page.setViewportSize({ width, height: 900 });
-      await picture(page, `${name}-${width}-${colorScheme}`);
-      const content = await page.evaluate(() => document.documentElement.scrollWidth);
-      assert.ok(content <= width, `${name}: ${content} points in ${width}`);
-      assert.deepEqual(await violationsOf(page), [], `${name}, ${width}, ${colorScheme}`);
-    }
-  }
+  await judgeLooks(page, name, { widths: [320, 768, 1280], picture });
   await page.emulateMedia({ colorScheme: "light" });
   await page.setViewportSize(before);
-}
-
-/**
- * The violations that axe-core finds. A page without scripts is checked by a script of the browser's, which
- * runs anyway.
- */
-async function violationsOf(page) {
-  if (!(await page.evaluate(() => "axe" in window))) return [];
-  return page.evaluate(async () => {
-    const { violations } = await window.axe.run(document, { preload: false, resultTypes: ["violations"], rules: { "target-size": { enabled: true } } });
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join("; ")}`);
-  });
 }
 
 const focused = (page, selector) => page.waitForFunction((wanted) => document.activeElement?.matches(wanted), selector, SLOW);
@@ -53,7 +31,7 @@ const hasDone = (page, name) => page.locator(`[data-done="${name}"]`).waitFor(SL
 
 async function visitor(settings = {}) {
   const context = await person({ eip6963: true, viewport: { width: 1280, height: 900 }, ...settings });
-  if (settings.javaScriptEnabled !== false) await context.addInitScript({ path: axe });
+  if (settings.javaScriptEnabled !== false) await context.addInitScript({ path: AXE });
   return context;
 }
 

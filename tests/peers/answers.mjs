@@ -4,12 +4,11 @@
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { createRequire } from "node:module";
+import { AXE, judgeLooks } from "./axe.mjs";
 import { BASE, authorizeUrl, check, exchange, register } from "./client.mjs";
 import { SLOW, TestWallet, allowedHosts, close, confirmed, inState, person, picturesIn } from "./people.mjs";
 
 const picture = picturesIn("target/screenshots/answers");
-const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const HOSTILE = `"><script>alert(1)</script>'&lt;;</form><base href=//evil.example>`;
 
 // --- the client, which keeps what is posted to it ----------------------------------------------------------
@@ -77,26 +76,12 @@ async function posted({ page, fields }) {
 }
 
 /** Checks a page: axe-core, wide and narrow, light and dark. */
-async function judge(page, name) {
-  for (const colorScheme of ["light", "dark"]) {
-    await page.emulateMedia({ colorScheme });
-    for (const width of [320, 1280]) {
-      await page.setViewportSize({ width, height: 800 });
-      await picture(page, `${name}-${width}-${colorScheme}`);
-      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width, `${name} fits ${width}`);
-      const found = await page.evaluate(async () => {
-        const { violations } = await window.axe.run(document, { preload: false, resultTypes: ["violations"] });
-        return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target)}`);
-      });
-      assert.deepEqual(found, [], `${name}, ${width}, ${colorScheme}`);
-    }
-  }
-}
+const judge = (page, name) => judgeLooks(page, name, { widths: [320, 1280], height: 800, picture });
 
 /** A browser, with axe-core in its pages if they run scripts. */
 async function browserOf(wallet, javaScriptEnabled = true, more = {}) {
   const context = await person({ wallet: javaScriptEnabled ? wallet : undefined, eip6963: true, javaScriptEnabled, ...more });
-  if (javaScriptEnabled) await context.addInitScript({ path: axe });
+  if (javaScriptEnabled) await context.addInitScript({ path: AXE });
   return context;
 }
 

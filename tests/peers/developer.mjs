@@ -2,14 +2,13 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
+import { AXE } from "./axe.mjs";
 import { BASE } from "./client.mjs";
 import { SLOW, inState, person } from "./people.mjs";
 
 /** The folder of the judges. */
 export const here = fileURLToPath(new URL(".", import.meta.url));
-const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 /** The URL of the playground, and its steps by their names on the page. */
 export const PLAYGROUND = `${BASE}/playground`;
@@ -22,7 +21,7 @@ export const walletKeys = new Set();
 export async function developer({ colorScheme, width = 1280, javaScriptEnabled } = {}) {
   const context = await person({ colorScheme, javaScriptEnabled, viewport: { width, height: 900 } });
   context.on("request", (made) => sent.push(`${made.url()} ${JSON.stringify(made.headers())} ${made.postData() ?? ""}`));
-  await context.addInitScript({ path: axe });
+  await context.addInitScript({ path: AXE });
   const page = await context.newPage();
   assert.equal((await page.goto(PLAYGROUND)).status(), 200);
   if (javaScriptEnabled !== false) await page.locator("#break-token").waitFor();

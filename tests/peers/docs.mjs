@@ -4,19 +4,18 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { createRequire } from "node:module";
 import { Wallet } from "ethers";
+import { AXE, violationsOf } from "./axe.mjs";
 import { BASE, check, request } from "./client.mjs";
 import { SLOW, close, person, picturesIn } from "./people.mjs";
 
-const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const picture = picturesIn("target/screenshots");
 const DOCS = `${BASE}/docs`;
 
 /** A developer who opens the documentation. */
 async function reader({ fragment = "", width = 1280, path = "/docs", ...settings } = {}) {
   const context = await person({ viewport: { width, height: 900 }, ...settings });
-  if (settings.javaScriptEnabled !== false) await context.addInitScript({ path: axe });
+  if (settings.javaScriptEnabled !== false) await context.addInitScript({ path: AXE });
   const page = await context.newPage();
   assert.equal((await page.goto(`${BASE}${path}${fragment}`)).status(), 200);
   if (settings.javaScriptEnabled !== false) await page.locator(".contents [aria-current]").waitFor({ state: "attached", ...SLOW });
@@ -51,8 +50,7 @@ async function curlOf(page) {
 }
 
 async function accessible(page, what) {
-  const { violations } = await page.evaluate(() => window.axe.run(document, { preload: false, resultTypes: ["violations"], rules: { "target-size": { enabled: true } } }));
-  assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).slice(0, 3).join(" ")}`), [], what);
+  assert.deepEqual(await violationsOf(page), [], what);
   const [content, window_] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
   assert.ok(content <= window_, `${what}: ${content} points in ${window_}`);
 }

@@ -3,13 +3,12 @@
 // node states.mjs http://localhost:8080 [state …]          Screenshots go to target/screenshots/states.
 
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
 import { Wallet } from "ethers";
+import { AXE, judgeLooks, violationsOf } from "./axe.mjs";
 import { BASE, check, register } from "./client.mjs";
 import { SLOW, TestWallet, arrive, arrivedAs, clientOrigin, clientPage, close, confirmed, inState, person, picturesIn, severalAtOnce } from "./people.mjs";
 
 const picture = picturesIn("target/screenshots/states");
-const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const wanted = process.argv.slice(3);
 
 const WIDTHS = [320, 390, 768, 1280];
@@ -29,24 +28,7 @@ async function judge(page, name, { text, focus, alert = false, title } = {}) {
   if (focus) assert.ok(await page.locator(focus).evaluate((element) => element === document.activeElement), `the focus is on ${focus}`);
   assert.equal(await page.locator('main [role="alert"]:not(:empty)').count(), alert ? 1 : 0, "errors, and only they, are alerts");
   if (title) assert.match(await page.title(), title);
-  for (const colorScheme of ["light", "dark"]) {
-    await page.emulateMedia({ colorScheme });
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 900 });
-      await picture(page, `${name}-${width}-${colorScheme}`);
-      const content = await page.evaluate(() => document.documentElement.scrollWidth);
-      assert.ok(content <= width, `${content} points in ${width}`);
-      assert.deepEqual(await violationsOf(page), [], `${name}, ${width}, ${colorScheme}`);
-    }
-  }
-}
-
-/** The violations that axe-core finds, with the elements that they are about. */
-async function violationsOf(page) {
-  return page.evaluate(async () => {
-    const { violations } = await window.axe.run(document, { preload: false, resultTypes: ["violations"], rules: { "target-size": { enabled: true } } });
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join("; ")}`);
-  });
+  await judgeLooks(page, name, { widths: WIDTHS, picture });
 }
 
 const states = [];
@@ -56,7 +38,7 @@ function state(name, settings, body) {
   if (wanted.length > 0 && !wanted.includes(name)) return;
   const judged = async () => {
     const context = await person({ viewport: { width: 1280, height: 900 }, eip6963: true, ...settings });
-    await context.addInitScript({ path: axe });
+    await context.addInitScript({ path: AXE });
     try {
       await body(context, settings.wallet);
     } finally {
@@ -417,6 +399,58 @@ state("renewed", { claim: "a wallet gets a text that lasts two minutes or half o
   assert.notEqual(await page.locator("#text").textContent(), old);
 });
 
+// What the server says of somebody who is not let in. `turned-away.mjs` has a server that really does.
+const NOT_ADMITTED = refusal(403, "access_denied", "the application does not admit this wallet", { "X-Request-Id": "01JREFERENCE" });
+const TURNED_AWAY = { text: "Photo Album does not let this wallet in", focus: "#not-admitted-heading", title: /^Not signed in - Sign in to/ };
+
+/** The card names this wallet, and nothing on the page can be signed. */
+async function namesOnly(page, { address }) {
+  assert.equal(await page.locator('#not-admitted [data-part="account"]').textContent(), address);
+  assert.equal(await page.locator('#not-admitted [data-part="short"]').textContent(), `${address.slice(0, 6)}…${address.slice(-4)}`);
+  assert.equal(await page.locator('#not-admitted [data-part="reference"]').textContent(), "01JREFERENCE");
+  assert.equal(await page.locator("#sign:visible, #verify:visible, #continue:visible, #wallet-list:visible").count(), 0);
+  assert.deepEqual(await page.locator("main .primary:visible").allTextContents(), [await page.locator("#leave").textContent()], "the way back is what the page asks for");
+}
+
+state("not-admitted", { claim: "the wallet that is not let in is named, and the way back still leads to the client", wallet: new TestWallet() }, async (context, wallet) => {
+  await answering(context, "/oauth/login", NOT_ADMITTED);
+  const visit = await arriveConfirmed(context);
+  const { page } = visit;
+  await page.locator("#sign").click();
+  await inState(page, "not-admitted");
+  await namesOnly(page, wallet.key);
+  await judge(page, "not-admitted", TURNED_AWAY);
+  const other = Wallet.createRandom();
+  wallet.keys = [other];
+  await page.evaluate((address) => window.dispatchEvent(new CustomEvent("judge:accounts", { detail: [address] })), other.address);
+  await answering(context, "/oauth/deny", "offline", { times: 1 });
+  await page.locator("#leave").click();
+  await inState(page, "offline");
+  await judge(page, "not-admitted-offline", { text: "You are offline or the server is not answering.", alert: true });
+  await page.locator('#wallet-messages [data-part="retry"]').click();
+  await page.waitForURL((url) => url.href.startsWith(clientPage), SLOW);
+  const told = new URL(page.url()).searchParams;
+  assert.deepEqual([told.get("error"), told.get("state"), told.get("code")], ["access_denied", visit.fields.state, null]);
+});
+
+state("not-admitted-by-hand", { claim: "a signature that was pasted is told the same", eip6963: false }, async (context) => {
+  await answering(context, "/oauth/login", NOT_ADMITTED);
+  const { page } = await arrive(context);
+  await inState(page, "no-wallet");
+  const { address } = Wallet.createRandom();
+  await page.locator("#manual > summary").click();
+  await page.locator("#address").fill(address);
+  await page.locator("#get-text").click();
+  await inState(page, "confirm");
+  await page.locator("#signature").fill(`0x${"11".repeat(65)}`);
+  await page.locator("#verify").click();
+  await inState(page, "not-admitted");
+  await namesOnly(page, { address });
+  await page.locator("#other-wallet").click();
+  await inState(page, "ready", "no-wallet");
+  assert.ok(await page.locator("#not-admitted").isHidden());
+});
+
 state("session-gone", { claim: "without its cookie the page says so, and does not redirect", wallet: new TestWallet(), told: { clientUri: clientOrigin } }, async (context) => {
   const { page } = await arriveConfirmed(context);
   await context.clearCookies();
@@ -547,6 +581,24 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
+state("not-admitted-remembered", { claim: "a remembered person is told the same, and another wallet may sign", wallet: new TestWallet() }, async (context, wallet) => {
+  await signIn(context, wallet);
+  await answering(context, "/oauth/continue", NOT_ADMITTED);
+  const visit = await arrive(context);
+  const { page } = visit;
+  await inState(page, "remembered");
+  await page.locator("#continue").click();
+  await inState(page, "not-admitted");
+  await namesOnly(page, wallet.key);
+  await judge(page, "not-admitted-remembered", TURNED_AWAY);
+  await page.locator("#other-wallet").click();
+  await inState(page, "ready");
+  await chooseWallet(page);
+  await confirmed(page);
+  await page.locator("#sign").click();
+  await arrivedAs(visit, wallet.key.address);
+});
+
 state("step-up", { claim: "what is new is marked and must be signed", wallet: new TestWallet() }, async (context, wallet) => {
   await signIn(context, wallet, { scope: "profile" });
   const visit = await arrive(context, { scope: "profile email" });
@@ -584,6 +636,14 @@ state("account", { claim: "the account page's own sign-in asks for no consent", 
   await chooseWallet(page);
   await inState(page, "confirm");
   await judge(page, "account", { text: "Sign in to your account with your wallet", focus: "#sign" });
+  await answering(context, "/oauth/login", NOT_ADMITTED, { times: 1 });
+  await page.locator("#sign").click();
+  await inState(page, "not-admitted");
+  await judge(page, "account-not-admitted", { ...TURNED_AWAY, text: "This server does not let this wallet in", title: /^Not signed in - Sign in to your account/ });
+  await page.locator("#not-admitted .actions .primary").click();
+  await inState(page, "ready");
+  await chooseWallet(page);
+  await inState(page, "confirm");
   await page.locator("#sign").click();
   await page.waitForURL(`${BASE}/account`, SLOW);
 });

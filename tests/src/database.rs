@@ -120,15 +120,27 @@ impl Database {
     /// Runs `client create` with these arguments, and returns its output.
     #[track_caller]
     pub fn create_client(&self, arguments: &[&str]) -> Value {
+        self.operate(&[&["client", "create", "--name", "Photo Album"], arguments].concat())
+    }
+
+    /// Runs a command of the operator that must succeed, with `--output json`, and returns its output.
+    #[track_caller]
+    pub fn operate(&self, arguments: &[&str]) -> Value {
+        let done = self.operator(arguments).args(["--output", "json"]).output().unwrap();
+        assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+        let answer = serde_json::from_slice(&done.stdout).unwrap();
+        self.secrets().learn_json(&answer);
+        answer
+    }
+
+    /// A command of the operator for this database, not yet run.
+    pub fn operator(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(binary());
-        command.current_dir(self.folder()).env("COUNTERSIGN_DATABASE_URL", self.url());
-        command.args(["client", "create", "--name", "Photo Album", "--output", "json"]).args(arguments);
+        command.current_dir(self.folder()).env("COUNTERSIGN_DATABASE_URL", self.url()).args(arguments);
         if self.is_postgres() {
             command.env("COUNTERSIGN_SECRET", OPERATOR_SECRET);
         }
-        let done = command.output().unwrap();
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-        serde_json::from_slice(&done.stdout).unwrap()
+        command
     }
 
     /// Where servers of this database run and write their logs.

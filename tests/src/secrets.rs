@@ -102,7 +102,8 @@ impl Secrets {
         found
     }
 
-    fn learn_json(&self, json: &Value) {
+    /// Remembers the secrets in a JSON value.
+    pub fn learn_json(&self, json: &Value) {
         for (name, value) in json.as_object().into_iter().flatten() {
             if let Some(value) = value.as_str() {
                 self.learn(name, value);

@@ -20,6 +20,11 @@ impl Wallet {
         self.0.address()
     }
 
+    /// Its private key as `0x` and hex, for wallets of other people's code.
+    pub fn private_key(&self) -> String {
+        self.0.private_key()
+    }
+
     /// Signs a text with `personal_sign`.
     pub fn sign(&self, text: &str) -> String {
         self.0.sign(text)

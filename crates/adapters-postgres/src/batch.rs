@@ -29,6 +29,7 @@ use crate::error::OpResult;
 use crate::options::PgOptions;
 use crate::pool::Pool;
 use crate::together::read::{FindAccess, FindClient, FindGrant, FindRefresh, LivesOn};
+use crate::together::standing::{AnythingBlocked, FindGroups, FindStanding};
 
 use line::Line;
 use threads::Threads;
@@ -72,6 +73,9 @@ pub(crate) struct Batches {
     pub(crate) find_refresh: Line<FindRefresh>,
     pub(crate) find_access: Line<FindAccess>,
     pub(crate) lives_on: Line<LivesOn>,
+    pub(crate) standing_of: Line<FindStanding>,
+    pub(crate) groups_of: Line<FindGroups>,
+    pub(crate) anything_blocked: Line<AnythingBlocked>,
 }
 
 impl Batches {
@@ -94,6 +98,9 @@ impl Batches {
             find_refresh: Line::new(pool, limit, &readers, &singles),
             find_access: Line::new(pool, limit, &readers, &singles),
             lives_on: Line::new(pool, limit, &readers, &singles),
+            standing_of: Line::new(pool, limit, &readers, &singles),
+            groups_of: Line::new(pool, limit, &readers, &singles),
+            anything_blocked: Line::new(pool, limit, &readers, &singles),
         })
     }
 }

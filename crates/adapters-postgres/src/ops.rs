@@ -1,31 +1,44 @@
 //! The operations: each takes a connection and a command and returns an outcome.
 //!
 //! Operations that lock rows of several tables all do so in the same order, so that there are no deadlocks:
-//! the client, the spent challenge, the user, the user's wallets, consents, sessions, and then grants.
-//! Several consents or sessions are locked in the order of their keys. Several grants of one user are changed
-//! only under the lock of the user, or when a client is deleted. Upkeep can take any order, because it never
-//! waits for a lock; the same goes for batches (`together.rs`), which wait for no existing row.
+//! the client, the records of its secrets, the spent challenge, the group, the user, memberships in groups, the
+//! user's wallets, blocks, consents, sessions, and then grants. Several records, memberships, blocks, consents
+//! or sessions are locked in the order of their keys. Several grants of one user are changed only under the
+//! lock of the user, or when a client is deleted. An operation about a wallet that needs its user's lock begins
+//! again if the wallet has changed hands meanwhile, so it never locks two users. Upkeep can take any order,
+//! because it never waits for a lock; the same goes for batches (`together.rs`), which wait for no existing
+//! row.
 
+pub(crate) mod change_access;
+pub(crate) mod change_members;
 pub(crate) mod change_resources;
+pub(crate) mod client_secrets;
 pub(crate) mod complete_login;
 pub(crate) mod confirm_email;
 pub(crate) mod continue_session;
 pub(crate) mod delete_account;
+pub(crate) mod end_access;
 pub(crate) mod end_session;
 pub(crate) mod forget_documents;
 pub(crate) mod forget_unused;
 pub(crate) mod issue_tokens;
 pub(crate) mod link_wallet;
 pub(crate) mod manage_clients;
+pub(crate) mod manage_groups;
 pub(crate) mod name_wallet;
 pub(crate) mod open_session;
 pub(crate) mod ping;
 pub(crate) mod purge_expired;
+pub(crate) mod put_block;
 pub(crate) mod put_email;
 pub(crate) mod read;
 pub(crate) mod read_account;
+pub(crate) mod read_blocks;
+pub(crate) mod read_groups;
+pub(crate) mod read_people;
 pub(crate) mod redeem_code;
 pub(crate) mod register_client;
+pub(crate) mod remove_block;
 pub(crate) mod remove_email;
 pub(crate) mod requests;
 pub(crate) mod resources;

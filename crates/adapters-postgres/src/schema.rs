@@ -28,6 +28,10 @@ diesel::table! {
         requires_pushed_requests -> Bool,
         requires_bound_tokens -> Bool,
         resources -> Text,
+        access_rule -> Nullable<Text>,
+        released_groups -> Text,
+        old_secret_hash -> Nullable<Binary>,
+        old_secret_expires_at -> Nullable<Timestamptz>,
     }
 }
 
@@ -177,6 +181,33 @@ diesel::table! {
         digest -> Binary,
         attempt -> Uuid,
         forget_after -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    blocked_users (user_id) {
+        user_id -> Uuid,
+        blocked_at -> Timestamptz,
+        reason -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    blocked_wallets (family, address) {
+        family -> Text,
+        address -> Text,
+        chain -> Text,
+        blocked_at -> Timestamptz,
+        reason -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    client_secrets (client_id, hash) {
+        client_id -> Uuid,
+        hash -> Binary,
+        created_at -> Nullable<Timestamptz>,
+        last_used_at -> Nullable<Timestamptz>,
     }
 }
 

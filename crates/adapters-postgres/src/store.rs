@@ -4,12 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use countersign_domain::admission::{Block, Standing};
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::Grant;
+use countersign_domain::group::{GroupName, Membership};
 use countersign_domain::id::{ClientId, GrantId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pushed_request::PushedRequest;
@@ -20,39 +22,51 @@ use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    Account, AccountStore, AddSigningKey, BeginDevice, ChangeResources, ClientStore, CompleteLogin,
-    ConfirmEmail, ContinueSession, CreateResource, DeleteAccount, DeleteResource, DenyDevice, DeviceBegun,
-    DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut, FindUses, ForgetDocuments, ForgetUnused,
-    IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore,
-    NameWallet, OpenSession, PurgeExpired, Purged, PutEmail, RedeemCode, Redeemed, RegisterClient,
-    Registered, ReplayStore, RequestStore, ResourceCreated, ResourceStore, ResourceUpdated, ResourceUses,
-    RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient,
-    SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest,
-    TokenStore, TokensIssued, UnlinkWallet, UpdateResource, Upkeep, WalletLinked, WalletStore,
-    WalletUnlinked,
+    AccessEnded, Account, AccountStore, AddSigningKey, BeginDevice, BlockPut, BlockStore, Blocked,
+    BlockedWallet, ChangeAccess, ChangeMember, ChangeResources, ClientStore, CompleteLogin, ConfirmEmail,
+    ContinueSession, CountedGroup, CreateGroup, CreateResource, DeleteAccount, DeleteResource, DenyDevice,
+    DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut, EndAccess, FindUses,
+    ForgetDocuments, ForgetUnused, GroupCreated, GroupMember, GroupStore, IssueTokens, KeyAdded, KeyStore,
+    KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet,
+    OpenSession, PeopleFilter, PeopleStore, Person, PersonListed, PurgeExpired, Purged, PutBlock, PutEmail,
+    RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, ResourceCreated,
+    ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup, RevokeConsent, RevokeGrant, RevokeToken,
+    Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse, SessionClient, SessionContinued,
+    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore,
+    TokensIssued, UnlinkWallet, UpdateResource, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
 };
 use time::OffsetDateTime;
 
 use crate::batch::Batches;
 use crate::connection::ConnectionUrl;
 use crate::migrate::{self, MigrateError};
+use crate::ops::change_access::change_access;
+use crate::ops::change_members::{add_member, remove_member};
 use crate::ops::change_resources::change_resources;
+use crate::ops::client_secrets::{note_secret_uses, rotate_secret, secrets_of};
 use crate::ops::confirm_email::confirm_email;
 use crate::ops::continue_session::continue_session;
 use crate::ops::delete_account::delete_account;
+use crate::ops::end_access::end_access;
 use crate::ops::end_session::{end_session, end_sessions};
 use crate::ops::forget_documents::forget_documents;
 use crate::ops::forget_unused::forget_unused;
 use crate::ops::issue_tokens::issue_tokens;
 use crate::ops::link_wallet::link_wallet;
 use crate::ops::manage_clients::{delete_client, update_client};
+use crate::ops::manage_groups::{create_group, delete_group, retitle_group};
 use crate::ops::name_wallet::name_wallet;
 use crate::ops::open_session::open_session;
 use crate::ops::ping::ping;
 use crate::ops::purge_expired::purge_expired;
+use crate::ops::put_block::put_block;
 use crate::ops::put_email::put_email;
 use crate::ops::read::{find_owner, list_clients, wallets_of};
 use crate::ops::read_account::{consents_at, find_account, find_email, find_session};
+use crate::ops::read_blocks::{block_of_user, blocked_wallets};
+use crate::ops::read_groups::{find_group, list_groups, list_members, memberships_of};
+use crate::ops::read_people::{find_person, list_people};
+use crate::ops::remove_block::remove_block;
 use crate::ops::remove_email::remove_email;
 use crate::ops::requests::{
     begin_device, deny_device, find_device, find_device_by_user_code, push_request, take_pushed_request,
@@ -66,6 +80,7 @@ use crate::ops::unlink_wallet::unlink_wallet;
 use crate::options::PgOptions;
 use crate::pool::Pool;
 use crate::together::read::{FindAccess, FindClient, FindGrant, FindRefresh, LivesOn};
+use crate::together::standing::{AnythingBlocked, FindGroups, FindStanding};
 
 /// Storage in PostgreSQL. Cheap to clone: clones share one pool.
 #[derive(Clone)]
@@ -109,6 +124,22 @@ impl ClientStore for PgStorage {
 
     async fn change_resources(&self, command: ChangeResources) -> Result<bool, StoreError> {
         self.pool.run(move |connection| change_resources(connection, &command)).await
+    }
+
+    async fn change_access(&self, command: ChangeAccess) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| change_access(connection, &command)).await
+    }
+
+    async fn rotate_secret(&self, command: RotateSecret) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| rotate_secret(connection, &command)).await
+    }
+
+    async fn note_secret_uses(&self, uses: Vec<SecretUse>) -> Result<(), StoreError> {
+        self.pool.run(move |connection| note_secret_uses(connection, &uses)).await
+    }
+
+    async fn secrets_of(&self, client: ClientId) -> Result<Vec<SecretRecord>, StoreError> {
+        self.pool.run(move |connection| secrets_of(connection, client)).await
     }
 
     async fn delete_client(&self, id: ClientId) -> Result<bool, StoreError> {
@@ -240,6 +271,116 @@ impl AccountStore for PgStorage {
 
     async fn delete_account(&self, command: DeleteAccount) -> Result<bool, StoreError> {
         self.pool.run(move |connection| delete_account(connection, &command)).await
+    }
+}
+
+#[async_trait]
+impl GroupStore for PgStorage {
+    async fn create_group(&self, command: CreateGroup) -> Result<GroupCreated, StoreError> {
+        self.pool.run(move |connection| create_group(connection, &command)).await
+    }
+
+    async fn retitle_group(&self, command: RetitleGroup) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| retitle_group(connection, &command)).await
+    }
+
+    async fn delete_group(&self, name: &GroupName) -> Result<bool, StoreError> {
+        let name = name.clone();
+        self.pool.run(move |connection| delete_group(connection, &name)).await
+    }
+
+    async fn find_group(&self, name: &GroupName) -> Result<Option<CountedGroup>, StoreError> {
+        let name = name.clone();
+        self.pool.run(move |connection| find_group(connection, &name)).await
+    }
+
+    async fn list_groups(
+        &self,
+        after: Option<&GroupName>,
+        limit: u32,
+    ) -> Result<Vec<CountedGroup>, StoreError> {
+        let after = after.cloned();
+        self.pool.run(move |connection| list_groups(connection, after.as_ref(), limit)).await
+    }
+
+    async fn add_member(&self, command: ChangeMember) -> Result<MemberAdded, StoreError> {
+        self.pool.run(move |connection| add_member(connection, &command)).await
+    }
+
+    async fn remove_member(&self, command: ChangeMember) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| remove_member(connection, &command)).await
+    }
+
+    async fn list_members(
+        &self,
+        group: &GroupName,
+        after: Option<&MemberCursor>,
+        limit: u32,
+    ) -> Result<Vec<GroupMember>, StoreError> {
+        let (group, after) = (group.clone(), after.cloned());
+        self.pool.run(move |connection| list_members(connection, &group, after.as_ref(), limit)).await
+    }
+
+    async fn memberships_of(&self, user: UserId) -> Result<Vec<Membership>, StoreError> {
+        self.pool.run(move |connection| memberships_of(connection, user)).await
+    }
+
+    async fn standing_of(&self, wallet: &WalletAccount) -> Result<Standing, StoreError> {
+        self.batches.standing_of.carry_out(FindStanding(wallet.clone())).await
+    }
+
+    async fn groups_of(&self, user: UserId) -> Result<Vec<GroupName>, StoreError> {
+        self.batches.groups_of.carry_out(FindGroups(user)).await
+    }
+}
+
+#[async_trait]
+impl BlockStore for PgStorage {
+    async fn put_block(&self, command: PutBlock) -> Result<BlockPut, StoreError> {
+        self.pool.run(move |connection| put_block(connection, &command)).await
+    }
+
+    async fn remove_block(&self, who: &Blocked) -> Result<bool, StoreError> {
+        let who = who.clone();
+        self.pool.run(move |connection| remove_block(connection, &who)).await
+    }
+
+    async fn end_access(&self, command: EndAccess) -> Result<AccessEnded, StoreError> {
+        self.pool.run(move |connection| end_access(connection, &command)).await
+    }
+
+    async fn anything_blocked(&self) -> Result<bool, StoreError> {
+        self.batches.anything_blocked.carry_out(AnythingBlocked).await
+    }
+
+    async fn block_of_user(&self, user: UserId) -> Result<Option<Block>, StoreError> {
+        self.pool.run(move |connection| block_of_user(connection, user)).await
+    }
+
+    async fn blocked_wallets(
+        &self,
+        after: Option<&WalletAccount>,
+        limit: u32,
+    ) -> Result<Vec<BlockedWallet>, StoreError> {
+        let after = after.cloned();
+        self.pool.run(move |connection| blocked_wallets(connection, after.as_ref(), limit)).await
+    }
+}
+
+#[async_trait]
+impl PeopleStore for PgStorage {
+    async fn list_people(
+        &self,
+        filter: &PeopleFilter,
+        after: Option<UserId>,
+        limit: u32,
+    ) -> Result<Vec<PersonListed>, StoreError> {
+        let filter = filter.clone();
+        self.pool.run(move |connection| list_people(connection, &filter, after, limit)).await
+    }
+
+    async fn find_person(&self, user: UserId, now: OffsetDateTime) -> Result<Option<Person>, StoreError> {
+        self.pool.run(move |connection| find_person(connection, user, now)).await
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod batches;
+mod people;
 
 use countersign_conformance::fixtures;
 use countersign_domain::id::ClientId;
@@ -93,6 +94,7 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
 
     every_operation_on_accounts(connection, with_options);
     every_operation_on_requests(connection);
+    people::every_operation_on_people(connection, with_options);
     batches::every_operation_together(connection, with_options);
 
     let resource = fixtures::resource(&["photos.read", "photos.write"]);
@@ -255,4 +257,24 @@ fn a_row_that_cannot_be_is_reported_with_its_place() {
     sql_query("UPDATE clients SET grant_types = 'password'").execute(&mut connection).unwrap();
     let error = StoreError::from(together::read::find_clients(&mut connection, &[id.as_uuid()]).unwrap_err());
     assert_eq!(error.to_string(), format!("stored clients {id} has an impossible grant_types"));
+}
+
+#[test]
+fn a_rule_of_access_that_cannot_be_read_lets_nobody_in() {
+    let (_, mut connection) = migrated();
+    let client = fixtures::client();
+    let id: ClientId = client.id;
+    register_client::register_client(&mut connection, &countersign_ports::RegisterClient { client }).unwrap();
+    for (rule, released, column) in [
+        ("''", "", "access_rule"),
+        ("'Everyone'", "", "access_rule"),
+        ("'groups:'", "", "access_rule"),
+        ("NULL", "All", "released_groups"),
+    ] {
+        let update = format!("UPDATE clients SET access_rule = {rule}, released_groups = '{released}'");
+        sql_query(update).execute(&mut connection).unwrap();
+        let found = together::read::find_clients(&mut connection, &[id.as_uuid()]);
+        let error = StoreError::from(found.unwrap_err());
+        assert_eq!(error.to_string(), format!("stored clients {id} has an impossible {column}"), "{rule}");
+    }
 }

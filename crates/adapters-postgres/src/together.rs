@@ -15,6 +15,7 @@ pub(crate) mod register_client;
 pub(crate) mod revoke;
 pub(crate) mod rotate_refresh;
 pub(crate) mod spend_proof;
+pub(crate) mod standing;
 
 use std::collections::HashSet;
 

@@ -6,13 +6,14 @@ use countersign_domain::id::ClientId;
 use countersign_domain::pushed_request::PushedRequest;
 use countersign_group_commit::Executor;
 use countersign_ports::{
-    AddSigningKey, BeginDevice, ChangeResources, CompleteLogin, ConfirmEmail, ContinueSession,
-    CreateResource, DeleteAccount, DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten,
-    EmailConfirmed, EmailPut, ForgetDocuments, ForgetUnused, IssueTokens, KeyAdded, LinkWallet,
-    LoginCompleted, NameWallet, OpenSession, PurgeExpired, Purged, PutEmail, RedeemCode, Redeemed,
-    RegisterClient, Registered, ResourceCreated, ResourceUpdated, RevokeConsent, RevokeGrant, RevokeToken,
-    Revoked, RotateRefresh, Rotated, SessionContinued, SessionOpened, SignOut, SpendProof, TakePushedRequest,
-    TokensIssued, UnlinkWallet, UpdateResource, WalletLinked, WalletUnlinked,
+    AccessEnded, AddSigningKey, BeginDevice, BlockPut, ChangeAccess, ChangeResources, CompleteLogin,
+    ConfirmEmail, ContinueSession, CreateGroup, CreateResource, DeleteAccount, DeleteResource, DenyDevice,
+    DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut, EndAccess, ForgetDocuments,
+    ForgetUnused, GroupCreated, IssueTokens, KeyAdded, LinkWallet, LoginCompleted, MemberAdded, NameWallet,
+    OpenSession, PurgeExpired, Purged, PutBlock, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered,
+    ResourceCreated, ResourceUpdated, RetitleGroup, RevokeConsent, RevokeGrant, RevokeToken, Revoked,
+    RotateRefresh, RotateSecret, Rotated, SessionContinued, SessionOpened, SignOut, SpendProof,
+    TakePushedRequest, TokensIssued, UnlinkWallet, UpdateResource, WalletLinked, WalletUnlinked,
 };
 use diesel::SqliteConnection;
 use diesel::connection::SimpleConnection;
@@ -21,8 +22,12 @@ use crate::checkpointer::Checkpointer;
 use crate::error::SqliteError;
 use crate::file::{DatabaseFile, FileWatch};
 use crate::ops;
+use crate::ops::change_members::{AddMember, RemoveMember};
+use crate::ops::client_secrets::NoteSecretUses;
 use crate::ops::end_session::{EndSession, EndSessions};
+use crate::ops::manage_groups::DeleteGroup;
 use crate::ops::ping::Ping;
+use crate::ops::remove_block::RemoveBlock;
 use crate::ops::remove_email::RemoveEmail;
 use crate::ops::signing_keys::{RemoveSigningKey, WithdrawSigningKey};
 use crate::options::SqliteOptions;
@@ -75,6 +80,9 @@ commands! {
     RegisterClient: RegisterClient => Registered, ops::register_client::register_client;
     UpdateClient: Client => bool, ops::manage_clients::update_client;
     ChangeResources: ChangeResources => bool, ops::change_resources::change_resources;
+    ChangeAccess: ChangeAccess => bool, ops::change_access::change_access;
+    RotateSecret: RotateSecret => bool, ops::client_secrets::rotate_secret;
+    NoteSecretUses: NoteSecretUses => (), ops::client_secrets::note_secret_uses;
     DeleteClient: ClientId => bool, ops::manage_clients::delete_client;
     CreateResource: CreateResource => ResourceCreated, ops::resources::create_resource;
     UpdateResource: UpdateResource => ResourceUpdated, ops::resources::update_resource;
@@ -93,6 +101,14 @@ commands! {
     ConfirmEmail: ConfirmEmail => EmailConfirmed, ops::confirm_email::confirm_email;
     RemoveEmail: RemoveEmail => bool, ops::remove_email::remove_email;
     DeleteAccount: DeleteAccount => bool, ops::delete_account::delete_account;
+    CreateGroup: CreateGroup => GroupCreated, ops::manage_groups::create_group;
+    RetitleGroup: RetitleGroup => bool, ops::manage_groups::retitle_group;
+    DeleteGroup: DeleteGroup => bool, ops::manage_groups::delete_group;
+    AddMember: AddMember => MemberAdded, ops::change_members::add_member;
+    RemoveMember: RemoveMember => bool, ops::change_members::remove_member;
+    PutBlock: PutBlock => BlockPut, ops::put_block::put_block;
+    RemoveBlock: RemoveBlock => bool, ops::remove_block::remove_block;
+    EndAccess: EndAccess => AccessEnded, ops::end_access::end_access;
     RedeemCode: RedeemCode => Redeemed, ops::redeem_code::redeem_code;
     IssueTokens: IssueTokens => TokensIssued, ops::issue_tokens::issue_tokens;
     RotateRefresh: RotateRefresh => Rotated, ops::rotate_refresh::rotate_refresh;

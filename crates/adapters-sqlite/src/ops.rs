@@ -3,27 +3,37 @@
 //! A refusal is an outcome and changes nothing. An error means that the whole transaction must be rolled
 //! back.
 
+pub(crate) mod change_access;
+pub(crate) mod change_members;
 pub(crate) mod change_resources;
+pub(crate) mod client_secrets;
 pub(crate) mod complete_login;
 pub(crate) mod confirm_email;
 pub(crate) mod consents;
 pub(crate) mod continue_session;
 pub(crate) mod delete_account;
+pub(crate) mod end_access;
 pub(crate) mod end_session;
 pub(crate) mod forget_documents;
 pub(crate) mod forget_unused;
 pub(crate) mod issue_tokens;
 pub(crate) mod link_wallet;
 pub(crate) mod manage_clients;
+pub(crate) mod manage_groups;
 pub(crate) mod name_wallet;
 pub(crate) mod open_session;
 pub(crate) mod ping;
 pub(crate) mod purge_expired;
+pub(crate) mod put_block;
 pub(crate) mod put_email;
 pub(crate) mod read;
 pub(crate) mod read_account;
+pub(crate) mod read_blocks;
+pub(crate) mod read_groups;
+pub(crate) mod read_people;
 pub(crate) mod redeem_code;
 pub(crate) mod register_client;
+pub(crate) mod remove_block;
 pub(crate) mod remove_email;
 pub(crate) mod requests;
 pub(crate) mod resources;

@@ -2,13 +2,16 @@
 //! reported as [`SqliteError::Corrupt`](crate::error::SqliteError::Corrupt).
 
 pub(crate) mod access_token;
+pub(crate) mod block;
 pub(crate) mod client;
 pub(crate) mod consent;
 pub(crate) mod device_request;
 pub(crate) mod email;
 pub(crate) mod field;
 pub(crate) mod grant;
+pub(crate) mod group;
 pub(crate) mod login_session;
+pub(crate) mod person;
 pub(crate) mod resource;
 pub(crate) mod signing_key;
 pub(crate) mod token;

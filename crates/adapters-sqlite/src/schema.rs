@@ -28,6 +28,10 @@ diesel::table! {
         requires_pushed_requests -> Bool,
         requires_bound_tokens -> Bool,
         resources -> Text,
+        access_rule -> Nullable<Text>,
+        released_groups -> Text,
+        old_secret_hash -> Nullable<Binary>,
+        old_secret_expires_at -> Nullable<BigInt>,
     }
 }
 
@@ -221,8 +225,38 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    blocked_users (user_id) {
+        user_id -> Binary,
+        blocked_at -> BigInt,
+        reason -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    blocked_wallets (family, address) {
+        family -> Text,
+        address -> Text,
+        chain -> Text,
+        blocked_at -> BigInt,
+        reason -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    client_secrets (client_id, hash) {
+        client_id -> Binary,
+        hash -> Binary,
+        created_at -> Nullable<BigInt>,
+        last_used_at -> Nullable<BigInt>,
+    }
+}
+
 diesel::allow_tables_to_appear_in_same_query!(
+    blocked_users,
+    blocked_wallets,
     clients,
+    client_secrets,
     users,
     wallets,
     grants,

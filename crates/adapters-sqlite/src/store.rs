@@ -5,12 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use countersign_domain::admission::{Block, Standing};
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::Grant;
+use countersign_domain::group::{GroupName, Membership};
 use countersign_domain::id::{ClientId, GrantId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pushed_request::PushedRequest;
@@ -22,16 +24,18 @@ use countersign_domain::token::AccessSnapshot;
 use countersign_domain::wallet::WalletAccount;
 use countersign_group_commit::{GroupCommit, Limits};
 use countersign_ports::{
-    Account, AccountStore, AddSigningKey, BeginDevice, ChangeResources, ClientStore, CompleteLogin,
-    ConfirmEmail, ContinueSession, CreateResource, DeleteAccount, DeleteResource, DenyDevice, DeviceBegun,
-    DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut, FindUses, ForgetDocuments, ForgetUnused,
-    IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore,
-    NameWallet, OpenSession, PurgeExpired, Purged, PutEmail, RedeemCode, Redeemed, RegisterClient,
-    Registered, ReplayStore, RequestStore, ResourceCreated, ResourceStore, ResourceUpdated, ResourceUses,
-    RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient,
-    SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest,
-    TokenStore, TokensIssued, UnlinkWallet, UpdateResource, Upkeep, WalletLinked, WalletStore,
-    WalletUnlinked,
+    AccessEnded, Account, AccountStore, AddSigningKey, BeginDevice, BlockPut, BlockStore, Blocked,
+    BlockedWallet, ChangeAccess, ChangeMember, ChangeResources, ClientStore, CompleteLogin, ConfirmEmail,
+    ContinueSession, CountedGroup, CreateGroup, CreateResource, DeleteAccount, DeleteResource, DenyDevice,
+    DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut, EndAccess, FindUses,
+    ForgetDocuments, ForgetUnused, GroupCreated, GroupMember, GroupStore, IssueTokens, KeyAdded, KeyStore,
+    KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet,
+    OpenSession, PeopleFilter, PeopleStore, Person, PersonListed, PurgeExpired, Purged, PutBlock, PutEmail,
+    RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, ResourceCreated,
+    ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup, RevokeConsent, RevokeGrant, RevokeToken,
+    Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse, SessionClient, SessionContinued,
+    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore,
+    TokensIssued, UnlinkWallet, UpdateResource, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
 };
 use diesel::SqliteConnection;
 use time::OffsetDateTime;
@@ -41,11 +45,18 @@ use crate::error::{MigrateError, OpenError, SqliteError, refused, store_error};
 use crate::executor::{SqliteExecutor, Write};
 use crate::file::DatabaseFile;
 use crate::migrate;
+use crate::ops::change_members::{AddMember, RemoveMember};
+use crate::ops::client_secrets::NoteSecretUses;
 use crate::ops::end_session::{EndSession, EndSessions};
+use crate::ops::manage_groups::DeleteGroup;
 use crate::ops::ping::Ping;
+use crate::ops::remove_block::RemoveBlock;
 use crate::ops::remove_email::RemoveEmail;
 use crate::ops::signing_keys::{self, RemoveSigningKey, WithdrawSigningKey};
-use crate::ops::{read, read_account, requests, resources, sign_out, time_witness};
+use crate::ops::{
+    client_secrets, read, read_account, read_blocks, read_groups, read_people, requests, resources, sign_out,
+    time_witness,
+};
 use crate::options::SqliteOptions;
 use crate::pool::{self, Readers};
 
@@ -165,6 +176,22 @@ impl ClientStore for SqliteStorage {
 
     async fn change_resources(&self, command: ChangeResources) -> Result<bool, StoreError> {
         self.write(command).await
+    }
+
+    async fn change_access(&self, command: ChangeAccess) -> Result<bool, StoreError> {
+        self.write(command).await
+    }
+
+    async fn rotate_secret(&self, command: RotateSecret) -> Result<bool, StoreError> {
+        self.write(command).await
+    }
+
+    async fn note_secret_uses(&self, uses: Vec<SecretUse>) -> Result<(), StoreError> {
+        self.write(NoteSecretUses(uses)).await
+    }
+
+    async fn secrets_of(&self, client: ClientId) -> Result<Vec<SecretRecord>, StoreError> {
+        self.read(move |reader| client_secrets::secrets_of(reader, client)).await
     }
 
     async fn delete_client(&self, id: ClientId) -> Result<bool, StoreError> {
@@ -296,6 +323,115 @@ impl AccountStore for SqliteStorage {
 
     async fn delete_account(&self, command: DeleteAccount) -> Result<bool, StoreError> {
         self.write(command).await
+    }
+}
+
+#[async_trait]
+impl GroupStore for SqliteStorage {
+    async fn create_group(&self, command: CreateGroup) -> Result<GroupCreated, StoreError> {
+        self.write(command).await
+    }
+
+    async fn retitle_group(&self, command: RetitleGroup) -> Result<bool, StoreError> {
+        self.write(command).await
+    }
+
+    async fn delete_group(&self, name: &GroupName) -> Result<bool, StoreError> {
+        self.write(DeleteGroup { name: name.clone() }).await
+    }
+
+    async fn find_group(&self, name: &GroupName) -> Result<Option<CountedGroup>, StoreError> {
+        let name = name.clone();
+        self.read(move |reader| read_groups::find_group(reader, &name)).await
+    }
+
+    async fn list_groups(
+        &self,
+        after: Option<&GroupName>,
+        limit: u32,
+    ) -> Result<Vec<CountedGroup>, StoreError> {
+        let after = after.cloned();
+        self.read(move |reader| read_groups::list_groups(reader, after.as_ref(), limit)).await
+    }
+
+    async fn add_member(&self, command: ChangeMember) -> Result<MemberAdded, StoreError> {
+        self.write(AddMember(command)).await
+    }
+
+    async fn remove_member(&self, command: ChangeMember) -> Result<bool, StoreError> {
+        self.write(RemoveMember(command)).await
+    }
+
+    async fn list_members(
+        &self,
+        group: &GroupName,
+        after: Option<&MemberCursor>,
+        limit: u32,
+    ) -> Result<Vec<GroupMember>, StoreError> {
+        let (group, after) = (group.clone(), after.cloned());
+        self.read(move |reader| read_groups::list_members(reader, &group, after.as_ref(), limit)).await
+    }
+
+    async fn memberships_of(&self, user: UserId) -> Result<Vec<Membership>, StoreError> {
+        self.read(move |reader| read_groups::memberships_of(reader, user)).await
+    }
+
+    async fn standing_of(&self, wallet: &WalletAccount) -> Result<Standing, StoreError> {
+        let wallet = wallet.clone();
+        self.read(move |reader| read_groups::standing_of(reader, &wallet)).await
+    }
+
+    async fn groups_of(&self, user: UserId) -> Result<Vec<GroupName>, StoreError> {
+        self.read(move |reader| read_groups::groups_of(reader, user)).await
+    }
+}
+
+#[async_trait]
+impl BlockStore for SqliteStorage {
+    async fn put_block(&self, command: PutBlock) -> Result<BlockPut, StoreError> {
+        self.write(command).await
+    }
+
+    async fn remove_block(&self, who: &Blocked) -> Result<bool, StoreError> {
+        self.write(RemoveBlock { who: who.clone() }).await
+    }
+
+    async fn end_access(&self, command: EndAccess) -> Result<AccessEnded, StoreError> {
+        self.write(command).await
+    }
+
+    async fn anything_blocked(&self) -> Result<bool, StoreError> {
+        self.read(read_blocks::anything_blocked).await
+    }
+
+    async fn block_of_user(&self, user: UserId) -> Result<Option<Block>, StoreError> {
+        self.read(move |reader| read_blocks::block_of_user(reader, user)).await
+    }
+
+    async fn blocked_wallets(
+        &self,
+        after: Option<&WalletAccount>,
+        limit: u32,
+    ) -> Result<Vec<BlockedWallet>, StoreError> {
+        let after = after.cloned();
+        self.read(move |reader| read_blocks::blocked_wallets(reader, after.as_ref(), limit)).await
+    }
+}
+
+#[async_trait]
+impl PeopleStore for SqliteStorage {
+    async fn list_people(
+        &self,
+        filter: &PeopleFilter,
+        after: Option<UserId>,
+        limit: u32,
+    ) -> Result<Vec<PersonListed>, StoreError> {
+        let filter = filter.clone();
+        self.read(move |reader| read_people::list_people(reader, &filter, after, limit)).await
+    }
+
+    async fn find_person(&self, user: UserId, now: OffsetDateTime) -> Result<Option<Person>, StoreError> {
+        self.read(move |reader| read_people::find_person(reader, user, now)).await
     }
 }
 

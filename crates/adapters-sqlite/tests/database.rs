@@ -362,12 +362,32 @@ async fn a_row_that_cannot_be_names_itself() {
 }
 
 #[tokio::test]
+async fn a_rule_of_access_that_cannot_be_read_lets_nobody_in() {
+    let (_folder, path) = place();
+    let storage = open(&path);
+    let command = fixtures::register_client();
+    let id = command.client.id;
+    storage.register_client(command).await.unwrap();
+    for (rule, released, column) in [
+        ("''", "", "access_rule"),
+        ("'Everyone'", "", "access_rule"),
+        ("'groups:'", "", "access_rule"),
+        ("NULL", "All", "released_groups"),
+    ] {
+        let update = format!("UPDATE clients SET access_rule = {rule}, released_groups = '{released}'");
+        connect(&path).batch_execute(&update).unwrap();
+        let error = storage.find_client(id).await.unwrap_err();
+        assert_eq!(error.to_string(), format!("stored clients {id} has an impossible {column}"), "{rule}");
+    }
+}
+
+#[tokio::test]
 async fn a_row_of_an_account_that_cannot_be_names_itself() {
     let login = fixtures::remembered_login();
     let (user, session) = (login.new_user, login.session.as_ref().unwrap().id);
     let consent = format!("signed_consents {user} {}", login.client);
     for (change, expected) in [
-        ("signed_consents SET scopes = 64", format!("{consent} has an impossible scopes")),
+        ("signed_consents SET scopes = 128", format!("{consent} has an impossible scopes")),
         ("signed_consents SET scopes = 4294967297", format!("{consent} has an impossible scopes")),
         (
             "signed_consents SET client_id = 'x'",

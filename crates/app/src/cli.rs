@@ -3,6 +3,7 @@
 
 mod client;
 pub(crate) mod flags;
+mod people;
 mod resource;
 
 use std::path::PathBuf;
@@ -11,6 +12,10 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 
 pub(crate) use self::client::{ChangedClient, ClientCommand, MetadataFlags, NewClient};
+pub(crate) use self::people::{
+    AccessCommand, GroupCommand, KindChoice, NewRule, Paging, UserCommand, WalletChoice, WalletCommand,
+    WhoChoice,
+};
 pub(crate) use self::resource::{DeclaredFlags, ResourceCommand};
 
 /// The parsed command line.
@@ -58,6 +63,34 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ResourceCommand,
     },
+    /// List, show, block, sign out and delete users.
+    User {
+        #[command(flatten)]
+        trial: TrialChoice,
+        #[command(subcommand)]
+        command: UserCommand,
+    },
+    /// Block single wallets, also before anybody signs in with them.
+    Wallet {
+        #[command(flatten)]
+        trial: TrialChoice,
+        #[command(subcommand)]
+        command: WalletCommand,
+    },
+    /// Put users and wallets into groups, which clients can ask for and let in.
+    Group {
+        #[command(flatten)]
+        trial: TrialChoice,
+        #[command(subcommand)]
+        command: GroupCommand,
+    },
+    /// Decide whom a client lets in, and which groups it is told.
+    Access {
+        #[command(flatten)]
+        trial: TrialChoice,
+        #[command(subcommand)]
+        command: AccessCommand,
+    },
     /// List, rotate and withdraw signing keys.
     Key {
         #[command(flatten)]
@@ -87,7 +120,7 @@ pub(crate) enum Command {
 #[derive(Debug, clap::Args)]
 pub(crate) struct TrialChoice {
     /// Work on the `countersign serve --dev` that is running, instead of the database in the settings.
-    #[arg(long = "dev", global = true)]
+    #[arg(long = "dev", global = true, display_order = 900)]
     pub(crate) is_chosen: bool,
 }
 
@@ -134,8 +167,9 @@ pub(crate) struct OutputChoice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Output {
     /// Aligned text, for people.
+    #[value(name = "text", alias = "table")]
     Table,
-    /// One JSON document, for scripts.
+    /// One JSON value, for scripts.
     Json,
 }
 

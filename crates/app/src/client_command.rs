@@ -5,17 +5,16 @@ pub(crate) mod fields;
 mod file;
 mod update;
 
-use std::io::{self, BufRead, Write};
-use std::sync::Arc;
+use std::io::Write;
 
 use countersign_domain::client::Client;
+use countersign_domain::client_secrets::KeepOld;
 use countersign_domain::id::ClientId;
-use countersign_ports::{Storage, StoreError};
+use countersign_ports::StoreError;
 use countersign_usecases::Management;
 use countersign_usecases::clients::open_resource::{OpenResourceError, close_resources, open_resources};
-use countersign_usecases::clients::rotate_client_secret::rotate_client_secret;
+use countersign_usecases::clients::rotate_client_secret::{read_secrets, rotate_client_secret};
 use countersign_usecases::context::clients::Clients;
-use countersign_usecases::context::resources::Resources;
 use serde_json::Value;
 
 use self::fields::Fields;
@@ -24,8 +23,9 @@ use crate::cli::ClientCommand;
 use crate::client_output as output;
 use crate::config::Config;
 use crate::failure::Failure;
-use crate::server::opening;
-use crate::wiring::{Wiring, policy};
+use crate::opened::Opened;
+use crate::terminal::{is_confirmed, note};
+use crate::wiring::Wiring;
 
 /// The number of clients to read at once.
 const PAGE: u32 = 500;
@@ -37,18 +37,8 @@ pub(crate) async fn client(
     wiring: &Wiring,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let opened = opening::at_once(config, wiring).await?;
-    let clients = Clients::new(Arc::<dyn Storage>::clone(&opened.storage), Arc::clone(&wiring.clock));
-    let resources = Resources::new(Arc::<dyn Storage>::clone(&opened.storage), Arc::clone(&wiring.clock));
-    let management = Management {
-        clients: &clients,
-        resources: &resources,
-        jws: &*wiring.jws,
-        clock: &*wiring.clock,
-        entropy: &*wiring.entropy,
-        policy: &policy(config),
-    };
-    let done = carry_out(command, management, out).await;
+    let opened = Opened::open(config, wiring).await?;
+    let done = carry_out(command, opened.management(), out).await;
     opened.close().await;
     done
 }
@@ -69,15 +59,20 @@ async fn carry_out(
             output::list(&all_clients(management.clients).await?, output.output, out)?
         }
         ClientCommand::Show { client_id, output } => {
-            output::client(&find(management.clients, &client_id).await?, output.output, out)?;
+            let client = find(management.clients, &client_id).await?;
+            let secrets = read_secrets(management, client.id).await.map_err(|error| store(&error))?;
+            output::client_with_secrets(&client, &secrets, output.output, out)?;
         }
-        ClientCommand::RotateSecret { client_id, output } => {
+        ClientCommand::RotateSecret { client_id, keep_old, output } => {
             let id = client_id_of(&client_id)?;
-            let secret = rotate_client_secret(management, id)
+            let keep_old = KeepOld::seconds(keep_old).ok_or_else(|| {
+                Failure::Usage(format!("--keep-old is at most {} seconds", KeepOld::LONGEST))
+            })?;
+            let rotated = rotate_client_secret(management, id, keep_old)
                 .await
                 .map_err(|error| Failure::because("give the client a new secret", &error))?;
-            change_log::client(id, ClientChange::SecretRotated);
-            output::rotated(id, &secret, output.output, out)?;
+            change_log::client(id, ClientChange::SecretRotated { old_expires_at: rotated.old_expires_at });
+            output::rotated(id, &rotated, output.output, out)?;
         }
         ClientCommand::OpenResource { client_id, resource, output } => {
             let changed = open_resources(management, client_id_of(&client_id)?, &resource).await;
@@ -93,7 +88,7 @@ async fn carry_out(
         }
         ClientCommand::Delete { client_id, yes, output } => {
             let client = find(management.clients, &client_id).await?;
-            if !yes && !is_confirmed(&client)? {
+            if !yes && !is_confirmed(&question(&client))? {
                 return Err(Failure::Failed("nothing was deleted".to_owned()));
             }
             let removed = management.clients.delete(client.id).await.map_err(|error| store(&error))?;
@@ -107,7 +102,7 @@ async fn carry_out(
     Ok(())
 }
 
-async fn all_clients(clients: &Clients) -> Result<Vec<Client>, Failure> {
+pub(crate) async fn all_clients(clients: &Clients) -> Result<Vec<Client>, Failure> {
     let mut listed: Vec<Client> = Vec::new();
     loop {
         let after = listed.last().map(|client| client.id);
@@ -128,17 +123,8 @@ fn client_id_of(text: &str) -> Result<ClientId, Failure> {
     ClientId::parse(text).ok_or_else(|| Failure::Usage(format!("{text:?} is not a client id")))
 }
 
-fn is_confirmed(client: &Client) -> Result<bool, Failure> {
-    write!(
-        io::stderr().lock(),
-        "Delete {:?} ({}) and everything that users allowed it? Type yes: ",
-        client.metadata.name,
-        client.id
-    )?;
-    let mut answer = String::new();
-    let read = io::stdin().lock().read_line(&mut answer);
-    read.map_err(|error| Failure::because("read the answer", &error))?;
-    Ok(matches!(answer.trim(), "y" | "yes"))
+fn question(client: &Client) -> String {
+    format!("Delete {:?} ({}) and everything that users allowed it?", client.metadata.name, client.id)
 }
 
 /// Explains why a resource was not opened or closed.
@@ -164,15 +150,10 @@ async fn note_introspection(management: Management<'_>, fields: &Fields) -> Resu
     }
 }
 
-/// Tells people something beside the output.
-fn note(text: &str) -> Result<(), Failure> {
-    Ok(writeln!(io::stderr().lock(), "countersign: {text}")?)
-}
-
 fn unknown(client_id: &str) -> Failure {
     Failure::Failed(format!("no client has the id {client_id}"))
 }
 
-fn store(error: &StoreError) -> Failure {
+pub(crate) fn store(error: &StoreError) -> Failure {
     Failure::because("work with the database", error)
 }

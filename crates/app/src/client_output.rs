@@ -1,20 +1,20 @@
 //! How clients are shown: aligned text for people, JSON with the names of RFC 7591 for scripts.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 
 use countersign_domain::client::Client;
 use countersign_domain::id::ClientId;
-use countersign_domain::readable::is_hidden;
-use countersign_domain::secret::Secret;
 use countersign_domain::signing_algorithm::SigningAlgorithm;
+use countersign_ports::SecretRecord;
 use countersign_usecases::clients::register_client::RegisteredClient;
+use countersign_usecases::clients::rotate_client_secret::RotatedSecret;
 use serde_json::{Map, Value, json};
 
 use crate::applications::Configuration;
 use crate::cli::Output;
 use crate::client_command::fields;
 use crate::table;
+use crate::terminal::visible;
 
 /// What is shown of a client, in order. `None` if a field has no value.
 type Shown = Vec<(&'static str, Option<Value>)>;
@@ -49,17 +49,84 @@ pub(crate) fn created(
     }
 }
 
-/// Shows a client's new secret. It is shown only this once.
-pub(crate) fn rotated(id: ClientId, secret: &Secret, output: Output, out: &mut dyn Write) -> io::Result<()> {
-    let shown =
-        vec![("client_id", Some(json!(id.to_string()))), ("client_secret", Some(json!(secret.expose())))];
-    show(shown, output, out)?;
-    note_if_table("The secret is shown only once: save it now. The old one no longer works.", output, out)
+/// Shows a client's new secret, only this once, and says what became of those before it.
+pub(crate) fn rotated(
+    id: ClientId,
+    rotated: &RotatedSecret,
+    output: Output,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let RotatedSecret { secret, old_expires_at, cut_short } = rotated;
+    let [old_expires_at, cut_short] = [old_expires_at, cut_short].map(|time| time.map(fields::iso8601));
+    let shown = vec![
+        ("client_id", Some(json!(id.to_string()))),
+        ("client_secret", Some(json!(secret.expose()))),
+        ("old_secret_expires_at", old_expires_at.as_ref().map(|time| json!(time))),
+        ("older_secret_cut_short", cut_short.as_ref().map(|time| json!(time))),
+    ];
+    match output {
+        Output::Json => show(shown, output, out),
+        Output::Table => {
+            show(shown.into_iter().take(2).collect(), output, out)?;
+            let old = match old_expires_at {
+                Some(end) => format!("The old one works until {end}."),
+                None => "The old one no longer works.".to_owned(),
+            };
+            writeln!(out, "The secret is shown only once: save it now. {old}")?;
+            match cut_short {
+                Some(end) => writeln!(out, "The one before that, kept until {end}, no longer works."),
+                None => Ok(()),
+            }
+        }
+    }
 }
 
 /// Shows every field of a client.
 pub(crate) fn client(client: &Client, output: Output, out: &mut dyn Write) -> io::Result<()> {
     show(fields::shown(client), output, out)
+}
+
+/// Shows every field of a client, and what is known about its secrets, the newest first.
+pub(crate) fn client_with_secrets(
+    client: &Client,
+    secrets: &[SecretRecord],
+    output: Output,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut shown = fields::shown(client);
+    match output {
+        Output::Json => {
+            let secrets: Vec<_> = secrets.iter().map(secret_for_programs).collect();
+            shown.push(("secrets", (!secrets.is_empty()).then(|| json!(secrets))));
+        }
+        Output::Table => {
+            let mut secrets = secrets.iter().map(|secret| json!(secret_for_people(secret)));
+            shown.push(("secret", secrets.next()));
+            shown.push(("old_secret", secrets.next()));
+        }
+    }
+    show(shown, output, out)
+}
+
+fn secret_for_programs(secret: &SecretRecord) -> Value {
+    let SecretRecord { created_at, expires_at, last_used_at } = *secret;
+    json!({
+        "created_at": created_at.map(fields::iso8601),
+        "expires_at": expires_at.map(fields::iso8601),
+        "last_used_at": last_used_at.map(fields::iso8601),
+    })
+}
+
+fn secret_for_people(secret: &SecretRecord) -> String {
+    let SecretRecord { created_at, expires_at, last_used_at } = *secret;
+    let made = created_at.map_or_else(
+        || "made by an earlier release".to_owned(),
+        |time| format!("made {}", fields::iso8601(time)),
+    );
+    let end = expires_at.map(|time| format!(", works until {}", fields::iso8601(time))).unwrap_or_default();
+    let used = last_used_at
+        .map_or_else(|| "never used".to_owned(), |time| format!("last used {}", fields::iso8601(time)));
+    format!("{made}{end}, {used}")
 }
 
 /// Shows which fields of a client changed.
@@ -161,26 +228,6 @@ fn plain(value: &Value) -> String {
         Value::Array(entries) => entries.iter().map(plain).collect::<Vec<_>>().join(" "),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => value.to_string(),
     }
-}
-
-/// Escapes as in JSON what a terminal would obey or hide. Clients that registered themselves wrote what is shown,
-/// and their keys can hold any characters. In JSON, such characters stand only in strings.
-fn visible(text: &str) -> Cow<'_, str> {
-    let is_obeyed = |character: char| character != '\n' && is_hidden(character);
-    if !text.chars().any(is_obeyed) {
-        return Cow::Borrowed(text);
-    }
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        if is_obeyed(character) {
-            for unit in character.encode_utf16(&mut [0; 2]) {
-                escaped.push_str(&format!("\\u{unit:04x}"));
-            }
-        } else {
-            escaped.push(character);
-        }
-    }
-    Cow::Owned(escaped)
 }
 
 /// Scripts read standard output, so notes for people appear only in the table format.

@@ -20,7 +20,9 @@ use std::thread;
 
 use countersign_adapters_crypto::{OperatorSecret, RpcEndpoint, WalletSettings};
 use countersign_adapters_smtp::SmtpSettings;
+use countersign_domain::admission::AccessRule;
 use countersign_domain::client_assertion::AssertionAudience;
+use countersign_domain::contact::Contact;
 use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::resource::ResourceRules;
@@ -46,6 +48,10 @@ pub(crate) struct Config {
     pub(crate) secret: Option<OperatorSecret>,
     pub(crate) registration: RegistrationMode,
     pub(crate) registration_token: Option<Secret>,
+    /// The rule of clients that have none of their own.
+    pub(crate) default_access: AccessRule,
+    /// Whom people can ask who are not let in.
+    pub(crate) contact: Option<Contact>,
     pub(crate) lifetimes: Lifetimes,
     /// How long a signing key signs; `None` if keys are rotated by hand.
     pub(crate) key_rotation: Option<Duration>,
@@ -171,6 +177,8 @@ impl Config {
         let secret = reader.read(&settings::SECRET);
         let registration = reader.read(&settings::REGISTRATION);
         let registration_token = reader.read(&settings::REGISTRATION_TOKEN);
+        let default_access = reader.read(&settings::DEFAULT_ACCESS);
+        let contact = reader.read(&settings::CONTACT);
         let access_token = reader.read(&settings::ACCESS_TOKEN_TTL);
         let refresh_token = reader.read(&settings::REFRESH_TOKEN_TTL);
         let code = reader.read(&settings::CODE_TTL);
@@ -319,6 +327,8 @@ impl Config {
                 secret,
                 registration,
                 registration_token,
+                default_access: default_access?,
+                contact,
                 lifetimes: Lifetimes {
                     access_token: access_token?,
                     refresh_token: refresh_token?,

@@ -1,7 +1,7 @@
 //! `countersign key …`: the operator lists the signing keys, rotates them ahead of schedule, and withdraws
 //! one.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 
 use countersign_adapters_crypto::{KeyError, OperatorSecret, SigningKey, make_key};
 use countersign_domain::signing_algorithm::SigningAlgorithm;
@@ -11,13 +11,13 @@ use countersign_domain::signing_key::{
 use countersign_ports::{KeyStore, StoreError};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
 
 use crate::change_log::{self, KeyChange};
 use crate::cli::{KeyCommand, Output};
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::server::opening;
+use crate::terminal::{is_confirmed, written};
 use crate::wiring::Wiring;
 use crate::{operator_secret, table};
 
@@ -96,7 +96,9 @@ async fn rotate(
     check_secret(&secret, &stored)?;
     let asks =
         rotation.when == When::AtOnceIfConfirmed && io::stdin().is_terminal() && io::stderr().is_terminal();
-    if asks && !is_confirmed(&stored, &rotation.algorithms)? {
+    if let Some(question) = question(&stored, &rotation.algorithms).filter(|_| asks)
+        && !is_confirmed(&question)?
+    {
         return Err(Failure::Failed("nothing was rotated".to_owned()));
     }
     let now = wiring.clock.now();
@@ -138,27 +140,22 @@ async fn rotate(
     }
 }
 
-/// Says what a rotation at once does, and asks whether to do it.
-fn is_confirmed(stored: &[SealedKey], algorithms: &[SigningAlgorithm]) -> Result<bool, Failure> {
+/// Says what a rotation at once does. `None` if it withdraws nothing.
+fn question(stored: &[SealedKey], algorithms: &[SigningAlgorithm]) -> Option<String> {
     let old: Vec<_> = algorithms
         .iter()
         .flat_map(|algorithm| good_keys(stored, *algorithm))
         .map(|key| format!("  {}  {}\n", key.kid, key.algorithm))
         .collect();
     if old.is_empty() {
-        return Ok(true);
+        return None;
     }
-    write!(
-        io::stderr().lock(),
+    Some(format!(
         "New keys sign at once, and these are withdrawn for good:\n{}Tokens that they signed no longer verify anywhere \
          that checks them with /oauth/jwks, within minutes.\nNobody is signed out: applications get new tokens with their \
-         refresh tokens. Without --now the new keys sign in 24 hours, and nothing breaks.\nRotate now? Type yes: ",
+         refresh tokens. Without --now the new keys sign in 24 hours, and nothing breaks.\nRotate now?",
         old.concat(),
-    )?;
-    let mut answer = String::new();
-    let read = io::stdin().lock().read_line(&mut answer);
-    read.map_err(|error| Failure::because("read the answer", &error))?;
-    Ok(matches!(answer.trim(), "y" | "yes"))
+    ))
 }
 
 /// Refuses a secret other than the one that sealed the stored keys. No server could open a key sealed with
@@ -245,9 +242,4 @@ fn fields(standing: &StandingKey<'_>) -> Value {
         "withdrawn_at": key.withdrawn_at.map(written),
         "forgotten_after": standing.forget_after.map(written),
     })
-}
-
-fn written(time: OffsetDateTime) -> String {
-    let seconds = time.replace_nanosecond(0).unwrap_or(time);
-    seconds.format(&Rfc3339).unwrap_or_else(|_| seconds.to_string())
 }

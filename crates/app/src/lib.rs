@@ -28,7 +28,10 @@ mod file_system;
 mod key_command;
 mod keys;
 mod migrate;
+mod opened;
 mod operator_secret;
+mod people_command;
+mod people_output;
 mod private_file;
 mod resource_command;
 mod resource_output;
@@ -37,6 +40,7 @@ mod shutdown;
 mod table;
 mod telemetry;
 mod templates_command;
+mod terminal;
 mod throw_away;
 mod upkeep;
 mod warnings;
@@ -85,7 +89,13 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
     let mut out = io::stdout();
     let command = cli.command.unwrap_or(Command::Serve { dev: false, clock_is_right: false });
     match &command {
-        Command::Client { trial, .. } | Command::Resource { trial, .. } | Command::Key { trial, .. }
+        Command::Client { trial, .. }
+        | Command::User { trial, .. }
+        | Command::Wallet { trial, .. }
+        | Command::Group { trial, .. }
+        | Command::Access { trial, .. }
+        | Command::Resource { trial, .. }
+        | Command::Key { trial, .. }
             if trial.is_chosen =>
         {
             sources.reach(&Trial::the_one()?);
@@ -95,6 +105,10 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
         | Command::CheckConfig
         | Command::Client { .. }
         | Command::Resource { .. }
+        | Command::User { .. }
+        | Command::Wallet { .. }
+        | Command::Group { .. }
+        | Command::Access { .. }
         | Command::Key { .. }
         | Command::Challenge { .. }
         | Command::Openapi
@@ -139,6 +153,26 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
             let config = load(&sources, Purpose::Administer)?;
             let _flushed = telemetry::start(&config, Audience::Command);
             block_on(resource_command::resource(command, &config, &wiring, &mut out))
+        }
+        Command::User { command, .. } => {
+            let config = load(&sources, Purpose::Administer)?;
+            let _flushed = telemetry::start(&config, Audience::Command);
+            block_on(people_command::user(command, &config, &wiring, &mut out))
+        }
+        Command::Wallet { command, .. } => {
+            let config = load(&sources, Purpose::Administer)?;
+            let _flushed = telemetry::start(&config, Audience::Command);
+            block_on(people_command::wallet(command, &config, &wiring, &mut out))
+        }
+        Command::Group { command, .. } => {
+            let config = load(&sources, Purpose::Administer)?;
+            let _flushed = telemetry::start(&config, Audience::Command);
+            block_on(people_command::group(command, &config, &wiring, &mut out))
+        }
+        Command::Access { command, .. } => {
+            let config = load(&sources, Purpose::Administer)?;
+            let _flushed = telemetry::start(&config, Audience::Command);
+            block_on(people_command::access(command, &config, &wiring, &mut out))
         }
         Command::Key { command, .. } => {
             let config = load(&sources, Purpose::Administer)?;

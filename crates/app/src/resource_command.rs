@@ -1,27 +1,24 @@
 //! `countersign resource …`: the operator declares APIs with scopes of their own.
 
 use std::io::Write;
-use std::sync::Arc;
 
 use countersign_domain::group::GroupName;
 use countersign_domain::resource::{Catalog, OpenTo, Resource, ResourceScope, ScopeTitle};
 use countersign_domain::scope::ScopeName;
 use countersign_http_actix::page_languages;
-use countersign_ports::{Storage, StoreError};
+use countersign_ports::StoreError;
 use countersign_usecases::Management;
 use countersign_usecases::clients::declare_resource::{
     DeclareResourceError, create_resource, delete_resource, list_resources, update_resource,
 };
-use countersign_usecases::context::clients::Clients;
-use countersign_usecases::context::resources::Resources;
 
 use crate::change_log::{self, ResourceChanged};
 use crate::cli::{DeclaredFlags, ResourceCommand};
 use crate::config::Config;
 use crate::failure::Failure;
+use crate::opened::Opened;
 use crate::resource_output as output;
-use crate::server::opening;
-use crate::wiring::{Wiring, policy};
+use crate::wiring::Wiring;
 
 /// Opens the database, runs the command and closes the database.
 pub(crate) async fn resource(
@@ -30,19 +27,8 @@ pub(crate) async fn resource(
     wiring: &Wiring,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let opened = opening::at_once(config, wiring).await?;
-    let storage = || Arc::<dyn Storage>::clone(&opened.storage);
-    let clients = Clients::new(storage(), Arc::clone(&wiring.clock));
-    let resources = Resources::new(storage(), Arc::clone(&wiring.clock));
-    let management = Management {
-        clients: &clients,
-        resources: &resources,
-        jws: &*wiring.jws,
-        clock: &*wiring.clock,
-        entropy: &*wiring.entropy,
-        policy: &policy(config),
-    };
-    let done = carry_out(command, management, out).await;
+    let opened = Opened::open(config, wiring).await?;
+    let done = carry_out(command, opened.management(), out).await;
     opened.close().await;
     done
 }

@@ -10,7 +10,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_adapters_crypto::load_or_create;
+use countersign_adapters_crypto::{JosekitSigner, load_or_create};
 use countersign_domain::challenge::TextKey;
 use countersign_domain::dpop::DpopNonceKey;
 use countersign_domain::form_key::FormKey;
@@ -33,7 +33,7 @@ use crate::operator_secret;
 use crate::shutdown::Signals;
 use crate::templates_command;
 use crate::throw_away::ThrowAway;
-use crate::upkeep::Upkeeper;
+use crate::upkeep::{Upkeeper, UseWriter};
 use crate::warnings;
 use crate::wiring::{OpenStorage, Wiring};
 
@@ -96,7 +96,9 @@ pub(crate) async fn serve(
             .map_err(|error| Failure::because("serve the metrics (metrics_listen)", &error))?;
         tokio::spawn(serving);
     }
-    let upkeep = [tokio::spawn(upkeeper.keep()), tokio::spawn(keys.keep())];
+    let uses = UseWriter { clients: upkeeper.context.clients.clone() };
+    let upkeep =
+        [tokio::spawn(upkeeper.keep()), tokio::spawn(keys.keep()), tokio::spawn(uses.clone().keep())];
     if let Some(folder) = &mut throw_away {
         let announced = folder.announce(&config.public_url);
         announced.map_err(|error| Failure::because(&format!("write to {}", folder.path()), &error))?;
@@ -113,14 +115,14 @@ pub(crate) async fn serve(
     };
     upkeep.iter().for_each(JoinHandle::abort);
     if let Some(ended) = ended {
-        storage.close().await;
+        close(uses, storage).await;
         return match ended {
             Ok(()) => Err(Failure::Failed("the server stopped by itself".to_owned())),
             Err(error) => Err(Failure::because("go on serving", &error)),
         };
     }
     tokio::select! {
-        () = stop(running, storage) => tracing::info!("stopped"),
+        () = stop(running, uses, storage) => tracing::info!("stopped"),
         name = signals.next() => {
             tracing::warn!(signal = name, "a second signal: stopping at once");
             return Err(Failure::Failed(
@@ -171,11 +173,16 @@ async fn start(
         entropy: Arc::clone(&wiring.entropy),
         rotation: config.key_rotation,
     };
-    let known =
-        Known { signer: Arc::clone(&signer), clock: Arc::clone(&clock), writer: storage.writer.take() };
-    let metrics = Arc::new(http::metrics(env!("CARGO_PKG_VERSION"), Box::new(known)));
     let stored = Arc::clone(&storage.storage);
-    let context = wiring.context(config, stored, clock, signer, context_keys);
+    let context = wiring.context(
+        config,
+        stored,
+        Arc::clone(&clock),
+        Arc::<JosekitSigner>::clone(&signer),
+        context_keys,
+    );
+    let known = Known { signer, clock, clients: context.clients.clone(), writer: storage.writer.take() };
+    let metrics = Arc::new(http::metrics(env!("CARGO_PKG_VERSION"), Box::new(known)));
     let wallets = Arc::new(MeasuredWallets::new(context.wallets, Arc::clone(&metrics)));
     let context = Context { wallets, ..context };
     let settings = HttpSettings {
@@ -187,6 +194,7 @@ async fn start(
         form_key: FormKey::new(secret.derive::<32>("page forms")),
         template_directory: config.template_directory.clone(),
         wallet_links: config.wallet_links.clone(),
+        contact: config.contact.clone(),
         playground: config.playground,
         dev: config.dev,
         metrics: Arc::clone(&metrics),
@@ -256,12 +264,18 @@ fn trial(config: &Config, folder: &ThrowAway) -> String {
     )
 }
 
-async fn stop(running: Running, storage: OpenStorage) {
+async fn stop(running: Running, uses: UseWriter, storage: OpenStorage) {
     running.begin_drain();
     sleep(LINGER).await;
     running.stop(GRACE).await;
     // Every write that was acknowledged is on disk. These are writes whose clients went away.
-    if timeout(CLOSING, storage.close()).await.is_err() {
+    if timeout(CLOSING, close(uses, storage)).await.is_err() {
         tracing::warn!("some writes were still queued when the time was up");
     }
+}
+
+/// Writes what is only remembered, and finishes the queued writes.
+async fn close(uses: UseWriter, storage: OpenStorage) {
+    uses.write().await;
+    storage.close().await;
 }

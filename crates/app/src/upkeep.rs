@@ -1,4 +1,5 @@
-//! Purges what nobody can use any more, in small steps while the server works.
+//! Purges what nobody can use any more, in small steps while the server works, and writes down which secrets of
+//! clients were used.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,6 +7,7 @@ use std::time::Duration;
 use countersign_domain::id::ClientId;
 use countersign_ports::{EntropyExt, StoreError};
 use countersign_usecases::Context;
+use countersign_usecases::context::clients::Clients;
 use countersign_usecases::upkeep::forget_unused::{forget_unused_documents, forget_unused_users};
 use countersign_usecases::upkeep::purge_expired::purge_expired;
 use time::OffsetDateTime;
@@ -15,6 +17,8 @@ use crate::clock_watch::ClockWatch;
 
 /// How often to purge, on average. What expires in so short a time is gone in a few steps.
 const EVERY: Duration = Duration::from_secs(10);
+/// How often to write which secrets were used. Each is written to the minute, so more often would be of no use.
+const MINUTE: Duration = Duration::from_mins(1);
 /// The pause between two steps, in which others get their turn. If there is much to purge, one server deletes
 /// some thousand rows of each kind per second.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -56,6 +60,30 @@ impl Upkeeper {
         let forgotten = forget_unused_documents(&self.context, past, *document).await?;
         *document = forgotten.next;
         Ok(Forgotten { rows, users, documents: forgotten.rows })
+    }
+}
+
+/// Writes down once a minute which secrets of clients were used.
+#[derive(Clone)]
+pub(crate) struct UseWriter {
+    pub(crate) clients: Clients,
+}
+
+impl UseWriter {
+    /// Writes for as long as the server runs.
+    pub(crate) async fn keep(self) {
+        loop {
+            sleep(MINUTE).await;
+            self.write().await;
+        }
+    }
+
+    /// Writes what was used since the last time.
+    pub(crate) async fn write(&self) {
+        if let Err(error) = self.clients.write_uses().await {
+            let error: &dyn std::error::Error = &error;
+            tracing::warn!(error, "when client secrets were last used could not be written yet");
+        }
     }
 }
 
@@ -111,6 +139,7 @@ mod tests {
     use countersign_conformance::fakes::{FakeFetcher, FakeReader, FakeSigner, ManualClock, SeededEntropy};
     use countersign_conformance::fixtures;
     use countersign_conformance::memory::MemoryStorage;
+    use countersign_domain::admission::AccessRule;
     use countersign_domain::challenge::TextKey;
     use countersign_domain::client_assertion::AssertionAudience;
     use countersign_domain::dpop::DpopNonceKey;
@@ -119,6 +148,7 @@ mod tests {
     use countersign_domain::public_url::PublicUrl;
     use countersign_domain::resource::ResourceRules;
     use countersign_ports::{LoginStore, Storage};
+    use countersign_usecases::context::blocks::Blocks;
     use countersign_usecases::context::clients::Clients;
     use countersign_usecases::context::resources::Resources;
     use countersign_usecases::upkeep::purge_expired::BATCH;
@@ -139,7 +169,8 @@ mod tests {
         let context = Context {
             storage: Arc::<dyn Storage>::clone(&shared),
             resources: Resources::new(Arc::<dyn Storage>::clone(&shared), Arc::<ManualClock>::clone(&clock)),
-            clients: Clients::new(shared, Arc::<ManualClock>::clone(&clock)),
+            clients: Clients::new(Arc::<dyn Storage>::clone(&shared), Arc::<ManualClock>::clone(&clock)),
+            blocks: Blocks::new(shared, Arc::<ManualClock>::clone(&clock)),
             access: Arc::default(),
             wallets: (Wiring::standard().wallets)(WalletSettings::default()),
             signer: Arc::new(FakeSigner),
@@ -156,6 +187,7 @@ mod tests {
             policy: Policy {
                 public_url: PublicUrl::parse("http://localhost").unwrap(),
                 lifetimes: Lifetimes::default(),
+                default_access: AccessRule::Everyone,
                 resources: ResourceRules::new(PublicUrl::parse("http://localhost").unwrap(), Vec::new())
                     .unwrap(),
                 client_documents: false,

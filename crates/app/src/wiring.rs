@@ -17,6 +17,7 @@ use countersign_adapters_smtp::{SmtpMailer, SmtpSettings};
 use countersign_metrics::WriterFigures;
 use countersign_ports::error::Source;
 use countersign_ports::{Clock, Entropy, Fetcher, JwsReader, Mailer, Storage, TokenSigner, WalletVerifier};
+use countersign_usecases::context::blocks::Blocks;
 use countersign_usecases::context::clients::Clients;
 use countersign_usecases::context::resources::Resources;
 use countersign_usecases::{Context, ContextKeys, Policy};
@@ -175,7 +176,8 @@ impl Wiring {
         Context {
             storage: Arc::<dyn Storage>::clone(&storage),
             resources: Resources::new(Arc::<dyn Storage>::clone(&storage), Arc::clone(&clock)),
-            clients: Clients::new(storage, Arc::clone(&clock)),
+            clients: Clients::new(Arc::<dyn Storage>::clone(&storage), Arc::clone(&clock)),
+            blocks: Blocks::new(storage, Arc::clone(&clock)),
             access: Arc::default(),
             wallets: (self.wallets)(config.wallets.clone()),
             signer,
@@ -196,6 +198,7 @@ pub(crate) fn policy(config: &Config) -> Policy {
     Policy {
         public_url: config.public_url.clone(),
         lifetimes: config.lifetimes,
+        default_access: config.default_access.clone(),
         resources: config.resources.clone(),
         client_documents: config.client_documents,
         synthetic_email: config.synthetic_email,

@@ -101,6 +101,11 @@ impl TestWallet {
         Self { key: SigningKey::from_slice(&secret).unwrap() }
     }
 
+    /// The private key as `0x` and hex, for wallets of other people's code.
+    pub fn private_key(&self) -> String {
+        format!("0x{}", hex::encode(self.key.to_bytes()))
+    }
+
     /// The address with the checksum of EIP-55.
     pub fn address(&self) -> String {
         let public = self.key.verifying_key().to_sec1_point(false);

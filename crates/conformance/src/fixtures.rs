@@ -4,14 +4,17 @@
 //! Times are whole seconds, because databases keep only microseconds. Ids differ from call to call and from
 //! process to process, so that tests can share one database.
 
+mod admission;
 mod ids;
 mod signing;
 mod tokens;
 
+use countersign_domain::admission::ClientAccess;
 use countersign_domain::audience::{Audience, TokenAccess};
 use countersign_domain::client::{
     Client, ClientAuthentication, ClientMetadata, ClientOrigin, DisplayMetadata, SecretMethod,
 };
+use countersign_domain::client_secrets::ClientSecrets;
 use countersign_domain::consent::{ConsentDestination, ConsentTerms};
 use countersign_domain::device::{self, DeviceRequest};
 use countersign_domain::email::{EmailAddress, EmailConfirmation};
@@ -40,6 +43,10 @@ use countersign_ports::{
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
+pub use admission::{
+    add_member, block_user, block_wallet, change_access, create_group, end_access, group, group_name, groups,
+    remove_member, rule,
+};
 use ids::unique_bytes;
 pub use ids::{client_id, grant_id, pushed_request_id, session_id, token_id, unique, user_id};
 pub use signing::{
@@ -92,7 +99,7 @@ pub fn client_with_secret(secret: &Secret) -> Client {
         id: client_id(),
         authentication: ClientAuthentication::Secret {
             method: SecretMethod::Post,
-            hash: SecretHash::of(secret),
+            secrets: ClientSecrets::only(SecretHash::of(secret)),
         },
         metadata: ClientMetadata {
             name: "Example".to_owned(),
@@ -107,6 +114,7 @@ pub fn client_with_secret(secret: &Secret) -> Client {
         origin: ClientOrigin::SelfRegistered,
         document: None,
         resources: Vec::new(),
+        access: ClientAccess::default(),
         registration_token: secret_hash(),
         created_at: NOW,
     }

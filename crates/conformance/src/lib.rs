@@ -6,9 +6,10 @@
 //!
 //! # A storage
 //!
-//! Implement `ClientStore`, `LoginStore`, `WalletStore`, `SessionStore`, `AccountStore`, `TokenStore`,
-//! `RequestStore`, `KeyStore`, `ReplayStore` and `Upkeep` of `countersign-ports`; the contract is in their
-//! documentation. This is then the whole file `tests/contract.rs`:
+//! Implement `ClientStore`, `LoginStore`, `WalletStore`, `SessionStore`, `AccountStore`, `GroupStore`,
+//! `BlockStore`, `PeopleStore`, `TokenStore`, `RequestStore`, `KeyStore`, `ReplayStore` and `Upkeep` of
+//! `countersign-ports`; the contract is in their documentation. This is then the whole file
+//! `tests/contract.rs`:
 //!
 //! ```
 //! use std::sync::Arc;

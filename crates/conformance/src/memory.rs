@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use countersign_domain::admission::Block;
 use countersign_domain::client::Client;
 use countersign_domain::consent::{Consent, ConsentTerms};
 use countersign_domain::email::UserEmail;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::{Grant, RevocationReason};
+use countersign_domain::group::{Group, GroupName};
 use countersign_domain::id::{ClientId, GrantId, PushedRequestId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pushed_request::PushedRequest;
@@ -18,23 +20,30 @@ use countersign_domain::resource::Resource;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_ports::{
-    AddSigningKey, ChangeResources, ClientStore, DocumentsForgotten, ForgetDocuments, ForgetUnused,
-    IssueTokens, KeyAdded, KeyStore, PurgeExpired, Purged, RedeemCode, Redeemed, RegisterClient, Registered,
-    ReplayStore, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SpendProof, StoreError,
-    TokenStore, TokensIssued, Upkeep,
+    AddSigningKey, ChangeAccess, ChangeResources, ClientStore, DocumentsForgotten, ForgetDocuments,
+    ForgetUnused, IssueTokens, KeyAdded, KeyStore, PurgeExpired, Purged, RedeemCode, Redeemed,
+    RegisterClient, Registered, ReplayStore, RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret,
+    Rotated, SecretRecord, SecretUse, SpendProof, StoreError, TokenStore, TokensIssued, Upkeep,
 };
 use time::OffsetDateTime;
 
 mod accounts;
+mod blocks;
 mod forgetting;
+mod groups;
 mod login;
+mod people;
 mod requests;
 mod resources;
+mod secrets;
 mod sessions;
 mod wallets;
 
+use blocks::BlockedRow;
 use forgetting::is_told;
+use groups::MemberRow;
 use requests::DeviceRow;
+use secrets::{SecretKey, SecretRow};
 use wallets::{WalletKey, WalletRow};
 
 /// A store in memory, as simple as possible.
@@ -50,6 +59,7 @@ pub struct MemorySnapshot(Tables);
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Tables {
     clients: BTreeMap<ClientId, Client>,
+    secrets: BTreeMap<SecretKey, SecretRow>,
     /// When each was created.
     users: BTreeMap<UserId, OffsetDateTime>,
     /// The users whom no client was told about, and when each was last looked at.
@@ -59,6 +69,12 @@ struct Tables {
     consents: BTreeMap<(UserId, ClientId, ConsentTerms), Consent>,
     sessions: BTreeMap<SessionId, LoginSession>,
     emails: BTreeMap<UserId, UserEmail>,
+    groups: BTreeMap<GroupName, Group>,
+    /// When each user was put into the group.
+    group_users: BTreeMap<(GroupName, UserId), OffsetDateTime>,
+    group_wallets: BTreeMap<(GroupName, WalletKey), MemberRow>,
+    blocked_users: BTreeMap<UserId, Block>,
+    blocked_wallets: BTreeMap<WalletKey, BlockedRow>,
     /// When each may be purged.
     spent_challenges: BTreeMap<GrantId, OffsetDateTime>,
     grants: BTreeMap<GrantId, GrantRow>,
@@ -149,7 +165,11 @@ impl ClientStore for MemoryStorage {
         let mut tables = self.tables();
         let Some(present) = tables.clients.get_mut(&client.id) else { return Ok(false) };
         let (created_at, resources) = (present.created_at, std::mem::take(&mut present.resources));
-        *present = Client { created_at, resources, ..client };
+        let access = std::mem::take(&mut present.access);
+        let authentication = secrets::updated(present, &client);
+        let id = client.id;
+        *present = Client { authentication, created_at, resources, access, ..client };
+        tables.forget_other_secrets(id);
         Ok(true)
     }
 
@@ -160,13 +180,39 @@ impl ClientStore for MemoryStorage {
         Ok(true)
     }
 
+    async fn change_access(&self, command: ChangeAccess) -> Result<bool, StoreError> {
+        let mut tables = self.tables();
+        let Some(client) = tables.clients.get_mut(&command.client) else { return Ok(false) };
+        client.access.rule = command.rule;
+        if let Some(release) = command.release {
+            client.access.release = release;
+        }
+        Ok(true)
+    }
+
+    async fn rotate_secret(&self, command: RotateSecret) -> Result<bool, StoreError> {
+        Ok(self.tables().rotate_secret(command))
+    }
+
+    async fn note_secret_uses(&self, uses: Vec<SecretUse>) -> Result<(), StoreError> {
+        let mut tables = self.tables();
+        uses.into_iter().for_each(|used| tables.note_secret_use(used));
+        Ok(())
+    }
+
+    async fn secrets_of(&self, client: ClientId) -> Result<Vec<SecretRecord>, StoreError> {
+        Ok(self.tables().secrets_of(client))
+    }
+
     async fn delete_client(&self, id: ClientId) -> Result<bool, StoreError> {
         let mut tables = self.tables();
         let Tables { grants, tokens, consents, untold, .. } = &mut *tables;
         grants.retain(|_, row| row.grant.client != id || is_told(untold, row));
         tokens.retain(|_, row| grants.contains_key(&row.token.grant));
         consents.retain(|(_, client, _), _| *client != id);
-        Ok(tables.clients.remove(&id).is_some())
+        let is_deleted = tables.clients.remove(&id).is_some();
+        tables.forget_other_secrets(id);
+        Ok(is_deleted)
     }
 
     async fn find_client(&self, id: ClientId) -> Result<Option<Client>, StoreError> {
@@ -390,11 +436,12 @@ impl Upkeep for MemoryStorage {
         tables.pushed_requests.retain(|id, _| !pushed.contains(id));
         tables.device_requests.retain(|id, _| !devices.contains(id));
         let spent_rows = spent.len() + proofs.len();
+        let (secrets, more_secrets) = tables.purge_secrets(command.before, count(command.limit));
         let of_people = grants.len() + tokens.len() + spent_rows + sessions.len();
         let more_of_people = more_grants || more_tokens || more_spent || more_proofs || more_sessions;
         Ok(Purged {
-            rows: count_of(of_people + pushed.len() + devices.len()),
-            more: more_of_people || more_pushed || more_devices,
+            rows: count_of(of_people + pushed.len() + devices.len() + secrets),
+            more: more_of_people || more_pushed || more_devices || more_secrets,
         })
     }
 
@@ -444,7 +491,9 @@ fn count(limit: u32) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use countersign_ports::{AccountStore, CompleteLogin, LoginStore, RevokeConsent, WalletStore};
+    use countersign_ports::{
+        AccountStore, BlockStore, Blocked, CompleteLogin, EndAccess, LoginStore, RevokeConsent, WalletStore,
+    };
 
     use super::*;
     use crate::fixtures;
@@ -461,6 +510,21 @@ mod tests {
         store.unlink_wallet(unlink).await.unwrap();
         let reason = RevocationReason::WalletUnlinked;
         assert_eq!(store.revocation(login.id), Some(Revocation { at, reason }));
+    }
+
+    #[tokio::test]
+    async fn whoever_ends_access_says_why_its_grants_are_revoked() {
+        let store = MemoryStorage::default();
+        let [first, second] = [(); 2].map(|()| fixtures::complete_login());
+        for (login, reason) in [(first, RevocationReason::Blocked), (second, RevocationReason::Operator)] {
+            store.complete_login(login.clone()).await.unwrap();
+            let now = login.now + time::Duration::hours(1);
+            store
+                .end_access(EndAccess { who: Blocked::User(login.new_user), reason, keeps: None, now })
+                .await
+                .unwrap();
+            assert_eq!(store.revocation(login.id), Some(Revocation { at: now, reason }));
+        }
     }
 
     #[tokio::test]

@@ -5,6 +5,9 @@
 
 pub mod account_races;
 pub mod accounts;
+pub mod admission_races;
+pub mod blocks;
+pub mod client_secrets;
 pub mod clients;
 pub mod codes;
 pub mod consents;
@@ -12,10 +15,12 @@ pub mod continuing;
 pub mod durability;
 pub mod emails;
 pub mod forgetting;
+pub mod groups;
 pub mod issuing;
 pub mod keys;
 pub mod login;
 pub mod metadata;
+pub mod people;
 pub mod proofs;
 pub mod races;
 pub mod refresh;
@@ -49,17 +54,37 @@ macro_rules! storage_contract {
                 an_update_leaves_opened_resources_alone,
                 resources_are_opened_and_closed,
                 resources_of_nobody_are_not_changed,
+                an_update_leaves_access_alone,
+                whom_a_client_lets_in_is_decided,
+                access_of_nobody_is_not_decided,
                 a_deleted_client_is_gone,
                 deleting_nobody_says_so,
                 a_deleted_client_takes_its_codes_and_tokens_along,
                 what_is_left_of_a_deleted_client_goes_when_it_is_deleted_again,
                 clients_are_listed_by_id_in_pages,
             ],
+            client_secrets: [
+                a_rotated_secret_replaces_the_one_before,
+                a_rotation_may_keep_the_secret_before,
+                a_client_has_two_secrets_at_most,
+                a_secret_that_is_rotated_again_by_the_same_command_stays,
+                a_rotation_of_another_secret_changes_nothing,
+                where_there_is_no_secret_none_is_rotated,
+                an_update_leaves_secrets_alone,
+                a_client_that_authenticates_otherwise_keeps_no_secret,
+                what_is_known_about_secrets_is_told,
+                an_unused_secret_that_is_kept_is_as_old_as_its_client,
+                the_latest_use_of_a_secret_stays,
+                uses_of_other_secrets_are_left_out,
+                a_deleted_client_takes_what_is_known_about_its_secrets_along,
+                an_old_secret_is_forgotten_after_its_end,
+            ],
             metadata: [
                 every_way_to_authenticate_survives,
                 every_origin_survives,
                 the_document_of_a_client_survives,
                 the_resources_that_were_opened_survive,
+                every_decision_about_access_survives,
                 every_set_of_scopes_survives,
                 every_list_of_grant_types_survives,
                 names_in_every_alphabet_survive,
@@ -166,8 +191,10 @@ macro_rules! storage_contract {
                 f_07_a_user_whose_code_was_redeemed_is_never_forgotten,
                 a_user_with_any_grant_is_not_forgotten,
                 users_with_a_session_an_address_or_two_wallets_are_not_forgotten,
+                users_in_a_group_and_blocked_ones_are_not_forgotten,
                 unused_users_are_forgotten_oldest_first_up_to_the_limit,
                 f_07_a_document_that_nobody_uses_is_forgotten,
+                a_document_that_the_operator_decided_about_is_kept,
                 f_18_a_store_tells_the_time_or_keeps_what_it_is_told,
             ],
             wallets: [
@@ -302,6 +329,61 @@ macro_rules! storage_contract {
                 a_deleted_resource_is_gone_with_its_scopes,
                 those_who_use_a_resource_are_counted,
             ],
+            groups: [
+                a_created_group_is_found,
+                a_group_that_is_created_again_is_stored_once,
+                a_taken_name_changes_no_group,
+                a_group_is_retitled,
+                every_value_of_a_group_survives,
+                groups_are_listed_by_name_in_pages,
+                a_deleted_group_is_gone_with_its_memberships,
+                the_rules_of_clients_outlive_a_group,
+                a_member_is_added_once,
+                members_need_a_group_and_users_must_exist,
+                a_member_is_taken_out_once,
+                members_are_listed_users_first_in_pages,
+                a_wallet_is_in_a_group_before_its_first_sign_in,
+                wallets_in_groups_are_told_apart_by_family_and_address,
+                a_user_is_in_the_groups_of_every_wallet,
+                nobody_is_in_no_group,
+                the_groups_of_a_wallet_go_where_it_goes,
+                a_deleted_user_leaves_their_groups,
+                a_user_is_in_as_many_groups_as_there_are,
+            ],
+            blocks: [
+                nobody_is_blocked_at_first,
+                a_blocked_user_is_kept_out_with_every_wallet,
+                a_blocked_wallet_is_kept_out_alone,
+                a_user_and_their_wallet_are_blocked_each_by_itself,
+                a_block_that_is_there_keeps_its_time_and_chain,
+                a_user_who_does_not_exist_is_not_blocked,
+                a_block_that_was_removed_is_gone,
+                every_value_of_a_block_survives,
+                blocked_wallets_are_listed_in_pages,
+                a_block_alone_ends_nothing,
+                a_088_what_a_user_was_given_ends,
+                a_088_what_a_wallet_gave_ends,
+                ending_the_access_of_nobody_ends_nothing,
+                the_clients_of_ended_sessions_are_told,
+                what_is_kept_outlives_the_sessions,
+                an_opened_session_ends_without_clients,
+                a_blocked_user_changes_no_wallets,
+                a_blocked_wallet_stays_where_it_is,
+                unlinking_tells_nobody_of_a_strangers_block,
+                a_block_has_its_place_among_the_refusals,
+                the_wallets_of_a_blocked_user_stay_blocked_after_deletion,
+                a_users_deletion_leaves_the_blocks_of_wallets,
+            ],
+            people: [
+                people_are_listed_by_id_in_pages,
+                nobody_is_no_person,
+                people_are_listed_by_group,
+                blocked_people_are_listed,
+                a_listed_person_is_told_with_their_wallets,
+                the_last_sign_in_is_the_last_that_is_stored,
+                a_person_is_shown_with_everything,
+                sessions_that_have_expired_are_not_shown,
+            ],
             requests: [
                 a_109_a_pushed_request_is_taken_once,
                 a_109_a_pushed_request_is_its_clients_alone,
@@ -344,6 +426,11 @@ macro_rules! storage_races {
             ],
             clients: [
                 openings_and_updates_at_once_all_stay,
+            ],
+            client_secrets: [
+                one_secret_is_replaced_by_one_of_many,
+                no_update_undoes_a_rotation,
+                uses_and_rotations_at_once_do_not_disturb_each_other,
             ],
             issuing: [
                 no_token_of_a_client_outlives_it,
@@ -395,6 +482,23 @@ macro_rules! storage_races {
                 one_of_many_who_confirm_one_address_at_once_is_not_told_of_another,
                 a_link_never_confirms_another_address,
             ],
+            admission_races: [
+                a_088_nothing_that_was_given_before_outlives_a_block,
+                an_end_of_access_and_a_sign_in_do_not_mix,
+                access_is_ended_by_one_of_many,
+                no_wallet_changes_hands_after_its_user_was_blocked,
+                no_wallet_changes_hands_by_a_signer_who_was_blocked,
+                a_block_survives_the_deletion_of_its_user,
+                a_block_is_put_and_removed_by_one_of_many,
+                no_member_outlives_its_group,
+                no_membership_outlives_its_user,
+                a_group_and_a_member_are_made_by_one_of_many,
+                whoever_was_named_in_time_is_not_forgotten,
+                the_groups_of_a_wallet_move_at_one_moment,
+                decisions_about_access_at_once_do_not_mix,
+                a_release_is_not_lost_to_rules_that_are_decided_at_once,
+                a_decision_and_an_update_at_once_both_stay,
+            ],
             requests: [
                 a_109_one_pushed_request_is_taken_by_one_of_many,
                 one_user_code_is_taken_by_one_of_many,
@@ -437,6 +541,12 @@ macro_rules! storage_durability {
                 a_revoked_consent_stays_revoked,
                 an_address_outlives_the_process,
                 a_deleted_account_stays_deleted,
+                a_decision_about_access_outlives_the_process,
+                groups_and_members_outlive_the_process,
+                a_block_outlives_the_process,
+            ],
+            client_secrets: [
+                a_rotation_outlives_the_process,
             ],
             proofs: [
                 a_spent_proof_stays_spent,
@@ -475,6 +585,13 @@ macro_rules! storage_replicas {
                 d_08_one_challenge_opens_one_session_on_two_replicas,
                 no_grant_outlives_its_consent_on_two_replicas,
                 nothing_outlives_an_account_that_is_deleted_on_the_other_replica,
+                a_088_a_block_is_seen_by_the_other_replica,
+                members_and_rules_are_seen_by_the_other_replica,
+                no_wallet_changes_hands_after_a_block_on_two_replicas,
+            ],
+            client_secrets: [
+                a_rotation_is_seen_by_the_other_replica,
+                two_replicas_agree_on_the_latest_use,
             ],
             requests: [
                 a_109_one_pushed_request_is_taken_once_on_two_replicas,

@@ -162,7 +162,7 @@ pub fn judge(
     let hints = hints?;
     // Claims that the client is not allowed to get are no reason to refuse the rest (OpenID Connect Core
     // section 5.5).
-    let asked_by_claims = hints.scopes.without(&hints.scopes.without(&client.metadata.scopes));
+    let asked_by_claims = hints.scopes.without(&hints.scopes.without(&client.scopes()));
     let scope = judge_scope(once("scope"), client, code_challenge.is_some(), rules.resources.catalog())?;
     let scope = scope.union(&asked_by_claims);
     let state = once("state").map(ToOwned::to_owned);
@@ -243,14 +243,14 @@ pub fn response_mode(parameters: &Parameters) -> Result<ResponseMode, OAuthError
 }
 
 /// Checks the scopes that a client requests. If they are missing and that is allowed, the result is all
-/// scopes that the client registered.
+/// scopes that the client registered and can have.
 pub fn judge_scope(
     requested: Option<&str>,
     client: &Client,
     may_be_missing: bool,
     declared: &Catalog,
 ) -> Result<ScopeSet, OAuthError> {
-    let allowed = &client.metadata.scopes;
+    let allowed = &client.scopes();
     let Some(requested) = requested else {
         return if may_be_missing { Ok(allowed.clone()) } else { Err(invalid_scope("scope is missing")) };
     };

@@ -4,12 +4,14 @@ use std::borrow::Cow;
 
 use time::OffsetDateTime;
 
+use crate::admission::ClientAccess;
+use crate::client_secrets::ClientSecrets;
 use crate::grant_type::GrantType;
 use crate::id::ClientId;
 use crate::own_origin::OwnOrigin;
 use crate::readable;
 use crate::redirect_uri::RedirectUri;
-use crate::scope::ScopeSet;
+use crate::scope::{Scope, ScopeSet};
 use crate::secret::SecretHash;
 use crate::signing_algorithm::SigningAlgorithm;
 
@@ -29,6 +31,8 @@ pub struct Client {
     pub document: Option<String>,
     /// The resources that the operator opened to it by name. Neither a registration nor a document sets them.
     pub resources: Vec<String>,
+    /// Whom it lets in, and which of their groups it is told.
+    pub access: ClientAccess,
     /// The hash of the token that opens its configuration (RFC 7592).
     pub registration_token: SecretHash,
     /// When it was registered, in whole seconds.
@@ -61,6 +65,11 @@ impl Client {
         chosen.and_then(SigningAlgorithm::parse).unwrap_or(SigningAlgorithm::Rs256)
     }
 
+    /// The scopes that it can ask for: those that it registered, without any that only operators give.
+    pub fn scopes(&self) -> ScopeSet {
+        self.origin.admitted(&self.metadata.scopes)
+    }
+
     /// Can the client use this grant type?
     pub fn may_use(&self, grant_type: GrantType) -> bool {
         self.metadata.grant_types.contains(&grant_type)
@@ -86,8 +95,8 @@ pub enum ClientAuthentication {
     Secret {
         /// The method that was registered.
         method: SecretMethod,
-        /// The hash of the secret.
-        hash: SecretHash,
+        /// The hashes of its secrets.
+        secrets: ClientSecrets,
     },
     /// With signatures by its keys, which are in its metadata or at its `jwks_uri`.
     Keys,
@@ -178,6 +187,15 @@ impl ClientOrigin {
             Self::SelfRegistered => "self",
             Self::Operator => "operator",
             Self::Document => "document",
+        }
+    }
+
+    /// Those of these scopes that a client of this origin can have. Who is in which group is the operator's
+    /// knowledge, and goes only to clients that the operator chose.
+    pub fn admitted(self, scopes: &ScopeSet) -> ScopeSet {
+        match self {
+            Self::Operator => scopes.clone(),
+            Self::SelfRegistered | Self::Document => scopes.without(&ScopeSet::of(&[Scope::Groups])),
         }
     }
 

@@ -1,6 +1,9 @@
 //! The credentials that a client presents, and the check of them (RFC 6749 section 2.3).
 
+use time::OffsetDateTime;
+
 use crate::client::{Client, ClientAuthentication};
+use crate::client_secrets::KnownSecret;
 use crate::secret::Secret;
 
 /// The credentials in a request.
@@ -55,14 +58,17 @@ pub enum ClientRejected {
 /// What is still to be done to authenticate a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judged<'a> {
-    /// Nothing: the client is authenticated.
-    Proven,
+    /// Nothing: it is a public client, which has nothing to prove.
+    Public,
+    /// Nothing: it knows this secret.
+    Knows(KnownSecret),
     /// It sent this assertion. The caller must check that its key signed it and that it was not used before.
     Signed(&'a str),
 }
 
 /// Checks the credentials against what was registered.
 pub fn judge<'a>(
+    now: OffsetDateTime,
     client: Option<&Client>,
     credentials: &'a ClientCredentials,
 ) -> Result<Judged<'a>, ClientRejected> {
@@ -73,12 +79,11 @@ pub fn judge<'a>(
         });
     };
     match (&client.authentication, &credentials.proof) {
-        (ClientAuthentication::Public, ClientProof::None) => Ok(Judged::Proven),
+        (ClientAuthentication::Public, ClientProof::None) => Ok(Judged::Public),
         (ClientAuthentication::Secret { .. }, ClientProof::None) => Err(ClientRejected::SecretMissing),
-        (ClientAuthentication::Secret { hash, .. }, ClientProof::Secret(secret)) if hash.admits(secret) => {
-            Ok(Judged::Proven)
+        (ClientAuthentication::Secret { secrets, .. }, ClientProof::Secret(secret)) => {
+            secrets.recognize(now, secret).map(Judged::Knows).ok_or(ClientRejected::SecretMismatch)
         }
-        (ClientAuthentication::Secret { .. }, ClientProof::Secret(_)) => Err(ClientRejected::SecretMismatch),
         (ClientAuthentication::Keys, ClientProof::Assertion(assertion)) => Ok(Judged::Signed(assertion)),
         (ClientAuthentication::Keys, ClientProof::None) => Err(ClientRejected::AssertionMissing),
         (ClientAuthentication::Public, ClientProof::Secret(_) | ClientProof::Assertion(_))

@@ -46,6 +46,9 @@ pub enum CodeRejected {
     /// The grant was revoked.
     #[error("grant was revoked")]
     Revoked,
+    /// The operator does not let the user in any more. The code stays valid until it expires.
+    #[error("user is no longer admitted")]
+    NotAdmitted,
     /// The redirect URI is not the one that the code was sent to.
     #[error("redirect_uri is not the one that the code was sent to")]
     RedirectMismatch,
@@ -72,9 +75,11 @@ impl CodeRejected {
     ///
     /// What the request alone shows, everyone hears. A client that proved who it is also hears what is wrong
     /// with its own request about its own code. Nobody who may have stolen a code hears whether it is known,
-    /// was used, is another client's, or has another verifier.
+    /// was used, is another client's, or has another verifier. Nobody at all hears whether the user was blocked,
+    /// which revokes the grant, or lost a group.
     pub fn told_to(self, listener: Listener, presented: &PresentedCode<'_>) -> Option<Self> {
         match (listener, self) {
+            (Listener::Developer, Self::NotAdmitted) => Some(Self::Revoked),
             (Listener::Developer, _) | (_, Self::Malformed) => Some(self),
             (
                 Listener::ProvenClient,
@@ -91,6 +96,7 @@ impl CodeRejected {
                 | Self::Replayed
                 | Self::OfDevice
                 | Self::Revoked
+                | Self::NotAdmitted
                 | Self::VerifierMismatch,
             ) => None,
             // A public client always needs a verifier, whatever the code.

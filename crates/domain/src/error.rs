@@ -67,6 +67,8 @@ pub enum OAuthErrorCode {
     UnsupportedResponseType,
     /// RFC 6749: the person refused, or could not prove the wallet.
     AccessDenied,
+    /// `access_denied` after the person proved the wallet: the operator does not let them in.
+    NotAdmitted,
     /// OpenID Connect: no one is signed in, and the request forbids asking.
     LoginRequired,
     /// OpenID Connect: someone is signed in and would have to agree, but the request forbids asking.
@@ -118,7 +120,7 @@ impl OAuthErrorCode {
             Self::InvalidScope => "invalid_scope",
             Self::UnsupportedGrantType => "unsupported_grant_type",
             Self::UnsupportedResponseType => "unsupported_response_type",
-            Self::AccessDenied | Self::DeviceDenied => "access_denied",
+            Self::AccessDenied | Self::NotAdmitted | Self::DeviceDenied => "access_denied",
             Self::LoginRequired => "login_required",
             Self::ConsentRequired => "consent_required",
             Self::InvalidTarget => "invalid_target",

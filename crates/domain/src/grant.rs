@@ -164,6 +164,10 @@ pub enum RevocationReason {
     OtherUser,
     /// The person signed out, and had not agreed to access while they are away.
     SignedOut,
+    /// The operator blocked the user or the wallet that signed.
+    Blocked,
+    /// The operator signed the user out.
+    Operator,
 }
 
 impl RevocationReason {
@@ -179,6 +183,8 @@ impl RevocationReason {
             Self::AccountDeleted => "account_deleted",
             Self::OtherUser => "other_user",
             Self::SignedOut => "signed_out",
+            Self::Blocked => "blocked",
+            Self::Operator => "operator",
         }
     }
 }

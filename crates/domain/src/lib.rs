@@ -19,8 +19,12 @@
 //! | resource | a server besides this one that access tokens can be for; the operator declares it, with its scopes |
 //! | audience | the servers that one access token is for, from those that were signed for |
 //! | consent | what a user signed for at a client: destination, audiences, scopes; a session repeats it |
+//! | group | users and wallets that an operator put together; clients are told the names that are released |
+//! | access rule | who can sign in to a client: everyone, nobody, or members of groups |
+//! | block | keeps a user or a wallet out of all clients |
 //! | family | the tokens of one grant; at most one of them can be refreshed |
 
+pub mod admission;
 pub mod audience;
 pub mod authorization;
 pub mod challenge;
@@ -29,8 +33,10 @@ pub mod client;
 pub mod client_assertion;
 pub mod client_auth;
 pub mod client_document;
+pub mod client_secrets;
 pub mod code;
 pub mod consent;
+pub mod contact;
 pub mod device;
 pub mod dpop;
 pub mod email;

@@ -55,6 +55,9 @@ pub enum RefreshRejected {
     /// The grant was revoked.
     #[error("grant was revoked")]
     Revoked,
+    /// The operator does not let the user in any more. The family stays alive, because that may change again.
+    #[error("user is no longer admitted")]
+    NotAdmitted,
     /// It was already rotated: someone has a copy, so the family must be revoked.
     #[error("refresh token was already rotated")]
     Reused,
@@ -68,14 +71,21 @@ pub enum RefreshRejected {
 
 impl RefreshRejected {
     /// What the client hears of it; `None` if all it hears is that the token is not valid. What the request
-    /// alone shows, everyone hears; the rest would tell a thief how old the stolen token is.
+    /// alone shows, everyone hears; the rest would tell a thief how old the stolen token is. Nobody hears whether
+    /// the user was blocked, which revokes the grant, or lost a group.
     pub fn told_to(self, listener: Listener) -> Option<Self> {
         match (listener, self) {
+            (Listener::Developer, Self::NotAdmitted) => Some(Self::Revoked),
             (Listener::Developer, _) | (_, Self::OtherToken | Self::ScopeWidened) => Some(self),
             (Listener::ProvenClient, Self::Expired) => Some(self),
             (
                 Listener::ProvenClient | Listener::Anyone,
-                Self::Unknown | Self::OtherClient | Self::Revoked | Self::Reused | Self::Expired,
+                Self::Unknown
+                | Self::OtherClient
+                | Self::Revoked
+                | Self::NotAdmitted
+                | Self::Reused
+                | Self::Expired,
             ) => None,
         }
     }

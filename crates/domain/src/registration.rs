@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use crate::client::{AuthenticationMethod, ClientMetadata, DisplayMetadata, SecretMethod};
+use crate::client::{AuthenticationMethod, ClientMetadata, ClientOrigin, DisplayMetadata, SecretMethod};
 use crate::grant_type::{GrantType, RESPONSE_TYPE_CODE};
 use crate::host;
 use crate::public_url::is_loopback;
@@ -100,9 +100,12 @@ pub enum RegistrationRejected {
     },
 }
 
-/// Checks what someone wants to register. `declared` are the scopes of the operator's that they can register.
+/// Checks what someone wants to register. `declared` are the scopes of resources that they can register. Scopes of
+/// ours that a client of this origin cannot have are left out without an error, because the answer says which
+/// scopes were registered (RFC 7591 section 2).
 pub fn judge(
     requested: RequestedMetadata,
+    origin: ClientOrigin,
     declared: &Catalog,
 ) -> Result<JudgedMetadata, RegistrationRejected> {
     let name = requested.client_name.ok_or(RegistrationRejected::Missing("client_name"))?;
@@ -115,6 +118,7 @@ pub fn judge(
         uris => judge_redirect_uris(uris.unwrap_or_default(), is_redirected)?,
     };
     let scopes = judge_scopes(requested.scopes.as_deref(), requested.scope.as_deref(), declared)?;
+    let scopes = Some(origin.admitted(&scopes)).filter(|left| !left.is_empty()).unwrap_or_else(usual_scopes);
     // A client that is never redirected has no response type either.
     let may_be = |types: &[String]| types == [RESPONSE_TYPE_CODE] || (types.is_empty() && !is_redirected);
     if requested.response_types.is_some_and(|types| !may_be(&types)) {
@@ -181,7 +185,7 @@ fn judge_scopes(
     text: Option<&str>,
     declared: &Catalog,
 ) -> Result<ScopeSet, RegistrationRejected> {
-    const RULE: &str = "must name one or more of openid, profile, email, offline_access, wallets, wallet_proof, or scopes of declared resources";
+    const RULE: &str = "must name one or more of openid, profile, email, offline_access, wallets, wallet_proof, groups, or scopes of declared resources";
     let list = list
         .map(|names| ScopeSet::from_names(names.iter().map(String::as_str), declared))
         .transpose()
@@ -193,8 +197,13 @@ fn judge_scopes(
     match (list, text) {
         (Some(list), Some(text)) if list != text => field("scope", "and scopes differ: send one of them"),
         (Some(scopes), _) | (None, Some(scopes)) => Ok(scopes),
-        (None, None) => Ok(ScopeSet::of(&[Scope::Profile])),
+        (None, None) => Ok(usual_scopes()),
     }
+}
+
+/// The scopes of a client that names none.
+fn usual_scopes() -> ScopeSet {
+    ScopeSet::of(&[Scope::Profile])
 }
 
 fn judge_grant_types(names: Option<Vec<String>>) -> Result<Vec<GrantType>, RegistrationRejected> {
@@ -273,8 +282,8 @@ fn field<T>(field: &'static str, rule: &'static str) -> Result<T, RegistrationRe
 mod tests {
     use super::*;
 
-    fn judge_known(requested: RequestedMetadata) -> Result<JudgedMetadata, RegistrationRejected> {
-        judge(requested, &Catalog::NONE)
+    fn judge_own(requested: RequestedMetadata) -> Result<JudgedMetadata, RegistrationRejected> {
+        judge(requested, ClientOrigin::SelfRegistered, &Catalog::NONE)
     }
 
     fn minimal() -> RequestedMetadata {
@@ -287,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_minimal_registration_gets_the_defaults_of_the_specification() {
-        let judged = judge_known(minimal()).unwrap();
+        let judged = judge_own(minimal()).unwrap();
         assert_eq!(judged.metadata.name, "Photo Album");
         assert_eq!(judged.metadata.scopes.to_string(), "profile");
         assert_eq!(judged.metadata.grant_types, GrantType::DEFAULT);
@@ -298,31 +307,45 @@ mod tests {
     fn a_012_both_spellings_of_scopes_mean_the_same_and_must_agree() {
         let by_list = RequestedMetadata { scopes: Some(vec!["email".to_owned()]), ..minimal() };
         let by_text = RequestedMetadata { scope: Some("email".to_owned()), ..minimal() };
-        assert_eq!(judge_known(by_list.clone()), judge_known(by_text));
+        assert_eq!(judge_own(by_list.clone()), judge_own(by_text));
         let both = RequestedMetadata { scope: Some("profile".to_owned()), ..by_list };
-        assert_eq!(judge_known(both).unwrap_err().to_string(), "scope and scopes differ: send one of them");
+        assert_eq!(judge_own(both).unwrap_err().to_string(), "scope and scopes differ: send one of them");
+    }
+
+    #[test]
+    fn only_a_client_of_the_operator_s_can_register_the_scope_of_groups() {
+        let requested = RequestedMetadata { scope: Some("groups email".to_owned()), ..minimal() };
+        let registered = |requested: &RequestedMetadata, origin| {
+            judge(requested.clone(), origin, &Catalog::NONE).unwrap().metadata.scopes
+        };
+        assert_eq!(registered(&requested, ClientOrigin::Operator).to_string(), "email groups");
+        let alone = RequestedMetadata { scope: Some("groups".to_owned()), ..minimal() };
+        for origin in [ClientOrigin::SelfRegistered, ClientOrigin::Document] {
+            assert_eq!(registered(&requested, origin).to_string(), "email");
+            assert_eq!(registered(&alone, origin).to_string(), "profile");
+        }
     }
 
     #[test]
     fn a_013_a_missing_field_is_named() {
         let nameless = RequestedMetadata { client_name: None, ..minimal() };
-        assert_eq!(judge_known(nameless), Err(RegistrationRejected::Missing("client_name")));
+        assert_eq!(judge_own(nameless), Err(RegistrationRejected::Missing("client_name")));
         let homeless = RequestedMetadata { redirect_uris: None, ..minimal() };
-        assert_eq!(judge_known(homeless), Err(RegistrationRejected::Missing("redirect_uris")));
+        assert_eq!(judge_own(homeless), Err(RegistrationRejected::Missing("redirect_uris")));
     }
 
     #[test]
     fn a_016_only_the_code_response_type_is_taken() {
         let implicit = RequestedMetadata { response_types: Some(vec!["token".to_owned()]), ..minimal() };
-        assert!(judge_known(implicit).is_err());
+        assert!(judge_own(implicit).is_err());
     }
 
     #[test]
     fn a_020_one_to_twenty_redirect_uris_are_taken() {
         let uris = |count: usize| Some((0..count).map(|n| format!("https://photos.example/{n}")).collect());
-        assert!(judge_known(RequestedMetadata { redirect_uris: uris(20), ..minimal() }).is_ok());
+        assert!(judge_own(RequestedMetadata { redirect_uris: uris(20), ..minimal() }).is_ok());
         for count in [0, 21] {
-            let judged = judge_known(RequestedMetadata { redirect_uris: uris(count), ..minimal() });
+            let judged = judge_own(RequestedMetadata { redirect_uris: uris(count), ..minimal() });
             assert_eq!(judged, Err(RegistrationRejected::RedirectUriCount));
         }
     }
@@ -330,7 +353,7 @@ mod tests {
     #[test]
     fn the_error_names_the_uri_and_the_rule() {
         let uris = vec!["https://photos.example/cb".to_owned(), "http://photos.example/cb".to_owned()];
-        let judged = judge_known(RequestedMetadata { redirect_uris: Some(uris), ..minimal() });
+        let judged = judge_own(RequestedMetadata { redirect_uris: Some(uris), ..minimal() });
         assert_eq!(
             judged.unwrap_err().to_string(),
             "redirect_uris[1]: must be https, http on a loopback host, or a private-use scheme with a dot in it"
@@ -351,30 +374,30 @@ mod tests {
         use GrantType::{AuthorizationCode, ClientCredentials, DeviceCode, RefreshToken, WalletSignature};
         for grant_type in [ClientCredentials, DeviceCode, WalletSignature] {
             let requested = without_redirects(&[grant_type, RefreshToken], "client_secret_basic");
-            let judged = judge_known(requested.clone()).unwrap().metadata;
+            let judged = judge_own(requested.clone()).unwrap().metadata;
             assert_eq!((judged.redirect_uris, judged.grant_types.len()), (Vec::new(), 2));
             let listed = RequestedMetadata {
                 redirect_uris: Some(Vec::new()),
                 response_types: Some(Vec::new()),
                 ..requested
             };
-            assert!(judge_known(listed).is_ok());
+            assert!(judge_own(listed).is_ok());
             let redirected = without_redirects(&[grant_type, AuthorizationCode], "client_secret_basic");
-            assert_eq!(judge_known(redirected), Err(RegistrationRejected::Missing("redirect_uris")));
+            assert_eq!(judge_own(redirected), Err(RegistrationRejected::Missing("redirect_uris")));
         }
         let refreshing = without_redirects(&[RefreshToken], "client_secret_basic");
-        assert!(judge_known(refreshing).unwrap_err().to_string().starts_with("grant_types"));
+        assert!(judge_own(refreshing).unwrap_err().to_string().starts_with("grant_types"));
     }
 
     #[test]
     fn a_client_without_a_credential_gets_no_tokens_without_a_page() {
         for grant_type in [GrantType::ClientCredentials, GrantType::WalletSignature] {
-            let rejected = judge_known(without_redirects(&[grant_type], "none")).unwrap_err();
+            let rejected = judge_own(without_redirects(&[grant_type], "none")).unwrap_err();
             assert!(
                 matches!(rejected, RegistrationRejected::Field { field: "grant_types", .. }),
                 "{rejected}"
             );
         }
-        assert!(judge_known(without_redirects(&[GrantType::DeviceCode], "none")).is_ok());
+        assert!(judge_own(without_redirects(&[GrantType::DeviceCode], "none")).is_ok());
     }
 }

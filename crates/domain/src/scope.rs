@@ -27,13 +27,22 @@ pub enum Scope {
     Wallets,
     /// What the wallet signed, so that the client can check it itself.
     WalletProof,
+    /// The groups that the user is in, as far as the operator releases them to the client.
+    Groups,
 }
 
 impl Scope {
     /// All scopes, in the order in which sets are printed. Storage uses the index in this list, so new scopes
     /// go at the end.
-    pub const ALL: [Self; 6] =
-        [Self::OpenId, Self::Profile, Self::Email, Self::OfflineAccess, Self::Wallets, Self::WalletProof];
+    pub const ALL: [Self; 7] = [
+        Self::OpenId,
+        Self::Profile,
+        Self::Email,
+        Self::OfflineAccess,
+        Self::Wallets,
+        Self::WalletProof,
+        Self::Groups,
+    ];
 
     /// The name on the wire.
     pub const fn name(self) -> &'static str {
@@ -44,6 +53,7 @@ impl Scope {
             Self::OfflineAccess => "offline_access",
             Self::Wallets => "wallets",
             Self::WalletProof => "wallet_proof",
+            Self::Groups => "groups",
         }
     }
 

@@ -8,7 +8,7 @@ use std::fmt;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
-use subtle::ConstantTimeEq;
+use subtle::{Choice, ConstantTimeEq};
 use uuid::Uuid;
 
 /// A value that must not appear in a log: its `Debug` is `Secret(..)` and it has no `Display`.
@@ -87,7 +87,13 @@ impl SecretHash {
 
     /// Is this the hash of the presented secret? Runs in constant time.
     pub fn admits(&self, presented: &Secret) -> bool {
-        self.0.ct_eq(&Self::of(presented).0).into()
+        self.ct_eq(&Self::of(presented)).into()
+    }
+}
+
+impl ConstantTimeEq for SecretHash {
+    fn ct_eq(&self, other: &Self) -> Choice {
+        self.0.ct_eq(&other.0)
     }
 }
 

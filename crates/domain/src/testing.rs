@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
+use crate::admission::ClientAccess;
 use crate::client::{Client, ClientAuthentication, ClientMetadata, ClientOrigin, DisplayMetadata};
 use crate::grant_type::GrantType;
 use crate::id::ClientId;
@@ -45,6 +46,7 @@ pub(crate) fn client() -> Client {
         origin: ClientOrigin::SelfRegistered,
         document: None,
         resources: Vec::new(),
+        access: ClientAccess::default(),
         registration_token: SecretHash::of(&Secret::new("token")),
         created_at: OffsetDateTime::UNIX_EPOCH,
     }

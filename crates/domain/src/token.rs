@@ -4,6 +4,7 @@ use time::OffsetDateTime;
 
 use crate::audience::Audience;
 use crate::grant::{Holder, Subject};
+use crate::group::GroupName;
 use crate::id::{ClientId, GrantId, TokenId};
 use crate::key_thumbprint::KeyThumbprint;
 use crate::scope::ScopeSet;
@@ -102,6 +103,9 @@ pub struct AccessClaims {
     pub key: Option<KeyThumbprint>,
     /// `scope`: what the token allows
     pub scope: ScopeSet,
+    /// `groups`: those of the user's groups that the operator releases to the client, sorted (RFC 9068 section
+    /// 2.2.3.1)
+    pub groups: Option<Vec<GroupName>>,
     /// `auth_time`: when the wallet signed
     pub authenticated_at: OffsetDateTime,
     /// `iat`: when the token was issued

@@ -1,6 +1,7 @@
 //! What the userinfo endpoint returns (the specification's section 4.7, OpenID Connect Core section 5.3).
 
 use crate::email::{EmailAddress, UserEmail};
+use crate::group::GroupName;
 use crate::id::UserId;
 use crate::scope::{Scope, ScopeSet};
 use crate::wallet::WalletAccount;
@@ -25,6 +26,8 @@ pub struct UserInfo {
     pub wallet_account: String,
     /// `wallets`: every wallet that the user has linked, by CAIP-10
     pub wallets: Option<Vec<String>>,
+    /// `groups`: those of the user's groups that the operator releases to the client, sorted
+    pub groups: Option<Vec<GroupName>>,
     /// `email` and `email_verified`
     pub email: Option<ReleasedEmail>,
 }
@@ -52,13 +55,14 @@ impl ReleasedEmail {
 }
 
 impl UserInfo {
-    /// Selects the claims. The user's wallets and e-mail address are passed in only if the scopes release
+    /// Selects the claims. The user's wallets, groups and e-mail address are passed in only if the scopes release
     /// them.
     pub fn release(
         user: UserId,
         account: &WalletAccount,
         scope: &ScopeSet,
         wallets: Option<&[WalletAccount]>,
+        groups: Option<Vec<GroupName>>,
         email: Option<ReleasedEmail>,
         picture: &str,
     ) -> Self {
@@ -72,6 +76,7 @@ impl UserInfo {
             wallet_address: account.address.clone(),
             wallet_account: account.caip10(),
             wallets: wallets.map(|wallets| wallets.iter().map(WalletAccount::caip10).collect()),
+            groups,
             email,
         }
     }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::client::ClientOrigin;
 use crate::client::DisplayMetadata;
 use crate::pkce::CodeChallenge;
 use crate::redirect_uri::RedirectUri;
@@ -90,6 +91,6 @@ fn a_014_a_015_hostile_metadata_is_taken_or_refused_as_the_vectors_say() {
         let accepted = expected.starts_with("accept")
             && !expected.starts_with("accept or reject")
             && !expected.starts_with("accept at most");
-        assert_eq!(judge(requested, &Catalog::NONE).is_ok(), accepted, "{case}");
+        assert_eq!(judge(requested, ClientOrigin::Operator, &Catalog::NONE).is_ok(), accepted, "{case}");
     }
 }

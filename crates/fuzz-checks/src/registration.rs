@@ -1,5 +1,6 @@
 //! What must be true of registered metadata.
 
+use countersign_domain::client::ClientOrigin;
 use countersign_domain::client::DisplayMetadata;
 use countersign_domain::readable::MAX_NAME_LENGTH;
 use countersign_domain::registration::{
@@ -10,7 +11,9 @@ use countersign_domain::resource::Catalog;
 /// Reads one field from each line, `name=value`. A field with a list gets one value from each of its lines. There
 /// is a default name and redirect URI, so that the rules that are checked after them are reached.
 pub fn judge(input: &str) {
-    let Ok(judged) = judge_metadata(requested(input), &Catalog::NONE) else { return };
+    let Ok(judged) = judge_metadata(requested(input), ClientOrigin::SelfRegistered, &Catalog::NONE) else {
+        return;
+    };
     let metadata = &judged.metadata;
     assert!((1..=MAX_NAME_LENGTH).contains(&metadata.name.chars().count()));
     assert!(!metadata.name.chars().any(char::is_control) && metadata.name.trim() == metadata.name);
@@ -19,7 +22,11 @@ pub fn judge(input: &str) {
     assert!(uris.iter().enumerate().all(|(position, uri)| !uris[..position].contains(uri)));
     assert!(!metadata.scopes.is_empty() && !metadata.grant_types.is_empty());
 
-    assert_eq!(judge_metadata(again(&judged), &Catalog::NONE), Ok(judged), "what was judged is judged alike");
+    assert_eq!(
+        judge_metadata(again(&judged), ClientOrigin::SelfRegistered, &Catalog::NONE),
+        Ok(judged),
+        "what was judged is judged alike"
+    );
 }
 
 fn requested(input: &str) -> RequestedMetadata {

@@ -31,6 +31,7 @@ static SIGNER: LazyLock<(JosekitSigner, String)> = LazyLock::new(|| {
         subject: Subject::Person(UserId::from_uuid(Uuid::nil())),
         client: Uuid::nil().to_string(),
         scope: ScopeSet::of(&[Scope::Profile]),
+        groups: None,
         authenticated_at: OffsetDateTime::UNIX_EPOCH,
         issued_at: OffsetDateTime::UNIX_EPOCH,
         expires_at: OffsetDateTime::UNIX_EPOCH,

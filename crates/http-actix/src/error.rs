@@ -201,7 +201,7 @@ const fn status_of(code: Code) -> StatusCode {
     match code {
         Code::IncompleteForm => StatusCode::UNPROCESSABLE_ENTITY,
         Code::Conflict => StatusCode::CONFLICT,
-        Code::ForeignOrigin | Code::InsufficientScope => StatusCode::FORBIDDEN,
+        Code::ForeignOrigin | Code::InsufficientScope | Code::NotAdmitted => StatusCode::FORBIDDEN,
         Code::InvalidClient | Code::AccessDenied | Code::InvalidToken => StatusCode::UNAUTHORIZED,
         Code::ServerError => StatusCode::INTERNAL_SERVER_ERROR,
         Code::TemporarilyUnavailable => StatusCode::SERVICE_UNAVAILABLE,

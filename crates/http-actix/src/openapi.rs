@@ -188,6 +188,7 @@ fn security_schemes(public_url: &PublicUrl) -> Value {
         "email": "your e-mail address, if you gave one",
         "offline_access": "access while you are away",
         "wallets": "all wallets of the user",
+        "groups": "the groups of the user that the operator releases to this client",
     });
     json!({
         (scheme::ACCESS_TOKEN): {

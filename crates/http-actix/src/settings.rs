@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use countersign_domain::contact::Contact;
 use countersign_domain::form_key::FormKey;
 use countersign_domain::secret::SecretHash;
 use countersign_domain::wallet_link::WalletLink;
@@ -32,6 +33,8 @@ pub struct HttpSettings {
     pub template_directory: Option<PathBuf>,
     /// The wallets that open an application on a phone.
     pub wallet_links: Vec<WalletLink>,
+    /// Whom people who are not let in can ask, if the operator says so.
+    pub contact: Option<Contact>,
     /// Is there a playground?
     pub playground: bool,
     /// Is this a development server, which throws its data away at the end? Every page then says so.

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use actix_web::HttpRequest;
 use actix_web::web::Bytes;
+use countersign_domain::contact::Contact;
 use countersign_domain::email::EmailAddress;
 use countersign_domain::form_key::FormKey;
 use countersign_domain::wallet_link::WalletLink;
@@ -41,6 +42,8 @@ pub(crate) struct AppState {
     pub(crate) request_ids: RequestIds,
     pub(crate) registration: Registration,
     pub(crate) wallet_links: Vec<WalletLink>,
+    /// Whom people who are not let in can ask.
+    pub(crate) contact: Option<Contact>,
     pub(crate) playground: bool,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) shows_metrics: bool,
@@ -92,6 +95,7 @@ impl AppState {
             docs: InEachLanguage::default(),
             registration: settings.registration,
             wallet_links: settings.wallet_links,
+            contact: settings.contact,
             playground: settings.playground,
             metrics: settings.metrics,
             own_clock: settings.own_clock,

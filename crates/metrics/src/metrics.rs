@@ -56,12 +56,15 @@ pub enum LoginResult {
     BadChallenge,
     /// The client, or something else in the request, was refused.
     Refused,
+    /// The signature was valid, and the operator does not let the wallet in.
+    NotAdmitted,
     /// No verdict was possible, or nothing could be stored.
     Unavailable,
 }
 
 impl LoginResult {
-    const NAMES: [&str; 5] = ["signed_in", "bad_signature", "bad_challenge", "refused", "unavailable"];
+    const NAMES: [&str; 6] =
+        ["signed_in", "bad_signature", "bad_challenge", "refused", "not_admitted", "unavailable"];
 }
 
 /// All counters. They are made once at the start, and all workers share them.
@@ -157,6 +160,8 @@ impl Metrics {
         text.single(&table::CODE_REUSE, self.code_reuse.read());
         text.single(&table::REFRESH_REUSE, self.refresh_reuse.read());
         text.single(&table::CLIENTS_REGISTERED, self.clients_registered.read());
+        let secrets = self.source.secret_uses();
+        text.each(&table::CLIENT_SECRETS, [(["current"], secrets.current), (["old"], secrets.old)]);
         text.counters(&table::RATE_LIMITED, &self.rate_limited);
         let ages = self.source.signing_key_ages();
         text.each(&table::SIGNING_KEY_AGE, ages.into_iter().map(|(name, age)| ([name], age.as_secs())));

@@ -7,8 +7,20 @@ pub trait Source: Send + Sync {
     /// How long each current signing key has been signing, by its algorithm.
     fn signing_key_ages(&self) -> Vec<(&'static str, Duration)>;
 
+    /// How often clients authenticated with a secret.
+    fn secret_uses(&self) -> SecretFigures;
+
     /// What the storage's writer has done; `None` if the storage has no writer.
     fn writer(&self) -> Option<WriterFigures>;
+}
+
+/// How often clients authenticated with a secret since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SecretFigures {
+    /// With their current one.
+    pub current: u64,
+    /// With the one before it.
+    pub old: u64,
 }
 
 /// What a writer thread that shares commits has done since the start.

@@ -36,7 +36,7 @@ impl Kind {
 }
 
 /// All metrics, in the order of the page.
-pub static ALL: [&Description; 20] = [
+pub static ALL: [&Description; 21] = [
     &BUILD_INFO,
     &REQUESTS,
     &LOGINS,
@@ -47,6 +47,7 @@ pub static ALL: [&Description; 20] = [
     &CODE_REUSE,
     &REFRESH_REUSE,
     &CLIENTS_REGISTERED,
+    &CLIENT_SECRETS,
     &RATE_LIMITED,
     &SIGNING_KEY_AGE,
     &STORAGE_COMMITS,
@@ -86,7 +87,7 @@ pub(crate) static LOGINS: Description = Description {
     labels: &[
         (
             "result",
-            "`signed_in`, `bad_signature`, `bad_challenge` (unknown, too old or used), `refused` (because of what the client or the person asked for), `unavailable`",
+            "`signed_in`, `bad_signature`, `bad_challenge` (unknown, too old or used), `refused` (because of what the client or the person asked for), `not_admitted` (the signature was valid, and the operator does not let the wallet in), `unavailable`",
         ),
         FAMILY,
     ],
@@ -140,6 +141,13 @@ pub(crate) static CLIENTS_REGISTERED: Description = Description {
     kind: Kind::Counter,
     labels: &[],
     help: "Clients that were registered over HTTP.",
+};
+
+pub(crate) static CLIENT_SECRETS: Description = Description {
+    name: "countersign_client_secret_total",
+    kind: Kind::Counter,
+    labels: &[("secret", "`current`; `old`, one that was replaced and kept for a while")],
+    help: "Clients that authenticated with a secret.",
 };
 
 pub(crate) static RATE_LIMITED: Description = Description {

@@ -146,7 +146,10 @@ pub trait AccountStore: Send + Sync {
     /// grant's row stays until it can be forgotten, because it marks the challenge as used, but its wallet
     /// (family, chain and address) becomes empty texts and its nonce is removed. A login of one of the
     /// wallets at the same time happens entirely before, and is deleted too, or entirely after, and creates a
-    /// new user. The answer says whether the user existed.
+    /// new user. If the user is blocked, each of their wallets is blocked instead, with the same time and
+    /// reason, so that deleting an account is no way around a block; a wallet that is blocked already keeps its
+    /// own block. The wallets stay in the groups that they were put into. The answer says whether the user
+    /// existed.
     ///
     /// [`AccountDeleted`]: countersign_domain::grant::RevocationReason::AccountDeleted
     async fn delete_account(&self, command: DeleteAccount) -> Result<bool, StoreError>;

@@ -8,7 +8,8 @@
 //!    reason.
 //! 3. Commands own their data. They carry every id and hash that they create, and the caller's `now`. A
 //!    command that is repeated after a lost answer is recognized by those ids and gives the same outcome. The
-//!    exceptions are [`WalletStore`] and [`RequestStore::take_pushed_request`].
+//!    exceptions are [`WalletStore`], [`RequestStore::take_pushed_request`], and members and blocks, which have
+//!    no ids: repeated, they are already there.
 //! 4. Dropping the future of a submitted operation does not cancel it.
 //! 5. A full queue is [`StoreError::Overloaded`], never an unbounded wait.
 //! 6. Secrets arrive hashed.
@@ -18,15 +19,18 @@
 //! operation re-checks only what can change in between. An adapter needs no knowledge of OAuth.
 
 pub mod account_store;
+pub mod block_store;
 pub mod client_store;
 pub mod clock;
 pub mod entropy;
 pub mod error;
 pub mod fetcher;
+pub mod group_store;
 pub mod jws_reader;
 pub mod key_store;
 pub mod login_store;
 pub mod mailer;
+pub mod people_store;
 pub mod replay_store;
 pub mod request_store;
 pub mod resource_store;
@@ -42,15 +46,24 @@ pub use account_store::{
     Account, AccountStore, ConfirmEmail, DeleteAccount, EmailConfirmed, EmailPut, PutEmail, RevokeConsent,
     SharedAddress,
 };
-pub use client_store::{ChangeResources, ClientStore, RegisterClient, Registered, ResourceChange};
+pub use block_store::{AccessEnded, BlockPut, BlockStore, Blocked, BlockedWallet, EndAccess, PutBlock};
+pub use client_store::{
+    ChangeAccess, ChangeResources, ClientStore, RegisterClient, Registered, ResourceChange, RotateSecret,
+    SecretRecord, SecretUse,
+};
 pub use clock::Clock;
 pub use entropy::{Entropy, EntropyExt};
 pub use error::{SignerError, StoreError, VerifierError};
 pub use fetcher::{FetchError, Fetched, Fetcher};
+pub use group_store::{
+    ChangeMember, CountedGroup, CreateGroup, GroupCreated, GroupMember, GroupStore, Member, MemberAdded,
+    MemberCursor, RetitleGroup,
+};
 pub use jws_reader::{JwsReader, JwsRejected, READ_ALGORITHMS, ReadJws};
 pub use key_store::{AddSigningKey, KeyAdded, KeyStore};
 pub use login_store::{CompleteLogin, LoginCompleted, LoginStore};
 pub use mailer::{Mail, MailError, Mailer};
+pub use people_store::{PeopleFilter, PeopleStore, Person, PersonListed};
 pub use replay_store::{ReplayStore, SpendProof};
 pub use request_store::{
     BeginDevice, DenyDevice, DeviceBegun, DeviceDenied, RequestStore, TakePushedRequest,

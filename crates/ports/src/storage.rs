@@ -1,22 +1,25 @@
 //! The whole storage port.
 
 use crate::{
-    AccountStore, ClientStore, KeyStore, LoginStore, ReplayStore, RequestStore, ResourceStore, SessionStore,
-    TokenStore, Upkeep, WalletStore,
+    AccountStore, BlockStore, ClientStore, GroupStore, KeyStore, LoginStore, PeopleStore, ReplayStore,
+    RequestStore, ResourceStore, SessionStore, TokenStore, Upkeep, WalletStore,
 };
 
 /// The whole storage port: implement its traits, and this one follows.
-pub trait Storage: ClientStore + ResourceStore + DirectStorage {}
+pub trait Storage: ClientStore + ResourceStore + BlockStore + DirectStorage {}
 
-impl<T> Storage for T where T: ClientStore + ResourceStore + DirectStorage {}
+impl<T> Storage for T where T: ClientStore + ResourceStore + BlockStore + DirectStorage {}
 
-/// The storage port except the clients and the resources. Use-cases may call it directly. Clients and resources
-/// are remembered, so in the server one type alone may read and change each of them.
+/// The storage port except the clients, the resources and the blocks. Use-cases may call it directly. Clients
+/// and resources are remembered, and so is whether anything is blocked; in the server one type alone may read
+/// and change each of them.
 pub trait DirectStorage:
     LoginStore
     + WalletStore
     + SessionStore
     + AccountStore
+    + GroupStore
+    + PeopleStore
     + TokenStore
     + RequestStore
     + KeyStore
@@ -30,6 +33,8 @@ impl<T> DirectStorage for T where
         + WalletStore
         + SessionStore
         + AccountStore
+        + GroupStore
+        + PeopleStore
         + TokenStore
         + RequestStore
         + KeyStore

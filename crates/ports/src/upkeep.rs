@@ -64,8 +64,9 @@ pub struct DocumentsForgotten {
 #[async_trait]
 pub trait Upkeep: Send + Sync {
     /// Deletes grants, spent challenges, spent proofs and device requests whose `forget_after` has passed,
-    /// tokens whose [`Token::forget_after`] has passed, and login sessions and pushed requests whose
-    /// `expires_at` has passed. Deletes the oldest first, up to the limit for each of the seven. Grants are
+    /// tokens whose [`Token::forget_after`] has passed, and login sessions, pushed requests and old secrets
+    /// of clients whose `expires_at` has passed. Deletes the oldest first, up to the limit for each of the
+    /// eight. Grants are
     /// taken in the order of the times known when they were last looked at. Whether a refresh has extended a
     /// grant's time is checked when that time comes. What could still be presented and mean something stays:
     /// a used challenge while its text is valid, and a rotated refresh token until it expires.
@@ -79,13 +80,15 @@ pub trait Upkeep: Send + Sync {
     /// Deletes users that no client was ever told about, with their wallet and their consents, atomically for
     /// each user. A user is known for good once a code of theirs was redeemed, whatever becomes of its grant
     /// and its client. Of the others, users stay, and are looked at again later, if they have a stored grant
-    /// of any kind, a login session, an e-mail address or a second wallet. Users from before this was
-    /// recorded count as known. A login of the wallet at the same time happens entirely before, and the user
-    /// stays, or entirely after, and creates a new user.
+    /// of any kind, a login session, an e-mail address or a second wallet, or if the operator put them into a
+    /// group or blocked them. What the operator did with their wallet alone keeps no user, and outlives them.
+    /// Users from before this was recorded count as known. A login of the wallet at the same time happens
+    /// entirely before, and the user stays, or entirely after, and creates a new user.
     async fn forget_unused(&self, command: ForgetUnused) -> Result<Purged, StoreError>;
 
-    /// Deletes clients that come from a metadata document and have neither a consent nor a grant nor a
-    /// resource that the operator opened to them, in the order of their ids. A caller that stores a grant for
+    /// Deletes clients that come from a metadata document and have neither a consent nor a grant, and for which
+    /// the operator decided nothing: no resource was opened to them, they have no rule of their own, and what
+    /// they are told follows it. They go in the order of their ids. A caller that stores a grant for
     /// such a client stores the client again afterwards if it is gone.
     async fn forget_documents(&self, command: ForgetDocuments) -> Result<DocumentsForgotten, StoreError>;
 

@@ -53,6 +53,8 @@ pub enum WalletLinked {
     BelongsToAnother,
     /// The signer belongs to no one, or came to this user after the text was issued.
     SignerUnknown,
+    /// The signer's user, the signer or the wallet is blocked.
+    Blocked,
     /// The challenge was already spent, possibly by this same command.
     ChallengeSpent,
 }
@@ -90,6 +92,9 @@ pub enum WalletUnlinked {
     LastWallet,
     /// The signer belongs to no one, or came to this user after the text was issued.
     SignerUnknown,
+    /// The signer's user, the signer, or the wallet is blocked. A wallet that is not theirs is `NotTheirs`
+    /// whether it is blocked or not: a stranger must not learn it.
+    Blocked,
     /// The challenge was already spent, possibly by this same command.
     ChallengeSpent,
 }
@@ -125,7 +130,8 @@ pub fn chain_of_old_wallet(family: &str) -> String {
 /// One user, many wallets.
 ///
 /// If several refusals apply, the outcome is the first in this order: the challenge is spent, the signer is
-/// unknown, then those about the wallet.
+/// unknown, somebody is blocked, then those about the wallet. When unlinking, the block of a wallet counts only
+/// if the wallet is the user's.
 ///
 /// Linking and unlinking are an exception to the third rule of storage. Repeated after a lost answer they give
 /// `ChallengeSpent`, because their effect can be undone in between, and a caller who presents a used
@@ -133,17 +139,22 @@ pub fn chain_of_old_wallet(family: &str) -> String {
 #[async_trait]
 pub trait WalletStore: Send + Sync {
     /// Spends the challenge and links a wallet. Guards: the challenge is unspent; the signer was a user's
-    /// wallet when the text was issued and has been theirs since; the new wallet belongs to no one. A refusal
-    /// by the last two still spends the challenge. If several commands want the same wallet at once,
-    /// including its first login, one of them gets it. Durable before the answer.
+    /// wallet when the text was issued and has been theirs since; neither the user nor one of the two wallets
+    /// is blocked; the new wallet belongs to no one. A refusal by all but the first still spends the challenge.
+    /// If the user or the signer is blocked at the same time, the link happens entirely before the block, or is
+    /// refused. If several commands want the same wallet at once, including its first login, one of them gets
+    /// it. Durable before the answer.
     async fn link_wallet(&self, command: LinkWallet) -> Result<WalletLinked, StoreError>;
 
     /// Spends the challenge and unlinks a wallet. Guards: the challenge is unspent; the signer was the user's
-    /// when the text was issued and has been theirs since; the wallet is also theirs and not their last. A
-    /// refusal by the last two still spends the challenge. Every grant of the user that was signed with this
-    /// wallet is revoked with the reason [`WalletUnlinked`], and their sessions with this wallet end. A login
-    /// of the wallet at the same time happens entirely before, and is revoked, or entirely after, and creates
-    /// a new user. Durable before the answer.
+    /// when the text was issued and has been theirs since; neither the user nor one of the two wallets is
+    /// blocked, because a blocked user must not free a wallet; the wallet is also theirs and not their last. A
+    /// refusal by all but the first still spends the challenge. If the user or the signer is blocked at the same
+    /// time, the unlinking happens entirely before the block, or is refused. Every grant of the user that was
+    /// signed with this wallet is revoked with the reason [`WalletUnlinked`], and their sessions with this
+    /// wallet end. A login of the wallet at the same time happens entirely before, and is revoked, or entirely
+    /// after, and creates a new user. The wallet stays in the groups that it was put into. Durable before the
+    /// answer.
     ///
     /// [`WalletUnlinked`]: countersign_domain::grant::RevocationReason::WalletUnlinked
     async fn unlink_wallet(&self, command: UnlinkWallet) -> Result<WalletUnlinked, StoreError>;

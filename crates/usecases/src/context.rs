@@ -1,12 +1,15 @@
 //! What every use-case works with: the ports and the operator's policy.
 
+pub mod blocks;
 pub mod clients;
 pub mod remembered_access;
 pub mod resources;
+mod secret_uses;
 
 use std::fmt;
 use std::sync::Arc;
 
+use countersign_domain::admission::AccessRule;
 use countersign_domain::challenge::TextKey;
 use countersign_domain::client::Client;
 use countersign_domain::client_assertion::AssertionAudience;
@@ -21,6 +24,7 @@ use countersign_ports::{
     Clock, DirectStorage, Entropy, Fetcher, JwsReader, Mailer, TokenSigner, WalletVerifier,
 };
 
+use blocks::Blocks;
 use clients::Clients;
 use remembered_access::RememberedAccess;
 use resources::Resources;
@@ -62,12 +66,14 @@ use resources::Resources;
 /// ```
 #[derive(Clone)]
 pub struct Context {
-    /// Stores everything that lasts, except the clients and the resources.
+    /// Stores everything that lasts, except the clients, the resources and the blocks.
     pub storage: Arc<dyn DirectStorage>,
     /// The clients.
     pub clients: Clients,
     /// The resources that the operator declared at the terminal.
     pub resources: Resources,
+    /// The blocks.
+    pub blocks: Blocks,
     /// The access tokens that were presented recently, for [`Context::find_access`].
     pub access: Arc<RememberedAccess>,
     /// Verifies wallet signatures.
@@ -90,14 +96,19 @@ pub struct Context {
     pub policy: Policy,
 }
 
-/// What the operator's commands about clients and resources need: the part of a [`Context`] without keys, network and mail
-/// server.
+/// What the operator's commands need: the part of a [`Context`] without keys, network and mail server.
 #[derive(Clone, Copy)]
 pub struct Management<'a> {
+    /// Stores everything that lasts, except the clients and the blocks.
+    pub storage: &'a dyn DirectStorage,
     /// The clients.
     pub clients: &'a Clients,
     /// The resources that the operator declared at the terminal.
     pub resources: &'a Resources,
+    /// The blocks.
+    pub blocks: &'a Blocks,
+    /// Recognizes the addresses that operators write. No signature is verified, so no chain is asked.
+    pub wallets: &'a dyn WalletVerifier,
     /// Checks the keys that a client registers.
     pub jws: &'a dyn JwsReader,
     /// The time of day, and a monotonic clock.
@@ -106,6 +117,17 @@ pub struct Management<'a> {
     pub entropy: &'a dyn Entropy,
     /// What the operator decided.
     pub policy: &'a Policy,
+}
+
+/// What it takes to tell clients that somebody's sign-in ended.
+#[derive(Clone, Copy)]
+pub struct Notifier<'a> {
+    /// Knows the clients and the issuer.
+    pub management: Management<'a>,
+    /// Signs the logout tokens.
+    pub signer: &'a dyn TokenSigner,
+    /// Posts them.
+    pub fetcher: &'a dyn Fetcher,
 }
 
 /// The keys by which the server recognizes what it issued: one for each purpose.
@@ -126,6 +148,8 @@ pub struct Policy {
     pub public_url: PublicUrl,
     /// How long things live.
     pub lifetimes: Lifetimes,
+    /// The rule of clients that have none of their own.
+    pub default_access: AccessRule,
     /// The resources that tokens are issued for, and for which clients.
     pub resources: ResourceRules,
     /// Are clients accepted that did not register, but are described by a document of their own?
@@ -139,16 +163,24 @@ pub struct Policy {
 }
 
 impl Context {
-    /// The part that managing clients needs.
+    /// The part that managing clients and people needs.
     pub fn management(&self) -> Management<'_> {
         Management {
+            storage: &*self.storage,
             clients: &self.clients,
             resources: &self.resources,
+            blocks: &self.blocks,
+            wallets: &*self.wallets,
             jws: &*self.jws,
             clock: &*self.clock,
             entropy: &*self.entropy,
             policy: &self.policy,
         }
+    }
+
+    /// The part that telling clients needs.
+    pub fn notifier(&self) -> Notifier<'_> {
+        Notifier { management: self.management(), signer: &*self.signer, fetcher: &*self.fetcher }
     }
 }
 
@@ -170,6 +202,12 @@ impl Policy {
 impl fmt::Debug for Management<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Management").field("policy", &self.policy).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Notifier<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Notifier").field("management", &self.management).finish_non_exhaustive()
     }
 }
 

@@ -11,6 +11,7 @@ pub mod account;
 pub mod clients;
 pub mod context;
 pub mod error;
+pub mod people;
 pub mod sign_in;
 pub mod steps;
 pub mod tokens;
@@ -18,7 +19,7 @@ pub mod upkeep;
 
 pub use clients::authenticate_client::AuthenticateClientError;
 pub use clients::client_document::{DocumentRejected, FindClientError};
-pub use context::{Context, ContextKeys, Management, Policy};
+pub use context::{Context, ContextKeys, Management, Notifier, Policy};
 pub use error::Refuse;
 pub use steps::mint_tokens::{MintError, TokenAnswer};
 pub use steps::prove_key::ProveKeyError;

@@ -1,5 +1,6 @@
 //! Steps that use-cases share. Nobody asks for one by itself.
 
+pub mod admit;
 pub mod answer;
 pub mod file_email;
 pub mod login;

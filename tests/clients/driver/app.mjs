@@ -31,7 +31,7 @@ export function command(file) {
   if (file.endsWith(".mjs")) return ["node", [`${here}${file}`]];
   if (file.endsWith(".py")) return [`${here}.venv/bin/python`, [`${here}${file}`]];
   if (file.endsWith(".sh")) return ["bash", [`${here}${file}`]];
-  return [`${here}../../target/clients/debug/${file.replace(/\.rs$/, "")}`, []];
+  return [`${here}../../target/clients/debug/${file.replace(/^.*\/|\.rs$/g, "")}`, []];
 }
 
 export class App {

@@ -46,10 +46,11 @@ export const basic = (id, secret) => `Basic ${Buffer.from(`${id}:${secret}`).toS
 /** A user's browser at one server. */
 export class Person {
   #cookies = new Map();
-  #wallet = Wallet.createRandom();
+  #wallet;
 
-  constructor(site) {
+  constructor(site, wallet = Wallet.createRandom()) {
     this.site = site;
+    this.#wallet = wallet;
   }
 
   async fetch(url, options = {}) {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use countersign_domain::group::GroupName;
 use countersign_domain::id::{SessionId, TokenId, UserId};
 use countersign_domain::id_token::{ACR, AMR, IdTokenClaims, IdTokenRead, LogoutClaims};
 use countersign_domain::key_thumbprint::KeyThumbprint;
@@ -21,6 +22,8 @@ pub(super) struct AccessPayload<'a> {
     jti: String,
     auth_time: i64,
     scope: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    groups: Option<Vec<&'a str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cnf: Option<Confirmation<'a>>,
 }
@@ -55,6 +58,7 @@ impl<'a> AccessPayload<'a> {
             jti: claims.id.to_string(),
             auth_time: claims.authenticated_at.unix_timestamp(),
             scope: claims.scope.to_string(),
+            groups: claims.groups.as_deref().map(names),
             cnf: claims.key.map(|key| Confirmation { jkt: key.to_string().into() }),
         }
     }
@@ -91,6 +95,8 @@ pub(super) struct IdPayload<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     wallets: Option<&'a [String]>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    groups: Option<Vec<&'a str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     wallet_proof: Option<Proof<'a>>,
 }
 
@@ -124,9 +130,14 @@ impl<'a> IdPayload<'a> {
             wallet_address: &user.wallet_address,
             wallet_account: &user.wallet_account,
             wallets: user.wallets.as_deref(),
+            groups: user.groups.as_deref().map(names),
             wallet_proof: proof.map(|proof| Proof { text: &proof.text, signature: &proof.signature }),
         }
     }
+}
+
+fn names(groups: &[GroupName]) -> Vec<&str> {
+    groups.iter().map(GroupName::as_str).collect()
 }
 
 /// OpenID Connect Back-Channel Logout section 2.4.

@@ -30,6 +30,7 @@ fn claims() -> AccessClaims {
         subject: Subject::Person(UserId::random([7; 16])),
         client: ClientId::at(NOW, [1; 10]).to_string(),
         scope: ScopeSet::of(&[Scope::OpenId, Scope::Email]),
+        groups: None,
         authenticated_at: NOW - Duration::minutes(2),
         issued_at: NOW,
         expires_at: NOW + Duration::hours(1),

@@ -2,6 +2,7 @@
 
 use countersign_domain::grant::RevocationReason;
 use countersign_ports::DeleteAccount;
+use countersign_ports::wallet_store::chain_of_old_wallet;
 use diesel::prelude::*;
 use diesel::sql_types::{Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
@@ -22,7 +23,8 @@ pub(crate) fn delete_account(connection: &mut PgConnection, command: &DeleteAcco
         let id = user.as_uuid();
         // Each is a statement of its own, so that it sees what the operations wrote for which the ones before
         // it waited.
-        DeleteWallets { user: id }.execute(connection)?;
+        DeleteMemberships { user: id }.execute(connection)?;
+        DeleteWallets { user: id, ethereum: chain_of_old_wallet("eip155") }.execute(connection)?;
         DeleteConsents { user: id }.execute(connection)?;
         DeleteOfEarlierRelease { user: id }.execute(connection)?;
         end_sessions(connection, user).map_err(Undone::Failed)?;
@@ -34,8 +36,27 @@ pub(crate) fn delete_account(connection: &mut PgConnection, command: &DeleteAcco
 }
 
 statement! {
-    /// Waits for current logins with the wallets and makes later ones wait: each login locks its wallet.
-    DeleteWallets { user: Uuid as SqlUuid } = "DELETE FROM wallets WHERE user_id = :user"
+    /// In the order of their keys, because groups may be deleted at the same time.
+    DeleteMemberships { user: Uuid as SqlUuid } = "\
+        WITH theirs AS MATERIALIZED ( \
+          SELECT group_name FROM group_users WHERE user_id = :user ORDER BY group_name FOR UPDATE \
+        ) \
+        DELETE FROM group_users USING theirs \
+        WHERE user_id = :user AND group_users.group_name = theirs.group_name"
+}
+
+statement! {
+    /// Waits for current logins with the wallets and makes later ones wait: each login locks its wallet. The
+    /// wallets of a blocked user are blocked from now on. Where a chain is missing, it is that of an old
+    /// wallet.
+    DeleteWallets { user: Uuid as SqlUuid, ethereum: String as Text } = "\
+        WITH gone AS (DELETE FROM wallets WHERE user_id = :user RETURNING family, address, chain) \
+        INSERT INTO blocked_wallets (family, address, chain, blocked_at, reason) \
+        SELECT family, address, COALESCE(chain, CASE family WHEN 'eip155' THEN :ethereum ELSE family END), \
+          blocked_at, reason \
+        FROM gone CROSS JOIN blocked_users WHERE user_id = :user \
+        ORDER BY family COLLATE \"C\", address COLLATE \"C\" \
+        ON CONFLICT (family, address) DO NOTHING"
 }
 
 statement! {

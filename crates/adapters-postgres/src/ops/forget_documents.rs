@@ -47,6 +47,7 @@ statement! {
     /// locked.
     DeleteUnused { clients: Vec<Uuid> as Array<SqlUuid> } = "\
         DELETE FROM clients WHERE id = ANY(:clients) AND resources = '' \
+        AND access_rule IS NULL AND released_groups = '' \
         AND NOT EXISTS (SELECT FROM signed_consents WHERE client_id = clients.id) \
         AND NOT EXISTS (SELECT FROM consents WHERE client_id = clients.id) \
         AND NOT EXISTS (SELECT FROM grants WHERE client_id = clients.id)"

@@ -56,6 +56,8 @@ statement! {
         AND NOT EXISTS (SELECT FROM grants WHERE user_id = users.id AND revoked_at IS NOT NULL) \
         AND NOT EXISTS (SELECT FROM login_sessions WHERE user_id = users.id) \
         AND NOT EXISTS (SELECT FROM emails WHERE user_id = users.id) \
+        AND NOT EXISTS (SELECT FROM group_users WHERE user_id = users.id) \
+        AND NOT EXISTS (SELECT FROM blocked_users WHERE user_id = users.id) \
         AND (SELECT count(*) FROM wallets WHERE user_id = users.id) = 1"
 }
 

@@ -7,6 +7,7 @@ use diesel::sql_types::{Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
+use super::read_blocks::are_blocked;
 use super::transaction::{Undone, all_or_nothing};
 use super::wallets::{lock_user_of, owner_of, spend};
 use crate::error::OpResult;
@@ -22,6 +23,9 @@ pub(crate) fn link_wallet(connection: &mut PgConnection, command: &LinkWallet) -
         let Some(user) = lock_user_of(connection, &command.signer, command.begun_at)? else {
             return Ok(WalletLinked::SignerUnknown);
         };
+        if let (true, _) | (_, true) = are_blocked(connection, user, &command.signer, &command.wallet)? {
+            return Ok(WalletLinked::Blocked);
+        }
         let insert = InsertWallet {
             family: &command.wallet.family,
             address: &command.wallet.address,

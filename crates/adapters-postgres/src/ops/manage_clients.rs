@@ -3,19 +3,34 @@
 use countersign_domain::client::Client;
 use countersign_domain::id::ClientId;
 use diesel::prelude::*;
-use diesel::sql_types::Uuid as SqlUuid;
+use diesel::sql_types::{Binary, Uuid as SqlUuid};
 use uuid::Uuid;
 
 use super::transaction::all_or_nothing;
 use crate::error::OpResult;
 use crate::rows::client::ClientRow;
-use crate::schema::clients;
+use crate::schema::{client_secrets, clients};
 use crate::statement::statement;
 
+/// Replaces everything but the id, the time of creation, the opened resources and the secrets. Returns whether
+/// the client existed.
 pub(crate) fn update_client(connection: &mut PgConnection, client: &Client) -> OpResult<bool> {
     let row = ClientRow::from(client.clone());
-    let updated = diesel::update(clients::table.find(row.id)).set(&row).execute(connection)?;
-    Ok(updated == 1)
+    let id = row.id;
+    all_or_nothing(connection, |connection| {
+        let updated = diesel::update(clients::table.find(id)).set(&row).execute(connection)?;
+        match row.secret_hash.as_deref() {
+            Some(hash) => {
+                FirstSecret { id, hash }.execute(connection)?;
+            }
+            None => {
+                NoSecrets { id }.execute(connection)?;
+                diesel::delete(client_secrets::table.filter(client_secrets::client_id.eq(id)))
+                    .execute(connection)?;
+            }
+        }
+        Ok(updated == 1)
+    })
 }
 
 pub(crate) fn delete_client(connection: &mut PgConnection, id: ClientId) -> OpResult<bool> {
@@ -29,6 +44,21 @@ pub(crate) fn delete_client(connection: &mut PgConnection, id: ClientId) -> OpRe
         // A statement of its own: it sees the grants of the logins that the one before waited for.
         Ok(DeleteClient { id: id.as_uuid() }.execute(connection)? == 1)
     })
+}
+
+statement! {
+    /// A client that had another way to authenticate.
+    FirstSecret<'a> {
+        id: Uuid as SqlUuid,
+        hash: &'a [u8] as Binary,
+    } = "UPDATE clients SET secret_hash = :hash WHERE id = :id AND secret_hash IS NULL"
+}
+
+statement! {
+    /// A client that has another way to authenticate now.
+    NoSecrets { id: Uuid as SqlUuid } = "\
+        UPDATE clients SET secret_hash = NULL, old_secret_hash = NULL, old_secret_expires_at = NULL \
+        WHERE id = :id AND secret_hash IS NOT NULL"
 }
 
 statement! {

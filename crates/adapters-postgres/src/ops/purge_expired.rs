@@ -20,7 +20,7 @@ statement! {
     /// keeps its grant, and two purges at once do not wait for each other. A grant that is due for review but
     /// has been extended since only gets a new time of review. When a redeemed grant is deleted, its user is
     /// marked as known. For that the user is locked first; where somebody else has that lock, the grant is
-    /// skipped, too.
+    /// skipped, too. Of a client whose old secret has ended, that secret alone is deleted.
     Purge {
         before: OffsetDateTime as Timestamptz,
         pushed_before: OffsetDateTime as Timestamptz,
@@ -59,6 +59,9 @@ statement! {
         ), old_devices AS MATERIALIZED ( \
           SELECT id FROM device_requests WHERE forget_after < :before \
           ORDER BY forget_after, id LIMIT :limit FOR UPDATE SKIP LOCKED \
+        ), old_secrets AS MATERIALIZED ( \
+          SELECT id, old_secret_hash FROM clients WHERE old_secret_expires_at < :before \
+          ORDER BY old_secret_expires_at, id LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED \
         ), reviewed_grants AS ( \
           UPDATE grants SET review_at = due_grants.forget_after FROM due_grants \
           WHERE grants.id = due_grants.id AND due_grants.forget_after >= :before \
@@ -86,16 +89,24 @@ statement! {
         ), gone_devices AS ( \
           DELETE FROM device_requests USING old_devices WHERE device_requests.id = old_devices.id \
           RETURNING device_requests.id \
+        ), gone_secrets AS ( \
+          UPDATE clients SET old_secret_hash = NULL, old_secret_expires_at = NULL FROM old_secrets \
+          WHERE clients.id = old_secrets.id RETURNING clients.id \
+        ), gone_records AS ( \
+          DELETE FROM client_secrets USING old_secrets \
+          WHERE client_secrets.client_id = old_secrets.id AND client_secrets.hash = old_secrets.old_secret_hash \
         ) \
         SELECT (SELECT count(*) FROM gone_grants) + (SELECT count(*) FROM gone_tokens) \
             + (SELECT count(*) FROM gone_spent) + (SELECT count(*) FROM gone_proofs) \
             + (SELECT count(*) FROM gone_sessions) \
-            + (SELECT count(*) FROM gone_pushed) + (SELECT count(*) FROM gone_devices), \
+            + (SELECT count(*) FROM gone_pushed) + (SELECT count(*) FROM gone_devices) \
+            + (SELECT count(*) FROM gone_secrets), \
           EXISTS (SELECT FROM grants WHERE review_at < :before OFFSET :limit) \
           OR EXISTS (SELECT FROM tokens WHERE forget_after < :before OFFSET :limit) \
           OR EXISTS (SELECT FROM spent_challenges WHERE forget_after < :before OFFSET :limit) \
           OR EXISTS (SELECT FROM spent_proofs WHERE forget_after < :before OFFSET :limit) \
           OR EXISTS (SELECT FROM login_sessions WHERE expires_at < :before OFFSET :limit) \
           OR EXISTS (SELECT FROM pushed_requests WHERE expires_at < :pushed_before OFFSET :limit) \
-          OR EXISTS (SELECT FROM device_requests WHERE forget_after < :before OFFSET :limit)"
+          OR EXISTS (SELECT FROM device_requests WHERE forget_after < :before OFFSET :limit) \
+          OR EXISTS (SELECT FROM clients WHERE old_secret_expires_at < :before OFFSET :limit)"
 }

@@ -62,7 +62,7 @@ pub(crate) fn find_account(connection: &mut PgConnection, user: UserId) -> OpRes
     })
 }
 
-fn consents_of(connection: &mut PgConnection, user: UserId) -> OpResult<Vec<Consent>> {
+pub(crate) fn consents_of(connection: &mut PgConnection, user: UserId) -> OpResult<Vec<Consent>> {
     let rows = signed_consents::table
         .filter(signed_consents::user_id.eq(user.as_uuid()))
         .select(ConsentRow::as_select())
@@ -73,7 +73,7 @@ fn consents_of(connection: &mut PgConnection, user: UserId) -> OpResult<Vec<Cons
     Ok(consents)
 }
 
-fn sessions_of(connection: &mut PgConnection, user: UserId) -> OpResult<Vec<LoginSession>> {
+pub(crate) fn sessions_of(connection: &mut PgConnection, user: UserId) -> OpResult<Vec<LoginSession>> {
     let rows = login_sessions::table
         .filter(login_sessions::user_id.eq(user.as_uuid()))
         .order((login_sessions::last_used_at.desc(), login_sessions::id))

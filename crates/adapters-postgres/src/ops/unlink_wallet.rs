@@ -8,6 +8,7 @@ use diesel::sql_types::{BigInt, Bool, Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
+use super::read_blocks::are_blocked;
 use super::transaction::{Undone, all_or_nothing};
 use super::wallets::{lock_user_of, spend};
 use crate::error::OpResult;
@@ -27,9 +28,17 @@ pub(crate) fn unlink_wallet(
         let Some(user) = lock_user_of(connection, &command.signer, command.begun_at)? else {
             return Ok(WalletUnlinked::SignerUnknown);
         };
+        let (is_user_blocked, is_wallet_blocked) =
+            are_blocked(connection, user, &command.signer, &command.wallet)?;
+        if is_user_blocked {
+            return Ok(WalletUnlinked::Blocked);
+        }
         let (wallets, is_theirs): (i64, bool) = Holdings { user, family, address }.get_result(connection)?;
         if !is_theirs {
             return Ok(WalletUnlinked::NotTheirs);
+        }
+        if is_wallet_blocked {
+            return Ok(WalletUnlinked::Blocked);
         }
         if wallets == 1 {
             return Ok(WalletUnlinked::LastWallet);

@@ -7,6 +7,7 @@ use diesel::sql_types::{Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
+use super::transaction::{Undone, all_or_nothing};
 use crate::error::OpResult;
 use crate::statement::statement;
 
@@ -44,6 +45,28 @@ pub(crate) fn lock_user_of(
     let Some(user) = lock.get_result::<Uuid>(connection).optional()? else { return Ok(None) };
     let owner = owner_since(connection, signer, begun_at)?;
     Ok(owner.filter(|owner| *owner == user))
+}
+
+/// Carries out a transaction under the lock of the user whom a wallet belongs to, if it belongs to anyone. If
+/// the wallet changed hands while this waited for the lock, it begins again with the user who has it now.
+pub(crate) fn under_lock_of_owner<T>(
+    connection: &mut PgConnection,
+    wallet: &WalletAccount,
+    mut steps: impl FnMut(&mut PgConnection, Option<Uuid>) -> OpResult<T>,
+) -> OpResult<T> {
+    loop {
+        let done = all_or_nothing(connection, |connection| {
+            let lock = LockOwner { family: &wallet.family, address: &wallet.address };
+            let locked = lock.get_result::<Uuid>(connection).optional()?;
+            if owner_of(connection, wallet)? != locked {
+                return Err(Undone::Refused(None));
+            }
+            steps(connection, locked).map(Some).map_err(Undone::Failed)
+        })?;
+        if let Some(outcome) = done {
+            return Ok(outcome);
+        }
+    }
 }
 
 /// Spends a challenge. Returns whether it was not spent before.
@@ -86,6 +109,13 @@ statement! {
 
 statement! {
     LockUserById { user: Uuid as SqlUuid } -> SqlUuid = "SELECT id FROM users WHERE id = :user FOR UPDATE"
+}
+
+statement! {
+    /// The same for the user of a wallet.
+    LockOwner<'a> { family: &'a str as Text, address: &'a str as Text } -> SqlUuid = "\
+        SELECT users.id FROM wallets JOIN users ON users.id = wallets.user_id \
+        WHERE family = :family AND address = :address FOR UPDATE OF users"
 }
 
 statement! {

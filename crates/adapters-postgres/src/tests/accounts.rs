@@ -9,7 +9,7 @@ use countersign_conformance::fixtures;
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    CompleteLogin, ContinueSession, LinkWallet, NewSession, SessionContinued, StoreError,
+    Blocked, CompleteLogin, ContinueSession, LinkWallet, Member, NewSession, SessionContinued, StoreError,
 };
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -18,12 +18,16 @@ use diesel::sql_query;
 use super::{count, migrated};
 use crate::connection::ConnectionUrl;
 use crate::error::OpResult;
+use crate::ops::change_members::add_member;
 use crate::ops::complete_login::complete_login;
 use crate::ops::continue_session::continue_session;
 use crate::ops::delete_account::delete_account;
+use crate::ops::end_access::end_access;
 use crate::ops::end_session::{end_session, end_sessions};
 use crate::ops::link_wallet::link_wallet;
 use crate::ops::manage_clients::delete_client;
+use crate::ops::manage_groups::{create_group, delete_group};
+use crate::ops::put_block::put_block;
 use crate::ops::put_email::put_email;
 use crate::ops::read_account::{consents_at, find_account, find_email, find_session};
 use crate::ops::revoke_consent::revoke_consent;
@@ -42,6 +46,7 @@ const STRAY_CONSENTS: &str = "signed_consents WHERE NOT EXISTS (SELECT FROM gran
 /// Whatever is left of a user who does not exist.
 const STRAY_ROWS: &str = "(SELECT user_id FROM wallets UNION ALL SELECT user_id FROM signed_consents \
     UNION ALL SELECT user_id FROM login_sessions UNION ALL SELECT user_id FROM emails \
+    UNION ALL SELECT user_id FROM group_users UNION ALL SELECT user_id FROM blocked_users \
     UNION ALL SELECT user_id FROM grants WHERE revoked_at IS NULL) AS rows \
     WHERE user_id NOT IN (SELECT id FROM users)";
 
@@ -51,7 +56,8 @@ const LINGER: &str = "\
       PERFORM pg_sleep(random() * 0.004); RETURN COALESCE(NEW, OLD); \
     END $$; \
     DO $$ DECLARE name text; BEGIN \
-      FOREACH name IN ARRAY ARRAY['wallets', 'signed_consents', 'login_sessions', 'grants'] LOOP \
+      FOREACH name IN ARRAY ARRAY['group_users', 'wallets', 'blocked_users', 'blocked_wallets', \
+        'signed_consents', 'login_sessions', 'grants'] LOOP \
         EXECUTE format('CREATE TRIGGER linger BEFORE INSERT OR UPDATE OR DELETE ON %I \
           FOR EACH ROW EXECUTE FUNCTION linger()', name); \
       END LOOP; \
@@ -235,6 +241,57 @@ fn an_account_that_is_deleted_while_everything_else_happens_leaves_nothing_behin
     }
 }
 
+/// The block of the wallet with this address.
+const BLOCKS: &str = "blocked_wallets WHERE address";
+
+#[test]
+fn blocking_and_groups_wait_in_the_same_order_as_everything_else() {
+    let (mut crowd, mut connection) = lingering();
+    for round in 0..ROUNDS {
+        let (login, session) = signed_in(&mut connection);
+        let wallet = linked(&mut connection, &login.account);
+        let names = [fixtures::group_name(), fixtures::group_name()];
+        let member = Member::User(session.user);
+        for name in &names {
+            create_group(&mut connection, &fixtures::create_group(name)).unwrap();
+            add_member(&mut connection, &fixtures::add_member(name, &member)).unwrap();
+        }
+        let join = fixtures::add_member(&names[1], &member);
+        let (block_user, block_wallet) =
+            (fixtures::block_user(session.user), fixtures::block_wallet(&wallet));
+        let (end_user, end_wallet) = (
+            fixtures::end_access(&Blocked::User(session.user)),
+            fixtures::end_access(&Blocked::Wallet(wallet.clone())),
+        );
+        let unlink = fixtures::unlink_wallet(&login.account, &wallet);
+        let (next, other) = (again(&login), fixtures::remembered_login_of(wallet.clone()));
+        let proceed = fixtures::continue_session(&session, login.client);
+        let all = [
+            step(|connection| delete_account(connection, &fixtures::delete_account(session.user))),
+            step(|connection| put_block(connection, &block_user)),
+            step(|connection| put_block(connection, &block_wallet)),
+            step(|connection| end_access(connection, &end_user)),
+            step(|connection| end_access(connection, &end_wallet)),
+            step(|connection| unlink_wallet(connection, &unlink)),
+            step(|connection| delete_group(connection, &names[0])),
+            step(|connection| delete_group(connection, &names[1])),
+            step(|connection| add_member(connection, &join)),
+            step(|connection| complete_login(connection, &next)),
+            step(|connection| complete_login(connection, &other)),
+            step(|connection| continue_session(connection, &proceed)),
+        ];
+        // Every other round the account stays.
+        crowd.at_once(if round % 2 == 0 { &all } else { &all[1..] });
+        assert_eq!(count(&mut connection, STRAY_ROWS), 0);
+        assert_eq!(count(&mut connection, "group_users"), 0);
+        assert_eq!(count(&mut connection, &format!("{BLOCKS} = '{}'", wallet.address)), 1);
+        // The account was blocked before it was deleted, or was gone, and then nobody is blocked by it.
+        let blocked = count(&mut connection, &format!("{BLOCKS} = '{}'", login.account.address));
+        let is_user = count(&mut connection, &format!("blocked_users WHERE user_id = '{}'", session.user));
+        assert!(blocked + is_user <= 1 && (round % 2 == 0 || is_user == 1), "{blocked} {is_user}");
+    }
+}
+
 #[test]
 fn the_wallet_that_is_unlinked_takes_its_sessions_and_what_they_led_to_with_it() {
     let (mut crowd, mut connection) = lingering();
@@ -275,7 +332,7 @@ fn rows_of_an_account_that_cannot_be_are_reported_with_their_place() {
     let statement = "UPDATE emails SET confirmation_expires_at = NULL";
     let error = told(&mut connection, statement, |connection| find_email(connection, user));
     assert_eq!(error, format!("stored emails {user} has an impossible confirmation_expires_at"));
-    for scopes in [64, 256, -1] {
+    for scopes in [128, 256, -1] {
         let statement = format!("UPDATE signed_consents SET scopes = {scopes}");
         let error = told(&mut connection, &statement, |connection| consents_at(connection, user, client));
         assert_eq!(error, format!("stored signed_consents {user} {client} has an impossible scopes"));

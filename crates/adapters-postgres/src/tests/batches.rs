@@ -5,6 +5,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use countersign_domain::id::TokenId;
+use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
     CompleteLogin, KnownAccess, LoginCompleted, Redeemed, ReplayStore, RevokeGrant, RevokeToken, Revoked,
     RotateRefresh, Rotated, SpendProof, StoreError,
@@ -21,6 +22,7 @@ use crate::error::OpResult;
 use crate::options::PgOptions;
 use crate::store::PgStorage;
 use crate::together::read::{FindAccess, FindClient, FindGrant, FindRefresh, LivesOn};
+use crate::together::standing::{AnythingBlocked, FindGroups, FindStanding};
 use countersign_conformance::fixtures;
 use countersign_ports::RedeemCode;
 use countersign_test_postgres::Cluster;
@@ -39,6 +41,7 @@ pub(super) fn every_operation_together(connection: &mut PgConnection, with_optio
         login.session = login.session.take().filter(|_| with_options);
         login.nonce = login.nonce.take().filter(|_| with_options);
     }
+    let accounts = logins.each_ref().map(|login| login.account.clone());
     let redeems = logins.each_ref().map(|login| fixtures::redeem_code(login.id));
     let rotates = redeems.each_ref().map(|redeem| fixtures::rotate_refresh(&redeem.token));
     let tokens = rotates.each_ref().map(|rotate| fixtures::revoke_token(&rotate.token));
@@ -71,6 +74,15 @@ pub(super) fn every_operation_together(connection: &mut PgConnection, with_optio
     let access = FindAccess(first).alone(connection).unwrap().unwrap();
     let known = KnownAccess::from(&access);
     assert_eq!(together(connection, &[LivesOn(known), LivesOn(known)]), [Some(false); 2]);
+    let wallets = logins_of(&accounts);
+    let users = together(connection, &wallets).into_iter().flatten().filter_map(|standing| standing.user);
+    let users: Vec<FindGroups> = users.map(FindGroups).collect();
+    assert_eq!(together(connection, &users), vec![Some(Vec::new()); 2]);
+    assert_eq!(together(connection, &[AnythingBlocked, AnythingBlocked]), [Some(false); 2]);
+}
+
+fn logins_of(accounts: &[WalletAccount]) -> Vec<FindStanding> {
+    accounts.iter().cloned().map(FindStanding).collect()
 }
 
 /// Signs in and returns the command that redeems the code.

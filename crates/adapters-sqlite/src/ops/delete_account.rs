@@ -2,16 +2,19 @@
 
 use countersign_domain::grant::RevocationReason;
 use countersign_ports::DeleteAccount;
+use countersign_ports::wallet_store::chain_of_old_wallet;
 use diesel::prelude::*;
+use diesel::sql_types::{Binary, Text};
 
 use super::remove_email::{RemoveEmail, remove_email};
 use super::sessions;
 use crate::error::SqliteError;
 use crate::rows::field::micros;
 use crate::schema::{consents, grants, signed_consents, users, wallets};
+use crate::statement::statement;
 
 /// Live grants are found by the index `grants_by_user`. They stay, as spent challenges, and no longer name a
-/// wallet.
+/// wallet. The user leaves groups, and a block of the user is deleted, by their foreign keys.
 pub(crate) fn delete_account(
     connection: &mut SqliteConnection,
     command: &DeleteAccount,
@@ -32,7 +35,23 @@ pub(crate) fn delete_account(
     diesel::delete(consents::table.filter(consents::user_id.eq(id))).execute(connection)?;
     sessions::end_of_user(connection, id)?;
     remove_email(connection, &RemoveEmail { user: command.user })?;
+    BlockWallets { user: id, ethereum: chain_of_old_wallet("eip155") }.execute(connection)?;
     diesel::delete(wallets::table.filter(wallets::user_id.eq(id))).execute(connection)?;
     let deleted = diesel::delete(users::table.find(id)).execute(connection)?;
     Ok(deleted == 1)
+}
+
+statement! {
+    /// The wallets of a blocked user are blocked from now on. Where a chain is missing, it is that of an old
+    /// wallet.
+    BlockWallets<'a> {
+        user: &'a [u8] as Binary,
+        ethereum: String as Text,
+    } = "\
+        INSERT INTO blocked_wallets (family, address, chain, blocked_at, reason) \
+        SELECT family, address, coalesce(chain, CASE family WHEN 'eip155' THEN :ethereum ELSE family END), \
+        blocked_at, reason \
+        FROM blocked_users AS blocked CROSS JOIN wallets ON wallets.user_id = blocked.user_id \
+        WHERE blocked.user_id = :user \
+        ON CONFLICT (family, address) DO NOTHING"
 }

@@ -39,7 +39,7 @@ statement! {
     DeleteUnused<'a> {
         id: &'a [u8] as Binary,
     } = "\
-        DELETE FROM clients WHERE id = :id AND resources = '' \
+        DELETE FROM clients WHERE id = :id AND resources = '' AND access_rule IS NULL AND released_groups = '' \
         AND NOT EXISTS (SELECT 1 FROM signed_consents WHERE client_id = :id) \
         AND NOT EXISTS (SELECT 1 FROM consents WHERE client_id = :id) \
         AND NOT EXISTS (SELECT 1 FROM grants WHERE client_id = :id)"

@@ -59,6 +59,8 @@ statement! {
         OR EXISTS (SELECT 1 FROM grants WHERE user_id = (SELECT id FROM asked) AND revoked_at IS NOT NULL) \
         OR EXISTS (SELECT 1 FROM login_sessions WHERE user_id = :id) \
         OR EXISTS (SELECT 1 FROM emails WHERE user_id = :id) \
+        OR EXISTS (SELECT 1 FROM group_users WHERE user_id = :id) \
+        OR EXISTS (SELECT 1 FROM blocked_users WHERE user_id = :id) \
         OR (SELECT count(*) FROM wallets WHERE user_id = :id) > 1"
 }
 

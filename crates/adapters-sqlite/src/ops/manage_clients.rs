@@ -3,18 +3,30 @@
 use countersign_domain::client::Client;
 use countersign_domain::id::ClientId;
 use diesel::prelude::*;
+use diesel::sql_types::Binary;
 
 use crate::error::SqliteError;
 use crate::rows::client::ClientRow;
-use crate::schema::{clients, consents, grants, signed_consents};
+use crate::schema::{client_secrets, clients, consents, grants, signed_consents};
+use crate::statement::statement;
 
-/// Replaces everything but the id, the time of creation and the opened resources. Returns whether the client
-/// existed.
+/// Replaces everything but the id, the time of creation, the secrets and what the operator decided. Returns
+/// whether the client existed.
 pub(crate) fn update_client(connection: &mut SqliteConnection, client: &Client) -> Result<bool, SqliteError> {
     let id = client.id.as_uuid();
-    let updated = diesel::update(clients::table.find(id.as_bytes().as_slice()))
-        .set(ClientRow::from(client.clone()))
-        .execute(connection)?;
+    let id = id.as_bytes().as_slice();
+    let row = ClientRow::from(client.clone());
+    let updated = diesel::update(clients::table.find(id)).set(&row).execute(connection)?;
+    match row.secret_hash.as_deref() {
+        Some(hash) => {
+            FirstSecret { id, hash }.execute(connection)?;
+        }
+        None => {
+            NoSecrets { id }.execute(connection)?;
+            diesel::delete(client_secrets::table.filter(client_secrets::client_id.eq(id)))
+                .execute(connection)?;
+        }
+    }
     Ok(updated == 1)
 }
 
@@ -28,4 +40,21 @@ pub(crate) fn delete_client(connection: &mut SqliteConnection, id: &ClientId) ->
     diesel::delete(consents::table.filter(consents::client_id.eq(id))).execute(connection)?;
     let deleted = diesel::delete(clients::table.find(id)).execute(connection)?;
     Ok(deleted == 1)
+}
+
+statement! {
+    /// A client that had another way to authenticate.
+    FirstSecret<'a> {
+        id: &'a [u8] as Binary,
+        hash: &'a [u8] as Binary,
+    } = "UPDATE clients SET secret_hash = :hash WHERE id = :id AND secret_hash IS NULL"
+}
+
+statement! {
+    /// A client that has another way to authenticate now.
+    NoSecrets<'a> {
+        id: &'a [u8] as Binary,
+    } = "\
+        UPDATE clients SET secret_hash = NULL, old_secret_hash = NULL, old_secret_expires_at = NULL \
+        WHERE id = :id AND secret_hash IS NOT NULL"
 }

@@ -8,12 +8,12 @@ use diesel::sql_types::{BigInt, Bool};
 use crate::error::SqliteError;
 use crate::rows::field::micros;
 use crate::schema::{
-    device_requests, grants, login_sessions, pushed_requests, spent_challenges, spent_proofs, tokens,
+    clients, device_requests, grants, login_sessions, pushed_requests, spent_challenges, spent_proofs, tokens,
 };
 use crate::statement::statement;
 
-/// Deletes grants, tokens, spent challenges, spent proofs, login sessions and both kinds of requests, the
-/// oldest first, each up to the limit. A grant that is due for review but has been extended since only gets a
+/// Deletes grants, tokens, spent challenges, spent proofs, login sessions, both kinds of requests and old
+/// secrets of clients, the oldest first, each up to the limit. A grant that is due for review but has been extended since only gets a
 /// new time of review.
 pub(crate) fn purge_expired(
     connection: &mut SqliteConnection,
@@ -29,6 +29,9 @@ pub(crate) fn purge_expired(
         + PurgeSessions { before, limit }.execute(connection)?
         + PurgePushed { before: pushed_before, limit }.execute(connection)?
         + PurgeDevices { before, limit }.execute(connection)?;
+    // Before the secrets, which tell them apart.
+    ForgetSecrets { before, limit }.execute(connection)?;
+    let rows = rows + PurgeSecrets { before, limit }.execute(connection)?;
     ReviewGrants { before, limit }.execute(connection)?;
     PurgeLiving { before, limit }.execute(connection)?;
     let old_grants = grants::table.filter(grants::review_at.lt(before));
@@ -37,6 +40,7 @@ pub(crate) fn purge_expired(
     let old_proofs = spent_proofs::table.filter(spent_proofs::forget_after.lt(before));
     let old_sessions = login_sessions::table.filter(login_sessions::expires_at.lt(before));
     let old_pushed = pushed_requests::table.filter(pushed_requests::expires_at.lt(pushed_before));
+    let old_secrets = clients::table.filter(clients::old_secret_expires_at.lt(before));
     let old_devices = device_requests::table.filter(device_requests::forget_after.lt(before));
     let more = diesel::select(exists(old_grants)).get_result(connection)?
         || diesel::select(exists(old_tokens)).get_result(connection)?
@@ -45,6 +49,7 @@ pub(crate) fn purge_expired(
         || diesel::select(exists(old_sessions)).get_result(connection)?
         || diesel::select(exists(old_pushed)).get_result(connection)?
         || diesel::select(exists(old_devices)).get_result(connection)?
+        || diesel::select(exists(old_secrets)).get_result(connection)?
         || OldestLivingIsOld { before }.get_result(connection)?;
     Ok(Purged { rows: u64::try_from(rows).unwrap_or(u64::MAX), more })
 }
@@ -137,4 +142,24 @@ statement! {
     } = "\
         DELETE FROM device_requests WHERE id IN \
         (SELECT id FROM device_requests WHERE forget_after < :before ORDER BY forget_after LIMIT :limit)"
+}
+
+statement! {
+    /// What operators were told about these secrets. The rows are not counted.
+    ForgetSecrets {
+        before: i64 as BigInt,
+        limit: i64 as BigInt,
+    } = "\
+        DELETE FROM client_secrets WHERE (client_id, hash) IN \
+        (SELECT id, old_secret_hash FROM clients WHERE old_secret_expires_at < :before \
+        ORDER BY old_secret_expires_at, id LIMIT :limit)"
+}
+
+statement! {
+    PurgeSecrets {
+        before: i64 as BigInt,
+        limit: i64 as BigInt,
+    } = "\
+        UPDATE clients SET old_secret_hash = NULL, old_secret_expires_at = NULL WHERE id IN \
+        (SELECT id FROM clients WHERE old_secret_expires_at < :before ORDER BY old_secret_expires_at, id LIMIT :limit)"
 }

@@ -79,7 +79,10 @@ pub(crate) fn find_account(
     })
 }
 
-fn consents_of(connection: &mut SqliteConnection, user_id: &[u8]) -> Result<Vec<Consent>, SqliteError> {
+pub(crate) fn consents_of(
+    connection: &mut SqliteConnection,
+    user_id: &[u8],
+) -> Result<Vec<Consent>, SqliteError> {
     let rows = signed_consents::table
         .filter(signed_consents::user_id.eq(user_id))
         .select(ConsentRow::as_select())
@@ -90,7 +93,10 @@ fn consents_of(connection: &mut SqliteConnection, user_id: &[u8]) -> Result<Vec<
     Ok(consents)
 }
 
-fn sessions_of(connection: &mut SqliteConnection, user_id: &[u8]) -> Result<Vec<LoginSession>, SqliteError> {
+pub(crate) fn sessions_of(
+    connection: &mut SqliteConnection,
+    user_id: &[u8],
+) -> Result<Vec<LoginSession>, SqliteError> {
     let rows = login_sessions::table
         .filter(login_sessions::user_id.eq(user_id))
         .order((login_sessions::last_used_at.desc(), login_sessions::id))

@@ -5,13 +5,15 @@ use countersign_ports::{UnlinkWallet, WalletUnlinked};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Text};
 
+use super::read_blocks::are_blocked;
 use super::{sessions, wallets};
 use crate::error::SqliteError;
 use crate::rows::field::{Row, micros};
 use crate::schema;
 use crate::statement::statement;
 
-/// Guards: the challenge is not spent, the signer has a user, the wallet is theirs and not their last. The
+/// Guards: the challenge is not spent, the signer has a user, none of them is blocked, the wallet is theirs and
+/// not their last. The
 /// challenge is spent before the rest is judged. A refusal does not roll back, so it stays spent (F-17). The
 /// single writer keeps the guards true until the commit.
 pub(crate) fn unlink_wallet(
@@ -27,8 +29,16 @@ pub(crate) fn unlink_wallet(
     };
     let at = Row { table: "wallets", key: command.signer.address.as_bytes() };
     let user = at.id("user_id", &user_id)?;
+    let (is_user_blocked, is_wallet_blocked) =
+        are_blocked(connection, &user_id, &command.signer, &command.wallet)?;
+    if is_user_blocked {
+        return Ok(WalletUnlinked::Blocked);
+    }
     if wallets::owner_of(connection, &command.wallet)?.as_ref() != Some(&user_id) {
         return Ok(WalletUnlinked::NotTheirs);
+    }
+    if is_wallet_blocked {
+        return Ok(WalletUnlinked::Blocked);
     }
     let theirs = schema::wallets::table.filter(schema::wallets::user_id.eq(&user_id));
     let count: i64 = theirs.count().get_result(connection)?;

@@ -1,8 +1,10 @@
 //! Rows of `clients`.
 
+use countersign_domain::admission::{AccessRule, ClientAccess, Release};
 use countersign_domain::client::{
     AuthenticationMethod, Client, ClientAuthentication, ClientMetadata, ClientOrigin, DisplayMetadata,
 };
+use countersign_domain::client_secrets::{ClientSecrets, OldSecret};
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::redirect_uri::RedirectUri;
 use diesel::prelude::*;
@@ -14,8 +16,8 @@ use crate::schema::clients;
 use crate::statement::row;
 
 row! {
-    /// A row of `clients`. An update writes everything but the key, the time of creation and the opened
-    /// resources.
+    /// A row of `clients`. An update writes everything but the key, the time of creation, the secrets, and what
+    /// the operator decided: the opened resources and whom the client lets in.
     #[derive(Queryable, Selectable, AsChangeset)]
     #[diesel(table_name = clients, treat_none_as_null = true)]
     #[diesel(check_for_backend(diesel::sqlite::Sqlite))]
@@ -25,6 +27,8 @@ row! {
         created_at: i64 as BigInt,
         origin: String as Text,
         auth_method: String as Text,
+        /// Changed by operations of their own, like the other two columns about secrets.
+        #[diesel(skip_update)]
         secret_hash: Option<Vec<u8>> as Nullable<Binary>,
         registration_token_hash: Vec<u8> as Binary,
         name: String as Text,
@@ -49,23 +53,33 @@ row! {
         /// Changed by an operation of its own.
         #[diesel(skip_update)]
         resources: String as Text,
+        /// So is this.
+        #[diesel(skip_update)]
+        access_rule: Option<String> as Nullable<Text>,
+        #[diesel(skip_update)]
+        released_groups: String as Text,
+        #[diesel(skip_update)]
+        old_secret_hash: Option<Vec<u8>> as Nullable<Binary>,
+        #[diesel(skip_update)]
+        old_secret_expires_at: Option<i64> as Nullable<BigInt>,
     }
 }
 
 impl From<Client> for ClientRow {
     fn from(client: Client) -> Self {
         let auth_method = client.authentication.method().to_owned();
-        let secret_hash = match client.authentication {
-            ClientAuthentication::Secret { hash, .. } => Some(hash.as_bytes().to_vec()),
+        let secrets = match client.authentication {
+            ClientAuthentication::Secret { secrets, .. } => Some(secrets),
             ClientAuthentication::Keys | ClientAuthentication::Public => None,
         };
+        let old = secrets.and_then(|secrets| secrets.old);
         let ClientMetadata { name, redirect_uris, scopes, grant_types, display, .. } = client.metadata;
         Self {
             id: client.id.as_uuid().as_bytes().to_vec(),
             created_at: micros(client.created_at),
             origin: client.origin.name().to_owned(),
             auth_method,
-            secret_hash,
+            secret_hash: secrets.map(|secrets| secrets.current.as_bytes().to_vec()),
             registration_token_hash: client.registration_token.as_bytes().to_vec(),
             name,
             redirect_uris: lines(redirect_uris.iter().map(RedirectUri::as_str)),
@@ -87,6 +101,10 @@ impl From<Client> for ClientRow {
             requires_pushed_requests: client.metadata.requires_pushed_requests,
             requires_bound_tokens: client.metadata.requires_bound_tokens,
             resources: lines(client.resources.iter().map(String::as_str)),
+            access_rule: client.access.rule.as_ref().map(ToString::to_string),
+            released_groups: client.access.release.to_string(),
+            old_secret_hash: old.map(|old| old.hash.as_bytes().to_vec()),
+            old_secret_expires_at: old.map(|old| micros(old.expires_at)),
         }
     }
 }
@@ -98,9 +116,18 @@ impl TryFrom<ClientRow> for Client {
         let at = Row { table: "clients", key: &row.id };
         let method =
             AuthenticationMethod::parse(&row.auth_method).ok_or_else(|| at.impossible("auth_method"))?;
+        let old = match (&row.old_secret_hash, row.old_secret_expires_at) {
+            (Some(hash), Some(expires_at)) => Some(OldSecret {
+                hash: at.hash("old_secret_hash", hash)?,
+                expires_at: at.time("old_secret_expires_at", expires_at)?,
+            }),
+            (None, None) => None,
+            (Some(_), None) | (None, Some(_)) => return Err(at.impossible("old_secret_expires_at")),
+        };
         let authentication = match (method, &row.secret_hash) {
             (AuthenticationMethod::Secret(method), Some(hash)) => {
-                ClientAuthentication::Secret { method, hash: at.hash("secret_hash", hash)? }
+                let secrets = ClientSecrets { current: at.hash("secret_hash", hash)?, old };
+                ClientAuthentication::Secret { method, secrets }
             }
             (AuthenticationMethod::PrivateKeyJwt, None) => ClientAuthentication::Keys,
             (AuthenticationMethod::None, None) => ClientAuthentication::Public,
@@ -112,11 +139,20 @@ impl TryFrom<ClientRow> for Client {
         let grant_types = from_lines(&row.grant_types)
             .map(|name| GrantType::parse(name).ok_or_else(|| at.impossible("grant_types")))
             .collect::<Result<_, _>>()?;
+        let rule = row.access_rule.as_deref().map(AccessRule::parse).transpose();
+        let release = match &*row.released_groups {
+            "" => Ok(Release::OfRule),
+            released => Release::parse(released),
+        };
         Ok(Self {
             id: at.id("id", &row.id)?,
             authentication,
             document: row.document,
             resources: from_lines(&row.resources).map(ToOwned::to_owned).collect(),
+            access: ClientAccess {
+                rule: rule.map_err(|_| at.impossible("access_rule"))?,
+                release: release.map_err(|_| at.impossible("released_groups"))?,
+            },
             origin: ClientOrigin::parse(&row.origin).ok_or_else(|| at.impossible("origin"))?,
             registration_token: at.hash("registration_token_hash", &row.registration_token_hash)?,
             created_at: at.time("created_at", row.created_at)?,

@@ -132,7 +132,7 @@ mod tests {
         assert!(ROW.id::<GrantId>("id", &[1, 2, 3]).is_err());
         assert!(ROW.hash("code_hash", &[0; 31]).is_err());
         assert!(ROW.scope("scope", "profile \"root\"").is_err());
-        for bits in [-1, 64, 256 + 1, (1 << 32) + 1] {
+        for bits in [-1, 128, 256 + 1, (1 << 32) + 1] {
             assert!(ROW.scope_bits("scopes", bits, "").is_err(), "{bits}");
         }
         assert!(ROW.scope_bits("scopes", 1, "photos.read a\"b").is_err());

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use clap::builder::PossibleValuesParser;
 use countersign_domain::client::AuthenticationMethod;
+use countersign_domain::client_secrets::KeepOld;
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 
@@ -28,14 +29,15 @@ pub(crate) enum ClientCommand {
         #[command(flatten)]
         output: OutputChoice,
     },
-    /// Show all fields of one client. With `--output json`, `create` and `update` can read them.
+    /// Show all fields of one client, and when its secrets were made and last used. With `--output json`,
+    /// `create` and `update` can read the fields.
     Show {
         /// The client's id.
         client_id: String,
         #[command(flatten)]
         output: OutputChoice,
     },
-    /// Change the named fields of a client. Its id and its secret stay, and so does every field that is not
+    /// Change the named fields of a client. Its id and its secrets stay, and so does every field that is not
     /// named.
     #[command(after_help = UPDATE_EXAMPLES)]
     Update {
@@ -44,10 +46,16 @@ pub(crate) enum ClientCommand {
         #[command(flatten)]
         output: OutputChoice,
     },
-    /// Give a client a new secret; the old one stops working at once.
+    /// Give a client a new secret; the old one stops working at once, unless you keep it for a while.
+    #[command(after_help = ROTATE_EXAMPLES)]
     RotateSecret {
         /// The client's id.
         client_id: String,
+        /// Let the old secret work for so many seconds more, at most 7776000 (90 days). A client has two secrets
+        /// at most: one that was kept before ends at once.
+        #[arg(long, value_name = "SECONDS", default_value_t = 0, hide_default_value = true)]
+        #[arg(value_parser = clap::value_parser!(u32).range(..=i64::from(KeepOld::LONGEST)))]
+        keep_old: u32,
         #[command(flatten)]
         output: OutputChoice,
     },
@@ -108,6 +116,15 @@ Examples:
   countersign client update 01a1fd8c-… --from-file client.json
 
 A running server uses the new values from the moment the command ends.";
+
+/// The examples in the help of `client rotate-secret`.
+const ROTATE_EXAMPLES: &str = "\
+Examples:
+  countersign client rotate-secret 01a1fd8c-…                       # the old secret is no longer a secret
+  countersign client rotate-secret 01a1fd8c-… --keep-old 86400      # a day to hand out the new one
+  countersign client show 01a1fd8c-…                                # is the old one still in use?
+
+A running server knows the new secret from the moment the command ends.";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct NewClient {
@@ -215,7 +232,8 @@ pub(crate) struct MetadataFlags {
     #[arg(long, value_name = "URI")]
     pub(crate) policy_uri: Option<String>,
     /// How to reach the client's owner, for example an e-mail address (repeatable).
-    #[arg(long)]
+    // Its id is not that of the setting `contact`.
+    #[arg(long = "contact", id = "client_contact", value_name = "CONTACT")]
     pub(crate) contact: Vec<String>,
     /// `web` or `native`.
     #[arg(long, value_name = "TYPE")]

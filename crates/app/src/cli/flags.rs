@@ -12,6 +12,9 @@ use crate::config::settings::{self, Spec};
 /// What every command on a database uses.
 const DATABASE: [&str; 4] = ["public_url", "database_url", "log", "log_format"];
 
+/// What reading an address uses: the families and chains that the server knows.
+const ADDRESSES: [&str; 3] = ["ethereum_rpc", "ethereum_rpc_private", "coins"];
+
 const HEADING: &str = "Settings (also as COUNTERSIGN_… in the environment, and in the settings file)";
 
 /// Adds the flags to the derived commands.
@@ -26,11 +29,36 @@ pub(super) fn with_settings(root: Command) -> Command {
         "serve" | "check-config" => all(command),
         "migrate" => with(command, &DATABASE, |flag| flag),
         "client" => with(command, &[&DATABASE[..], &["resources"]].concat(), |flag| flag.global(true)),
+        // What takes WHO reads addresses, and what ends access signs what clients are told.
+        "user" => of_people(
+            command,
+            &["show", "block", "unblock", "sign-out", "delete"],
+            &["block", "sign-out", "delete"],
+        ),
+        "wallet" => of_people(command, &["list", "block", "unblock"], &["block"]),
+        "group" => of_people(
+            with_these(command, &["default_access"], |flag| flag.global(true)),
+            &["show", "add", "remove"],
+            &[],
+        ),
+        "access" => with(command, &[&DATABASE[..], &["default_access"]].concat(), |flag| flag.global(true)),
         "key" => with(command, &DATABASE, |flag| flag.global(true))
             .mut_subcommand("rotate", |rotate| with_these(rotate, &["secret"], |flag| flag)),
         "challenge" => command.mut_subcommand("verify", |verify| with(verify, &["coins"], |flag| flag)),
         "openapi" => with(command, &["public_url"], |flag| flag),
         _ => command,
+    })
+}
+
+/// Adds the flags of a command about people: those of these verbs that read addresses, and those of these that
+/// sign.
+fn of_people(command: Command, reading: &[&str], signing: &[&str]) -> Command {
+    with(command, &DATABASE, |flag| flag.global(true)).mut_subcommands(|verb| {
+        let name = verb.get_name().to_owned();
+        let is_one_of = |verbs: &[&str]| verbs.contains(&name.as_str());
+        let addresses = if is_one_of(reading) { &ADDRESSES[..] } else { &[] };
+        let secret = if is_one_of(signing) { &["secret"][..] } else { &[] };
+        with_these(verb, &[addresses, secret].concat(), |flag| flag)
     })
 }
 
@@ -70,8 +98,8 @@ pub(crate) fn explain(mut error: clap::Error) -> clap::Error {
         _ => return error,
     };
     let text = if flag == "dev" {
-        "'countersign serve --dev' starts a server to try out, and 'countersign client' and 'countersign key' reach it with \
-         --dev"
+        "'countersign serve --dev' starts a server to try out, and the commands about clients, people and keys reach it \
+         with --dev"
             .to_owned()
     } else if settings::names().any(|name| name.replace('_', "-") == flag) {
         format!(
@@ -121,6 +149,23 @@ mod tests {
             shown.retain(|flag| !flag.starts_with("--resources"));
             assert_eq!(shown, database, "{verb}");
         }
+        let more = |words: &[&str]| {
+            let mut shown = shown(words);
+            assert!(
+                database.iter().all(|flag| shown.iter().any(|shown| shown == flag)),
+                "{words:?}: {shown:?}"
+            );
+            shown.retain(|flag| !database.contains(&flag.as_str()));
+            shown
+        };
+        let addresses = ["--ethereum-rpc", "--ethereum-rpc-file", "--ethereum-rpc-private", "--coins"];
+        assert_eq!(more(&["user", "list"]), [""; 0]);
+        assert_eq!(more(&["user", "show"]), addresses);
+        for verb in [["user", "block"], ["user", "sign-out"], ["user", "delete"], ["wallet", "block"]] {
+            assert_eq!(more(&verb), [&["--secret-file"], &addresses[..]].concat(), "{verb:?}");
+        }
+        assert_eq!(more(&["group", "list"]), ["--default-access"]);
+        assert_eq!(more(&["access", "set"]), ["--default-access"]);
         assert_eq!(shown(&["openapi"]), ["--config", "--public-url"]);
         assert_eq!(shown(&["demo-wallet", "sign"]), Vec::<String>::new());
         assert!(

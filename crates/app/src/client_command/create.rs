@@ -12,12 +12,13 @@ use countersign_usecases::clients::register_client::{
 };
 
 use super::fields::{self, Fields};
-use super::{file, note, note_introspection, refused, store};
+use super::{file, note_introspection, refused, store};
 use crate::applications::{self, Application, Configuration, Values};
 use crate::change_log::{self, ClientChange};
 use crate::cli::{NewClient, Output};
 use crate::client_output;
 use crate::failure::Failure;
+use crate::terminal::note;
 
 /// Registers a client: what the application or the file says, and over it what the flags say.
 pub(super) async fn create(

@@ -56,6 +56,8 @@ pub(crate) fn shown(client: &Client) -> Vec<(&'static str, Option<Value>)> {
         resources,
         registration_token: _,
         created_at,
+        // `access show` shows it.
+        access: _,
     } = client;
     let ClientMetadata {
         name,
@@ -232,7 +234,7 @@ pub(crate) fn of_flags(
 }
 
 /// The time as clients are shown it.
-fn iso8601(time: OffsetDateTime) -> String {
+pub(crate) fn iso8601(time: OffsetDateTime) -> String {
     time.format(&Rfc3339).unwrap_or_else(|_| time.to_string())
 }
 

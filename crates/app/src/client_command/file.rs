@@ -6,11 +6,11 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::fields::{CLEARABLE, Fields, OTHERS, as_text, as_texts, is_field, take};
-use super::note;
 use crate::failure::Failure;
+use crate::terminal::note;
 
 /// What the server says of a client that is there. A file can hold it, and it registers nothing.
-const OURS: [&str; 11] = [
+const OURS: [&str; 12] = [
     "client_id",
     "client_id_issued_at",
     "client_secret_expires_at",
@@ -18,6 +18,7 @@ const OURS: [&str; 11] = [
     "registered_by",
     "document",
     "resources",
+    "secrets",
     "registration_access_token",
     "registration_client_uri",
     "backchannel_logout_session_required",

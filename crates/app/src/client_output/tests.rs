@@ -1,5 +1,6 @@
 use countersign_conformance::fixtures;
 use countersign_domain::client::{ClientMetadata, DisplayMetadata};
+use countersign_domain::readable::is_hidden;
 
 use super::*;
 

@@ -7,7 +7,10 @@ use std::path::PathBuf;
 
 use countersign_adapters_crypto::{Coin, OperatorSecret, RpcUrl, WalletRouter};
 use countersign_adapters_smtp::{Sender, SmtpUrl};
+use countersign_domain::admission::{AccessRule, AccessRuleRejected};
 use countersign_domain::client_assertion::AssertionAudience;
+use countersign_domain::contact::Contact;
+use countersign_domain::group::GroupNameRejected;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::resource::{DeclaredResource, OpenTo};
 use countersign_domain::secret::Secret;
@@ -58,6 +61,20 @@ pub(super) fn registration_token(text: &str) -> Result<Secret, String> {
         return Err("it contains a character that a bearer token may not contain".to_owned());
     }
     Ok(Secret::new(text))
+}
+
+/// Whether there are such groups is not known here: a group may be created later.
+pub(super) fn access_rule(text: &str) -> Result<AccessRule, String> {
+    AccessRule::parse(text).map_err(|rejected| match rejected {
+        AccessRuleRejected::Unknown(_) => "no such rule".to_owned(),
+        AccessRuleRejected::Group(GroupNameRejected { given }) => {
+            format!("{given:?} cannot be the name of a group")
+        }
+    })
+}
+
+pub(super) fn contact(text: &str) -> Result<Contact, String> {
+    Contact::parse(text).map_err(|rejected| rejected.to_string())
 }
 
 pub(super) fn seconds<const LEAST: i64, const MOST: i64>(text: &str) -> Result<Duration, String> {

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use countersign_adapters_crypto::{Coin, OperatorSecret, RpcUrl};
 use countersign_adapters_smtp::{Sender, SmtpUrl};
+use countersign_domain::admission::AccessRule;
 use countersign_domain::client_assertion::AssertionAudience;
+use countersign_domain::contact::Contact;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::resource::DeclaredResource;
 use countersign_domain::secret::Secret;
@@ -28,13 +30,15 @@ pub(crate) const CONFIG_DOC: &str =
     "The settings file; without this, `countersign.toml` in the working directory, if it exists";
 
 /// All settings, in the order in which people read about them.
-pub(crate) static ALL: [&Spec; 36] = [
+pub(crate) static ALL: [&Spec; 38] = [
     &BIND.spec,
     &PUBLIC_URL.spec,
     &DATABASE_URL.spec,
     &SECRET.spec,
     &REGISTRATION.spec,
     &REGISTRATION_TOKEN.spec,
+    &DEFAULT_ACCESS.spec,
+    &CONTACT.spec,
     &ACCESS_TOKEN_TTL.spec,
     &REFRESH_TOKEN_TTL.spec,
     &CODE_TTL.spec,
@@ -177,6 +181,33 @@ const fn lifetime(
     let preset = Preset::Text(preset);
     Setting { spec: Spec { name, file_key: None, doc, takes, preset, privacy: Privacy::Public }, parse }
 }
+
+pub(crate) static DEFAULT_ACCESS: Setting<AccessRule> = Setting {
+    spec: Spec {
+        name: "default_access",
+        file_key: None,
+        doc: "Who can sign in to a client that has no rule of its own: `everyone`, `nobody`, or members of one \
+              of the groups in `groups:staff,friends`. `countersign access set` gives a client a rule of its own. \
+              Whoever is blocked never comes in.",
+        takes: "everyone, nobody, or groups: and the names of groups with commas between them",
+        preset: Preset::Text("everyone"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::access_rule,
+};
+
+pub(crate) static CONTACT: Setting<Contact> = Setting {
+    spec: Spec {
+        name: "contact",
+        file_key: None,
+        doc: "Whom people can ask who are not let in: a mail address, or the https address of a page. Everyone \
+              who signs in can see it.",
+        takes: "a mail address such as help@example.com, or an https address",
+        preset: Preset::Absent("none"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::contact,
+};
 
 pub(crate) static ACCESS_TOKEN_TTL: Setting<Duration> = lifetime(
     "access_token_ttl",

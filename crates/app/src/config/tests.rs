@@ -96,11 +96,25 @@ fn without_settings_the_defaults_of_the_contract_hold() {
     assert_eq!(config.database_url.expose(), "sqlite://data/countersign.db");
     assert_eq!(config.lifetimes, Lifetimes::default());
     assert_eq!(config.registration, RegistrationMode::Open);
+    assert_eq!((config.default_access, config.contact), (AccessRule::Everyone, None));
     assert!(config.rate_limit && config.trusted_proxies.is_empty() && config.workers > 0);
     assert!(config.secret.is_none() && config.template_directory.is_none());
     assert!(config.mail.is_none() && !config.synthetic_email && config.playground && !config.dev);
     assert_eq!((config.log.as_str(), config.log_format), ("info", LogFormat::Auto));
     assert_eq!(config.log_addresses, LogAddresses::Network);
+}
+
+#[test]
+fn who_comes_in_by_default_and_whom_the_others_ask_can_be_said() {
+    let config = start()
+        .variable("COUNTERSIGN_DEFAULT_ACCESS", "groups:staff,eu:sales")
+        .variable("COUNTERSIGN_CONTACT", "help@example.com")
+        .config();
+    assert_eq!(config.default_access.to_string(), "groups:eu:sales,staff");
+    assert_eq!(config.contact.map(|contact| contact.link()), Some("mailto:help@example.com".to_owned()));
+    let config = start().file("contact = 'https://example.com/help'\ndefault_access = 'nobody'\n").config();
+    assert_eq!(config.default_access, AccessRule::Nobody);
+    assert_eq!(config.contact.map(|contact| contact.link()), Some("https://example.com/help".to_owned()));
 }
 
 #[test]

@@ -4,15 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_adapters_crypto::JosekitSigner;
-use countersign_metrics::{Source, WriterFigures};
+use countersign_metrics::{SecretFigures, Source, WriterFigures};
 use countersign_ports::Clock;
+use countersign_usecases::context::clients::{Clients, UseCounts};
 
 use crate::wiring::ReadWriter;
 
-/// The keys and the storage, as the metrics report them.
+/// The keys, the clients and the storage, as the metrics report them.
 pub(super) struct Known {
     pub(super) signer: Arc<JosekitSigner>,
     pub(super) clock: Arc<dyn Clock>,
+    pub(super) clients: Clients,
     pub(super) writer: Option<ReadWriter>,
 }
 
@@ -23,6 +25,11 @@ impl Source for Known {
         // If the clock was set back, a key could seem to start in the future; its age is then 0.
         let age = |active_from| Duration::try_from(now - active_from).unwrap_or_default();
         since.map(|(algorithm, active_from)| (algorithm.name(), age(active_from))).collect()
+    }
+
+    fn secret_uses(&self) -> SecretFigures {
+        let UseCounts { current, old } = self.clients.uses();
+        SecretFigures { current, old }
     }
 
     fn writer(&self) -> Option<WriterFigures> {

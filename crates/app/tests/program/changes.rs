@@ -22,9 +22,10 @@ fn every_change_of_a_client_is_logged_with_its_id_and_who_made_it() {
     let client: Value = serde_json::from_str(&created.out).unwrap();
     let id = client["client_id"].as_str().unwrap();
     let resource = "https://api.example.com";
-    let steps: [(&str, Ended); 5] = [
+    let steps: [(&str, Ended); 6] = [
         ("client registered", created),
         ("client got a new secret", run(&["client", "rotate-secret", id])),
+        ("client got a new secret", run(&["client", "rotate-secret", id, "--keep-old", "60"])),
         ("resources opened to client", run(&["client", "open-resource", id, resource])),
         ("resources closed to client", run(&["client", "close-resource", id, resource])),
         ("client deleted", run(&["client", "delete", id, "--yes"])),
@@ -39,6 +40,23 @@ fn every_change_of_a_client_is_logged_with_its_id_and_who_made_it() {
         assert!(
             !ended.err.contains("secret\":") && !ended.err.contains(&client["client_secret"].to_string())
         );
+    }
+}
+
+#[test]
+fn the_line_about_a_new_secret_says_until_when_the_old_one_works() {
+    let place = Place::with_database();
+    let create = ["client", "create", "--name", "Kiosk", "--redirect-uri", "http://127.0.0.1/cb"];
+    let id = place.json(&[&create[..], &["--output", "json"]].concat())["client_id"].clone();
+    for (keep_old, kept) in [("60", true), ("0", false)] {
+        let rotate = ["client", "rotate-secret", id.as_str().unwrap(), "--keep-old", keep_old];
+        let ended = place
+            .run_with(&[&rotate[..], &["--output", "json"]].concat(), &[("COUNTERSIGN_LOG_FORMAT", "json")]);
+        let answer: Value = serde_json::from_str(&ended.out).unwrap();
+        let line = lines(&ended).remove(0);
+        assert_eq!(line["old_secret.kept"], kept, "{line}");
+        assert_eq!(line.get("old_secret.expires_at"), answer.get("old_secret_expires_at"));
+        assert_eq!(line.get("old_secret.expires_at").is_some(), kept);
     }
 }
 

@@ -61,7 +61,9 @@ fn id(client: &Value) -> &str {
 /// What a registration says; the rest differs from client to client.
 fn registration(client: &Value) -> Value {
     let mut client = client.clone();
-    for name in ["client_id", "created_at", "client_secret", "registration_access_token", "changed"] {
+    for name in
+        ["client_id", "created_at", "client_secret", "registration_access_token", "secrets", "changed"]
+    {
         client.as_object_mut().unwrap().remove(name);
     }
     client

@@ -141,8 +141,12 @@ fn a_client_is_created_listed_shown_given_a_new_secret_and_deleted() {
     assert_eq!(shown["token_endpoint_auth_method"], "client_secret_basic");
     assert_eq!(shown["registered_by"], "operator");
     assert_eq!(shown["redirect_uris"].as_array().map(Vec::len), Some(2));
-    let listed = place.json(&["client", "list", "--output", "json"]);
-    assert_eq!(listed, Value::Array(vec![shown.clone()]));
+    let made =
+        serde_json::json!({"created_at": shown["created_at"], "expires_at": null, "last_used_at": null});
+    assert_eq!(shown["secrets"], Value::Array(vec![made]));
+    let mut listed = place.json(&["client", "list", "--output", "json"]);
+    listed[0]["secrets"] = shown["secrets"].clone();
+    assert_eq!(listed, Value::Array(vec![shown.clone()]), "the list leaves the secrets out");
     assert!(!shown.to_string().contains(secret) && shown.get("registration_access_token").is_none());
 
     let rotated = place.json(&["client", "rotate-secret", id, "--output", "json"]);
@@ -155,6 +159,41 @@ fn a_client_is_created_listed_shown_given_a_new_secret_and_deleted() {
     let gone = place.run(&["client", "show", id]);
     assert_eq!((gone.code, gone.told()), (1, &*format!("countersign: no client has the id {id}\n")));
     assert!(!place.path("data/countersign.db.secret").exists(), "the operator's commands need no secret");
+}
+
+#[test]
+fn an_old_secret_is_kept_for_ninety_days_at_most_and_people_are_told_until_when() {
+    let place = Place::with_database();
+    let create = ["client", "create", "--name", "Kiosk", "--redirect-uri", "http://127.0.0.1/cb"];
+    let id = place.json(&[&create[..], &["--output", "json"]].concat())["client_id"].clone();
+    let id = id.as_str().unwrap();
+    let rotate = |keep_old: &[&str]| place.run(&[&["client", "rotate-secret", id], keep_old].concat());
+    for bad in ["7776001", "-1", "1.5", "a day", ""] {
+        assert_eq!(rotate(&["--keep-old", bad]).code, 2, "{bad}");
+    }
+    let at_once = rotate(&[]).out;
+    assert!(
+        at_once.ends_with("The secret is shown only once: save it now. The old one no longer works.\n"),
+        "{at_once}"
+    );
+    let kept = rotate(&["--keep-old", "7776000"]).out;
+    let (_, until) = kept.split_once("The old one works until ").unwrap();
+    let until = until.trim_end().trim_end_matches('.');
+    let kept = rotate(&["--keep-old", "60"]).out;
+    let cut_short = format!("The one before that, kept until {until}, no longer works.\n");
+    assert!(kept.ends_with(&cut_short), "{kept}");
+    let shown = place.run(&["client", "show", id]).out;
+    let old = shown.lines().find(|line| line.starts_with("old_secret ")).unwrap();
+    assert!(
+        old.contains("  made ") && old.contains(", works until ") && old.ends_with(", never used"),
+        "{shown}"
+    );
+    let json = place.json(&["client", "show", id, "--output", "json"]);
+    assert_eq!(json["secrets"].as_array().map(Vec::len), Some(2), "{json}");
+    let ended = rotate(&["--keep-old", "0"]).out;
+    assert!(ended.contains("The old one no longer works.\nThe one before that, kept until "), "{ended}");
+    let shown = place.run(&["client", "show", id]).out;
+    assert!(shown.lines().any(|line| line.split_whitespace().eq(["old_secret", "-"])), "{shown}");
 }
 
 #[test]

@@ -117,6 +117,11 @@ fn commands_with_dev_work_on_the_trial_that_is_running() {
     assert!(created.err.starts_with(&line), "{}", created.err);
     assert!(run(&["client", "list", "--dev"]).out.contains("Kiosk"));
     assert_eq!(run(&["key", "rotate", "--dev"]).code, 0, "the secret of the trial is found");
+    assert_eq!(run(&["group", "create", "staff", "--dev"]).out, "created staff\n");
+    assert!(run(&["access", "set", "Kiosk", "groups:staff", "--dev"]).out.contains("groups:staff"));
+    for (noun, none) in [("user", "no users\n"), ("wallet", "no wallets\n")] {
+        assert_eq!(run(&[noun, "list", "--dev"]).out, none);
+    }
     assert!(!place.path("data").exists());
 
     let without = run(&["client", "list"]);

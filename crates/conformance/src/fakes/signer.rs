@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use countersign_domain::group::GroupName;
 use countersign_domain::id::{SessionId, TokenId, UserId};
 use countersign_domain::id_token::{ACR, AMR, IdTokenClaims, IdTokenRead, LogoutClaims};
 use countersign_domain::key_thumbprint::KeyThumbprint;
@@ -127,6 +128,7 @@ pub(crate) fn access_payload(claims: &AccessClaims) -> Value {
         "sub": claims.subject.to_string(),
         "client_id": claims.client,
         "scope": claims.scope.to_string(),
+        "groups": claims.groups.as_deref().map(names),
         "auth_time": claims.authenticated_at.unix_timestamp(),
         "iat": claims.issued_at.unix_timestamp(),
         "exp": claims.expires_at.unix_timestamp(),
@@ -159,8 +161,13 @@ pub(crate) fn id_payload(claims: &IdTokenClaims) -> Value {
         "wallet_address": user.wallet_address,
         "wallet_account": user.wallet_account,
         "wallets": user.wallets,
+        "groups": user.groups.as_deref().map(names),
         "wallet_proof": proof.map(|proof| json!({ "text": proof.text, "signature": proof.signature })),
     }))
+}
+
+fn names(groups: &[GroupName]) -> Vec<&str> {
+    groups.iter().map(GroupName::as_str).collect()
 }
 
 /// The claims of OpenID Connect Back-Channel Logout section 2.4.

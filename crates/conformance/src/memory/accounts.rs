@@ -7,6 +7,7 @@ use countersign_domain::consent::Consent;
 use countersign_domain::email::UserEmail;
 use countersign_domain::grant::{Holder, RevocationReason};
 use countersign_domain::id::{ClientId, UserId};
+use countersign_domain::login_session::LoginSession;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
     Account, AccountStore, ConfirmEmail, DeleteAccount, EmailConfirmed, EmailPut, PutEmail, RevokeConsent,
@@ -26,12 +27,7 @@ impl AccountStore for MemoryStorage {
     async fn find_account(&self, user: UserId) -> Result<Option<Account>, StoreError> {
         let tables = self.tables();
         let Some(created_at) = tables.users.get(&user).copied() else { return Ok(None) };
-        let theirs = tables.consents.iter().filter(|((of, ..), _)| *of == user);
-        let mut consents: Vec<_> = theirs.map(|(_, consent)| consent.clone()).collect();
-        consents.sort_by(Consent::last_used_first);
-        let theirs = tables.sessions.values().filter(|session| session.user == user);
-        let mut sessions: Vec<_> = theirs.cloned().collect();
-        sessions.sort_by_key(|session| (Reverse(session.last_used_at), session.id));
+        let (consents, sessions) = (tables.consents_of(user), tables.sessions_of(user));
         let email = tables.emails.get(&user).cloned();
         Ok(Some(Account { created_at, wallets: tables.wallets_of(user), consents, sessions, email }))
     }
@@ -110,7 +106,9 @@ impl AccountStore for MemoryStorage {
     async fn delete_account(&self, command: DeleteAccount) -> Result<bool, StoreError> {
         let DeleteAccount { user, now } = command;
         let mut tables = self.tables();
-        let Tables { users, untold, wallets, grants, consents, sessions, emails, .. } = &mut *tables;
+        tables.block_wallets_instead(user);
+        let Tables { users, untold, wallets, grants, consents, sessions, emails, group_users, .. } =
+            &mut *tables;
         wallets.retain(|_, wallet| wallet.user != user);
         let revocation = Revocation { at: now, reason: RevocationReason::AccountDeleted };
         for row in grants.values_mut().filter(|row| row.grant.holder.user() == Some(user)) {
@@ -123,7 +121,26 @@ impl AccountStore for MemoryStorage {
         consents.retain(|(of, ..), _| *of != user);
         sessions.retain(|_, session| session.user != user);
         emails.remove(&user);
+        group_users.retain(|(_, member), _| *member != user);
         untold.remove(&user);
         Ok(users.remove(&user).is_some())
+    }
+}
+
+impl Tables {
+    /// The consents of a user, most recently used first.
+    pub(super) fn consents_of(&self, user: UserId) -> Vec<Consent> {
+        let theirs = self.consents.iter().filter(|((of, ..), _)| *of == user);
+        let mut consents: Vec<_> = theirs.map(|(_, consent)| consent.clone()).collect();
+        consents.sort_by(Consent::last_used_first);
+        consents
+    }
+
+    /// The sessions of a user, most recently used first.
+    pub(super) fn sessions_of(&self, user: UserId) -> Vec<LoginSession> {
+        let theirs = self.sessions.values().filter(|session| session.user == user);
+        let mut sessions: Vec<_> = theirs.cloned().collect();
+        sessions.sort_by_key(|session| (Reverse(session.last_used_at), session.id));
+        sessions
     }
 }

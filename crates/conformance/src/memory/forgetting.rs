@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use countersign_domain::admission::ClientAccess;
+use countersign_domain::client::Client;
 use countersign_domain::id::{ClientId, UserId};
 use countersign_ports::{DocumentsForgotten, ForgetDocuments, ForgetUnused, Purged};
 use time::OffsetDateTime;
@@ -29,6 +31,8 @@ impl Tables {
             let is_kept = self.grants.values().any(|row| row.grant.holder.user() == Some(user))
                 || self.sessions.values().any(|session| session.user == user)
                 || self.emails.contains_key(&user)
+                || self.blocked_users.contains_key(&user)
+                || self.group_users.keys().any(|(_, member)| *member == user)
                 || self.wallets.values().filter(|wallet| wallet.user == user).count() > 1;
             if is_kept {
                 self.untold.insert(user, command.now);
@@ -51,8 +55,9 @@ impl Tables {
         let asked: Vec<ClientId> = described.take(count(command.limit)).map(|client| client.id).collect();
         let before = self.clients.len();
         for id in &asked {
-            let is_opened = self.clients.get(id).is_some_and(|client| !client.resources.is_empty());
-            let is_used = is_opened
+            let is_decided =
+                |client: &Client| !client.resources.is_empty() || client.access != ClientAccess::default();
+            let is_used = self.clients.get(id).is_some_and(is_decided)
                 || self.consents.keys().any(|(_, client, _)| client == id)
                 || self.grants.values().any(|row| row.grant.client == *id);
             if !is_used {

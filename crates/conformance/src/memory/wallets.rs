@@ -27,9 +27,14 @@ pub(super) fn key_of(account: &WalletAccount) -> WalletKey {
     (account.family.clone(), account.address.clone())
 }
 
+/// The wallet with this key, on this chain.
+pub(super) fn account_of((family, address): &WalletKey, chain: &str) -> WalletAccount {
+    WalletAccount { family: family.clone(), chain: chain.to_owned(), address: address.clone() }
+}
+
 impl Tables {
     /// The user of a wallet.
-    fn owner_of(&self, account: &WalletAccount) -> Option<UserId> {
+    pub(super) fn owner_of(&self, account: &WalletAccount) -> Option<UserId> {
         self.wallets.get(&key_of(account)).map(|wallet| wallet.user)
     }
 
@@ -43,12 +48,8 @@ impl Tables {
     pub(super) fn wallets_of(&self, user: UserId) -> Vec<LinkedWallet> {
         let theirs = self.wallets.iter().filter(|(_, wallet)| wallet.user == user);
         let mut wallets: Vec<_> = theirs
-            .map(|((family, address), wallet)| LinkedWallet {
-                account: WalletAccount {
-                    family: family.clone(),
-                    chain: wallet.chain.clone(),
-                    address: address.clone(),
-                },
+            .map(|(key, wallet)| LinkedWallet {
+                account: account_of(key, &wallet.chain),
                 linked_at: wallet.linked_at,
                 name: wallet.name.clone(),
             })
@@ -70,6 +71,9 @@ impl WalletStore for MemoryStorage {
         let Some(user) = tables.owner_since(&command.signer, command.begun_at) else {
             return Ok(WalletLinked::SignerUnknown);
         };
+        if tables.is_asker_blocked(user, &command.signer) || tables.is_wallet_blocked(&command.wallet) {
+            return Ok(WalletLinked::Blocked);
+        }
         match tables.owner_of(&command.wallet) {
             Some(owner) if owner == user => return Ok(WalletLinked::AlreadyTheirs { user }),
             Some(_) => return Ok(WalletLinked::BelongsToAnother),
@@ -90,8 +94,14 @@ impl WalletStore for MemoryStorage {
         let Some(user) = tables.owner_since(&command.signer, command.begun_at) else {
             return Ok(WalletUnlinked::SignerUnknown);
         };
+        if tables.is_asker_blocked(user, &command.signer) {
+            return Ok(WalletUnlinked::Blocked);
+        }
         if tables.owner_of(&command.wallet) != Some(user) {
             return Ok(WalletUnlinked::NotTheirs);
+        }
+        if tables.is_wallet_blocked(&command.wallet) {
+            return Ok(WalletUnlinked::Blocked);
         }
         if tables.wallets.values().filter(|wallet| wallet.user == user).count() == 1 {
             return Ok(WalletUnlinked::LastWallet);

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use countersign_domain::admission::{ClientAccess, Release};
 use countersign_domain::client::{Client, ClientAuthentication, ClientMetadata, ClientOrigin};
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::id::ClientId;
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_ports::{
-    ChangeResources, CompleteLogin, KnownAccess, LoginCompleted, Redeemed, RegisterClient, Registered,
-    ResourceChange, Rotated, Storage,
+    ChangeAccess, ChangeResources, CompleteLogin, KnownAccess, LoginCompleted, Redeemed, RegisterClient,
+    Registered, ResourceChange, Rotated, Storage,
 };
 use time::Duration;
 
@@ -51,7 +52,7 @@ pub async fn a_taken_client_id_changes_nothing(store: Arc<dyn Storage>) {
     assert_eq!(store.find_client(first.id).await.unwrap(), Some(first));
 }
 
-/// Every field changes, in both directions; id, `created_at` and the opened resources stay.
+/// Every field changes, in both directions; id, `created_at` and what the operator decided stay.
 pub async fn an_update_replaces_everything_but_id_and_birth(store: Arc<dyn Storage>) {
     let first = fixtures::client();
     let bystander = fixtures::client();
@@ -71,6 +72,7 @@ pub async fn an_update_replaces_everything_but_id_and_birth(store: Arc<dyn Stora
         origin: ClientOrigin::Operator,
         document: Some("https://other.example/client.json".to_owned()),
         resources: vec!["https://api.example".to_owned()],
+        access: ClientAccess { rule: Some(fixtures::rule("nobody")), release: Release::All },
         registration_token: fixtures::secret_hash(),
         created_at: first.created_at + Duration::days(1),
     };
@@ -79,7 +81,8 @@ pub async fn an_update_replaces_everything_but_id_and_birth(store: Arc<dyn Stora
     }
 
     assert!(store.update_client(changed.clone()).await.unwrap());
-    let stored = Client { created_at: first.created_at, resources: first.resources.clone(), ..changed };
+    let Client { created_at, resources, access, .. } = first.clone();
+    let stored = Client { created_at, resources, access, ..changed };
     assert_eq!(store.find_client(first.id).await.unwrap(), Some(stored));
 
     assert!(store.update_client(first.clone()).await.unwrap());
@@ -142,6 +145,75 @@ pub async fn resources_of_nobody_are_not_changed(store: Arc<dyn Storage>) {
     assert!(!store.change_resources(open(id, &["urn:a"])).await.unwrap());
     assert!(!store.change_resources(close(id, &["urn:a"])).await.unwrap());
     assert_eq!(store.find_client(id).await.unwrap(), None);
+}
+
+/// Whoever read the client before the operator decided about it, and updates it afterwards, changes nothing
+/// about whom it lets in and what it is told.
+pub async fn an_update_leaves_access_alone(store: Arc<dyn Storage>) {
+    let client = fixtures::client();
+    store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    let decided = ClientAccess { rule: Some(fixtures::rule("groups:a")), release: Release::All };
+    assert!(store.change_access(deciding(client.id, &decided)).await.unwrap());
+    for access in [ClientAccess::default(), ClientAccess { rule: None, ..decided.clone() }] {
+        assert!(store.update_client(Client { access, ..client.clone() }).await.unwrap());
+        assert_eq!(access_of(&*store, client.id).await, decided);
+    }
+    assert!(store.change_access(deciding(client.id, &ClientAccess::default())).await.unwrap());
+    assert!(store.update_client(Client { access: decided, ..client.clone() }).await.unwrap());
+    assert_eq!(store.find_client(client.id).await.unwrap(), Some(client));
+}
+
+/// The rule with each decision, and what the client is told with those that say it. Nothing else of the client
+/// changes, and no other client.
+pub async fn whom_a_client_lets_in_is_decided(store: Arc<dyn Storage>) {
+    let [client, bystander] = [fixtures::client(), fixtures::client()];
+    for client in [&client, &bystander] {
+        store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    }
+    let some = Release::parse("a,c").unwrap();
+    let decisions = [
+        (Some("nobody"), None, Release::OfRule),
+        (Some("groups:a,b"), Some(some.clone()), some.clone()),
+        (Some("groups:a,b"), Some(some.clone()), some.clone()),
+        (Some("everyone"), None, some.clone()),
+        (None, None, some),
+        (None, Some(Release::All), Release::All),
+        (Some("groups:c"), None, Release::All),
+        (Some("groups:c"), Some(Release::OfRule), Release::OfRule),
+        (None, None, Release::OfRule),
+    ];
+    for (rule, change, release) in decisions {
+        let rule = rule.map(fixtures::rule);
+        let command = ChangeAccess { client: client.id, rule: rule.clone(), release: change };
+        assert!(store.change_access(command).await.unwrap());
+        let expected = Client { access: ClientAccess { rule, release }, ..client.clone() };
+        assert_eq!(store.find_client(client.id).await.unwrap(), Some(expected));
+    }
+    assert_eq!(store.find_client(client.id).await.unwrap(), Some(client), "as it was at first");
+    assert_eq!(store.find_client(bystander.id).await.unwrap(), Some(bystander));
+}
+
+/// Deciding never creates a client, and the next client of the id begins anew.
+pub async fn access_of_nobody_is_not_decided(store: Arc<dyn Storage>) {
+    let client = fixtures::client();
+    let command = fixtures::change_access(client.id, fixtures::rule("nobody"));
+    assert!(!store.change_access(command.clone()).await.unwrap());
+    assert_eq!(store.find_client(client.id).await.unwrap(), None);
+    for _ in 0..2 {
+        store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+        assert_eq!(access_of(&*store, client.id).await, ClientAccess::default());
+        assert!(store.change_access(command.clone()).await.unwrap());
+        assert!(store.delete_client(client.id).await.unwrap());
+    }
+}
+
+fn deciding(client: ClientId, access: &ClientAccess) -> ChangeAccess {
+    ChangeAccess { client, rule: access.rule.clone(), release: Some(access.release.clone()) }
+}
+
+/// Whom a client lets in, and what it is told.
+pub(crate) async fn access_of(store: &dyn Storage, client: ClientId) -> ClientAccess {
+    store.find_client(client).await.unwrap().unwrap().access
 }
 
 /// The operator opens one resource each, while the client updates itself.

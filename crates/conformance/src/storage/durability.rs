@@ -4,10 +4,11 @@ use std::ops::AsyncFn;
 use std::sync::Arc;
 
 use countersign_domain::client::Client;
+use countersign_domain::group::{Group, GroupTitle};
 use countersign_domain::wallet_name::WalletName;
 use countersign_ports::{
-    EmailPut, KeyAdded, LoginCompleted, PurgeExpired, Redeemed, RegisterClient, Revoked, Rotated,
-    SessionContinued, SessionOpened, Storage, WalletLinked, WalletUnlinked,
+    CountedGroup, EmailPut, KeyAdded, LoginCompleted, Member, PurgeExpired, Redeemed, RegisterClient,
+    RetitleGroup, Revoked, Rotated, SessionContinued, SessionOpened, Storage, WalletLinked, WalletUnlinked,
 };
 use time::Duration;
 
@@ -42,6 +43,68 @@ pub async fn an_opened_resource_outlives_the_process(open: impl AsyncFn() -> Arc
     assert!(store.change_resources(clients::open(client.id, &["urn:a"])).await.unwrap());
     drop(store);
     assert_eq!(clients::opened(&*open().await, client.id).await, ["urn:a"]);
+}
+
+/// A decision about a client's people stays decided.
+pub async fn a_decision_about_access_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let client = fixtures::client();
+    let store = open().await;
+    store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    let command = fixtures::change_access(client.id, fixtures::rule("groups:a,b"));
+    assert!(store.change_access(command.clone()).await.unwrap());
+    drop(store);
+    assert_eq!(clients::access_of(&*open().await, client.id).await.rule, command.rule);
+}
+
+/// A group with its title and its members, and what was taken away again.
+pub async fn groups_and_members_outlive_the_process(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let store = open().await;
+    let login = steps::sign_in(&*store).await;
+    let [group, deleted] = [steps::group(&*store).await, steps::group(&*store).await];
+    let unseen = Member::Wallet(fixtures::wallet_account());
+    let members = [Member::User(login.new_user), unseen.clone(), Member::Wallet(login.account)];
+    for member in &members {
+        steps::add(&*store, &group, member).await;
+    }
+    assert!(store.remove_member(fixtures::remove_member(&group, &unseen)).await.unwrap());
+    assert!(store.delete_group(&deleted).await.unwrap());
+    let title = GroupTitle::parse("Staff").ok();
+    let command = RetitleGroup { group: group.clone(), title: title.clone() };
+    assert!(store.retitle_group(command).await.unwrap());
+    drop(store);
+    let store = open().await;
+    let expected = CountedGroup { group: Group { title, ..fixtures::group(&group) }, users: 1, wallets: 1 };
+    assert_eq!(store.list_groups(None, 10).await.unwrap(), [expected]);
+    let listed = store.list_members(&group, None, 10).await.unwrap();
+    let listed: Vec<_> = listed.into_iter().map(|listed| listed.member).collect();
+    assert_eq!(listed, [members[0].clone(), members[2].clone()]);
+}
+
+/// Whoever was blocked stays blocked, whoever was let in again stays in, and what ended stays ended.
+pub async fn a_block_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let store = open().await;
+    let [user, wallet, free] =
+        [steps::remember(&*store).await, steps::remember(&*store).await, steps::remember(&*store).await];
+    let blocks = [fixtures::block_user(user.0.new_user), fixtures::block_wallet(&wallet.0.account)];
+    let freed = fixtures::block_user(free.0.new_user);
+    for command in blocks.iter().chain([&freed]) {
+        steps::block(&*store, command.clone()).await;
+    }
+    assert!(store.remove_block(&freed.who).await.unwrap());
+    for command in &blocks {
+        let ended = store.end_access(fixtures::end_access(&command.who)).await.unwrap();
+        assert_eq!((ended.sessions, ended.grants), (1, 1));
+    }
+    drop(store);
+    let store = open().await;
+    for (login, session) in [user, wallet] {
+        let standing = steps::standing(&*store, &login.account).await;
+        assert_eq!(standing.block.as_ref(), Some(&blocks[0].block));
+        assert!(store.find_grant(login.id).await.unwrap().unwrap().revoked);
+        assert_eq!(store.find_session(session.id).await.unwrap(), None);
+    }
+    assert_eq!(steps::standing(&*store, &free.0.account).await.block, None);
+    assert_eq!(steps::session(&*store, free.1.id).await, free.1);
 }
 
 /// A deleted client does not come back.

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use countersign_domain::admission::Release;
 use countersign_domain::client::{Client, ClientOrigin};
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::id::{ClientId, UserId};
 use countersign_ports::{
-    CompleteLogin, DocumentsForgotten, EmailPut, ForgetDocuments, ForgetUnused, LoginCompleted, NewSession,
-    PurgeExpired, Purged, Redeemed, RegisterClient, Storage,
+    Blocked, ChangeAccess, CompleteLogin, DocumentsForgotten, EmailPut, ForgetDocuments, ForgetUnused,
+    LoginCompleted, Member, NewSession, PurgeExpired, Purged, Redeemed, RegisterClient, Storage,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -113,6 +114,32 @@ pub async fn users_with_a_session_an_address_or_two_wallets_are_not_forgotten(st
     assert!(is_there(&*store, with_wallets.new_user).await && is_there(&*store, remembered_user).await);
 }
 
+/// They are looked at again when that is over. What was done with their wallet alone keeps nobody, and outlives
+/// them.
+pub async fn users_in_a_group_and_blocked_ones_are_not_forgotten(store: Arc<dyn Storage>) {
+    let group = steps::group(&*store).await;
+    let [member, blocked, neither] =
+        [throw_away(&*store).await, throw_away(&*store).await, throw_away(&*store).await];
+    let membership = Member::User(member.new_user);
+    steps::add(&*store, &group, &membership).await;
+    steps::block(&*store, fixtures::block_user(blocked.new_user)).await;
+    steps::add(&*store, &group, &Member::Wallet(neither.account.clone())).await;
+    steps::block(&*store, fixtures::block_wallet(&neither.account)).await;
+
+    assert_eq!(forget(&*store, NOW + SECOND, 10).await, Purged { rows: 1, more: false });
+    assert!(is_there(&*store, member.new_user).await && is_there(&*store, blocked.new_user).await);
+    assert_eq!(store.groups_of(member.new_user).await.unwrap(), std::slice::from_ref(&group));
+    assert!(store.block_of_user(blocked.new_user).await.unwrap().is_some());
+    let standing = steps::standing(&*store, &neither.account).await;
+    assert!(standing.user.is_none() && standing.block.is_some() && standing.groups == [group.clone()]);
+
+    assert!(store.remove_member(fixtures::remove_member(&group, &membership)).await.unwrap());
+    assert!(store.remove_block(&Blocked::User(blocked.new_user)).await.unwrap());
+    assert_eq!(forget(&*store, NOW + SECOND, 10).await.rows, 0, "they have just been looked at");
+    assert_eq!(forget(&*store, NOW + WEEK, 10).await.rows, 2);
+    assert!(!is_there(&*store, member.new_user).await && !is_there(&*store, blocked.new_user).await);
+}
+
 /// Those who have waited longest are deleted first.
 pub async fn unused_users_are_forgotten_oldest_first_up_to_the_limit(store: Arc<dyn Storage>) {
     let mut users = Vec::new();
@@ -184,6 +211,29 @@ pub async fn f_07_a_document_that_nobody_uses_is_forgotten(store: Arc<dyn Storag
     assert_eq!(forget(&*store, NOW + WEEK, 10).await.rows, 1);
     assert_eq!(forget_documents(&*store, NOW + SECOND, None).await.rows, 1);
     assert!(there(registered.id).await);
+}
+
+/// Whatever the operator decided must not be undone by the document that is fetched again.
+pub async fn a_document_that_the_operator_decided_about_is_kept(store: Arc<dyn Storage>) {
+    let (kept, told, undecided) = (described("decided"), described("told"), described("undecided"));
+    for client in [&kept, &told, &undecided] {
+        store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    }
+    let closing = fixtures::change_access(kept.id, fixtures::rule("nobody"));
+    assert!(store.change_access(closing.clone()).await.unwrap());
+    let telling = ChangeAccess { client: told.id, rule: None, release: Some(Release::All) };
+    assert!(store.change_access(telling.clone()).await.unwrap());
+    let all = ForgetDocuments { before: NOW + SECOND, after: None, limit: 10 };
+    assert_eq!(store.forget_documents(all).await.unwrap().rows, 1);
+    assert_eq!(store.find_client(undecided.id).await.unwrap(), None);
+    let found = store.find_client(kept.id).await.unwrap().unwrap();
+    assert_eq!(found.access.rule, closing.rule);
+
+    let undone = ChangeAccess { rule: None, ..closing };
+    assert!(store.change_access(undone).await.unwrap());
+    let undone = ChangeAccess { release: Some(Release::OfRule), ..telling };
+    assert!(store.change_access(undone).await.unwrap());
+    assert_eq!(store.forget_documents(all).await.unwrap().rows, 2);
 }
 
 /// A database with a clock returns its time, and a file returns what was written.

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use countersign_domain::admission::{ClientAccess, Release};
 use countersign_domain::client::{
     Client, ClientAuthentication, ClientMetadata, ClientOrigin, DisplayMetadata, SecretMethod,
 };
+use countersign_domain::client_secrets::{ClientSecrets, OldSecret};
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::scope::{Scope, ScopeSet};
@@ -21,12 +23,24 @@ async fn survives(store: &dyn Storage, client: Client) {
     assert!(listed.contains(&client), "the list shows the same as the single read");
 
     // An update leaves them alone.
-    let resources = client.resources.clone();
-    let other = Client { metadata: all_fields(), resources, ..fixtures::client() };
+    let (resources, access) = (client.resources.clone(), client.access.clone());
+    let other = Client { metadata: all_fields(), resources, access, ..fixtures::client() };
     store.register_client(RegisterClient { client: other.clone() }).await.unwrap();
     let changed = Client { id: other.id, ..client };
     assert!(store.update_client(changed.clone()).await.unwrap());
-    assert_eq!(store.find_client(other.id).await.unwrap(), Some(changed));
+    let authentication = keeping_secrets(other.authentication, &changed.authentication);
+    let stored = Client { authentication, ..changed };
+    assert_eq!(store.find_client(other.id).await.unwrap(), Some(stored));
+}
+
+/// The secrets that the other client has stay.
+fn keeping_secrets(known: ClientAuthentication, changed: &ClientAuthentication) -> ClientAuthentication {
+    match (known, changed) {
+        (ClientAuthentication::Secret { secrets, .. }, ClientAuthentication::Secret { method, .. }) => {
+            ClientAuthentication::Secret { method: *method, secrets }
+        }
+        (_, other) => other.clone(),
+    }
 }
 
 fn all_fields() -> ClientMetadata {
@@ -47,10 +61,13 @@ fn with(change: impl FnOnce(&mut ClientMetadata)) -> Client {
 
 /// A secret by either method, or none.
 pub async fn every_way_to_authenticate_survives(store: Arc<dyn Storage>) {
-    let hash = fixtures::secret_hash();
+    let old = OldSecret { hash: fixtures::secret_hash(), expires_at: fixtures::NOW };
+    let secrets = ClientSecrets::only(fixtures::secret_hash());
+    let both = ClientSecrets { old: Some(old), ..secrets };
     let ways = [
-        ClientAuthentication::Secret { method: SecretMethod::Post, hash },
-        ClientAuthentication::Secret { method: SecretMethod::Basic, hash },
+        ClientAuthentication::Secret { method: SecretMethod::Post, secrets },
+        ClientAuthentication::Secret { method: SecretMethod::Basic, secrets },
+        ClientAuthentication::Secret { method: SecretMethod::Post, secrets: both },
         ClientAuthentication::Keys,
         ClientAuthentication::Public,
     ];
@@ -80,9 +97,24 @@ pub async fn the_resources_that_were_opened_survive(store: Arc<dyn Storage>) {
     }
 }
 
+/// Whom a client lets in, by every kind of rule, and what it is told, up to many groups with long names.
+pub async fn every_decision_about_access_survives(store: Arc<dyn Storage>) {
+    let long: Vec<_> = (10..99).map(|number| format!("{}{number}", "z".repeat(62))).collect();
+    let long = long.join(",");
+    let rules = ["everyone", "nobody", "groups:a", "groups:a,a-b,a.b,a:b,a_b", &format!("groups:{long}")];
+    let rules: Vec<_> = rules.into_iter().map(|rule| Some(fixtures::rule(rule))).chain([None]).collect();
+    for told in ["", "all", "a", "a,a-b,a.b,a:b,a_b", &long] {
+        let release = if told.is_empty() { Release::OfRule } else { Release::parse(told).unwrap() };
+        for rule in &rules {
+            let access = ClientAccess { rule: rule.clone(), release: release.clone() };
+            survives(&*store, Client { access, ..fixtures::client() }).await;
+        }
+    }
+}
+
 /// All sets that are not empty.
 pub async fn every_set_of_scopes_survives(store: Arc<dyn Storage>) {
-    for bits in 1_usize..64 {
+    for bits in 1_usize..1 << Scope::ALL.len() {
         let chosen = Scope::ALL.into_iter().enumerate().filter(|(place, _)| bits & (1 << place) != 0);
         let scopes: Vec<_> = chosen.map(|(_, scope)| scope).collect();
         survives(&*store, with(|metadata| metadata.scopes = ScopeSet::of(&scopes))).await;

@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use countersign_domain::client::Client;
 use countersign_domain::consent::ConsentDestination;
-use countersign_domain::id::GrantId;
+use countersign_domain::id::{GrantId, UserId};
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::signing_key::SealedKey;
+use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    AddSigningKey, CompleteLogin, EmailPut, KeyAdded, KnownAccess, LoginCompleted, OpenSession, Redeemed,
-    RegisterClient, Revoked, Rotated, SessionContinued, SessionOpened, Storage, WalletLinked, WalletUnlinked,
+    AddSigningKey, CompleteLogin, EmailPut, KeyAdded, KnownAccess, LoginCompleted, Member, OpenSession,
+    Redeemed, RegisterClient, Revoked, Rotated, SessionContinued, SessionOpened, Storage, WalletLinked,
+    WalletUnlinked,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -403,6 +405,102 @@ pub async fn nothing_outlives_an_account_that_is_deleted_on_the_other_replica(
             assert_eq!(session.map(|session| session.user), is_live.then_some(owner));
             let consent = steps::consent(&*replicas[1], owner, login.client).await;
             assert_eq!(consent.is_some(), is_live);
+        }
+    }
+}
+
+/// From the answer on, no replica lets the user or the wallet in, and nothing of what they had works, even at
+/// one that has just read it.
+pub async fn a_088_a_block_is_seen_by_the_other_replica(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let [here, there] = replicas(open).await;
+    for place in 0..TASKS / 2 {
+        let (login, session) = steps::remember(&*there).await;
+        let token = steps::redeem_by(&*there, &login.account).await;
+        assert!(steps::is_live(&*here, &token).await && steps::is_live(&*there, &token).await);
+        assert_eq!(steps::standing(&*there, &login.account).await.block, None);
+        let command = if place % 2 == 0 {
+            fixtures::block_user(login.new_user)
+        } else {
+            fixtures::block_wallet(&login.account)
+        };
+        assert_eq!(there.anything_blocked().await.unwrap(), place > 0);
+        steps::block(&*here, command.clone()).await;
+        assert!(there.anything_blocked().await.unwrap());
+        assert_eq!(steps::standing(&*there, &login.account).await.block, Some(command.block.clone()));
+        let unlink = fixtures::unlink_wallet(&login.account, &login.account);
+        assert_eq!(there.unlink_wallet(unlink).await.unwrap(), WalletUnlinked::Blocked);
+
+        let known = KnownAccess::from(&steps::access(&*there, &token).await);
+        let ended = here.end_access(fixtures::end_access(&command.who)).await.unwrap();
+        assert_eq!((ended.sessions, ended.grants, ended.clients.len()), (1, 2, 1));
+        assert!(!there.lives_on(known).await.unwrap());
+        assert!(!steps::is_live(&*there, &token).await);
+        let request = fixtures::continue_session(&session, login.client);
+        assert_eq!(steps::proceed(&*there, &request).await, SessionContinued::SessionEnded);
+        assert!(there.remove_block(&command.who).await.unwrap());
+        assert_eq!(steps::standing(&*here, &login.account).await.block, None);
+        steps::block(&*here, command).await;
+    }
+}
+
+/// A member who was added, and one who was taken out, from the answer on.
+pub async fn members_and_rules_are_seen_by_the_other_replica(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let [here, there] = replicas(open).await;
+    let client = fixtures::client();
+    here.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    for _ in 0..TASKS / 2 {
+        let login = steps::sign_in(&*there).await;
+        let group = steps::group(&*here).await;
+        let rule = fixtures::rule(&format!("groups:{group}"));
+        assert!(here.change_access(fixtures::change_access(client.id, rule.clone())).await.unwrap());
+        assert_eq!(clients::access_of(&*there, client.id).await.rule, Some(rule.clone()));
+        for member in [Member::User(login.new_user), Member::Wallet(login.account.clone())] {
+            assert!(!rule.admits(&steps::standing(&*there, &login.account).await));
+            steps::add(&*here, &group, &member).await;
+            assert!(rule.admits(&steps::standing(&*there, &login.account).await));
+            assert_eq!(there.groups_of(login.new_user).await.unwrap(), std::slice::from_ref(&group));
+            assert!(there.remove_member(fixtures::remove_member(&group, &member)).await.unwrap());
+            assert!(!rule.admits(&steps::standing(&*here, &login.account).await));
+        }
+    }
+}
+
+/// The user is blocked at one replica while their wallets are unlinked at both.
+pub async fn no_wallet_changes_hands_after_a_block_on_two_replicas(open: impl AsyncFn() -> Arc<dyn Storage>) {
+    let replicas = replicas(open).await;
+    for round in 0..8 {
+        let mut users = Vec::new();
+        for _ in 0..TASKS / 4 {
+            let (user, [stays, goes]) = steps::user_with_two_wallets(&*replicas[0]).await;
+            let other = fixtures::wallet_account();
+            steps::link(&*replicas[0], &stays, &other).await;
+            users.push((user, stays, [goes, other]));
+        }
+        let tasks = users.iter().flat_map(|(user, stays, goes)| {
+            let (user, store) = (*user, Arc::clone(&replicas[round % 2]));
+            let blocking: Pinned<Option<(UserId, Vec<WalletAccount>)>> = Box::pin(async move {
+                // Spreads the order: before, among and after the others.
+                for _ in 0..round {
+                    store.wallets_of(user).await.unwrap();
+                }
+                steps::block(&*store, fixtures::block_user(user)).await;
+                Some((user, steps::accounts_of(&*store, user).await))
+            });
+            let unlinking = goes.iter().zip(&replicas).map(|(wallet, store)| {
+                let (store, command) = (Arc::clone(store), fixtures::unlink_wallet(stays, wallet));
+                let task: Pinned<Option<(UserId, Vec<WalletAccount>)>> = Box::pin(async move {
+                    let outcome = store.unlink_wallet(command).await.unwrap();
+                    assert!(
+                        outcome == WalletUnlinked::Blocked || outcome == WalletUnlinked::Unlinked { user }
+                    );
+                    None
+                });
+                task
+            });
+            unlinking.chain([blocking]).collect::<Vec<_>>()
+        });
+        for (user, then) in at_once(tasks.collect::<Vec<_>>()).await.into_iter().flatten() {
+            assert_eq!(steps::accounts_of(&*replicas[1], user).await, then);
         }
     }
 }

@@ -104,6 +104,11 @@ pub async fn every_reason_revokes(store: Arc<dyn Storage>) {
         RevocationReason::RefreshReused,
         RevocationReason::WalletUnlinked,
         RevocationReason::ConsentRevoked,
+        RevocationReason::AccountDeleted,
+        RevocationReason::OtherUser,
+        RevocationReason::SignedOut,
+        RevocationReason::Blocked,
+        RevocationReason::Operator,
     ];
     for reason in reasons {
         let first = steps::redeem(&*store).await;

@@ -1,16 +1,18 @@
 //! Steps that most clauses take first.
 
+use countersign_domain::admission::Standing;
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
 use countersign_domain::grant::Holder;
+use countersign_domain::group::GroupName;
 use countersign_domain::id::{ClientId, GrantId, SessionId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    Account, CompleteLogin, ContinueSession, KnownAccess, LinkWallet, LoginCompleted, OpenSession, Redeemed,
-    RegisterClient, Rotated, SessionContinued, SessionOpened, Storage, UnlinkWallet, WalletLinked,
-    WalletUnlinked,
+    Account, BlockPut, CompleteLogin, ContinueSession, GroupCreated, KnownAccess, LinkWallet, LoginCompleted,
+    Member, MemberAdded, OpenSession, PutBlock, Redeemed, RegisterClient, Rotated, SessionContinued,
+    SessionOpened, Storage, UnlinkWallet, WalletLinked, WalletUnlinked,
 };
 
 use time::OffsetDateTime;
@@ -203,4 +205,34 @@ pub(crate) async fn proceed_unless(
 /// Reads everything of a user, who must exist.
 pub(crate) async fn account(store: &dyn Storage, user: UserId) -> Account {
     store.find_account(user).await.unwrap().unwrap()
+}
+
+/// Creates a group, and returns its name.
+pub(crate) async fn group(store: &dyn Storage) -> GroupName {
+    let name = fixtures::group_name();
+    create_group(store, &name).await;
+    name
+}
+
+/// Creates a group of this name, which must be free.
+pub(crate) async fn create_group(store: &dyn Storage, name: &GroupName) {
+    let outcome = store.create_group(fixtures::create_group(name)).await.unwrap();
+    assert_eq!(outcome, GroupCreated::Stored, "{name}");
+}
+
+/// Puts a member into a group, who must be a new one.
+pub(crate) async fn add(store: &dyn Storage, group: &GroupName, member: &Member) {
+    let outcome = store.add_member(fixtures::add_member(group, member)).await.unwrap();
+    assert_eq!(outcome, MemberAdded::Added, "{member:?} of {group}");
+}
+
+/// Blocks somebody who was not blocked.
+pub(crate) async fn block(store: &dyn Storage, command: PutBlock) {
+    let outcome = store.put_block(command.clone()).await.unwrap();
+    assert_eq!(outcome, BlockPut::Stored, "{command:?}");
+}
+
+/// What is known about a wallet.
+pub(crate) async fn standing(store: &dyn Storage, wallet: &WalletAccount) -> Standing {
+    store.standing_of(wallet).await.unwrap()
 }

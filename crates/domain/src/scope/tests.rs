@@ -27,13 +27,13 @@ fn order_and_repetition_do_not_matter() {
 #[test]
 fn the_bits_that_storage_keeps_never_change_their_meaning() {
     let bits: Vec<u8> = Scope::ALL.iter().map(|scope| ScopeSet::of(&[*scope]).bits()).collect();
-    assert_eq!(bits, [1, 2, 4, 8, 16, 32]);
+    assert_eq!(bits, [1, 2, 4, 8, 16, 32, 64]);
     assert_eq!(
         Scope::ALL.map(Scope::name),
-        ["openid", "profile", "email", "offline_access", "wallets", "wallet_proof"]
+        ["openid", "profile", "email", "offline_access", "wallets", "wallet_proof", "groups"]
     );
-    assert_eq!(ScopeSet::from_bits(63), Some(ScopeSet::of(&Scope::ALL)));
-    assert_eq!(ScopeSet::from_bits(64), None);
+    assert_eq!(ScopeSet::from_bits(127), Some(ScopeSet::of(&Scope::ALL)));
+    assert_eq!(ScopeSet::from_bits(128), None);
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn plain(set: &ScopeSet) -> BTreeSet<String> {
 
 fn sets() -> impl Strategy<Value = ScopeSet> {
     let own = prop::collection::vec("[a-e]", 0..6);
-    (0_u8..64, own).prop_map(|(bits, own)| ScopeSet::from_bits_and_own(bits, &own.join(" ")).unwrap())
+    (0_u8..128, own).prop_map(|(bits, own)| ScopeSet::from_bits_and_own(bits, &own.join(" ")).unwrap())
 }
 
 proptest! {

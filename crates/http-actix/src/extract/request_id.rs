@@ -30,7 +30,8 @@ pub(crate) struct Reference(pub(crate) String);
 
 impl Reference {
     /// The paths whose pages may show it. For all others it is not kept.
-    const SHOWN_AT: [&str; 3] = ["/oauth/login", "/account/wallets/link", "/account/wallets/unlink"];
+    const SHOWN_AT: [&str; 4] =
+        ["/oauth/login", "/oauth/continue", "/account/wallets/link", "/account/wallets/unlink"];
 
     /// Keeps the name with a request whose page may show it.
     pub(crate) fn keep(request: &ServiceRequest, path: &str, id: &str) {

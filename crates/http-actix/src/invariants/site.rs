@@ -18,6 +18,7 @@ use actix_web::{App, HttpResponse, cookie};
 use async_trait::async_trait;
 use countersign_conformance::fakes::{FakeFetcher, FakeReader, FakeSigner, ManualClock, SeededEntropy};
 use countersign_conformance::memory::{MemorySnapshot, MemoryStorage};
+use countersign_domain::admission::AccessRule;
 use countersign_domain::challenge::TextKey;
 use countersign_domain::client::{ClientOrigin, DisplayMetadata};
 use countersign_domain::client_assertion::AssertionAudience;
@@ -30,10 +31,11 @@ use countersign_domain::public_url::PublicUrl;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::resource::{DeclaredResource, OpenTo, ResourceRules};
 use countersign_domain::wallet::{WalletAccount, WalletProof};
-use countersign_metrics::{Source, WriterFigures};
+use countersign_metrics::{SecretFigures, Source, WriterFigures};
 use countersign_ports::{Clock, RecognizedAccount, Storage, Verdict, VerifierError, WalletVerifier};
 use countersign_usecases::clients::open_resource::open_resources;
 use countersign_usecases::clients::register_client::register_client;
+use countersign_usecases::context::blocks::Blocks;
 use countersign_usecases::context::clients::Clients;
 use countersign_usecases::context::resources::Resources;
 use countersign_usecases::{Context, ContextKeys, Policy};
@@ -84,6 +86,10 @@ struct Nothing;
 impl Source for Nothing {
     fn signing_key_ages(&self) -> Vec<(&'static str, Duration)> {
         Vec::new()
+    }
+
+    fn secret_uses(&self) -> SecretFigures {
+        SecretFigures::default()
     }
 
     fn writer(&self) -> Option<WriterFigures> {
@@ -197,7 +203,8 @@ impl Site {
         let context = Context {
             storage: Arc::<dyn Storage>::clone(&shared),
             resources: Resources::new(Arc::<dyn Storage>::clone(&shared), Arc::<ManualClock>::clone(&clock)),
-            clients: Clients::new(shared, Arc::<ManualClock>::clone(&clock)),
+            clients: Clients::new(Arc::<MemoryStorage>::clone(&storage), Arc::<ManualClock>::clone(&clock)),
+            blocks: Blocks::new(shared, Arc::<ManualClock>::clone(&clock)),
             access: Arc::default(),
             wallets: Arc::new(ToyWallets),
             signer: Arc::new(FakeSigner),
@@ -226,6 +233,7 @@ impl Site {
             form_key: FormKey::new([4; 32]),
             template_directory: None,
             wallet_links: Vec::new(),
+            contact: None,
             playground: false,
             dev: false,
             metrics: Arc::new(crate::metrics("0", Box::new(Nothing))),
@@ -300,6 +308,7 @@ fn policy(issuer: &str) -> Policy {
     Policy {
         public_url: PublicUrl::parse(issuer).unwrap(),
         lifetimes: Lifetimes::default(),
+        default_access: AccessRule::Everyone,
         resources: ResourceRules::new(PublicUrl::parse(issuer).unwrap(), declared).unwrap(),
         client_documents: true,
         assertion_audience: AssertionAudience::Issuer,

@@ -110,7 +110,7 @@ async fn parameters(sheet: &mut Sheet) {
         ("scopes separated by commas", ("scope", "openid,profile"), "Separate them by spaces."),
         (
             "a scope that this server does not have",
-            ("scope", "openid groups"),
+            ("scope", "openid roles"),
             "Ask for those in the metadata's `scopes_supported`.",
         ),
         (

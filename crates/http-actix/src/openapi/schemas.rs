@@ -23,7 +23,7 @@ use crate::error::ErrorBody;
 const EMAIL: &str = r"^[a-z0-9]{1,32}([.+-][a-z0-9]{1,20})?@[a-z0-9]{1,32}\.[a-z]{2,10}$";
 /// A session by its id, `this` or `all`.
 const SESSION: &str = "^(this|all|[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})$";
-const SCOPES: &str = "^(openid|profile|email|offline_access|wallets|wallet_proof)( (openid|profile|email|offline_access|wallets|wallet_proof))*$";
+const SCOPES: &str = "^(openid|profile|email|offline_access|wallets|wallet_proof|groups)( (openid|profile|email|offline_access|wallets|wallet_proof|groups))*$";
 const SIGNATURE_VERDICTS: [&str; 7] =
     ["valid", "invalid", "names_another", "undecided", "unclear_account", "no_account", "absent"];
 

@@ -1,5 +1,6 @@
 //! What the sign-in page shows.
 
+use countersign_domain::contact::Contact;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::scope::ScopeSet;
 use countersign_domain::wallet::WalletAccount;
@@ -29,6 +30,12 @@ pub(crate) struct SignInPage {
     pub(crate) state: Option<Place>,
     pub(crate) request_label: Place,
     pub(crate) remembered: Option<RememberedContext>,
+    /// The wallet that is not let in.
+    pub(crate) not_admitted: Option<NotAdmittedContext>,
+    /// Whom the operator wants to be asked.
+    pub(crate) contact: Option<ContactContext>,
+    /// Would the page without `another` offer to continue as somebody who is signed in?
+    pub(crate) may_continue: bool,
     /// The secret of the form that denies.
     pub(crate) form_deny: Place,
     pub(crate) signed_in_as: Option<Place>,
@@ -76,6 +83,20 @@ pub(crate) struct RememberedContext {
     pub(crate) short: Place,
     /// The secret of the form that continues as this account.
     pub(crate) form: Place,
+}
+
+#[derive(PartialEq, Eq, Hash, Serialize)]
+pub(crate) struct NotAdmittedContext {
+    pub(crate) account: Place,
+    pub(crate) short: Place,
+}
+
+/// A mail address or the address of a page, and the link to it.
+#[derive(PartialEq, Eq, Hash, Serialize)]
+pub(crate) struct ContactContext {
+    pub(crate) text: Place,
+    pub(crate) link: Place,
+    pub(crate) is_web: bool,
 }
 
 #[derive(PartialEq, Eq, Hash, Serialize)]
@@ -156,6 +177,22 @@ impl RememberedContext {
             short: values.place(account.shortened()),
             account: values.place(account.address),
             form: values.place(form),
+        }
+    }
+}
+
+impl NotAdmittedContext {
+    pub(crate) fn of(account: WalletAccount, values: &mut Values<'_>) -> Self {
+        Self { short: values.place(account.shortened()), account: values.place(account.address) }
+    }
+}
+
+impl ContactContext {
+    pub(crate) fn of<'a>(contact: &'a Contact, values: &mut Values<'a>) -> Self {
+        Self {
+            text: values.place(contact.shown()),
+            link: values.place(contact.link()),
+            is_web: matches!(contact, Contact::Page(_)),
         }
     }
 }

@@ -6,7 +6,7 @@ use countersign_domain::wallet::{WalletAccount, WalletProof};
 use countersign_ports::{RecognizedAccount, Verdict, VerifierError, WalletVerifier};
 
 use super::*;
-use crate::source::WriterFigures;
+use crate::source::{SecretFigures, WriterFigures};
 use crate::wallets::MeasuredWallets;
 
 struct Known;
@@ -14,6 +14,10 @@ struct Known;
 impl Source for Known {
     fn signing_key_ages(&self) -> Vec<(&'static str, Duration)> {
         vec![("ES256", Duration::from_millis(90_500))]
+    }
+
+    fn secret_uses(&self) -> SecretFigures {
+        SecretFigures { current: 7, old: 2 }
     }
 
     fn writer(&self) -> Option<WriterFigures> {
@@ -61,6 +65,8 @@ fn what_is_counted_is_told() {
         ("countersign_token_errors_total{error=\"invalid_request\"}", "2"),
         ("countersign_token_errors_total{error=\"other\"}", "1"),
         ("countersign_signing_key_age_seconds{algorithm=\"ES256\"}", "90"),
+        ("countersign_client_secret_total{secret=\"current\"}", "7"),
+        ("countersign_client_secret_total{secret=\"old\"}", "2"),
         ("countersign_storage_waiting", "3"),
         (
             "http_server_request_duration_seconds_count{route=\"/oauth/token\",method=\"POST\",status=\"4xx\"}",

@@ -53,6 +53,9 @@ pub enum ChangeWalletsError {
     /// The signing wallet belongs to no user.
     #[error("signing wallet belongs to nobody")]
     SignerUnknown,
+    /// The operator keeps the user or one of the wallets out.
+    #[error("user or wallet is not admitted")]
+    NotAdmitted,
     /// The other wallet belongs to another user.
     #[error("other wallet belongs to another user")]
     BelongsToAnother,
@@ -96,6 +99,7 @@ pub async fn link_wallet(
         WalletLinked::AlreadyTheirs { user } => user,
         WalletLinked::BelongsToAnother => return Err(ChangeWalletsError::BelongsToAnother),
         WalletLinked::SignerUnknown => return Err(ChangeWalletsError::SignerUnknown),
+        WalletLinked::Blocked => return Err(ChangeWalletsError::NotAdmitted),
         WalletLinked::ChallengeSpent => return Err(ChangeWalletsError::ChallengeSpent),
     };
     wallets_of(context, user).await
@@ -122,6 +126,7 @@ pub async fn unlink_wallet(
         WalletUnlinked::NotTheirs => return Err(ChangeWalletsError::NotTheirs),
         WalletUnlinked::LastWallet => return Err(ChangeWalletsError::LastWallet),
         WalletUnlinked::SignerUnknown => return Err(ChangeWalletsError::SignerUnknown),
+        WalletUnlinked::Blocked => return Err(ChangeWalletsError::NotAdmitted),
         WalletUnlinked::ChallengeSpent => return Err(ChangeWalletsError::ChallengeSpent),
     };
     wallets_of(context, user).await

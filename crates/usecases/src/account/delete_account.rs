@@ -11,7 +11,7 @@ use crate::steps::notify_logout::{LogoutNotice, notices};
 pub async fn delete_account(context: &Context, browser: &Browser) -> Result<Vec<LogoutNotice>, AccountError> {
     let session = require_recent_login(context, browser).await?;
     let now = context.clock.now();
-    let told = notices(context, session.user, None).await?;
+    let told = notices(&*context.storage, session.user, None).await?;
     context.storage.delete_account(DeleteAccount { user: session.user, now }).await?;
     tracing::info!(user.id = %session.user, "account deleted");
     Ok(told)

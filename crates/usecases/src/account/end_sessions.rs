@@ -38,7 +38,7 @@ pub async fn end_sessions(
         WhichSessions::One(id) => Some(id),
         WhichSessions::All => None,
     };
-    let notices = notices(context, this.user, only).await?;
+    let notices = notices(&*context.storage, this.user, only).await?;
     match only {
         Some(id) => {
             context.storage.end_session(this.user, id).await?;

@@ -29,17 +29,19 @@ pub enum AuthenticateClientError {
     Store(#[from] StoreError),
 }
 
-/// Finds the client and checks its credentials. A client assertion is used up.
+/// Finds the client and checks its credentials. A client assertion is used up, and the use of a secret is noted.
 pub(crate) async fn authenticate_client(
     context: &Context,
     credentials: &ClientCredentials,
 ) -> Result<Arc<Client>, AuthenticateClientError> {
     let client = find_stored(context, &credentials.client_id).await?;
     let rejected = |why: ClientRejected| rejected(context, why, text_of(why));
-    let judged = client_auth::judge(client.as_deref(), credentials).map_err(rejected)?;
+    let now = context.clock.now();
+    let judged = client_auth::judge(now, client.as_deref(), credentials).map_err(rejected)?;
     let client = client.ok_or_else(|| rejected(ClientRejected::Unknown))?;
     match judged {
-        Judged::Proven => {}
+        Judged::Public => {}
+        Judged::Knows(secret) => context.clients.note_use(client.id, secret, now),
         Judged::Signed(assertion) => {
             verify_assertion(context, &client, &credentials.client_id, assertion).await?;
         }

@@ -42,7 +42,7 @@ pub async fn change_client(
         return Err(ChangeClientError::Described(document));
     }
     let declared = declared_to(management, &requested, |_, _| true).await?;
-    let judged = judge(management, requested, &declared)?;
+    let judged = judge(management, requested, client.origin, &declared)?;
     let given = judged.metadata.scopes.without(&client.metadata.scopes);
     let authentication =
         carried_over(client.authentication, judged.method).ok_or(ChangeClientError::MethodChange)?;

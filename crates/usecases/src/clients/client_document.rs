@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use countersign_domain::admission::ClientAccess;
 use countersign_domain::client::{
     AuthenticationMethod, Client, ClientAuthentication, ClientOrigin, DisplayMetadata,
 };
@@ -84,11 +85,10 @@ pub(crate) async fn find_client(context: &Context, name: &str) -> Result<Arc<Cli
     let url = DocumentUrl::parse(name, policy.public_url.is_loopback());
     let url = url.filter(|_| policy.client_documents).ok_or(FindClientError::Unknown)?;
     let mut client = describe(context, &url).await?;
-    // The resources that the operator opened to the client are not in its document.
-    if context.resource_rules(true).await?.name_clients()
-        && let Some(stored) = context.clients.find(client.id).await?
-    {
+    // What the operator decided about the client is not in its document.
+    if let Some(stored) = context.clients.find(client.id).await? {
         client.resources.clone_from(&stored.resources);
+        client.access.clone_from(&stored.access);
     }
     Ok(Arc::new(client))
 }
@@ -112,16 +112,15 @@ pub(crate) async fn find_pending(
     }
 }
 
-/// Prepares the client of a request that is about to be granted. If the client took the request's redirect
+/// Prepares the client of a request that is about to be granted, as [`find_pending`] found it. If the client took the request's redirect
 /// URI back in the meantime, the request is refused. If the client has a document, storage gets what the
 /// document says now; a client that is not stored yet is stored only when somebody signs.
 pub(crate) async fn store_pending(
     context: &Context,
     pending: &PendingAuthorization,
+    client: &Client,
     is_signed: bool,
 ) -> Result<(), FindClientError> {
-    let Some(access) = pending.access() else { return Ok(()) };
-    let client = find_pending(context, access).await?;
     let is_taken_back = match &pending.requester {
         Requester::Client(request) => {
             client.redirect_uri(request.redirect_uri.as_str(), context.policy.own_origin()).is_none()
@@ -132,18 +131,18 @@ pub(crate) async fn store_pending(
     if is_taken_back {
         return Err(FindClientError::Unknown);
     }
-    if access.document.is_none() {
+    if client.document.is_none() {
         return Ok(());
     }
     match context.clients.find_fresh(client.id).await? {
         None if !is_signed => {}
         None => {
             tracing::info!(client.id = %client.id, origin = client.origin.name(), "client registered");
-            context.clients.register(Arc::unwrap_or_clone(client)).await?;
+            context.clients.register(client.clone()).await?;
         }
-        Some(stored) if is_as_described(&stored, &client) => {}
+        Some(stored) if is_as_described(&stored, client) => {}
         Some(_) => {
-            context.clients.update(Arc::unwrap_or_clone(client)).await?;
+            context.clients.update(client.clone()).await?;
         }
     }
     Ok(())
@@ -176,8 +175,13 @@ async fn describe(context: &Context, url: &DocumentUrl) -> Result<Client, FindCl
         Some(scope) if Scope::names_others(scope) => context.resources.catalog().await?.only(is_open),
         Some(_) | None => Catalog::NONE,
     };
-    let judged = judge(context.management(), document.into_requested(url, &declared), &declared)
-        .map_err(DocumentRejected::Metadata)?;
+    let judged = judge(
+        context.management(),
+        document.into_requested(url, &declared),
+        ClientOrigin::Document,
+        &declared,
+    )
+    .map_err(DocumentRejected::Metadata)?;
     let authentication = match judged.method {
         AuthenticationMethod::None => ClientAuthentication::Public,
         AuthenticationMethod::PrivateKeyJwt => ClientAuthentication::Keys,
@@ -194,6 +198,7 @@ async fn describe(context: &Context, url: &DocumentUrl) -> Result<Client, FindCl
         origin: ClientOrigin::Document,
         document: Some(url.as_str().to_owned()),
         resources: Vec::new(),
+        access: ClientAccess::default(),
         registration_token: SecretHash::of(&nobodys_token),
         created_at: now.replace_nanosecond(0).unwrap_or(now),
     })
@@ -246,7 +251,9 @@ impl Document {
         let usual = || ScopeSet::of(&[Scope::OpenId, Scope::Profile, Scope::Email, Scope::OfflineAccess]);
         let scope = self.scope.unwrap_or_default();
         let known = scope.split(' ').filter(|name| ScopeSet::from_names([*name], declared).is_ok());
-        let scopes = ScopeSet::from_names(known, declared).unwrap_or_else(|_| usual());
+        let scopes = ScopeSet::from_names(known, declared).unwrap_or_default();
+        let scopes = ClientOrigin::Document.admitted(&scopes);
+        let scopes = if scopes.is_empty() { usual() } else { scopes };
         let with_a_page = [GrantType::AuthorizationCode, GrantType::RefreshToken].map(GrantType::name);
         let with_a_page = |names: Vec<String>| {
             names.into_iter().filter(|name| with_a_page.contains(&name.as_str())).collect::<Vec<_>>()

@@ -1,6 +1,8 @@
 //! A client registers (RFC 7591).
 
+use countersign_domain::admission::ClientAccess;
 use countersign_domain::client::{AuthenticationMethod, Client, ClientAuthentication, ClientOrigin};
+use countersign_domain::client_secrets::ClientSecrets;
 use countersign_domain::id::ClientId;
 use countersign_domain::redirect_uri::RedirectUriRejected;
 use countersign_domain::registration::{self, JudgedMetadata, RegistrationRejected, RequestedMetadata};
@@ -69,7 +71,7 @@ async fn register(
     mut resources: Vec<String>,
 ) -> Result<RegisteredClient, RegisterClientError> {
     let now = management.clock.now();
-    let judged = judge(management, requested, declared)?;
+    let judged = judge(management, requested, origin, declared)?;
     if origin == ClientOrigin::Operator {
         for uri in owners(declared, &judged.metadata.scopes) {
             if !resources.contains(&uri) {
@@ -82,7 +84,8 @@ async fn register(
         AuthenticationMethod::PrivateKeyJwt => (ClientAuthentication::Keys, None),
         AuthenticationMethod::Secret(method) => {
             let secret = Secret::from_random(management.entropy.bytes());
-            (ClientAuthentication::Secret { method, hash: SecretHash::of(&secret) }, Some(secret))
+            let secrets = ClientSecrets::only(SecretHash::of(&secret));
+            (ClientAuthentication::Secret { method, secrets }, Some(secret))
         }
     };
     let registration_token = Secret::from_random(management.entropy.bytes());
@@ -93,6 +96,7 @@ async fn register(
         origin,
         document: None,
         resources,
+        access: ClientAccess::default(),
         registration_token: SecretHash::of(&registration_token),
         created_at: now.replace_nanosecond(0).unwrap_or(now),
     };
@@ -132,9 +136,10 @@ pub(crate) fn owners(declared: &Catalog, scope: &ScopeSet) -> Vec<String> {
 pub(crate) fn judge(
     management: Management<'_>,
     requested: RequestedMetadata,
+    origin: ClientOrigin,
     declared: &Catalog,
 ) -> Result<JudgedMetadata, RegistrationRejected> {
-    let judged = registration::judge(requested, declared)?;
+    let judged = registration::judge(requested, origin, declared)?;
     let own_origin = management.policy.own_origin();
     if let Some(position) =
         judged.metadata.redirect_uris.iter().position(|uri| own_origin.forbids(uri.as_str()))

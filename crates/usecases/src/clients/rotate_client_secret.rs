@@ -1,11 +1,25 @@
-//! The operator gives a client a new secret. The old one stops working at once.
+//! The operator gives a client a new secret. The old one stops working at once, unless the operator lets it work
+//! on for a while.
 
-use countersign_domain::client::{Client, ClientAuthentication};
+use countersign_domain::client::ClientAuthentication;
+use countersign_domain::client_secrets::{KeepOld, OldSecret};
 use countersign_domain::id::ClientId;
 use countersign_domain::secret::{Secret, SecretHash};
-use countersign_ports::{EntropyExt, StoreError};
+use countersign_ports::{EntropyExt, RotateSecret, SecretRecord, StoreError};
+use time::OffsetDateTime;
 
 use crate::Management;
+
+/// A client's new secret, and what became of those that it had.
+#[derive(Clone, Debug)]
+pub struct RotatedSecret {
+    /// The new secret. It is shown only this once.
+    pub secret: Secret,
+    /// Until when the replaced secret works; `None` if it ended at once.
+    pub old_expires_at: Option<OffsetDateTime>,
+    /// When the secret before that one would have ended; `None` if there was none. It ended at once.
+    pub cut_short: Option<OffsetDateTime>,
+}
 
 /// Why the client has no new secret.
 #[derive(Debug, thiserror::Error)]
@@ -21,17 +35,42 @@ pub enum RotateClientSecretError {
     Store(#[from] StoreError),
 }
 
-/// Replaces a client's secret and returns the new one, once.
+/// Gives a client a new secret and returns it, once. If somebody else does the same at the same time, theirs is
+/// the one that is replaced: none of the two is lost unnoticed. From the answer on, every replica knows the new
+/// secret.
 pub async fn rotate_client_secret(
     management: Management<'_>,
     id: ClientId,
-) -> Result<Secret, RotateClientSecretError> {
-    let client = management.clients.find_fresh(id).await?.ok_or(RotateClientSecretError::Unknown)?;
-    let ClientAuthentication::Secret { method, .. } = client.authentication else {
-        return Err(RotateClientSecretError::NoSecret);
-    };
-    let secret = Secret::from_random(management.entropy.bytes());
-    let authentication = ClientAuthentication::Secret { method, hash: SecretHash::of(&secret) };
-    let is_there = management.clients.update(Client { authentication, ..client }).await?;
-    if is_there { Ok(secret) } else { Err(RotateClientSecretError::Unknown) }
+    keep_old: KeepOld,
+) -> Result<RotatedSecret, RotateClientSecretError> {
+    loop {
+        let client = management.clients.find_fresh(id).await?.ok_or(RotateClientSecretError::Unknown)?;
+        let ClientAuthentication::Secret { secrets, .. } = client.authentication else {
+            return Err(RotateClientSecretError::NoSecret);
+        };
+        let now = management.clock.now();
+        let secret = Secret::from_random(management.entropy.bytes());
+        let old_expires_at = keep_old.until(now);
+        let command = RotateSecret {
+            client: id,
+            replaced: secrets.current,
+            hash: SecretHash::of(&secret),
+            now: now.replace_nanosecond(0).unwrap_or(now),
+            keep_old_until: old_expires_at,
+        };
+        if management.clients.rotate_secret(command).await? {
+            let cut_short = secrets.living_old(now).map(|OldSecret { expires_at, .. }| expires_at);
+            return Ok(RotatedSecret { secret, old_expires_at, cut_short });
+        }
+        // Another rotation was faster, so that each turn means one that succeeded; or the client is gone.
+    }
+}
+
+/// Reads what is known about the secrets of a client that work now, the newest first. Empty for a client
+/// without secrets.
+pub async fn read_secrets(management: Management<'_>, id: ClientId) -> Result<Vec<SecretRecord>, StoreError> {
+    let now = management.clock.now();
+    let mut secrets = management.clients.secrets_of(id).await?;
+    secrets.retain(|secret| secret.expires_at.is_none_or(|expires_at| now < expires_at));
+    Ok(secrets)
 }

@@ -9,6 +9,7 @@ use countersign_domain::resource::{OpenTo, Resource};
 use countersign_domain::scope::ScopeName;
 use countersign_domain::secret::Secret;
 use countersign_ports::StoreError;
+use time::OffsetDateTime;
 
 use crate::Context;
 use crate::clients::open_configuration::open_configuration;
@@ -35,7 +36,7 @@ pub enum UpdateClientError {
     Store(#[from] StoreError),
 }
 
-/// Replaces a client's metadata; its id and its secret stay.
+/// Replaces a client's metadata; its id and its secrets stay, even those that it got a moment ago.
 pub async fn update_client(
     context: &Context,
     client_id: &str,
@@ -45,7 +46,7 @@ pub async fn update_client(
 ) -> Result<Client, UpdateClientError> {
     let client =
         open_configuration(context, client_id, token).await?.ok_or(UpdateClientError::TokenInvalid)?;
-    if secret.is_some_and(|secret| !is_own(&client, secret)) {
+    if secret.is_some_and(|secret| !is_own(context.clock.now(), &client, secret)) {
         return Err(UpdateClientError::OtherSecret);
     }
     // What the operator gave to a client of the operator's, the client may keep. More it cannot take: with
@@ -55,7 +56,7 @@ pub async fn update_client(
         client.metadata.scopes.has_own(name) || (!is_operators && resource.open_to == OpenTo::Everyone)
     };
     let declared = declared_to(context.management(), &requested, may_have).await?;
-    let judged = judge(context.management(), requested, &declared)?;
+    let judged = judge(context.management(), requested, client.origin, &declared)?;
     if client.origin == ClientOrigin::Operator
         && let Some(field) = beyond_the_operator(&client.metadata, &judged.metadata)
     {
@@ -77,8 +78,8 @@ pub(crate) fn carried_over(
 ) -> Option<ClientAuthentication> {
     match (authentication, method) {
         (ClientAuthentication::Public, AuthenticationMethod::None) => Some(ClientAuthentication::Public),
-        (ClientAuthentication::Secret { hash, .. }, AuthenticationMethod::Secret(method)) => {
-            Some(ClientAuthentication::Secret { method, hash })
+        (ClientAuthentication::Secret { secrets, .. }, AuthenticationMethod::Secret(method)) => {
+            Some(ClientAuthentication::Secret { method, secrets })
         }
         (ClientAuthentication::Keys, AuthenticationMethod::PrivateKeyJwt) => Some(ClientAuthentication::Keys),
         (
@@ -105,9 +106,10 @@ fn beyond_the_operator(known: &ClientMetadata, said: &ClientMetadata) -> Option<
     (for_itself(said) && !for_itself(known)).then_some("grant_types")
 }
 
-fn is_own(client: &Client, secret: &Secret) -> bool {
+/// An old secret that still works is the client's own, too.
+fn is_own(now: OffsetDateTime, client: &Client, secret: &Secret) -> bool {
     match &client.authentication {
-        ClientAuthentication::Secret { hash, .. } => hash.admits(secret),
+        ClientAuthentication::Secret { secrets, .. } => secrets.recognize(now, secret).is_some(),
         ClientAuthentication::Keys | ClientAuthentication::Public => false,
     }
 }

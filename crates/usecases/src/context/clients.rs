@@ -10,8 +10,16 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use countersign_domain::client::Client;
+use countersign_domain::client_secrets::KnownSecret;
 use countersign_domain::id::ClientId;
-use countersign_ports::{ChangeResources, ClientStore, Clock, RegisterClient, Registered, StoreError};
+use countersign_ports::{
+    ChangeAccess, ChangeResources, ClientStore, Clock, RegisterClient, Registered, RotateSecret,
+    SecretRecord, StoreError,
+};
+use time::OffsetDateTime;
+
+use super::secret_uses::SecretUses;
+pub use super::secret_uses::UseCounts;
 
 /// How long a client is remembered, counted from just before it was read.
 const USED_FOR: Duration = Duration::from_millis(200);
@@ -30,6 +38,7 @@ pub struct Clients {
     storage: Arc<dyn ClientStore>,
     clock: Arc<dyn Clock>,
     by_id: Arc<RwLock<HashMap<ClientId, Remembered>>>,
+    uses: Arc<SecretUses>,
 }
 
 struct Remembered {
@@ -41,7 +50,7 @@ struct Remembered {
 impl Clients {
     /// Owns the clients of a storage. Uses the clock to wait and to forget.
     pub fn new(storage: Arc<dyn ClientStore>, clock: Arc<dyn Clock>) -> Self {
-        Self { storage, clock, by_id: Arc::default() }
+        Self { storage, clock, by_id: Arc::default(), uses: Arc::default() }
     }
 
     /// Finds a client as it is, or as it was a moment ago if its change has not been answered yet.
@@ -74,8 +83,8 @@ impl Clients {
         self.storage.register_client(RegisterClient { client }).await
     }
 
-    /// Replaces everything about a client except its id, its `created_at` and the resources that the operator
-    /// opened to it. The answer says whether the client exists. By then no replica uses the old values.
+    /// Replaces everything about a client except its id, its `created_at`, its secrets and the resources that
+    /// the operator opened to it. The answer says whether the client exists. By then no replica uses the old values.
     pub async fn update(&self, client: Client) -> Result<bool, StoreError> {
         let updated = self.storage.update_client(client).await;
         // After an error too: the change may have been stored.
@@ -89,6 +98,46 @@ impl Clients {
         let changed = self.storage.change_resources(command).await;
         self.wait_until_forgotten().await;
         changed
+    }
+
+    /// Decides whom a client lets in. The answer says whether the client exists. By then every replica knows
+    /// the change.
+    pub async fn change_access(&self, command: ChangeAccess) -> Result<bool, StoreError> {
+        let changed = self.storage.change_access(command).await;
+        self.wait_until_forgotten().await;
+        changed
+    }
+
+    /// Gives a client a new secret, if the replaced one is its current one. The answer says whether it was. By
+    /// then every replica knows the new secret, and refuses the ones that ended.
+    pub async fn rotate_secret(&self, command: RotateSecret) -> Result<bool, StoreError> {
+        let rotated = self.storage.rotate_secret(command).await;
+        if !matches!(rotated, Ok(false)) {
+            self.wait_until_forgotten().await;
+        }
+        rotated
+    }
+
+    /// Reads what is known about the secrets of a client, the newest first. An old one that has ended may still
+    /// be there.
+    pub async fn secrets_of(&self, id: ClientId) -> Result<Vec<SecretRecord>, StoreError> {
+        self.storage.secrets_of(id).await
+    }
+
+    /// Remembers that a client authenticated with this secret. Asks no storage.
+    pub(crate) fn note_use(&self, id: ClientId, secret: KnownSecret, now: OffsetDateTime) {
+        self.uses.note(id, secret, now);
+    }
+
+    /// Writes down which secrets were used since the last call. What could not be written is written next time.
+    /// The caller sees to it that this happens about once a minute, and when the server stops.
+    pub async fn write_uses(&self) -> Result<(), StoreError> {
+        self.uses.write(&*self.storage).await
+    }
+
+    /// How often clients authenticated with a secret since the start.
+    pub fn uses(&self) -> UseCounts {
+        self.uses.counts()
     }
 
     /// Stores the client of a document once more, in case it was deleted in the meantime. If a deletion is in

@@ -9,6 +9,7 @@ use crate::account::change_email::ChangeEmailError;
 use crate::account::change_wallets::ChangeWalletsError;
 use crate::account::confirm_email::ConfirmEmailError;
 use crate::account::rename_wallet::RenameWalletError;
+use crate::steps::admit::refused_by_server;
 use crate::steps::login::AccountError;
 
 impl Refuse for AccountError {
@@ -86,6 +87,7 @@ impl Refuse for ChangeWalletsError {
                 Code::AccessDenied,
                 format!("{} of the other wallet", Reason::Signature.message()),
             ),
+            Self::NotAdmitted => refused_by_server(),
             Self::SignerUnknown => OAuthError::new(Code::Conflict, "wallet_address has never signed in here"),
             Self::BelongsToAnother => {
                 OAuthError::new(Code::Conflict, "the other wallet belongs to another user")

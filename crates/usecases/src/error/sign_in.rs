@@ -71,6 +71,7 @@ impl Refuse for ContinueSessionError {
             Self::SessionEnded | Self::ConsentMissing => {
                 OAuthError::new(Code::AccessDenied, "this request needs a signature")
             }
+            Self::NotAdmitted(not_admitted) => not_admitted.refusal(),
             Self::RequestSpent => OAuthError::because(Code::InvalidRequest, Reason::MissingSession),
             Self::Client(error) => error.refusal(),
             Self::Store(error) => error.refusal(),
@@ -94,6 +95,7 @@ impl Refuse for CompleteLoginError {
             }
             Self::Signature(_) => OAuthError::because(Code::AccessDenied, Reason::Signature),
             Self::ScopesWithheld => nothing_is_left(),
+            Self::NotAdmitted(not_admitted) => not_admitted.refusal(),
             Self::Verifier(_) => unavailable(),
             Self::Store(error) => error.refusal(),
         }

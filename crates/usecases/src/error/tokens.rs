@@ -8,6 +8,7 @@ use countersign_domain::error::{CLIENT_NOT_BELIEVED, OAuthError, OAuthErrorCode 
 use countersign_domain::refresh::RefreshRejected;
 
 use super::{Refuse, server_error, unavailable};
+use crate::steps::admit::refused_by_client;
 use crate::tokens::exchange_code::ExchangeCodeError;
 use crate::tokens::exchange_device_code::ExchangeDeviceCodeError;
 use crate::tokens::introspect_token::IntrospectTokenError;
@@ -25,6 +26,9 @@ const CODE_INVALID: &str = "authorization code is not valid: it is unknown here,
 /// The same of a refresh token.
 const REFRESH_TOKEN_INVALID: &str = "refresh token is not valid: it is unknown here, has expired, was revoked, belongs to another \
                                      client, or was used before; each refresh gives a new one, which takes its place";
+
+/// What everyone hears where no tokens are made any more, whatever led to them.
+const NO_TOKENS: &str = "grant is not valid any more: begin a new sign-in";
 
 /// What whoever may know it hears of a code.
 const fn text_of_code(told: CodeRejected) -> &'static str {
@@ -45,9 +49,9 @@ const fn text_of_code(told: CodeRejected) -> &'static str {
             "this is the code of a device: send it as device_code, with \
              grant_type=urn:ietf:params:oauth:grant-type:device_code"
         }
-        CodeRejected::Revoked => {
-            "authorization code was revoked, by an earlier attempt without its code_verifier or by the person: \
-             begin a new sign-in"
+        CodeRejected::Revoked | CodeRejected::NotAdmitted => {
+            "authorization code was revoked, by an earlier attempt without its code_verifier, by the person or \
+             because the person is not admitted any more: begin a new sign-in"
         }
         CodeRejected::RedirectMismatch => {
             "redirect_uri is not the one that the code was sent to: send exactly that of the authorization request"
@@ -81,8 +85,9 @@ const fn text_of_refresh_token(told: RefreshRejected) -> &'static str {
         RefreshRejected::OtherClient => {
             "refresh token was issued to another client: send the client_id that got it"
         }
-        RefreshRejected::Revoked => {
-            "refresh token was revoked, or the person withdrew the consent: begin a new sign-in"
+        RefreshRejected::Revoked | RefreshRejected::NotAdmitted => {
+            "refresh token was revoked, the person withdrew the consent, or is not admitted any more: begin a new \
+             sign-in"
         }
         RefreshRejected::Reused => {
             "refresh token was used before, so its whole family is now revoked: keep the refresh_token of each answer, \
@@ -118,6 +123,11 @@ impl Refuse for MintError {
     fn refusal(&self) -> OAuthError {
         match self {
             Self::Signer(_) => server_error(),
+            Self::NotAdmitted => OAuthError::new(Code::InvalidGrant, NO_TOKENS),
+            Self::TooManyGroups => OAuthError::new(
+                Code::InvalidScope,
+                "the groups of this user do not fit into a token: ask without the scope groups, or tell the operator",
+            ),
             Self::Store(error) => error.refusal(),
         }
     }
@@ -208,6 +218,7 @@ impl Refuse for SignInProgramError {
                 OAuthError::because(Code::InvalidGrant, Reason::Challenge)
             }
             Self::Signature(_) => OAuthError::because(Code::InvalidGrant, Reason::Signature),
+            Self::NotAdmitted(_) => refused_by_client(),
             Self::Resource(error) => error.clone(),
             Self::Verifier(_) => unavailable(),
             Self::Key(error) => error.refusal(),

@@ -129,6 +129,10 @@ pub async fn begin_authorization(
         Ok(to) => Ok(Begun::Answered { to }),
         Err(ContinueSessionError::Store(error)) => Err(error.into()),
         Err(ContinueSessionError::ScopesWithheld) => Err(refuse(context, &pending, nothing_is_left())),
+        Err(ContinueSessionError::NotAdmitted(not_admitted)) => {
+            tracing::info!(client.id = %client.id, why = not_admitted.why(), "not admitted");
+            Err(refuse(context, &pending, not_admitted.refusal()))
+        }
         Err(ContinueSessionError::ConsentMissing | ContinueSessionError::Client(_)) => {
             Err(refuse(context, &pending, authorization::consent_required()))
         }

@@ -10,7 +10,7 @@ use countersign_domain::id_token::SignedText;
 use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::peer_address::PeerAddress;
 use countersign_domain::pending::PendingAuthorization;
-use countersign_domain::wallet::{AccountName, WalletProof};
+use countersign_domain::wallet::{AccountName, WalletAccount, WalletProof};
 use countersign_ports::{
     CompleteLogin, EntropyExt, LoginCompleted, OpenSession, RevokeGrant, SessionOpened, StoreError, Verdict,
     VerifierError,
@@ -20,6 +20,7 @@ use crate::Context;
 use crate::clients::client_document::{FindClientError, find_pending, keep_pending, store_pending};
 use crate::sign_in::find_device::{Answered, answered_for};
 use crate::sign_in::issue_challenge::find_issued;
+use crate::steps::admit::{KeptOut, NotAdmitted, kept_out, kept_out_since, take_back};
 use crate::steps::answer;
 use crate::steps::answer::ClientAnswer;
 use crate::steps::file_email::{ConfirmationLink, file_first_email};
@@ -94,6 +95,9 @@ pub enum CompleteLoginError {
     /// The person is in none of the groups that the scopes of a device need.
     #[error("person lacks the groups for all scopes")]
     ScopesWithheld,
+    /// The operator does not let the wallet in.
+    #[error(transparent)]
+    NotAdmitted(Box<NotAdmitted>),
     /// The signature could not be checked.
     #[error("signature could not be judged")]
     Verifier(#[from] VerifierError),
@@ -102,7 +106,7 @@ pub enum CompleteLoginError {
     Store(#[from] StoreError),
 }
 
-/// Completes a login. An invalid signature is counted in `pending`; the challenge stays valid for a few more.
+/// Completes a login. Nothing is stored of somebody who is not let in, and the challenge stays valid. An invalid signature is counted in `pending`; the challenge stays valid for a few more.
 pub async fn complete_login(
     context: &Context,
     pending: &mut PendingAuthorization,
@@ -128,6 +132,18 @@ pub async fn complete_login(
             return Err(CompleteLoginError::Signature(reason));
         }
     };
+    // Read again: whoever is asked to sign may take minutes, and the rule that counts is the one of now.
+    let client = match pending.access() {
+        Some(access) => Some(find_pending(context, access).await?),
+        None => None,
+    };
+    let refused = |account: WalletAccount, why: KeptOut| {
+        let not_admitted = NotAdmitted::of(&context.policy, pending, client.as_deref(), account, why);
+        CompleteLoginError::NotAdmitted(Box::new(not_admitted))
+    };
+    if let Some(why) = kept_out(context, client.as_deref(), &account).await? {
+        return Err(refused(account, why));
+    }
     let (family, wallet) = (account.family.clone(), account.shortened());
     let address = wishes.peer.map(tracing::field::display);
     let named = claimed(wishes.wallet_name.as_deref()).map(|name| (account.clone(), name));
@@ -139,9 +155,14 @@ pub async fn complete_login(
             // The account page needs a session, even if other sign-ins are not remembered.
             let lifetime = lifetimes.login_session.max(Lifetimes::RECENT);
             let (session, remembered) = new_session(context, now, wishes.browser, lifetime).await?;
-            let command = OpenSession { id, account, new_user, session, now, forget_after };
+            let opened = session.id;
+            let command = OpenSession { id, account: account.clone(), new_user, session, now, forget_after };
             return match context.storage.open_session(command).await? {
                 SessionOpened::Opened { user } => {
+                    if let Some(why) = kept_out_since(context, &account).await? {
+                        context.storage.end_session(user, opened).await?;
+                        return Err(refused(account, why));
+                    }
                     tracing::info!(user.id = %user, wallet, address, "signed in to the account page");
                     if let Some((wallet, name)) = named.filter(|_| user == new_user) {
                         name_new_wallet(context, user, wallet, name).await;
@@ -165,14 +186,24 @@ pub async fn complete_login(
         return Ok(SignedIn { to, family, remembered: None, link: None });
     };
     let signed = SignedText { text: proof.text, signature: proof.signature };
-    let signer = Signer { id, account, new_user, signed: Some(signed) };
-    store_pending(context, pending, true).await?;
+    let signer = Signer { id, account: account.clone(), new_user, signed: Some(signed) };
+    if let Some(client) = &client {
+        store_pending(context, pending, client, true).await?;
+    }
     let NewGrant { login, to } = new_grant(context, now, &recipient, signer, now + lifetimes.challenge);
+    let opened = session.as_ref().map(|session| session.id);
     let login = CompleteLogin { scope: share.granted, withheld: share.withheld, session, ..login };
     let user = match context.storage.complete_login(login).await? {
         LoginCompleted::CodeIssued { user } => user,
         LoginCompleted::ChallengeSpent => return Err(CompleteLoginError::ChallengeSpent),
     };
+    if let Some(why) = kept_out_since(context, &account).await? {
+        take_back(context, now, id).await?;
+        if let Some(opened) = opened {
+            context.storage.end_session(user, opened).await?;
+        }
+        return Err(refused(account, why));
+    }
     if let Some((wallet, name)) = named.filter(|_| user == new_user) {
         name_new_wallet(context, user, wallet, name).await;
     }

@@ -3,11 +3,13 @@
 use countersign_domain::email::{EmailAddress, EmailRejected};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{CompleteLogin, ContinueSession, SessionContinued, StoreError};
 
 use crate::Context;
-use crate::clients::client_document::{FindClientError, store_pending};
+use crate::clients::client_document::{FindClientError, find_pending, store_pending};
 use crate::sign_in::find_device::{Answered, answered_for};
+use crate::steps::admit::{KeptOut, NotAdmitted, kept_out, kept_out_since, take_back};
 use crate::steps::answer::ClientAnswer;
 use crate::steps::file_email::{ConfirmationLink, file_first_email};
 use crate::steps::login::{Browser, find_login, is_recent};
@@ -29,6 +31,9 @@ pub enum ContinueSessionError {
     /// The user is in none of the groups that the scopes need.
     #[error("user lacks the groups for all scopes")]
     ScopesWithheld,
+    /// The operator does not let the session's wallet in.
+    #[error(transparent)]
+    NotAdmitted(Box<NotAdmitted>),
     /// The request was answered before.
     #[error("request was answered before")]
     RequestSpent,
@@ -87,15 +92,24 @@ pub(crate) async fn grant(
     if !pending.takes_session(&session) {
         return Err(ContinueSessionError::SessionEnded);
     }
-    store_pending(context, pending, false).await?;
+    // The account page has no scopes that anybody could have agreed to, and gets no code.
+    let access = pending.access().ok_or(ContinueSessionError::ConsentMissing)?;
+    let client = find_pending(context, access).await?;
+    let refused = |account: WalletAccount, why: KeptOut| {
+        let not_admitted = NotAdmitted::of(&context.policy, pending, Some(&client), account, why);
+        ContinueSessionError::NotAdmitted(Box::new(not_admitted))
+    };
+    if let Some(why) = kept_out(context, Some(&client), &session.account).await? {
+        return Err(refused(session.account, why));
+    }
+    store_pending(context, pending, &client, false).await?;
     let now = context.clock.now();
     let recipient = match answered_for(context, now, pending).await? {
         Some(Answered::Grant(recipient)) => recipient,
-        // The account page has no scopes that anybody could have agreed to, and gets no code.
         Some(Answered::Session { .. }) => return Err(ContinueSessionError::ConsentMissing),
         None => return Err(ContinueSessionError::RequestSpent),
     };
-    let (access, asked) = (recipient.access(), recipient.terms());
+    let asked = recipient.terms();
     let consents = context.storage.consents_at(session.user, access.client).await?;
     let agreed = consents.into_iter().find(|consent| consent.covers(&asked, &access.scope));
     let agreed = agreed.ok_or(ContinueSessionError::ConsentMissing)?.terms.audiences;
@@ -105,13 +119,18 @@ pub(crate) async fn grant(
         Recipient::Client(request) => request.grant_id(pending.expires_at, session.id),
         Recipient::Device { waiting, .. } => waiting.id,
     };
-    let signer = Signer { id, account: session.account, new_user: session.user, signed: None };
+    let account = session.account.clone();
+    let signer = Signer { id, account, new_user: session.user, signed: None };
     let NewGrant { login, to } = new_grant(context, now, &recipient, signer, pending.expires_at);
     let login = CompleteLogin { scope: share.granted, withheld: share.withheld, ..login };
     let (id_of_session, authenticated_at) = (session.id, session.authenticated_at);
     let command = ContinueSession { session: id_of_session, authenticated_at, login, agreed };
     match context.storage.continue_session(command).await? {
         SessionContinued::CodeIssued => {
+            if let Some(why) = kept_out_since(context, &session.account).await? {
+                take_back(context, now, id).await?;
+                return Err(refused(session.account, why));
+            }
             tracing::info!(user.id = %session.user, client.id = %access.client, grant.id = %id, "continued");
             Ok(to)
         }

@@ -152,7 +152,7 @@ fn registered(context: &Context, client: &Client, requested: &str) -> Option<Red
 /// and are not meant to outlast it. The answer says which clients to tell.
 pub async fn sign_out(context: &Context, browser: &Browser) -> Result<Vec<LogoutNotice>, StoreError> {
     let Some(session) = find_login(context, browser.login.as_ref()).await? else { return Ok(Vec::new()) };
-    let told = notices(context, session.user, Some(session.id)).await?;
+    let told = notices(&*context.storage, session.user, Some(session.id)).await?;
     let (user, now) = (session.user, context.clock.now());
     context.storage.sign_out(SignOut { user, session: session.id, keeps: Scope::OfflineAccess, now }).await?;
     tracing::info!(user.id = %user, "signed out");

@@ -71,6 +71,7 @@ fn scope_of(claim: &str) -> Option<Scope> {
         "email" | "email_verified" => Some(Scope::Email),
         "name" | "preferred_username" | "picture" => Some(Scope::Profile),
         "wallets" => Some(Scope::Wallets),
+        "groups" => Some(Scope::Groups),
         "wallet_proof" => Some(Scope::WalletProof),
         _ => None,
     }

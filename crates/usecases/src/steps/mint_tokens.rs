@@ -1,9 +1,11 @@
 //! Shared step: makes the ids, random values, hashes and signed tokens of one answer of the token endpoint.
 
+use countersign_domain::admission::{MAX_GROUPS_IN_TOKEN, size_in_token};
 use countersign_domain::audience::TokenAccess;
 use countersign_domain::client::Client;
 use countersign_domain::grant::{Grant, Holder};
 use countersign_domain::grant_type::GrantType;
+use countersign_domain::group::GroupName;
 use countersign_domain::id::{TokenId, UserId};
 use countersign_domain::id_token::IdTokenClaims;
 use countersign_domain::key_thumbprint::KeyThumbprint;
@@ -16,6 +18,7 @@ use countersign_ports::{EntropyExt, SignerError, StoreError};
 use time::OffsetDateTime;
 
 use crate::Context;
+use crate::steps::admit::groups_of_admitted;
 use crate::steps::released_claims::released_claims;
 
 /// What the token endpoint answers.
@@ -44,6 +47,12 @@ pub enum MintError {
     /// The claims of the ID token could not be read.
     #[error("claims could not be read")]
     Store(#[from] StoreError),
+    /// The client's rule does not let the user in any more.
+    #[error("user is no longer admitted")]
+    NotAdmitted,
+    /// The groups that the client would be told do not fit into a token.
+    #[error("groups of the user do not fit into a token")]
+    TooManyGroups,
 }
 
 /// The values of one answer: what is stored and what is sent.
@@ -65,13 +74,20 @@ pub(crate) struct Mint<'a> {
     pub(crate) key: Option<KeyThumbprint>,
 }
 
-/// Makes the tokens of one answer. Nothing is stored yet.
+/// Makes the tokens of one answer, unless the client's rule does not let the user in any more. Nothing is stored
+/// yet.
 pub(crate) async fn mint_tokens(
     context: &Context,
     now: OffsetDateTime,
     mint: Mint<'_>,
 ) -> Result<Minted, MintError> {
     let Mint { client, grant, parent, access: TokenAccess { audience, scope }, nonce, key } = mint;
+    // A row from elsewhere may say that a client registered what it cannot have.
+    let scope = client.origin.admitted(&scope);
+    let groups = match grant.holder.user() {
+        Some(user) => told_groups(context, client, user, &scope).await?,
+        None => None,
+    };
     let lifetimes = &context.policy.lifetimes;
     let issuer = context.policy.public_url.as_str();
     let id = TokenId::at(now, context.entropy.bytes());
@@ -83,12 +99,14 @@ pub(crate) async fn mint_tokens(
         client: client.wire_id(),
         key,
         scope: scope.clone(),
+        groups,
         authenticated_at: grant.authenticated_at,
         issued_at: now,
         expires_at: access_expires_at,
         id,
     };
     let access_token = Secret::new(context.signer.sign_access_token(&claims).await?);
+    let groups = claims.groups;
     let refresh_ends = (now + lifetimes.refresh_token).min(grant.authenticated_at + Lifetimes::FAMILY);
     let is_refreshed = match grant.holder {
         Holder::Person { .. } => client.may_use(GrantType::RefreshToken),
@@ -112,7 +130,7 @@ pub(crate) async fn mint_tokens(
     };
     let id_token = match &grant.holder {
         Holder::Person { user, account } if scope.contains(Scope::OpenId) => {
-            let told = Told { client, grant, user: *user, account, scope: &scope, nonce };
+            let told = Told { client, grant, user: *user, account, scope: &scope, groups, nonce };
             Some(id_token(context, now, told, &access_token).await?)
         }
         Holder::Person { .. } | Holder::Client => None,
@@ -129,7 +147,34 @@ struct Told<'a> {
     user: UserId,
     account: &'a WalletAccount,
     scope: &'a ScopeSet,
+    groups: Option<Vec<GroupName>>,
     nonce: Option<&'a str>,
+}
+
+/// The groups that the tokens of a user tell a client, if their scopes release any.
+async fn told_groups(
+    context: &Context,
+    client: &Client,
+    user: UserId,
+    scope: &ScopeSet,
+) -> Result<Option<Vec<GroupName>>, MintError> {
+    let are_told = scope.contains(Scope::Groups);
+    let groups = groups_of_admitted(context, client, user, are_told).await?;
+    let groups = groups.map_err(|_| MintError::NotAdmitted)?;
+    if !are_told {
+        return Ok(None);
+    }
+    let groups = client.access.released(&context.policy.default_access, &groups);
+    let bytes = size_in_token(&groups);
+    if bytes > MAX_GROUPS_IN_TOKEN {
+        tracing::error!(
+            user.id = %user, client.id = %client.id, groups = groups.len(), bytes, most = MAX_GROUPS_IN_TOKEN,
+            "no token, because the user's groups do not fit: release fewer to the client with `countersign access \
+             set CLIENT … --release a,b`"
+        );
+        return Err(MintError::TooManyGroups);
+    }
+    Ok(Some(groups))
 }
 
 /// Signs the ID token, which tells a client about the sign-in (OpenID Connect Core section 2).
@@ -139,7 +184,7 @@ async fn id_token(
     told: Told<'_>,
     access_token: &Secret,
 ) -> Result<Secret, MintError> {
-    let Told { client, grant, user, account, scope, nonce } = told;
+    let Told { client, grant, user, account, scope, groups, nonce } = told;
     let algorithm = client.id_token_algorithm();
     let claims = IdTokenClaims {
         issuer: context.policy.public_url.as_str().to_owned(),
@@ -151,7 +196,7 @@ async fn id_token(
         nonce: nonce.map(ToOwned::to_owned),
         access_token_hash: Some(algorithm.half_hash(access_token.expose())),
         session: grant.session,
-        user: released_claims(context, user, account, scope).await?,
+        user: released_claims(context, user, account, scope, groups).await?,
         wallet_proof: grant.particulars.wallet_proof.clone().filter(|_| scope.contains(Scope::WalletProof)),
     };
     Ok(Secret::new(context.signer.sign_id_token(algorithm, &claims).await?))

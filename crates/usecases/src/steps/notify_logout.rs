@@ -4,10 +4,10 @@
 use countersign_domain::id::{ClientId, SessionId, TokenId, UserId};
 use countersign_domain::id_token::LogoutClaims;
 use countersign_domain::registration::is_web_address;
-use countersign_ports::{EntropyExt, FetchError, SignerError, StoreError};
+use countersign_ports::{AccessEnded, DirectStorage, EntropyExt, FetchError, SignerError, StoreError};
 use time::Duration;
 
-use crate::Context;
+use crate::{Management, Notifier};
 
 /// How long a logout token is valid.
 const LIFETIME: Duration = Duration::minutes(2);
@@ -41,25 +41,27 @@ pub enum NotifyLogoutError {
 }
 
 /// Tells one client, once. A client that registered no address for it is told nothing.
-pub async fn notify_logout(context: &Context, notice: LogoutNotice) -> Result<(), NotifyLogoutError> {
-    let Some(client) = context.clients.find(notice.client).await? else { return Ok(()) };
+pub async fn notify_logout(notifier: Notifier<'_>, notice: LogoutNotice) -> Result<(), NotifyLogoutError> {
+    let Notifier { management: Management { clients, clock, entropy, policy, .. }, signer, fetcher } =
+        notifier;
+    let Some(client) = clients.find(notice.client).await? else { return Ok(()) };
     let Some(uri) = &client.metadata.backchannel_logout_uri else { return Ok(()) };
     if !is_web_address(uri) {
         // An older release stored hosts that no DNS has (F-08). Nobody can be told there.
         return Ok(());
     }
-    let now = context.clock.now();
+    let now = clock.now();
     let claims = LogoutClaims {
-        issuer: context.policy.public_url.as_str().to_owned(),
+        issuer: policy.public_url.as_str().to_owned(),
         audience: client.wire_id(),
         subject: notice.user,
         session: Some(notice.session),
         issued_at: now,
         expires_at: now + LIFETIME,
-        id: TokenId::at(now, context.entropy.bytes()),
+        id: TokenId::at(now, entropy.bytes()),
     };
-    let token = context.signer.sign_logout_token(client.id_token_algorithm(), &claims).await?;
-    match context.fetcher.post_form(uri, &[("logout_token", &token)]).await? {
+    let token = signer.sign_logout_token(client.id_token_algorithm(), &claims).await?;
+    match fetcher.post_form(uri, &[("logout_token", &token)]).await? {
         200 | 204 => {
             tracing::info!(user.id = %notice.user, client.id = %notice.client, "client told of sign-out");
             Ok(())
@@ -71,11 +73,17 @@ pub async fn notify_logout(context: &Context, notice: LogoutNotice) -> Result<()
 /// The clients that may have to be told when one or all of a user's sessions end. Callers ask before they end
 /// them.
 pub(crate) async fn notices(
-    context: &Context,
+    storage: &dyn DirectStorage,
     user: UserId,
     only: Option<SessionId>,
 ) -> Result<Vec<LogoutNotice>, StoreError> {
-    let clients = context.storage.clients_of_sessions(user).await?.into_iter();
+    let clients = storage.clients_of_sessions(user).await?.into_iter();
     let ending = clients.filter(|found| only.is_none_or(|only| found.session == only));
     Ok(ending.map(|found| LogoutNotice { user, session: found.session, client: found.client }).collect())
+}
+
+/// The clients that may have to be told after the operator ended somebody's access.
+pub(crate) fn notices_of(ended: AccessEnded) -> Vec<LogoutNotice> {
+    let clients = ended.clients.into_iter();
+    clients.map(|(user, found)| LogoutNotice { user, session: found.session, client: found.client }).collect()
 }

@@ -1,6 +1,7 @@
 //! The claims about a user that scopes release, for userinfo and ID tokens.
 
-use countersign_domain::id::UserId;
+use countersign_domain::group::GroupName;
+use countersign_domain::id::{ClientId, UserId};
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::user_info::{ReleasedEmail, UserInfo};
 use countersign_domain::wallet::WalletAccount;
@@ -9,12 +10,14 @@ use countersign_ports::StoreError;
 use crate::Context;
 
 /// Reads the claims that the scopes release. The user's wallets and e-mail address are read only if they are
-/// released.
+/// released. The groups come from the caller: a token tells those that its client was judged by, userinfo those
+/// of now ([`released_groups`]).
 pub(crate) async fn released_claims(
     context: &Context,
     user: UserId,
     account: &WalletAccount,
     scope: &ScopeSet,
+    groups: Option<Vec<GroupName>>,
 ) -> Result<UserInfo, StoreError> {
     let wallets = if scope.contains(Scope::Wallets) {
         let linked = context.storage.wallets_of(user).await?;
@@ -30,5 +33,24 @@ pub(crate) async fn released_claims(
     };
     let picture = context.keys.pictures.name_of(user);
     let picture = context.policy.public_url.join(&format!("/pictures/{picture}.svg"));
-    Ok(UserInfo::release(user, account, scope, wallets.as_deref(), email, &picture))
+    Ok(UserInfo::release(user, account, scope, wallets.as_deref(), groups, email, &picture))
+}
+
+/// Reads which of a user's groups a client is told now; `None` if the scopes of its token do not release them.
+/// A client that was deleted is told none.
+pub(crate) async fn released_groups(
+    context: &Context,
+    client: ClientId,
+    user: UserId,
+    scope: &ScopeSet,
+) -> Result<Option<Vec<GroupName>>, StoreError> {
+    if !scope.contains(Scope::Groups) {
+        return Ok(None);
+    }
+    let Some(client) = context.clients.find(client).await? else { return Ok(Some(Vec::new())) };
+    if !client.origin.admitted(scope).contains(Scope::Groups) {
+        return Ok(None);
+    }
+    let groups = context.storage.groups_of(user).await?;
+    Ok(Some(client.access.released(&context.policy.default_access, &groups)))
 }

@@ -83,14 +83,14 @@ pub(crate) fn nothing_is_left() -> OAuthError {
 
 /// Drops the scopes whose group the person lacks. Nothing is read unless a scope needs a group.
 async fn within_groups(
-    _context: &Context,
+    context: &Context,
     catalog: &Catalog,
     scope: &ScopeSet,
-    _account: &WalletAccount,
+    account: &WalletAccount,
 ) -> Result<ScopeSet, StoreError> {
     if catalog.needs(scope).next().is_none() {
         return Ok(scope.clone());
     }
-    // No group has members yet.
-    Ok(catalog.within_groups(scope, |_| false))
+    let standing = context.storage.standing_of(account).await?;
+    Ok(catalog.within_groups(scope, |group| standing.groups.contains(group)))
 }

@@ -1,17 +1,20 @@
-//! A store that fails when it is told to, and that remembers its calls.
+//! A store that fails when it is told to, that remembers its calls, and lets others act between two of them.
 
+use std::pin::Pin;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use countersign_conformance::memory::MemoryStorage;
+use countersign_domain::admission::{Block, Standing};
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::Grant;
+use countersign_domain::group::{GroupName, Membership};
 use countersign_domain::id::{ClientId, GrantId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pushed_request::PushedRequest;
@@ -22,13 +25,16 @@ use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    Account, AccountStore, AddSigningKey, BeginDevice, ChangeResources, ClientStore, Clock, CompleteLogin,
-    ConfirmEmail, ContinueSession, CreateResource, DeleteAccount, DeleteResource, DenyDevice, DeviceBegun,
-    DeviceDenied, DocumentsForgotten, EmailPut, FindUses, ForgetDocuments, ForgetUnused, IssueTokens,
-    KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore, NameWallet,
-    OpenSession, PurgeExpired, Purged, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered,
-    ReplayStore, RequestStore, ResourceCreated, ResourceStore, ResourceUpdated, ResourceUses, RevokeConsent,
-    RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionClient, SessionContinued,
+    AccessEnded, Account, AccountStore, AddSigningKey, BeginDevice, BlockPut, BlockStore, Blocked,
+    BlockedWallet, ChangeAccess, ChangeMember, ChangeResources, ClientStore, Clock, CompleteLogin,
+    ConfirmEmail, ContinueSession, CountedGroup, CreateGroup, CreateResource, DeleteAccount, DeleteResource,
+    DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailPut, EndAccess, FindUses,
+    ForgetDocuments, ForgetUnused, GroupCreated, GroupMember, GroupStore, IssueTokens, KeyAdded, KeyStore,
+    KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet,
+    OpenSession, PeopleFilter, PeopleStore, Person, PersonListed, PurgeExpired, Purged, PutBlock, PutEmail,
+    RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, ResourceCreated,
+    ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup, RevokeConsent, RevokeGrant, RevokeToken,
+    Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse, SessionClient, SessionContinued,
     SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore,
     TokensIssued, UnlinkWallet, UpdateResource, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
 };
@@ -39,10 +45,14 @@ use super::world::World;
 /// Fails one call, after a number of calls that work.
 #[derive(Default)]
 pub(super) struct Breakable {
-    inner: MemoryStorage,
+    inner: Arc<MemoryStorage>,
     calls_left: AtomicI64,
     calls: Mutex<Vec<&'static str>>,
+    acts: Mutex<Vec<(usize, Act)>>,
 }
+
+/// What somebody else does between two calls.
+pub(super) type Act = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl Breakable {
     /// The calls since this was last asked.
@@ -50,7 +60,39 @@ impl Breakable {
         std::mem::take(&mut self.calls.lock().unwrap())
     }
 
-    fn call(&self, name: &'static str) -> Result<(), StoreError> {
+    /// What is stored, for those whose calls do not count.
+    pub(super) fn inner(&self) -> Arc<MemoryStorage> {
+        Arc::clone(&self.inner)
+    }
+
+    /// Forgets the calls so far. From now on each act happens before the call with its number.
+    pub(super) fn between(&self, acts: Vec<(usize, Act)>) {
+        self.asked();
+        *self.acts.lock().unwrap() = acts;
+    }
+
+    /// Carries out what was not reached.
+    pub(super) async fn rest(&self) {
+        let mut acts = std::mem::take(&mut *self.acts.lock().unwrap());
+        acts.sort_by_key(|(number, _)| *number);
+        for (_, act) in acts {
+            act.await;
+        }
+    }
+
+    async fn call(&self, name: &'static str) -> Result<(), StoreError> {
+        let number = self.calls.lock().unwrap().len();
+        let mut due = Vec::new();
+        self.acts.lock().unwrap().retain_mut(|(at, act)| {
+            let is_due = *at == number;
+            if is_due {
+                due.push(std::mem::replace(act, Box::pin(std::future::ready(()))));
+            }
+            !is_due
+        });
+        for act in due {
+            act.await;
+        }
         self.calls.lock().unwrap().push(name);
         if self.calls_left.fetch_sub(1, Ordering::SeqCst) == 0 {
             return Err(StoreError::Unavailable("the test pulled the plug".into()));
@@ -64,7 +106,7 @@ macro_rules! breakable {
         #[async_trait]
         impl $port for Breakable {
             $(async fn $name(&self, $($argument: $type),*) -> Result<$answer, StoreError> {
-                self.call(stringify!($name))?;
+                self.call(stringify!($name)).await?;
                 self.inner.$name($($argument),*).await
             })*
         }
@@ -75,6 +117,10 @@ breakable!(ClientStore {
     register_client(command: RegisterClient) -> Registered;
     update_client(client: Client) -> bool;
     change_resources(command: ChangeResources) -> bool;
+    change_access(command: ChangeAccess) -> bool;
+    rotate_secret(command: RotateSecret) -> bool;
+    note_secret_uses(uses: Vec<SecretUse>) -> ();
+    secrets_of(client: ClientId) -> Vec<SecretRecord>;
     delete_client(id: ClientId) -> bool;
     find_client(id: ClientId) -> Option<Client>;
     list_clients(after: Option<ClientId>, limit: u32) -> Vec<Client>;
@@ -113,6 +159,113 @@ breakable!(AccountStore {
     remove_email(user: UserId) -> bool;
     delete_account(command: DeleteAccount) -> bool;
 });
+
+#[async_trait]
+impl GroupStore for Breakable {
+    async fn create_group(&self, command: CreateGroup) -> Result<GroupCreated, StoreError> {
+        self.inner.create_group(command).await
+    }
+
+    async fn retitle_group(&self, command: RetitleGroup) -> Result<bool, StoreError> {
+        self.inner.retitle_group(command).await
+    }
+
+    async fn delete_group(&self, name: &GroupName) -> Result<bool, StoreError> {
+        self.inner.delete_group(name).await
+    }
+
+    async fn find_group(&self, name: &GroupName) -> Result<Option<CountedGroup>, StoreError> {
+        self.inner.find_group(name).await
+    }
+
+    async fn list_groups(
+        &self,
+        after: Option<&GroupName>,
+        limit: u32,
+    ) -> Result<Vec<CountedGroup>, StoreError> {
+        self.inner.list_groups(after, limit).await
+    }
+
+    async fn add_member(&self, command: ChangeMember) -> Result<MemberAdded, StoreError> {
+        self.inner.add_member(command).await
+    }
+
+    async fn remove_member(&self, command: ChangeMember) -> Result<bool, StoreError> {
+        self.inner.remove_member(command).await
+    }
+
+    async fn list_members(
+        &self,
+        group: &GroupName,
+        after: Option<&MemberCursor>,
+        limit: u32,
+    ) -> Result<Vec<GroupMember>, StoreError> {
+        self.inner.list_members(group, after, limit).await
+    }
+
+    async fn memberships_of(&self, user: UserId) -> Result<Vec<Membership>, StoreError> {
+        self.inner.memberships_of(user).await
+    }
+
+    async fn standing_of(&self, wallet: &WalletAccount) -> Result<Standing, StoreError> {
+        self.call("standing_of").await?;
+        self.inner.standing_of(wallet).await
+    }
+
+    async fn groups_of(&self, user: UserId) -> Result<Vec<GroupName>, StoreError> {
+        self.call("groups_of").await?;
+        self.inner.groups_of(user).await
+    }
+}
+
+#[async_trait]
+impl BlockStore for Breakable {
+    async fn put_block(&self, command: PutBlock) -> Result<BlockPut, StoreError> {
+        self.inner.put_block(command).await
+    }
+
+    async fn remove_block(&self, who: &Blocked) -> Result<bool, StoreError> {
+        self.inner.remove_block(who).await
+    }
+
+    async fn end_access(&self, command: EndAccess) -> Result<AccessEnded, StoreError> {
+        self.inner.end_access(command).await
+    }
+
+    async fn anything_blocked(&self) -> Result<bool, StoreError> {
+        self.call("anything_blocked").await?;
+        self.inner.anything_blocked().await
+    }
+
+    async fn block_of_user(&self, user: UserId) -> Result<Option<Block>, StoreError> {
+        self.inner.block_of_user(user).await
+    }
+
+    async fn blocked_wallets(
+        &self,
+        after: Option<&WalletAccount>,
+        limit: u32,
+    ) -> Result<Vec<BlockedWallet>, StoreError> {
+        self.inner.blocked_wallets(after, limit).await
+    }
+}
+
+#[async_trait]
+impl PeopleStore for Breakable {
+    async fn list_people(
+        &self,
+        filter: &PeopleFilter,
+        after: Option<UserId>,
+        limit: u32,
+    ) -> Result<Vec<PersonListed>, StoreError> {
+        self.inner.list_people(filter, after, limit).await
+    }
+
+    async fn find_person(&self, user: UserId, now: OffsetDateTime) -> Result<Option<Person>, StoreError> {
+        self.inner.find_person(user, now).await
+    }
+}
+
 breakable!(ReplayStore { spend_proof(command: SpendProof) -> bool; });
 breakable!(TokenStore {
     find_grant(id: GrantId) -> Option<Grant>;

@@ -54,7 +54,7 @@ async fn a_092_a_revocation_that_storage_broke_is_no_success() {
 
 #[tokio::test]
 async fn a_login_that_storage_broke_can_be_repeated_with_the_same_signature() {
-    for calls in 0..2 {
+    for calls in 0..3 {
         let (world, storage) = world();
         let client = world.client().await;
         let mut pending = world.pending(&client, &[]).await;
@@ -86,7 +86,7 @@ async fn a_sign_in_does_not_fail_with_the_e_mail_address_that_came_with_it() {
     let (world, storage) = world();
     let client = world.client().await;
     let mut pending = world.pending(&client, &[]).await;
-    break_after(&world, &storage, 2).await;
+    break_after(&world, &storage, 3).await;
     let wishes = LoginWishes { email: Some("ann@example.com".to_owned()), ..LoginWishes::default() };
     let done = world.sign_in_with(&mut pending, "toy-ann", wishes).await.unwrap();
     assert!(done.link.is_none());
@@ -105,7 +105,7 @@ async fn a_replayed_code_is_never_answered_before_its_tokens_are_dead() {
 
 #[tokio::test]
 async fn a_072_a_program_whose_sign_in_storage_broke_can_repeat_it() {
-    for calls in 0..4 {
+    for calls in 0..5 {
         let (world, storage) = world();
         let client = programs::program(&world).await;
         let text = programs::text(&world, &client).await;

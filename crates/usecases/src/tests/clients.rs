@@ -4,4 +4,5 @@ mod asserting;
 mod documents;
 mod knowing_clients;
 mod managing_clients;
+mod rotating_secrets;
 mod trusting;

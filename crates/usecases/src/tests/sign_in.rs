@@ -1,7 +1,9 @@
 //! Requests, sign-ins and sign-outs.
 
 mod authorizing;
+mod blocking;
 mod challenge_text;
+mod coming_in;
 mod remembering;
 mod requests;
 mod signing_in;

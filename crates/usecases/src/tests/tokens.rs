@@ -4,6 +4,7 @@ mod audiences;
 mod binding;
 mod client_tokens;
 mod exchanging;
+mod groups;
 mod knowing_tokens;
 mod openid;
 mod own_scopes;

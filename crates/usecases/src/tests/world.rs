@@ -5,11 +5,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use countersign_conformance::fakes::{FakeFetcher, FakeReader, FakeSigner, ManualClock, SeededEntropy};
 use countersign_conformance::memory::MemoryStorage;
+use countersign_domain::admission::{AccessRule, Block, Release};
 use countersign_domain::challenge::TextKey;
 use countersign_domain::client::ClientOrigin;
 use countersign_domain::client_assertion::AssertionAudience;
 use countersign_domain::client_auth::ClientCredentials;
 use countersign_domain::dpop::DpopNonceKey;
+use countersign_domain::group::{Group, GroupName};
 use countersign_domain::id::ClientId;
 use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::parameters::Parameters;
@@ -21,12 +23,16 @@ use countersign_domain::resource::{DeclaredResource, OpenTo, ResourceRules};
 use countersign_domain::secret::Secret;
 use countersign_domain::user_info::UserInfo;
 use countersign_domain::wallet::{AccountName, WalletAccount, WalletProof};
-use countersign_ports::{RecognizedAccount, Storage, Verdict, VerifierError, WalletVerifier};
+use countersign_ports::{
+    Blocked, ChangeAccess, ChangeMember, CreateGroup, Member, MemberAdded, RecognizedAccount, Storage,
+    Verdict, VerifierError, WalletVerifier,
+};
 use time::Duration;
 use url::Url;
 
 use crate::clients::open_resource::open_resources;
 use crate::clients::register_client::register_client;
+use crate::context::blocks::Blocks;
 use crate::context::clients::Clients;
 use crate::context::resources::Resources;
 use crate::sign_in::begin_authorization::{Begun, begin_authorization};
@@ -72,6 +78,11 @@ impl WalletVerifier for ToyWallets {
 /// Names an account by its address alone.
 pub(super) fn named(address: &str) -> AccountName<'_> {
     AccountName::read(address, None).unwrap()
+}
+
+/// The account of a toy wallet.
+pub(super) fn toy(address: &str) -> WalletAccount {
+    WalletAccount { family: "toy".to_owned(), chain: "toy:1".to_owned(), address: address.to_owned() }
 }
 
 /// The toy wallet's signature of a text.
@@ -124,6 +135,7 @@ impl World {
             storage: Arc::<dyn Storage>::clone(&storage),
             resources: Resources::new(Arc::<dyn Storage>::clone(&storage), Arc::<ManualClock>::clone(&clock)),
             clients: Clients::new(Arc::<dyn Storage>::clone(&storage), Arc::<ManualClock>::clone(&clock)),
+            blocks: Blocks::new(Arc::<dyn Storage>::clone(&storage), Arc::<ManualClock>::clone(&clock)),
             access: Arc::default(),
             wallets: Arc::new(ToyWallets),
             signer: Arc::new(FakeSigner),
@@ -140,6 +152,7 @@ impl World {
             policy: Policy {
                 public_url,
                 lifetimes: Lifetimes::default(),
+                default_access: AccessRule::Everyone,
                 resources,
                 client_documents: true,
                 synthetic_email: false,
@@ -158,6 +171,29 @@ impl World {
     pub(super) async fn open(&self, client: &TestClient, uri: &str) {
         let id = ClientId::named(&client.id).unwrap();
         open_resources(self.context.management(), id, &[uri.to_owned()]).await.unwrap();
+    }
+
+    /// Decides whom a client lets in and which groups it is told, as the operator does.
+    pub(super) async fn decide(&self, client: &TestClient, rule: &str, release: Release) {
+        let rule = Some(AccessRule::parse(rule).unwrap());
+        let client = ClientId::named(&client.id).unwrap();
+        let command = ChangeAccess { client, rule, release: Some(release) };
+        assert!(self.context.clients.change_access(command).await.unwrap());
+    }
+
+    /// Puts somebody into a group, which need not be there yet.
+    pub(super) async fn join(&self, group: &str, member: Member) {
+        let (name, now) = (GroupName::parse(group).unwrap(), self.context.clock.now());
+        let group = Group { name: name.clone(), title: None, created_at: now };
+        self.context.storage.create_group(CreateGroup { group }).await.unwrap();
+        let command = ChangeMember { group: name, member, now };
+        assert_eq!(self.context.storage.add_member(command).await.unwrap(), MemberAdded::Added);
+    }
+
+    /// Blocks a user or a wallet, as the operator does.
+    pub(super) async fn block(&self, who: Blocked) {
+        let block = Block { at: self.context.clock.now(), reason: Some("spam".to_owned()) };
+        self.context.blocks.block(who, block).await.unwrap();
     }
 
     pub(super) async fn client(&self) -> TestClient {

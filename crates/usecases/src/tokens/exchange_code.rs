@@ -107,7 +107,7 @@ pub async fn exchange_code(
 }
 
 /// The refusal of a code, with what this client hears of it.
-fn rejected(
+pub(crate) fn rejected(
     context: &Context,
     client: &Client,
     presented: &PresentedCode<'_>,
@@ -150,6 +150,7 @@ pub(crate) async fn redeem_presented(
         | CodeRejected::OtherClient
         | CodeRejected::OfDevice
         | CodeRejected::Revoked
+        | CodeRejected::NotAdmitted
         | CodeRejected::RedirectMismatch
         | CodeRejected::Expired
         | CodeRejected::VerifierUnexpected => None,
@@ -173,7 +174,11 @@ async fn redeem(
     let key = prove_key_of_tokens(context, now, client, wishes.proof.as_deref(), bound).await?;
     let nonce = grant.nonce.as_deref();
     let mint = Mint { client, grant, parent: None, access, nonce, key };
-    let minted = mint_tokens(context, now, mint).await?;
+    let minted = match mint_tokens(context, now, mint).await {
+        Ok(minted) => minted,
+        Err(MintError::NotAdmitted) => return Ok(Err(CodeRejected::NotAdmitted)),
+        Err(error) => return Err(error.into()),
+    };
     // The grant must stay until its code expires, so that a second redemption is noticed.
     let forget_after = minted.token.forget_after().max(grant.code_expires_at);
     Ok(match context.storage.redeem_code(RedeemCode { token: minted.token, now, forget_after }).await? {

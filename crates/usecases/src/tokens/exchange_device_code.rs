@@ -2,7 +2,7 @@
 //! 3.4).
 
 use countersign_domain::client_auth::ClientCredentials;
-use countersign_domain::code::PresentedCode;
+use countersign_domain::code::{CodeRejected, PresentedCode};
 use countersign_domain::device::DeviceRejected;
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::id::GrantId;
@@ -11,7 +11,8 @@ use countersign_domain::secret::Secret;
 use countersign_ports::StoreError;
 
 use crate::clients::authenticate_client::authenticate_client;
-use crate::tokens::exchange_code::{ExchangeCodeError, Wishes, redeem_presented};
+use crate::steps::admit::kept_out_since;
+use crate::tokens::exchange_code::{ExchangeCodeError, Wishes, redeem_presented, rejected};
 use crate::{AuthenticateClientError, Context, TokenAnswer};
 
 /// What the device sends.
@@ -69,6 +70,13 @@ pub async fn exchange_device_code(
         redirect_uri: grant.redirect_uri.as_ref().map(RedirectUri::as_str),
         verifier: None,
     };
+    // The device may ask while the login that answers it finds out that the user was just blocked, and before the
+    // login takes its grant back. Nobody else has a code that early.
+    if let Some(account) = grant.holder.account()
+        && kept_out_since(context, account).await?.is_some()
+    {
+        return Err(rejected(context, &client, &presented, CodeRejected::NotAdmitted).into());
+    }
     let wishes = Wishes { resources: exchange.resources, proof: exchange.proof };
     Ok(redeem_presented(context, now, &client, &grant, &presented, wishes).await?)
 }

@@ -1,9 +1,11 @@
-//! A client asks whether a token is valid and what it means (RFC 7662): one read.
+//! A client asks whether a token is valid and what it means (RFC 7662): one read,
+//! and one more if the token releases the user's groups.
 
 use countersign_domain::client::{Client, ClientOrigin};
 use countersign_domain::client_auth::ClientCredentials;
-use countersign_domain::grant::Subject;
-use countersign_domain::id::TokenId;
+use countersign_domain::grant::{Holder, Subject};
+use countersign_domain::group::GroupName;
+use countersign_domain::id::{ClientId, TokenId};
 use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::scope::ScopeSet;
 use countersign_domain::secret::Secret;
@@ -11,6 +13,7 @@ use countersign_ports::StoreError;
 use time::OffsetDateTime;
 
 use crate::clients::authenticate_client::authenticate_client;
+use crate::steps::released_claims::released_groups;
 use crate::{AuthenticateClientError, Context};
 
 /// What a client is told about a valid token.
@@ -18,6 +21,9 @@ use crate::{AuthenticateClientError, Context};
 pub struct TokenFacts {
     /// The scopes of the token.
     pub scope: ScopeSet,
+    /// Those of the user's groups that the operator releases to the client of the token now; `None` if the scopes
+    /// do not release any.
+    pub groups: Option<Vec<GroupName>>,
     /// The client that the token was issued to, by the id that it uses itself.
     pub client: String,
     /// The user or the client that it is about.
@@ -70,8 +76,10 @@ pub async fn introspect_token(
     if !found.access_hash.admits(token) || !found.is_live(now) || !is_theirs {
         return Ok(None);
     }
+    let groups = groups_of(context, found.client, &found.holder, &found.scope).await?;
     Ok(Some(TokenFacts {
         scope: found.scope.clone(),
+        groups,
         client: read.client,
         subject: found.holder.subject(found.client),
         issued_at: found.issued_at,
@@ -106,8 +114,13 @@ async fn refresh_facts(
         && !found.grant.revoked
         && found.newest.id == id
         && now < refresh.expires_at;
-    Ok(is_good.then(|| TokenFacts {
+    if !is_good {
+        return Ok(None);
+    }
+    let groups = groups_of(context, client.id, &found.grant.holder, &found.grant.scope).await?;
+    Ok(Some(TokenFacts {
         scope: found.grant.scope.clone(),
+        groups,
         client: client.wire_id(),
         subject: found.grant.subject(),
         issued_at: found.token.issued_at,
@@ -116,4 +129,17 @@ async fn refresh_facts(
         id,
         key: found.token.key,
     }))
+}
+
+/// The groups that the client of a token is told now. A client's own token tells none.
+async fn groups_of(
+    context: &Context,
+    client: ClientId,
+    holder: &Holder,
+    scope: ScopeSet,
+) -> Result<Option<Vec<GroupName>>, StoreError> {
+    match holder {
+        Holder::Person { user, .. } => released_groups(context, client, *user, scope).await,
+        Holder::Client => Ok(None),
+    }
 }

@@ -1,5 +1,5 @@
 //! A client asks who signed in. That is one read, of what the token means or whether it is still valid. The
-//! user's wallets and e-mail address take one more read each if they are released.
+//! user's wallets, groups and e-mail address take one more read each if they are released.
 
 use countersign_domain::grant::Holder;
 use countersign_domain::secret::Secret;
@@ -7,7 +7,7 @@ use countersign_domain::user_info::UserInfo;
 use countersign_ports::StoreError;
 
 use crate::steps::prove_key::{Wanted, prove_key};
-use crate::steps::released_claims::released_claims;
+use crate::steps::released_claims::{released_claims, released_groups};
 use crate::{Context, ProveKeyError};
 
 /// How an access token is presented.
@@ -79,7 +79,8 @@ pub async fn read_user_info(
     }
     match &found.holder {
         Holder::Person { user, account } if UserInfo::is_reached_by(&found.scope) => {
-            Ok(released_claims(context, *user, account, &found.scope).await?)
+            let groups = released_groups(context, found.client, *user, &found.scope).await?;
+            Ok(released_claims(context, *user, account, &found.scope, groups).await?)
         }
         Holder::Person { .. } | Holder::Client => Err(ReadUserInfoError::ScopeInsufficient),
     }

@@ -132,7 +132,11 @@ pub async fn refresh_tokens(
             nonce: None,
             key,
         };
-        let minted = mint_tokens(context, now, mint).await?;
+        let minted = match mint_tokens(context, now, mint).await {
+            Ok(minted) => minted,
+            Err(MintError::NotAdmitted) => return Err(rejected(RefreshRejected::NotAdmitted)),
+            Err(error) => return Err(error.into()),
+        };
         let forget_after = minted.token.forget_after();
         let expected_newest = rotation.expected_newest;
         let rotate = RotateRefresh { token: minted.token, expected_newest, now, forget_after };
@@ -167,6 +171,7 @@ async fn refuse(
         | RefreshRejected::Unknown
         | RefreshRejected::OtherClient
         | RefreshRejected::Revoked
+        | RefreshRejected::NotAdmitted
         | RefreshRejected::Expired
         | RefreshRejected::ScopeWidened => {}
     }

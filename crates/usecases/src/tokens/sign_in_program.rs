@@ -25,6 +25,7 @@ use time::OffsetDateTime;
 use crate::clients::authenticate_client::authenticate_client;
 use crate::sign_in::issue_challenge::Challenge;
 use crate::sign_in::verify_text::find_by_text;
+use crate::steps::admit::{KeptOut, kept_out, kept_out_since, take_back};
 use crate::steps::choose_resources::{ResourcesRejected, choose_resources};
 use crate::steps::mint_tokens::{Mint, mint_tokens};
 use crate::steps::prove_key::prove_key_of_tokens;
@@ -164,6 +165,9 @@ pub enum SignInProgramError {
     /// The signature is not the wallet's, or not of this text.
     #[error("signature is not valid: {0}")]
     Signature(&'static str),
+    /// The operator does not let the wallet in.
+    #[error("wallet is not admitted")]
+    NotAdmitted(#[source] KeptOut),
     /// The signature could not be checked.
     #[error("signature could not be judged")]
     Verifier(#[from] VerifierError),
@@ -216,6 +220,9 @@ pub async fn sign_in_program(
         Verdict::Valid(account) => account,
         Verdict::Invalid(reason) => return Err(SignInProgramError::Signature(reason)),
     };
+    if let Some(why) = kept_out(context, Some(&client), &account).await? {
+        return Err(SignInProgramError::NotAdmitted(why));
+    }
     let names_any = !asked.resources.is_empty() || !says.resources.is_empty() || !says.scope.own().is_empty();
     let rules = context.resource_rules(names_any).await?;
     let access = TokenAccess::of_program(&rules, &client, &says, &asked.resources)
@@ -225,16 +232,24 @@ pub async fn sign_in_program(
     let share = share.ok_or_else(|| SignInProgramError::Resource(nothing_is_left()))?;
     let key = prove_key_of_tokens(context, now, &client, asked.proof.as_deref(), None).await?;
     let (wallet, address) = (account.shortened(), asked.peer.map(tracing::field::display));
-    let login = login(context, now, &says, account, proof);
+    let login = login(context, now, &says, account.clone(), proof);
     let login = CompleteLogin { scope: share.granted, withheld: share.withheld, ..login };
     let id = login.id;
     let user = match context.storage.complete_login(login).await? {
         LoginCompleted::CodeIssued { user } => user,
         LoginCompleted::ChallengeSpent => return Err(SignInProgramError::Spent),
     };
+    if let Some(why) = kept_out_since(context, &account).await? {
+        take_back(context, now, id).await?;
+        return Err(SignInProgramError::NotAdmitted(why));
+    }
     let grant = context.storage.find_grant(id).await?.ok_or(SignInProgramError::Spent)?;
     let mint = Mint { client: &client, grant: &grant, parent: None, access, nonce: None, key };
-    let minted = mint_tokens(context, now, mint).await?;
+    let minted = match mint_tokens(context, now, mint).await {
+        Ok(minted) => minted,
+        Err(MintError::NotAdmitted) => return Err(SignInProgramError::NotAdmitted(KeptOut::ByRule)),
+        Err(error) => return Err(error.into()),
+    };
     // If the grant were forgotten while the text is valid, the text could be used again.
     let forget_after = minted.token.forget_after().max(says.expires_at);
     match context.storage.redeem_code(RedeemCode { token: minted.token, now, forget_after }).await? {

@@ -14,8 +14,10 @@ pub const BATCH: u32 = 100;
 /// How long pushed requests are kept after they expire.
 const PUSHED_MARGIN: Duration = Duration::minutes(5);
 
-/// Takes one step. The caller goes on while there is more. The time comes as an argument, because more than
-/// one clock decides what is past ([`judge_clock`](countersign_domain::forgetting::judge_clock)).
+/// Takes one step. Old secrets of clients go too: everybody refuses them already, so nobody who remembers
+/// such a client needs to forget it first. The caller goes on while there is more. The time comes as an
+/// argument, because more than one clock decides what is past
+/// ([`judge_clock`](countersign_domain::forgetting::judge_clock)).
 pub async fn purge_expired(context: &Context, before: OffsetDateTime) -> Result<Purged, StoreError> {
     // For pushed requests, five minutes after they expire are enough.
     let pushed_before = before.checked_add(MARGIN - PUSHED_MARGIN).unwrap_or(before);

@@ -2,6 +2,7 @@
 
 import secrets
 import subprocess
+from contextlib import contextmanager
 from urllib.parse import urlencode
 
 from browser import Browser
@@ -28,18 +29,35 @@ ROW = {
 def drive(row, issuer):
     app = f"http://127.0.0.1:{(port := free_port())}"
     client = issuer.register_for("apache", app, client_name="Apache", post_logout_redirect_uris=[f"{app}/goodbye.html"])
+    with serving(issuer, client, port):
+        judge(row, issuer, app, Browser(issuer.url))
+
+
+def drive_groups(row, issuer, client, wallets):
+    app = f"http://127.0.0.1:{(port := free_port())}"
+    with serving(issuer, client, port, "groups.conf"):
+        for name, status in (("admin", 200), ("staff", 200), ("other", 401)):
+            page = Browser(issuer.url, wallets[name]).open(f"{app}/protected/page")
+            row.check(f"{name}: {status}", lambda: check_status(page.status_code, status))  # noqa: B023
+
+
+@contextmanager
+def serving(issuer, client, port, *more):
+    """Apache at this port, with more files of settings."""
+    app = f"http://127.0.0.1:{port}"
     with folder() as here:
         (here / "site/protected").mkdir(parents=True)
         (here / "site/protected/page").write_text("the page behind the sign-in")
         (here / "site/goodbye.html").write_text("goodbye")
         here.chmod(0o755)
         configure(
-            here, "apache", ["httpd.conf", "openid.conf"], FOLDER=here, PORT=port, MODULES=MODULES, APP=app, ISSUER=issuer.url,
+            here, "apache", ["httpd.conf", "openid.conf", *more], FOLDER=here, PORT=port, MODULES=MODULES, APP=app, ISSUER=issuer.url,
             CLIENT_ID=client["client_id"], CLIENT_SECRET=client["client_secret"], PASSPHRASE=secrets.token_hex(16),
+            MORE="\n".join(f"Include {here}/{name}" for name in more),
         )
         command = ["/usr/sbin/apache2", "-D", "FOREGROUND", "-f", str(here / "httpd.conf")]
         with running(command, here, f"{app}/goodbye.html"):
-            judge(row, issuer, app, Browser(issuer.url))
+            yield
 
 
 def judge(row, issuer, app, person):

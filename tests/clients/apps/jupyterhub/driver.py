@@ -4,6 +4,7 @@ import re
 import secrets
 import sys
 import time
+from contextlib import contextmanager
 from importlib.metadata import version
 from urllib.parse import quote
 
@@ -25,21 +26,44 @@ ROW = {
 
 
 def drive(row, issuer):
-    port, hub_port, proxy_port = free_port(), free_port(), free_port()
+    app = f"http://127.0.0.1:{(port := free_port())}"
+    client = issuer.register_for("jupyterhub", app, client_name="JupyterHub")
+    with serving(issuer, client, port) as token:
+        judge(row, issuer, client, app, token)
+
+
+def drive_groups(row, issuer, client, wallets):
+    app = f"http://127.0.0.1:{(port := free_port())}"
+    with serving(issuer, client, port, "groups.py") as token:
+        pages = {name: Browser(issuer.url, wallet).open(f"{app}/hub/oauth_login?next=%2Fhub%2Fhome") for name, wallet in wallets.items()}
+        answer = httpx.get(f"{app}/hub/api/users", headers={"authorization": f"token {token}"})
+        roles = sorted((user["admin"], sorted(user["groups"])) for user in answer.json())
+
+        def compare():
+            statuses = {name: page.status_code for name, page in pages.items()}
+            assert statuses == {"admin": 200, "staff": 200, "other": 403}, statuses
+            assert roles == [(False, ["staff"]), (True, ["admins", "staff"])], roles
+
+        row.check("staff and administrators come in with their roles and groups, others do not", compare)
+
+
+@contextmanager
+def serving(issuer, client, port, *more):
+    """The hub and its proxy, with more files of settings. The value is a token for the hub's own interface."""
+    hub_port, proxy_port = free_port(), free_port()
     app = f"http://127.0.0.1:{port}"
     api_token, proxy_token = secrets.token_hex(16), secrets.token_hex(16)
-    client = issuer.register_for("jupyterhub", app, client_name="JupyterHub")
     with folder() as here, folder() as beside:
         configure(
-            here, "jupyterhub", ["jupyterhub_config.py", "openid.py"], FOLDER=here, APP=app, ISSUER=issuer.url, HUB_PORT=hub_port,
+            here, "jupyterhub", ["jupyterhub_config.py", "openid.py", *more], FOLDER=here, APP=app, ISSUER=issuer.url, HUB_PORT=hub_port,
             PROXY_PORT=proxy_port, PROXY_TOKEN=proxy_token, CLIENT_ID=client["client_id"], CLIENT_SECRET=client["client_secret"],
-            PASSPHRASE=secrets.token_hex(32), API_TOKEN=api_token,
+            PASSPHRASE=secrets.token_hex(32), API_TOKEN=api_token, MORE=" ".join(more),
         )
         listens = ["--ip", "127.0.0.1", "--port", str(port), "--api-ip", "127.0.0.1", "--api-port", str(proxy_port)]
         proxy = ["node", str(PROXY), *listens, "--error-target", f"http://127.0.0.1:{hub_port}/hub/error"]
         hub = [sys.executable, "-m", "jupyterhub", "-f", str(here / "jupyterhub_config.py")]
         with running(proxy, beside, None, {"CONFIGPROXY_AUTH_TOKEN": proxy_token}), running(hub, here, f"{app}/hub/health"):
-            judge(row, issuer, client, app, api_token)
+            yield api_token
 
 
 def judge(row, issuer, client, app, token):

@@ -1,6 +1,8 @@
 # A hub in its own folder. The configuration of the sign-in is in openid.py.
 c = get_config()  # noqa: F821
 load_subconfig("$FOLDER/openid.py")  # noqa: F821
+for more in "$MORE".split():
+    load_subconfig(f"$FOLDER/{more}")  # noqa: F821
 
 c.JupyterHub.bind_url = "$APP"
 c.JupyterHub.hub_port = int("$HUB_PORT")
@@ -19,4 +21,4 @@ c.Authenticator.auth_refresh_age = 1
 
 # The judge asks, as an administrator, what the hub knows about the user.
 c.JupyterHub.services = [{"name": "judge", "api_token": "$API_TOKEN"}]
-c.JupyterHub.load_roles = [{"name": "judge", "services": ["judge"], "scopes": ["admin:users", "admin:auth_state"]}]
+c.JupyterHub.load_roles = [{"name": "judge", "services": ["judge"], "scopes": ["admin:users", "admin:auth_state", "read:users:groups"]}]

@@ -4,6 +4,7 @@ import secrets
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from importlib.metadata import version
 from urllib.parse import parse_qs, quote, urlsplit
 
@@ -27,22 +28,51 @@ ROW = {
 def drive(row, issuer):
     app = f"http://127.0.0.1:{(port := free_port())}"
     client = issuer.register_for("synapse", app, client_name="Matrix")
+    with serving(issuer, client, port):
+        judge(row, issuer, app)
+
+
+def drive_groups(row, issuer, client, wallets):
+    app = f"http://127.0.0.1:{(port := free_port())}"
+    with serving(issuer, client, port, (HERE / "synapse/groups.yaml").read_text()):
+        for name in ("admin", "staff"):
+            row.check(f"{name} comes in", lambda: sign_in(Browser(issuer.url, wallets[name]), app))  # noqa: B023
+
+        def keeps_out():
+            page = arrive(Browser(issuer.url, wallets["other"]), app)
+            assert page.status_code == 403, f"{page.status_code} {page.url}: {page.text[:600]}"
+
+        row.check("others do not come in", keeps_out)
+
+
+@contextmanager
+def serving(issuer, client, port, more=""):
+    """A homeserver at this port, with more settings of its provider."""
+    app = f"http://127.0.0.1:{port}"
     with folder() as here:
         configure(
             here, "synapse", ["homeserver.yaml", "openid.yaml"], FOLDER=here, APP=app, PORT=port, ISSUER=issuer.url, CHAT=CHAT,
             CLIENT_ID=client["client_id"], CLIENT_SECRET=client["client_secret"], PASSPHRASE=secrets.token_hex(16),
         )
+        if more:
+            settings = (here / "openid.yaml").read_text()
+            (here / "openid.yaml").write_text(settings.replace('"profile"]', '"profile", "groups"]') + more)
         command = [sys.executable, "-m", "synapse.app.homeserver", "-c", "homeserver.yaml", "-c", "openid.yaml"]
         subprocess.run([*command, "--generate-keys"], cwd=here, check=True, capture_output=True)
         with running(command, here, f"{app}/_matrix/client/versions"):
-            judge(row, issuer, app)
+            yield
+
+
+def arrive(person, app):
+    """Signs in through the homeserver. Returns where that leads: a page, or the chat client's address with a token."""
+    ways = httpx.get(f"{app}/_matrix/client/v3/login").json()["flows"]
+    way = next(flow for flow in ways if flow["type"] == "m.login.sso")["identity_providers"][0]["id"]
+    return person.open(f"{app}/_matrix/client/v3/login/sso/redirect/{way}?redirectUrl={quote(CHAT, safe='')}", until=CHAT)
 
 
 def sign_in(person, app):
     """Signs in through the homeserver, and redeems its token."""
-    ways = httpx.get(f"{app}/_matrix/client/v3/login").json()["flows"]
-    way = next(flow for flow in ways if flow["type"] == "m.login.sso")["identity_providers"][0]["id"]
-    back = person.open(f"{app}/_matrix/client/v3/login/sso/redirect/{way}?redirectUrl={quote(CHAT, safe='')}", until=CHAT)
+    back = arrive(person, app)
     assert isinstance(back, str), f"{back.status_code} {back.url}: {back.text[:600]}"
     token = parse_qs(urlsplit(back).query)["loginToken"][0]
     answer = httpx.post(f"{app}/_matrix/client/v3/login", json={"type": "m.login.token", "token": token})

@@ -23,6 +23,23 @@ fn each_setting_says_what_it_takes() {
         ("DATABASE_URL", "sqlite://", "it names no file; database_url takes"),
         ("DATABASE_URL", "sqlite://:memory:", "a database in memory keeps nothing; database_url takes"),
         ("REGISTRATION", "maybe", "\"maybe\": no such mode; registration takes open, token or closed"),
+        (
+            "DEFAULT_ACCESS",
+            "staff",
+            "\"staff\": no such rule; default_access takes everyone, nobody, or groups:",
+        ),
+        (
+            "DEFAULT_ACCESS",
+            "groups:staff,Eu",
+            "\"groups:staff,Eu\": \"Eu\" cannot be the name of a group; default_access takes everyone",
+        ),
+        ("DEFAULT_ACCESS", "groups:", "\"\" cannot be the name of a group; default_access takes everyone"),
+        (
+            "CONTACT",
+            "http://example.com",
+            "\"http://example.com\": neither a mail address nor an https address; contact takes a mail address",
+        ),
+        ("CONTACT", "help", "neither a mail address nor an https address; contact takes a mail address"),
         ("ACCESS_TOKEN_TTL", "0", "\"0\": too small; access_token_ttl takes seconds, 1 to 86400 (a day)"),
         ("ACCESS_TOKEN_TTL", "1h", "\"1h\": not a whole number; access_token_ttl takes seconds"),
         (

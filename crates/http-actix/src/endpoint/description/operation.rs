@@ -18,6 +18,10 @@ pub(crate) const UNKNOWN_CLIENT: Refusal = ("invalid_client", "Invalid client_id
 pub(crate) const NOT_AUTHENTICATED: Refusal = ("invalid_client", CLIENT_NOT_BELIEVED);
 pub(crate) const NO_FORM: Refusal =
     ("invalid_request", "Content-Type must be application/x-www-form-urlencoded");
+pub(crate) const NOT_ADMITTED: Refusal = ("access_denied", "the application does not admit this wallet");
+pub(crate) const FOREIGN_PAGE: Refusal = ("invalid_request", "the request comes from a page of another site");
+pub(crate) const FOREIGN_FORM: Refusal =
+    ("invalid_request", "this form is not from a page of this browser session: load the page again");
 pub(crate) const NOTHING_HERE: Refusal = ("invalid_request", "there is nothing at this path");
 
 /// A method at a path: what it accepts, what it answers, and how it refuses.
@@ -218,21 +222,12 @@ impl Operation {
 
     /// It refuses pages of other sites. Our own pages and programs may call it.
     pub(crate) fn kept_to_our_pages(self) -> Self {
-        self.refuses(403, &[("invalid_request", "the request comes from a page of another site")])
+        self.refuses(403, &[FOREIGN_PAGE])
     }
 
     /// The same, and it also requires the secret of the form that the page showed (`form`).
     pub(crate) fn kept_to_page_forms(self) -> Self {
-        self.refuses(
-            403,
-            &[
-                ("invalid_request", "the request comes from a page of another site"),
-                (
-                    "invalid_request",
-                    "this form is not from a page of this browser session: load the page again",
-                ),
-            ],
-        )
+        self.refuses(403, &[FOREIGN_PAGE, FOREIGN_FORM])
     }
 
     /// Any one of these security schemes gives access. An empty name means that none is needed.

@@ -22,9 +22,11 @@ use crate::browser::session::Pendings;
 use crate::endpoint::site::playground;
 use crate::error::ApiError;
 use crate::extract::query_value;
+use crate::extract::request_id::Reference;
 use crate::page::language::Language;
 use crate::page::sign_in::{
-    ClientContext, HintContext, OwnScopeContext, RememberedContext, ScopeContext, SignInPage,
+    ClientContext, ContactContext, HintContext, NotAdmittedContext, OwnScopeContext, RememberedContext,
+    ScopeContext, SignInPage,
 };
 use crate::page::templates::Values;
 use crate::state::AppState;
@@ -42,6 +44,8 @@ pub(crate) struct Step {
     pub(crate) address: Option<String>,
     /// The chains that the address can belong to, for the person to choose from.
     pub(crate) chains: Vec<NamedChain>,
+    /// The wallet that is not let in. Then nothing else counts.
+    pub(crate) not_admitted: Option<WalletAccount>,
     /// Does the person want to use a wallet other than the one that is signed in?
     pub(crate) another: bool,
 }
@@ -72,6 +76,19 @@ pub(crate) async fn show(
         .map_err(ApiError::always_as_page)
 }
 
+/// Says that a wallet is not let in, with the ways on. Nothing on the page tells why.
+pub(crate) async fn turn_away(
+    state: &AppState,
+    (request, session): (&HttpRequest, &Session),
+    pending: &PendingAuthorization,
+    account: WalletAccount,
+    error: &ApiError,
+) -> Result<HttpResponse, ApiError> {
+    let step = Step { not_admitted: Some(account), reference: Reference::of(request), ..Step::default() };
+    state.log_refusal(request, error, None);
+    render(state, (request, session), pending, step, error.status).await
+}
+
 pub(crate) async fn render(
     state: &AppState,
     (request, session): (&HttpRequest, &Session),
@@ -85,8 +102,9 @@ pub(crate) async fn render(
     let wallets = &*context.wallets;
     let language = Language::of(request, pending.ui_locales.as_deref());
     let issued = step.challenge;
-    // A person who has begun to sign does not get the Continue button again.
-    let another = step.another || issued.is_some() || step.notice.is_some();
+    // A person who has begun to sign, or is not let in, does not get the Continue button again.
+    let another = step.another || issued.is_some() || step.notice.is_some() || step.not_admitted.is_some();
+    let may_continue = matches!(sign_in.standing, Standing::MayContinue { .. });
     let own_scopes = context.show_scopes(pending.scope()).await?;
     let mut values = Values::default();
     let (remembered, signed_in_as, new) = match sign_in.standing {
@@ -124,6 +142,9 @@ pub(crate) async fn render(
         state: client_state.map(|state| values.place(state)),
         request_label: values.place(pending.label()),
         remembered,
+        not_admitted: step.not_admitted.map(|account| NotAdmittedContext::of(account, &mut values)),
+        contact: state.contact.as_ref().map(|contact| ContactContext::of(contact, &mut values)),
+        may_continue,
         form_deny: values.place(forms.secret(&Action::Deny { request: pending })),
         signed_in_as,
         step_up: new.is_some(),

@@ -15,8 +15,9 @@ use serde::Deserialize;
 use crate::browser::forms::Action;
 use crate::browser::session::Pendings;
 use crate::endpoint::sign_in::answer::{Leaving, leave};
+use crate::endpoint::sign_in::auth_page;
 use crate::endpoint::steps::mail;
-use crate::error::ApiError;
+use crate::error::{About, ApiError};
 use crate::extract::accept::prefers_html;
 use crate::extract::body::{Body, Kind, required};
 use crate::limits::rate_limit::Limited;
@@ -60,6 +61,7 @@ pub(crate) async fn go_on(
     let action = Action::Continue { request: &pending, account: &account };
     state.forms(&request).with(&session).require(&action, sent.form.as_deref())?;
     let wishes = ContinueWishes { account: Some(&account), email: sent.email.as_deref() };
+    let about = || About::client(&client_id).wallet(&*context.wallets, &account);
     match continue_session(context, &pending, &state.browser(&request), wishes).await {
         Ok(done) => {
             mail::send_first_link(&state, Language::of(&request, pending.ui_locales.as_deref()), done.link);
@@ -72,6 +74,11 @@ pub(crate) async fn go_on(
             let page = format!("{}/auth?request={}", context.policy.public_url.path(), pending.label());
             Ok(HttpResponse::SeeOther().insert_header((header::LOCATION, page)).finish())
         }
-        Err(error) => Err(error.into()),
+        Err(ContinueSessionError::NotAdmitted(not_admitted)) if is_form && prefers_html(&request) => {
+            let user = not_admitted.account.clone();
+            let error = ApiError::from(ContinueSessionError::NotAdmitted(not_admitted)).about(about());
+            auth_page::turn_away(&state, (&request, &session), &pending, user, &error).await
+        }
+        Err(error) => Err(ApiError::from(error).about(about())),
     }
 }

@@ -145,7 +145,15 @@ pub(crate) async fn complete(
     if matches!(error, CompleteLoginError::Signature(_)) {
         pendings.save(&session).map_err(ApiError::server_error)?;
     }
-    if is_form && prefers_html(&request) {
+    let asks_for_page = is_form && prefers_html(&request);
+    if let CompleteLoginError::NotAdmitted(not_admitted) = &error
+        && asks_for_page
+    {
+        let account = not_admitted.account.clone();
+        let error = ApiError::from(error).about(about(&signed.wallet_address));
+        return auth_page::turn_away(&state, (&request, &session), &pending, account, &error).await;
+    }
+    if asks_for_page {
         let challenge = recall_challenge(context, &pending, &signed.wallet_address, &signed.challenge);
         let notice = Some(Notice::of_login(&error));
         let reference = Reference::of(&request);
@@ -167,6 +175,7 @@ fn count(state: &AppState, wallet_address: &str, done: &Result<SignedIn, Complet
     let result = match error {
         CompleteLoginError::Signature(_) => LoginResult::BadSignature,
         CompleteLoginError::Challenge(_) | CompleteLoginError::ChallengeSpent => LoginResult::BadChallenge,
+        CompleteLoginError::NotAdmitted(_) => LoginResult::NotAdmitted,
         CompleteLoginError::Email(_) | CompleteLoginError::Client(_) | CompleteLoginError::ScopesWithheld => {
             LoginResult::Refused
         }

@@ -23,7 +23,7 @@ use crate::settings::Registration;
 use crate::state::AppState;
 
 /// The claims that ID tokens and userinfo can contain.
-const CLAIMS: [&str; 20] = [
+const CLAIMS: [&str; 21] = [
     "iss",
     "sub",
     "aud",
@@ -44,6 +44,7 @@ const CLAIMS: [&str; 20] = [
     "wallet_account",
     "wallets",
     "wallet_proof",
+    "groups",
 ];
 
 const CACHE: &str = "public, max-age=300";

@@ -32,7 +32,7 @@ pub(crate) fn tell(state: &Data<AppState>, notices: Vec<LogoutNotice>) {
 async fn tell_one(context: &Context, notice: LogoutNotice) {
     for pause in TRIES {
         tokio::time::sleep(pause).await;
-        match notify_logout(context, notice).await {
+        match notify_logout(context.notifier(), notice).await {
             Ok(()) => return,
             Err(error) => {
                 let cause = &error as &dyn std::error::Error;

@@ -7,6 +7,7 @@ use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::error::OAuthErrorCode;
 use countersign_domain::grant::Subject;
+use countersign_domain::group::GroupName;
 use countersign_domain::id::UserId;
 use countersign_domain::secret::Secret;
 use countersign_usecases::tokens::introspect_token::{TokenFacts, introspect_token};
@@ -42,6 +43,10 @@ pub(crate) struct IntrospectionBody {
     /// The granted scopes, separated by spaces.
     #[serde(skip_serializing_if = "Option::is_none")]
     scope: Option<String>,
+    /// Those of the user's groups that the operator releases to the client of the token, sorted, with scope
+    /// `groups`. They are those of now; the list may be empty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    groups: Option<Vec<String>>,
     /// The client that the token was issued to.
     #[serde(skip_serializing_if = "Option::is_none")]
     client_id: Option<String>,
@@ -124,6 +129,7 @@ fn facts_of(facts: TokenFacts, issuer: &str) -> IntrospectionBody {
     IntrospectionBody {
         active: true,
         scope: Some(facts.scope.to_string()),
+        groups: facts.groups.map(|groups| groups.iter().map(GroupName::to_string).collect()),
         client_id: Some(facts.client),
         username: Some(username_of(facts.subject)),
         sub: Some(facts.subject.to_string()),

@@ -6,6 +6,7 @@ use actix_web::http::header;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::error::OAuthErrorCode;
+use countersign_domain::group::GroupName;
 use countersign_domain::secret::Secret;
 use countersign_domain::user_info::{ReleasedEmail, UserInfo};
 use countersign_usecases::tokens::read_user_info::{Presented, read_user_info};
@@ -41,6 +42,10 @@ pub(crate) struct UserInfoBody {
     /// All wallets of the user in CAIP-10 form, with scope `wallets`.
     #[serde(skip_serializing_if = "Option::is_none")]
     wallets: Option<Vec<String>>,
+    /// Those of the user's groups that the operator releases to the client, sorted, with scope `groups`. They are
+    /// those of now; the list may be empty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    groups: Option<Vec<String>>,
     /// The e-mail address on file, with scope `email`.
     #[serde(skip_serializing_if = "Option::is_none")]
     email: Option<String>,
@@ -150,6 +155,7 @@ impl From<UserInfo> for UserInfoBody {
             wallet_address: info.wallet_address,
             wallet_account: info.wallet_account,
             wallets: info.wallets,
+            groups: info.groups.map(|groups| groups.iter().map(GroupName::to_string).collect()),
             email,
             email_verified,
         }

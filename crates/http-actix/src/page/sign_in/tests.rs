@@ -48,6 +48,9 @@ fn everything(values: &mut Values<'static>, say: fn(&str) -> String) -> SignInPa
             short: value("short"),
             form: value("form"),
         }),
+        not_admitted: Some(NotAdmittedContext { account: value("turned away"), short: value("turned") }),
+        contact: Some(ContactContext { text: value("contact"), link: value("mailto"), is_web: true }),
+        may_continue: true,
         form_deny: value("form_deny"),
         signed_in_as: Some(value("signed_in_as")),
         step_up: true,
@@ -70,7 +73,7 @@ fn everything(values: &mut Values<'static>, say: fn(&str) -> String) -> SignInPa
     }
 }
 
-const CHANGES: [fn(&mut SignInPage); 26] = [
+const CHANGES: [fn(&mut SignInPage); 29] = [
     |_| {},
     |page| page.client.uri = None,
     |page| page.client.policy_uri = None,
@@ -97,6 +100,9 @@ const CHANGES: [fn(&mut SignInPage); 26] = [
     |page| page.how_to_sign.clear(),
     |page| page.tries_left = None,
     |page| page.notice = None,
+    |page| page.contact = None,
+    |page| page.contact.iter_mut().for_each(|contact| contact.is_web = false),
+    |page| page.may_continue = false,
 ];
 
 const SAYINGS: [fn(&str) -> String; 3] = [
@@ -105,7 +111,8 @@ const SAYINGS: [fn(&str) -> String; 3] = [
     |_| String::new(),
 ];
 
-/// Tries every pair of changes, on a page for a remembered user and on one that shows the wallets.
+/// Tries every pair of changes, on a page for a remembered user, on one that shows the wallets, and on one for
+/// a wallet that is not let in.
 #[test]
 fn filled_from_its_outline_the_page_is_what_it_is_rendered_whole() {
     let templates = Templates::load(None, Site::EXAMPLE, &[]).unwrap();
@@ -115,10 +122,14 @@ fn filled_from_its_outline_the_page_is_what_it_is_rendered_whole() {
     for (one, other) in pairs.flat_map(|(index, one)| CHANGES[index..].iter().map(move |other| (one, other)))
     {
         let language = languages.next().unwrap();
-        for (say, is_remembered) in SAYINGS.into_iter().flat_map(|say| [(say, true), (say, false)]) {
+        let kinds = [(true, false), (false, false), (false, true)];
+        for (say, (is_remembered, is_turned_away)) in
+            SAYINGS.into_iter().flat_map(|say| kinds.map(|kind| (say, kind)))
+        {
             let mut values = Values::default();
             let mut page = everything(&mut values, say);
             page.remembered = page.remembered.filter(|_| is_remembered);
+            page.not_admitted = page.not_admitted.filter(|_| is_turned_away);
             one(&mut page);
             other(&mut page);
             let shape = Shape { language, menu: Some(Menu::default()), page };

@@ -211,6 +211,73 @@ fn somebody_who_is_remembered_gets_one_button_and_no_wallet() {
     }
 }
 
+fn turned_away(more: &Value) -> String {
+    let mut page = json!({"not_admitted": {"account": ACCOUNT, "short": SHORT}, "reference": "r-1"});
+    page.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    rendered(&page)
+}
+
+#[test]
+fn somebody_who_is_not_let_in_sees_the_wallet_the_way_back_and_another_wallet_and_nothing_to_sign() {
+    let html = turned_away(&json!({"may_continue": true}));
+    for shown in [
+        r#"data-state="not-admitted""#,
+        "<bdi>Photo Album</bdi> does not let this wallet in</h1>",
+        SHORT,
+        ACCOUNT,
+        ">r-1</code>",
+        r#"<button type="submit" form="deny" class="primary" id="leave"><span>Back to <bdi>photos.example</bdi>"#,
+        r#"action="/oauth/deny""#,
+        r#"<a id="other-wallet" href="/auth?request=label&amp;another=1">"#,
+    ] {
+        assert!(html.contains(shown), "{shown}: {html}");
+    }
+    for absent in [
+        r#"id="wallet-list""#,
+        r#"id="address-form""#,
+        r#"id="continue""#,
+        r#"id="receives""#,
+        r#"id="contact""#,
+        r#"id="not-admitted" aria-labelledby="not-admitted-heading" hidden"#,
+    ] {
+        assert!(!html.contains(absent), "{absent}: {html}");
+    }
+    let stranger = turned_away(&json!({}));
+    assert!(stranger.contains(r#"<a id="other-wallet" href="/auth?request=label">"#), "{stranger}");
+}
+
+#[test]
+fn the_page_says_whom_to_ask_if_the_operator_does() {
+    let mail = json!({"text": "help@example.com", "link": "mailto:help@example.com", "is_web": false});
+    let html = turned_away(&json!({"contact": mail}));
+    let link = r#"ask here: <a href="mailto:help@example.com"><bdi dir="ltr">help@example.com</bdi></a>"#;
+    assert!(html.contains(link), "{html}");
+    let web = json!({"text": "https:", "link": "https:", "is_web": true});
+    let html = turned_away(&json!({"contact": web}));
+    assert!(html.contains(r#"href="https:" target="_blank" rel="noopener noreferrer""#), "{html}");
+}
+
+#[test]
+fn on_a_device_somebody_who_is_not_let_in_cancels_and_the_account_page_speaks_of_the_server() {
+    let device = turned_away(&json!({"device": "ABCD-EFGH"}));
+    assert!(device.contains(r#"class="primary" id="leave">Cancel</button>"#), "{device}");
+    let account = turned_away(&json!({"is_account": true}));
+    assert!(account.contains("This server does not let this wallet in</h1>"), "{account}");
+    assert!(account.contains(r#"<a class="button primary" href="/auth?request=label">"#), "{account}");
+    assert!(!account.contains("/oauth/deny") && !account.contains(r#"id="leave""#), "{account}");
+}
+
+/// The page that the server writes for a form and the one that the script makes have one source.
+#[test]
+fn the_card_for_somebody_who_is_not_let_in_waits_on_the_page_for_the_script() {
+    let remembered = json!({"form": "secret", "name": "eip155:1:0xA", "account": ACCOUNT, "short": SHORT});
+    for html in [rendered(&json!({})), rendered(&json!({"remembered": remembered}))] {
+        let hidden = r#"id="not-admitted" aria-labelledby="not-admitted-heading" hidden"#;
+        assert!(html.contains(hidden) && !html.contains("data-ended"), "{html}");
+        assert_eq!(html.matches(r#"id="wallet-messages""#).count(), 1, "{html}");
+    }
+}
+
 #[test]
 fn a_request_for_more_than_before_lists_what_is_new_and_keeps_the_rest_at_hand() {
     let scopes = json!([{"name": "profile", "is_new": false}, {"name": "email", "is_new": true}]);
@@ -311,8 +378,10 @@ fn the_wallets_that_the_operator_chose_open_the_application() {
 fn every_scope_is_told_in_words() {
     let templates = Templates::load(None, Site::EXAMPLE, &MODULES).unwrap();
     for scope in Scope::ALL {
-        let key = format!("auth.scopes.{}", scope.name());
-        assert_ne!(templates.text(Language::English, &key), key);
+        for group in ["scopes", "gist_scopes"] {
+            let key = format!("auth.{group}.{}", scope.name());
+            assert_ne!(templates.text(Language::English, &key), key);
+        }
     }
 }
 

@@ -124,7 +124,7 @@ async fn a_sign_in_does_not_fail_with_the_name_that_came_with_it() {
     let (world, storage) = breakable_world();
     let client = world.client().await;
     let mut pending = world.pending(&client, &[]).await;
-    break_after(&world, &storage, 2).await;
+    break_after(&world, &storage, 3).await;
     world.sign_in_with(&mut pending, "toy-ann", wishes("MetaMask")).await.unwrap();
     let browser = enter(&world, "toy-ann", "x").await;
     assert_eq!(names(&world, &browser).await, [is("toy-ann", None)]);

@@ -3,6 +3,7 @@
 use countersign_conformance::fakes::FakeReader;
 use countersign_domain::client::DisplayMetadata;
 use countersign_domain::client_auth::{ClientCredentials, ClientProof, ClientRejected};
+use countersign_domain::client_secrets::KeepOld;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::secret::Secret;
 use serde_json::{Value, json};
@@ -208,6 +209,6 @@ async fn an_update_changes_keys_and_does_not_take_them_away() {
     assert!(world.assert(&client, world.assertion(&client, "k1", &json!({}))).await.is_err());
     assert!(world.assert(&client, world.assertion(&client, "k2", &json!({}))).await.is_ok());
     let id = countersign_domain::id::ClientId::parse(&client.id).unwrap();
-    let rotated = rotate_client_secret(world.context.management(), id).await;
+    let rotated = rotate_client_secret(world.context.management(), id, KeepOld::NOT).await;
     assert!(matches!(rotated, Err(RotateClientSecretError::NoSecret)));
 }

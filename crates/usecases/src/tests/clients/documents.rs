@@ -1,10 +1,16 @@
 //! Clients that did not register and are described by a document of their own.
 
+use std::sync::Arc;
+
+use countersign_domain::admission::{AccessRule, Release};
 use countersign_domain::client::ClientOrigin;
 use countersign_domain::client_auth::ClientCredentials;
+use countersign_domain::error::OAuthErrorCode;
 use countersign_domain::id::ClientId;
 use countersign_domain::secret::Secret;
+use countersign_ports::Member;
 use serde_json::{Value, json};
+use time::Duration;
 
 use crate::Refuse;
 use crate::clients::open_resource::close_resources;
@@ -14,7 +20,7 @@ use crate::sign_in::describe_sign_in::describe_sign_in;
 use crate::sign_in::sign_out::{SignOutError, SignOutRequest, SignOutStep, judge_sign_out};
 use crate::steps::login::Browser;
 use crate::tests::world::{
-    CHALLENGE, REDIRECT_URI, TestClient, VERIFIER, World, code_of, parameter, request,
+    CHALLENGE, REDIRECT_URI, TestClient, VERIFIER, World, code_of, parameter, request, toy,
 };
 
 const ADDRESS: &str = "https://app.example/client.json";
@@ -86,6 +92,40 @@ async fn a_document_without_scopes_may_ask_for_the_usual_ones() {
         world.pending(&client(), &[PKCE[0], PKCE[1], ("scope", "email")]).await.scope().to_string(),
         "email"
     );
+}
+
+#[tokio::test]
+async fn a_document_opens_no_client_that_the_operator_closed() {
+    let world = world_with(&json!({}));
+    world.sign_in(&mut world.pending(&client(), &PKCE).await, "toy-ann").await.unwrap();
+    let mut pending = world.pending(&client(), &PKCE).await;
+    world.decide(&client(), "nobody", Release::OfRule).await;
+    let refused = world.sign_in(&mut pending, "toy-ann").await.unwrap_err().refusal();
+    assert_eq!(refused.code, OAuthErrorCode::NotAdmitted);
+    // What its document says changes, and is stored again at the next sign-in.
+    world.decide(&client(), "groups:staff", Release::OfRule).await;
+    world.join("staff", Member::Wallet(toy("toy-ann"))).await;
+    let later = World::on(Arc::clone(&world.storage));
+    later.advance(Duration::seconds(10));
+    later.outside.put(ADDRESS, &document(&json!({"client_name": "Another name"})));
+    later.sign_in(&mut pending, "toy-ann").await.unwrap();
+    let stored = later.context.clients.find_fresh(ClientId::of_document(ADDRESS)).await.unwrap().unwrap();
+    assert_eq!(stored.metadata.name, "Another name");
+    assert_eq!(stored.access.rule, AccessRule::parse("groups:staff").ok());
+}
+
+#[tokio::test]
+async fn a_118_a_document_cannot_name_the_scope_of_groups() {
+    for (scope, had) in [("groups email", "email"), ("groups", "openid profile email offline_access")] {
+        let world = world_with(&json!({"scope": scope}));
+        assert_eq!(
+            world.pending(&client(), &[PKCE[0], PKCE[1], ("scope", had)]).await.scope().to_string(),
+            had
+        );
+        let asked = request(&client(), &[PKCE[0], PKCE[1], ("scope", "groups")]);
+        let error = begin_authorization(&world.context, &asked, &Browser::default()).await.unwrap_err();
+        assert_eq!(error.refusal().code, OAuthErrorCode::InvalidScope, "{scope}");
+    }
 }
 
 #[tokio::test]

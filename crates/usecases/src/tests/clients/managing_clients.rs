@@ -1,4 +1,5 @@
 use countersign_domain::client::{Client, ClientOrigin};
+use countersign_domain::client_secrets::KeepOld;
 use countersign_domain::id::ClientId;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::secret::Secret;
@@ -69,9 +70,9 @@ async fn a_rotated_secret_replaces_the_old_one_at_once() {
     let mut client = world.client().await;
     let code = world.code(&client, "toy-ann", &[]).await;
     let id = countersign_domain::id::ClientId::parse(&client.id).unwrap();
-    let secret = rotate_client_secret(world.context.management(), id).await.unwrap();
+    let rotated = rotate_client_secret(world.context.management(), id, KeepOld::NOT).await.unwrap();
     assert!(world.exchange(&client, &code).await.is_err());
-    client.secret = Some(secret);
+    client.secret = Some(rotated.secret);
     assert!(world.exchange(&client, &code).await.is_ok());
 }
 

@@ -5,6 +5,7 @@ use countersign_conformance::fakes::FakeReader;
 use countersign_domain::client::{Client, ClientAuthentication, ClientOrigin, DisplayMetadata};
 use countersign_domain::client_assertion::AssertionAudience;
 use countersign_domain::client_auth::{ClientCredentials, ClientProof};
+use countersign_domain::client_secrets::ClientSecrets;
 use countersign_domain::error::OAuthErrorCode;
 use countersign_domain::id::ClientId;
 use countersign_domain::redirect_uri::RedirectUri;
@@ -190,7 +191,8 @@ async fn stored_long_ago(world: &World) -> TestClient {
         id: ClientId::at(found.created_at, [9; 10]),
         authentication: match found.authentication {
             ClientAuthentication::Secret { method, .. } => {
-                ClientAuthentication::Secret { method, hash: SecretHash::of(&secret) }
+                let secrets = ClientSecrets::only(SecretHash::of(&secret));
+                ClientAuthentication::Secret { method, secrets }
             }
             other @ (ClientAuthentication::Keys | ClientAuthentication::Public) => other,
         },

@@ -104,7 +104,7 @@ async fn a_026_to_a_034_every_other_refusal_goes_to_the_client_with_state_and_is
 async fn a_scope_that_is_refused_is_named_beside_those_that_are_not() {
     let world = World::new();
     let client = world.client().await;
-    let known = "it knows openid profile email offline_access wallets wallet_proof";
+    let known = "it knows openid profile email offline_access wallets wallet_proof groups";
     let unknown = |name: &str| format!("scope holds {name}, which this server does not know; {known}");
     let cases = [
         (
@@ -116,7 +116,7 @@ async fn a_scope_that_is_refused_is_named_beside_those_that_are_not() {
             "scope holds openid wallets, which the client did not register; it registered profile email"
                 .to_owned(),
         ),
-        ("profile groups", unknown("groups")),
+        ("profile roles", unknown("roles")),
         ("mcp:tools-1", unknown("mcp:tools-1")),
     ];
     for (scope, description) in cases {

@@ -176,7 +176,7 @@ async fn clients_are_told_however_a_session_ends() {
         };
         let before = world.outside.posted().len();
         for notice in notices {
-            notify_logout(context, notice).await.unwrap();
+            notify_logout(context.notifier(), notice).await.unwrap();
         }
         let posted = world.outside.posted();
         let [(url, form)] = &posted[before..] else {
@@ -218,7 +218,7 @@ async fn a_client_that_did_not_hear_may_be_told_again() {
         (Err(FetchError::Late), false),
     ] {
         world.context.fetcher = Arc::new(Outside(answer));
-        let heard = notify_logout(&world.context, notice).await;
+        let heard = notify_logout(world.context.notifier(), notice).await;
         assert_eq!(heard.is_ok(), is_heard, "{answer:?}");
         assert!(
             heard.is_ok()

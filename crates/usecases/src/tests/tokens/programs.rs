@@ -15,7 +15,7 @@ use crate::tokens::sign_in_program::{
 };
 use crate::{Refuse, TokenAnswer};
 
-const WALLET: &str = "urn:countersign:params:oauth:grant-type:wallet-signature";
+pub(in crate::tests) const WALLET: &str = "urn:countersign:params:oauth:grant-type:wallet-signature";
 
 pub(in crate::tests) async fn program(world: &World) -> TestClient {
     world

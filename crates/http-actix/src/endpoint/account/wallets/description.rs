@@ -4,7 +4,9 @@ use countersign_domain::public_url::PublicUrl;
 use serde_json::{Value, json};
 
 use crate::endpoint::description::examples::{self, OTHER_WALLET, PAGE_FORM, SIGNATURE, USER, WALLET};
-use crate::endpoint::description::operation::{Example, FORM, HTML, JSON, Operation, PAGE};
+use crate::endpoint::description::operation::{
+    Example, FOREIGN_FORM, FOREIGN_PAGE, FORM, HTML, JSON, Operation, PAGE,
+};
 use crate::endpoint::description::scheme;
 
 pub(crate) fn begin(public_url: &PublicUrl) -> Operation {
@@ -138,9 +140,12 @@ fn completion(
                 ("access_denied", "Challenge is not valid or has expired"),
             ],
         )
+        .refuses(
+            403,
+            &[("access_denied", "this server does not admit this wallet"), FOREIGN_PAGE, FOREIGN_FORM],
+        )
         .refuses(409, conflicts)
         .tag("Wallets")
-        .kept_to_page_forms()
         .counted()
         .stores()
         .opened_by(&[scheme::SESSION])

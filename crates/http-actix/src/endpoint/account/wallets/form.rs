@@ -138,6 +138,7 @@ pub(super) fn refused(
         ChangeWalletsError::Challenge(_) | ChangeWalletsError::ChallengeSpent => "notice.bad_challenge",
         ChangeWalletsError::Signature(_) => "account.trouble.bad_signature",
         ChangeWalletsError::OtherSignature(_) => "account.trouble.bad_other_signature",
+        ChangeWalletsError::NotAdmitted => "account.trouble.not_admitted",
         ChangeWalletsError::SignerUnknown => "account.trouble.signer_unknown",
         ChangeWalletsError::BelongsToAnother => "account.trouble.belongs_to_another",
         ChangeWalletsError::NotTheirs => "account.trouble.not_theirs",

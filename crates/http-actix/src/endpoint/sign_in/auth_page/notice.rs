@@ -28,7 +28,8 @@ impl Notice {
             CompleteLoginError::Challenge(_) | CompleteLoginError::ChallengeSpent => "notice.bad_challenge",
             CompleteLoginError::Signature(_) => "notice.bad_signature",
             CompleteLoginError::Verifier(_) => "notice.unavailable",
-            CompleteLoginError::Client(_)
+            CompleteLoginError::NotAdmitted(_)
+            | CompleteLoginError::Client(_)
             | CompleteLoginError::ScopesWithheld
             | CompleteLoginError::Store(_) => "notice.refused",
         })

@@ -4,7 +4,9 @@ use countersign_domain::public_url::PublicUrl;
 use serde_json::json;
 
 use crate::endpoint::description::examples::{self, CLIENT_ID, PAGE_FORM, REDIRECT_URI, STATE};
-use crate::endpoint::description::operation::{Example, FORM, HTML, JSON, NO_SESSION, Operation, PAGE};
+use crate::endpoint::description::operation::{
+    Example, FOREIGN_FORM, FOREIGN_PAGE, FORM, HTML, JSON, NO_SESSION, NOT_ADMITTED, Operation, PAGE,
+};
 use crate::endpoint::description::scheme;
 
 pub(crate) fn go_on(public_url: &PublicUrl) -> Operation {
@@ -39,7 +41,7 @@ pub(crate) fn go_on(public_url: &PublicUrl) -> Operation {
     .answers_nothing(303, "To the redirect URI, with `code`, `state` and `iss`.", &["Location", "SetCookie"])
     .refuses(400, &[NO_SESSION])
     .refuses(401, &[("access_denied", "this request needs a signature")])
-    .kept_to_page_forms()
+    .refuses(403, &[NOT_ADMITTED, FOREIGN_PAGE, FOREIGN_FORM])
     .counted()
     .stores()
     .opened_by(&[scheme::SESSION])

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::endpoint::description::examples::{self, CLIENT_ID, REDIRECT_URI, SIGNATURE, STATE, WALLET};
 use crate::endpoint::description::operation::{
-    Example, FORM, HTML, JSON, NO_SESSION, Operation, PAGE, UNKNOWN_CLIENT,
+    Example, FOREIGN_PAGE, FORM, HTML, JSON, NO_SESSION, NOT_ADMITTED, Operation, PAGE, UNKNOWN_CLIENT,
 };
 use crate::endpoint::description::scheme;
 
@@ -58,7 +58,7 @@ pub(crate) fn complete(public_url: &PublicUrl) -> Operation {
             ("access_denied", "Challenge is not valid or has expired"),
         ],
     )
-    .kept_to_our_pages()
+    .refuses(403, &[NOT_ADMITTED, FOREIGN_PAGE])
     .counted()
     .stores()
     .opened_by(&[scheme::SESSION])

@@ -1,0 +1,148 @@
+//! Groups, blocks and what an operator sees of people, among many users.
+
+use countersign_conformance::fixtures;
+use countersign_domain::group::GroupName;
+use countersign_domain::id::UserId;
+use countersign_domain::wallet::WalletAccount;
+use countersign_ports::{Blocked, ChangeAccess, Member, PeopleFilter, RegisterClient, RetitleGroup};
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use diesel::sql_query;
+use diesel::sql_types::BigInt;
+
+use super::{count, migrated};
+use crate::ops::change_access::change_access;
+use crate::ops::change_members::{add_member, remove_member};
+use crate::ops::complete_login::complete_login;
+use crate::ops::end_access::end_access;
+use crate::ops::manage_groups::{create_group, delete_group, retitle_group};
+use crate::ops::put_block::put_block;
+use crate::ops::read_blocks::{are_blocked, block_of_user, blocked_wallets};
+use crate::ops::read_groups::{find_group, list_groups, list_members, memberships_of};
+use crate::ops::read_people::{find_person, list_people};
+use crate::ops::register_client::register_client;
+use crate::ops::remove_block::remove_block;
+use crate::together::standing::{anything_blocked, find_groups, find_standings};
+
+/// Each once, with outcomes of every kind, with or without optional values.
+pub(super) fn every_operation_on_people(connection: &mut PgConnection, with_options: bool) {
+    let client = fixtures::client();
+    register_client(connection, &RegisterClient { client: client.clone() }).unwrap();
+    let rule = with_options.then(|| fixtures::rule("groups:a,b"));
+    change_access(connection, &ChangeAccess { client: client.id, rule, release: None }).unwrap();
+
+    let login = fixtures::remembered_login();
+    complete_login(connection, &login).unwrap();
+    let (user, wallet) = (login.new_user, login.account);
+    let name = fixtures::group_name();
+    create_group(connection, &fixtures::create_group(&name)).unwrap();
+    create_group(connection, &fixtures::create_group(&name)).unwrap();
+    retitle_group(connection, &RetitleGroup { group: name.clone(), title: None }).unwrap();
+    let members = [Member::User(user), Member::Wallet(wallet.clone())];
+    for member in &members {
+        add_member(connection, &fixtures::add_member(&name, member)).unwrap();
+    }
+    find_group(connection, &name).unwrap().unwrap();
+    list_groups(connection, with_options.then_some(&name), 10).unwrap();
+    list_members(connection, &name, None, 10).unwrap();
+    assert_eq!(memberships_of(connection, user).unwrap().len(), 2);
+    assert_eq!(find_groups(connection, vec![user.as_uuid()]).unwrap(), [vec![name.clone()]]);
+
+    let blocked = [Blocked::User(user), Blocked::Wallet(wallet.clone())];
+    for put in [fixtures::block_user(user), fixtures::block_wallet(&wallet)] {
+        put_block(connection, &put).unwrap();
+        put_block(connection, &put).unwrap();
+    }
+    assert!(anything_blocked(connection).unwrap());
+    assert!(find_standings(connection, &[&wallet]).unwrap().remove(0).block.is_some());
+    assert_eq!(are_blocked(connection, user.as_uuid(), &wallet, &wallet).unwrap(), (true, true));
+    block_of_user(connection, user).unwrap().unwrap();
+    blocked_wallets(connection, with_options.then_some(&wallet), 10).unwrap();
+    for group in [None, Some(name.clone())] {
+        for blocked in [false, true] {
+            list_people(connection, &PeopleFilter { group: group.clone(), blocked }, None, 10).unwrap();
+        }
+    }
+    find_person(connection, user, fixtures::NOW).unwrap().unwrap();
+    for who in &blocked {
+        end_access(connection, &fixtures::end_access(who)).unwrap();
+        assert!(remove_block(connection, who).unwrap());
+    }
+    for member in &members {
+        assert!(remove_member(connection, &fixtures::remove_member(&name, member)).unwrap());
+    }
+    assert!(delete_group(connection, &name).unwrap());
+}
+
+/// Twenty thousand users with a wallet, a consent and a session each, in two hundred groups.
+const MANY: &str = "\
+    INSERT INTO users SELECT gen_random_uuid(), now(), NULL FROM generate_series(1, 20000); \
+    INSERT INTO wallets (family, address, user_id, linked_at, chain) \
+      SELECT 'eip155', 'of ' || id, id, now(), 'eip155:1' FROM users; \
+    INSERT INTO signed_consents SELECT id, gen_random_uuid(), '', '', 1, now(), now() FROM users; \
+    INSERT INTO login_sessions SELECT gen_random_uuid(), id, 'eip155', 'eip155:1', 'of ' || id, sha256(''), '', \
+      now(), now(), now() FROM users; \
+    INSERT INTO user_groups SELECT 'g' || number, NULL, now() FROM generate_series(0, 199) AS number; \
+    INSERT INTO group_users SELECT 'g' || (row_number() OVER ()) % 200, id, now() FROM users; \
+    INSERT INTO group_wallets \
+      SELECT 'g' || (row_number() OVER ()) % 200, family, address, chain, now() FROM wallets; \
+    INSERT INTO blocked_users SELECT id, now(), NULL FROM users LIMIT 2000; \
+    INSERT INTO blocked_wallets SELECT family, address, chain, now(), NULL FROM wallets LIMIT 2000; \
+    ANALYZE";
+
+/// How many rows and entries of indexes were read so far.
+fn reads(connection: &mut PgConnection) -> i64 {
+    #[derive(QueryableByName)]
+    struct Read {
+        #[diesel(sql_type = BigInt)]
+        read: i64,
+    }
+    sql_query("SELECT pg_stat_force_next_flush()").execute(connection).unwrap();
+    let read: Read = sql_query(
+        "SELECT CAST((SELECT sum(seq_tup_read) FROM pg_stat_user_tables) \
+          + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes) AS BIGINT) AS read",
+    )
+    .get_result(connection)
+    .unwrap();
+    read.read
+}
+
+#[test]
+fn what_is_asked_about_a_few_of_many_people_reads_few_rows() {
+    let (_, mut connection) = migrated();
+    connection.batch_execute(MANY).unwrap();
+    let everybody = PeopleFilter::default();
+    let all = list_people(&mut connection, &everybody, None, 20).unwrap();
+    assert_eq!(all.len(), 20);
+    let (user, wallet): (UserId, WalletAccount) = (all[9].id, all[9].wallets[0].account.clone());
+    let group: GroupName = memberships_of(&mut connection, user).unwrap().remove(0).group;
+    let of_group = PeopleFilter { group: Some(group.clone()), blocked: false };
+    let blocked_of_group = PeopleFilter { blocked: true, ..of_group.clone() };
+    let blocked = PeopleFilter { group: None, blocked: true };
+    let end = [Blocked::User(user), Blocked::Wallet(wallet.clone())].map(|who| fixtures::end_access(&who));
+
+    type Ask<'a> = Box<dyn Fn(&mut PgConnection) + 'a>;
+    let asks: [(&str, i64, Ask<'_>); 14] = [
+        ("everybody", 200, Box::new(|c| drop(list_people(c, &everybody, Some(user), 20).unwrap()))),
+        ("of a group", 700, Box::new(|c| drop(list_people(c, &of_group, None, 20).unwrap()))),
+        ("blocked of a group", 700, Box::new(|c| drop(list_people(c, &blocked_of_group, None, 20).unwrap()))),
+        ("blocked", 200, Box::new(|c| drop(list_people(c, &blocked, None, 20).unwrap()))),
+        ("one", 50, Box::new(|c| drop(find_person(c, user, fixtures::NOW).unwrap()))),
+        ("a group", 300, Box::new(|c| drop(find_group(c, &group).unwrap()))),
+        ("members", 300, Box::new(|c| drop(list_members(c, &group, None, 120).unwrap()))),
+        ("memberships", 20, Box::new(|c| drop(memberships_of(c, user).unwrap()))),
+        ("blocked wallets", 50, Box::new(|c| drop(blocked_wallets(c, Some(&wallet), 20).unwrap()))),
+        ("standing", 20, Box::new(|c| drop(find_standings(c, &[&wallet]).unwrap()))),
+        ("groups", 20, Box::new(|c| drop(find_groups(c, vec![user.as_uuid()]).unwrap()))),
+        ("anything blocked", 10, Box::new(|c| assert!(anything_blocked(c).unwrap()))),
+        ("end a wallet's access", 50, Box::new(|c| drop(end_access(c, &end[1]).unwrap()))),
+        ("end access", 50, Box::new(|c| drop(end_access(c, &end[0]).unwrap()))),
+    ];
+    for (name, most, ask) in asks {
+        let before = reads(&mut connection);
+        ask(&mut connection);
+        let read = reads(&mut connection) - before;
+        assert!(read <= most, "{name}: {read} rows");
+    }
+    assert_eq!(count(&mut connection, "login_sessions"), 19_999);
+}

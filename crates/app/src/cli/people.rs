@@ -1,0 +1,444 @@
+//! The commands about who may come in: users, wallets, groups, and the access to clients.
+
+use clap::Subcommand;
+use countersign_domain::admission::{AccessRule, AccessRuleRejected, Block, Release};
+use countersign_domain::group::{GroupName, GroupNameRejected, GroupTitle};
+use countersign_domain::id::UserId;
+use countersign_domain::wallet::AccountKind;
+
+use crate::cli::OutputChoice;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum UserCommand {
+    /// List users, in the order of their ids.
+    #[command(after_help = USER_EXAMPLES)]
+    List {
+        /// Only users who are in this group, themselves or by one of their wallets.
+        #[arg(long, value_name = "GROUP", value_parser = GroupName::parse)]
+        group: Option<GroupName>,
+        /// Only users who are blocked. `wallet list --blocked` lists single wallets that are.
+        #[arg(long)]
+        blocked: bool,
+        /// List at most this many.
+        #[arg(long, value_name = "N", default_value_t = 100, value_parser = limit())]
+        limit: u32,
+        /// Begin after the user with this id.
+        #[arg(long, value_name = "ID", value_parser = user_id)]
+        after: Option<UserId>,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+    /// Show a user: wallets, groups, block, sessions, and what applications were allowed.
+    #[command(after_help = USER_EXAMPLES)]
+    Show {
+        #[command(flatten)]
+        who: WhoChoice,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+    /// Keep a user out, with every wallet of theirs.
+    ///
+    /// All sessions and tokens end at once, and clients that asked for it are told.
+    #[command(after_help = USER_EXAMPLES)]
+    Block {
+        #[command(flatten)]
+        who: WhoChoice,
+        #[command(flatten)]
+        reason: ReasonChoice,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+    /// Let a blocked user in again.
+    ///
+    /// What the block ended stays ended: they sign in anew.
+    #[command(after_help = USER_EXAMPLES)]
+    Unblock {
+        #[command(flatten)]
+        who: WhoChoice,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+    /// End all sessions of a user, and all tokens except those for when they are away (`offline_access`).
+    ///
+    /// They can sign in again.
+    #[command(after_help = USER_EXAMPLES)]
+    SignOut {
+        #[command(flatten)]
+        who: WhoChoice,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+    /// Delete a user with everything that is theirs.
+    ///
+    /// Their wallets can sign in again, as a new user. Those of a blocked user are blocked.
+    #[command(after_help = USER_EXAMPLES)]
+    Delete {
+        #[command(flatten)]
+        who: WhoChoice,
+        /// Delete without asking first.
+        #[arg(long)]
+        yes: bool,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+}
+
+/// The examples in the help of the commands about users.
+const USER_EXAMPLES: &str = "\
+Examples:
+  countersign user list --group staff
+  countersign user show 0x2c7536E3605D9C16a7a3D7b1898e529396a65c23
+  countersign user block eip155:1:0x2c7536E3605D9C16a7a3D7b1898e529396a65c23 --reason 'lost phone, ticket 4711'
+  countersign user unblock 7b0f6c1e-…
+
+A wallet stands for the user whom it belongs to.
+Exit code: 0 done, 1 refused or not found, 2 bad usage.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum WalletCommand {
+    /// Keep a wallet out, whether anybody has signed in with it or not.
+    ///
+    /// What was given by it ends at once. Its user can sign in with other wallets; `user block` keeps out all.
+    #[command(after_help = WALLET_EXAMPLES)]
+    Block {
+        #[command(flatten)]
+        who: WalletChoice,
+        #[command(flatten)]
+        reason: ReasonChoice,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+    /// Let a blocked wallet in again.
+    ///
+    /// What the block ended stays ended.
+    #[command(after_help = WALLET_EXAMPLES)]
+    Unblock {
+        #[command(flatten)]
+        who: WalletChoice,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+    /// List the wallets that belong to users, by user.
+    #[command(after_help = WALLET_EXAMPLES)]
+    List {
+        /// Only wallets that are blocked themselves, also those that nobody has signed in with.
+        #[arg(long)]
+        blocked: bool,
+        #[command(flatten)]
+        paging: Paging,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+}
+
+/// The examples in the help of the commands about wallets.
+const WALLET_EXAMPLES: &str = "\
+Examples:
+  countersign wallet block 0x2c7536E3605D9C16a7a3D7b1898e529396a65c23 --reason 'stolen'
+  countersign wallet block eip155:8453:0x2c75… --kind contract
+  countersign wallet list --blocked --output json
+
+Exit code: 0 done, 1 refused or not found, 2 bad usage.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum GroupCommand {
+    /// List all groups, with the number of their members.
+    #[command(after_help = GROUP_EXAMPLES)]
+    List {
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+    /// Create a group.
+    ///
+    /// The clients that it is released to see its name; nobody but operators sees its title.
+    #[command(after_help = GROUP_EXAMPLES)]
+    Create {
+        #[command(flatten)]
+        group: GroupChoice,
+        /// What operators call it.
+        #[arg(long, value_name = "TEXT", value_parser = GroupTitle::parse)]
+        title: Option<GroupTitle>,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+    /// Show a group, its members, and the clients that let them in.
+    #[command(after_help = GROUP_EXAMPLES)]
+    Show {
+        #[command(flatten)]
+        group: GroupChoice,
+        #[command(flatten)]
+        paging: Paging,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+    /// Put users and wallets into a group.
+    ///
+    /// A user's id puts in the user, whatever wallet they sign in with. An address puts in the wallet, also before
+    /// anybody signs in with it: whoever owns it is in the group.
+    #[command(after_help = GROUP_EXAMPLES)]
+    Add {
+        #[command(flatten)]
+        group: GroupChoice,
+        #[command(flatten)]
+        who: SeveralChoice,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+    /// Take users and wallets out of a group.
+    ///
+    /// Users leave by their ids and wallets by their addresses, as they were put in.
+    #[command(after_help = GROUP_EXAMPLES)]
+    Remove {
+        #[command(flatten)]
+        group: GroupChoice,
+        #[command(flatten)]
+        who: SeveralChoice,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+    /// Delete a group.
+    #[command(after_help = GROUP_EXAMPLES)]
+    Delete {
+        #[command(flatten)]
+        group: GroupChoice,
+        /// Delete it although it has members, or although clients let people in by it.
+        #[arg(long)]
+        force: bool,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+}
+
+/// The examples in the help of the commands about groups.
+const GROUP_EXAMPLES: &str = "\
+Examples:
+  countersign group create staff --title 'Everybody who works here'
+  countersign group add staff 0x2c7536E3605D9C16a7a3D7b1898e529396a65c23 7b0f6c1e-…
+  countersign group show staff
+  countersign access set 'Photo Album' groups:staff
+
+Exit code: 0 done, 1 refused or not found, 2 bad usage.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AccessCommand {
+    /// Show whom a client lets in, and which groups it is told.
+    #[command(after_help = ACCESS_EXAMPLES)]
+    Show {
+        /// The client's id, or its name if no other client has it.
+        client: String,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+    /// Decide whom a client lets in.
+    ///
+    /// It counts from the next sign-in and the next refresh on. Access tokens work until they expire.
+    #[command(after_help = ACCESS_EXAMPLES)]
+    Set {
+        /// The client's id, or its name if no other client has it.
+        client: String,
+        /// `everyone`, `nobody`, `groups:a,b` (one of them suffices), or `default` to follow the setting
+        /// `default_access`.
+        #[arg(value_parser = new_rule)]
+        rule: NewRule,
+        /// The groups that the client is told about its users: `all`, `a,b`, or `rule` for those of its rule
+        /// (which is what it is told until you say otherwise).
+        #[arg(long, value_name = "GROUPS", value_parser = new_release)]
+        release: Option<Release>,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+}
+
+/// The examples in the help of the commands about access.
+const ACCESS_EXAMPLES: &str = "\
+Examples:
+  countersign access show 01a1fd8c-…
+  countersign access set 'Photo Album' groups:staff,guests
+  countersign access set 01a1fd8c-… groups:staff --release staff,admins
+  countersign access set 01a1fd8c-… everyone
+
+Exit code: 0 done, 1 refused or not found, 2 bad usage.";
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct WhoChoice {
+    /// A user's id, the address of a wallet, or a wallet with its chain (CAIP-10, as in `eip155:1:0x…`).
+    pub(crate) who: String,
+    #[command(flatten)]
+    pub(crate) kind: KindChoice,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct WalletChoice {
+    /// The address of a wallet, or a wallet with its chain (CAIP-10, as in `eip155:1:0x…`).
+    pub(crate) who: String,
+    #[command(flatten)]
+    pub(crate) kind: KindChoice,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SeveralChoice {
+    /// A user's id, the address of a wallet, or a wallet with its chain (CAIP-10, as in `eip155:1:0x…`).
+    #[arg(required = true)]
+    pub(crate) who: Vec<String>,
+    #[command(flatten)]
+    pub(crate) kind: KindChoice,
+}
+
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct KindChoice {
+    /// What an EVM address is: a key's account, or a contract wallet on the chain before it. Only needed if it
+    /// could be either.
+    #[arg(long, value_name = "KIND", value_parser = account_kind)]
+    pub(crate) kind: Option<AccountKind>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReasonChoice {
+    /// Why, for operators only.
+    #[arg(long, value_name = "TEXT", value_parser = Block::judge_reason)]
+    pub(crate) reason: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct GroupChoice {
+    /// The group's name: up to 64 of `a-z 0-9 _ . : -`, first a letter.
+    #[arg(value_name = "GROUP", value_parser = GroupName::parse)]
+    pub(crate) group: GroupName,
+}
+
+/// Which part of a list is shown.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Paging {
+    /// List at most this many.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = limit())]
+    pub(crate) limit: u32,
+    /// Begin after this one, the last of the list before.
+    #[arg(long, value_name = "WHO")]
+    pub(crate) after: Option<String>,
+    #[command(flatten)]
+    pub(crate) kind: KindChoice,
+}
+
+/// A client's new rule; `None` if it follows the setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NewRule(pub(crate) Option<AccessRule>);
+
+fn limit() -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..=10_000)
+}
+
+fn user_id(text: &str) -> Result<UserId, &'static str> {
+    UserId::parse(&text.to_ascii_lowercase()).ok_or("it is not a user's id")
+}
+
+fn account_kind(text: &str) -> Result<AccountKind, &'static str> {
+    AccountKind::parse(text).ok_or("it is key or contract")
+}
+
+fn new_rule(text: &str) -> Result<NewRule, String> {
+    match text {
+        "default" => Ok(NewRule(None)),
+        rule => AccessRule::parse(rule).map(|rule| NewRule(Some(rule))).map_err(|rejected| match rejected {
+            AccessRuleRejected::Unknown(_) => {
+                "it is everyone, nobody, groups:NAME,NAME, or default".to_owned()
+            }
+            AccessRuleRejected::Group(rejected) => rejected.to_string(),
+        }),
+    }
+}
+
+fn new_release(text: &str) -> Result<Release, GroupNameRejected> {
+    if text == "rule" { Ok(Release::OfRule) } else { Release::parse(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::FromArgMatches;
+
+    use super::*;
+    use crate::cli::{Cli, Command, Output, command};
+
+    fn parsed(words: &[&str]) -> Result<Command, String> {
+        let matches = command().try_get_matches_from(["countersign"].iter().chain(words));
+        let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches));
+        cli.map(|cli| cli.command.unwrap()).map_err(|error| error.to_string())
+    }
+
+    fn rule(words: &[&str]) -> Result<(NewRule, Option<Release>), String> {
+        match parsed(&[&["access", "set", "c"], words].concat())? {
+            Command::Access { command: AccessCommand::Set { rule, release, .. }, .. } => Ok((rule, release)),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_rule_is_everyone_nobody_groups_or_the_default() {
+        for text in ["everyone", "nobody", "groups:a,b"] {
+            let expected = NewRule(AccessRule::parse(text).ok());
+            assert_eq!(rule(&[text]), Ok((expected, None)));
+        }
+        assert_eq!(rule(&["default"]), Ok((NewRule(None), None)));
+        for (text, told) in [
+            ("everybody", "it is everyone, nobody, groups:NAME,NAME, or default"),
+            ("groups:", "is not a name of a group"),
+            ("groups:Staff", "is not a name of a group"),
+        ] {
+            assert!(rule(&[text]).unwrap_err().contains(told), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_release_is_all_named_groups_or_those_of_the_rule() {
+        let released = |text: &str| rule(&["everyone", "--release", text]).map(|(_, release)| release);
+        assert_eq!(released("all"), Ok(Some(Release::All)));
+        assert_eq!(released("rule"), Ok(Some(Release::OfRule)));
+        assert_eq!(released("b,a"), Ok(Release::parse("a,b").ok()));
+        assert!(released("a, b").is_err() && released("").is_err());
+    }
+
+    #[test]
+    fn what_breaks_a_rule_is_bad_usage() {
+        for words in [
+            &["user", "list", "--limit", "0"][..],
+            &["user", "list", "--limit", "10001"],
+            &["user", "list", "--after", "nobody"],
+            &["user", "list", "--group", "Staff"],
+            &["user", "block", "w", "--reason", "a\nb"],
+            &["user", "block", "w", "--reason", ""],
+            &["user", "show", "w", "--kind", "safe"],
+            &["user", "show"],
+            &["group", "create", "1st"],
+            &["group", "create", "staff", "--title", "\u{202e}"],
+            &["group", "add", "staff"],
+            &["access", "set", "c"],
+        ] {
+            assert!(parsed(words).is_err(), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_verb_suggests_the_right_one() {
+        for (words, meant) in [
+            (["user", "blok"], "'block'"),
+            (["user", "signout"], "'sign-out'"),
+            (["wallet", "unblok"], "'unblock'"),
+            (["group", "ad"], "'add'"),
+            (["access", "sett"], "'set'"),
+        ] {
+            let told = parsed(&words).unwrap_err();
+            assert!(told.contains(meant), "{told}");
+        }
+    }
+
+    #[test]
+    fn text_is_the_default_and_has_its_old_name_too() {
+        let output = |words: &[&str]| match parsed(&[&["group", "list"], words].concat()) {
+            Ok(Command::Group { command: GroupCommand::List { output }, .. }) => output.output,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(output(&[]), Output::Table);
+        assert_eq!(output(&["--output", "text"]), Output::Table);
+        assert_eq!(output(&["--output", "table"]), Output::Table);
+        assert_eq!(output(&["--output", "json"]), Output::Json);
+    }
+}

@@ -1,0 +1,69 @@
+//! What an operator's command works with: the open database, and around it what the use-cases need.
+
+use std::sync::Arc;
+
+use countersign_ports::{KeyStore, Storage, WalletVerifier};
+use countersign_usecases::context::blocks::Blocks;
+use countersign_usecases::context::clients::Clients;
+use countersign_usecases::context::resources::Resources;
+use countersign_usecases::{Management, Policy};
+
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::server::opening;
+use crate::wiring::{OpenStorage, Wiring, policy};
+
+/// An open database, for one command.
+pub(crate) struct Opened<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) wiring: &'a Wiring,
+    storage: OpenStorage,
+    clients: Clients,
+    resources: Resources,
+    blocks: Blocks,
+    wallets: Arc<dyn WalletVerifier>,
+    policy: Policy,
+}
+
+impl<'a> Opened<'a> {
+    /// Opens the database of the settings. Creates none.
+    pub(crate) async fn open(config: &'a Config, wiring: &'a Wiring) -> Result<Self, Failure> {
+        let storage = opening::at_once(config, wiring).await?;
+        let (stored, clock) = (&storage.storage, &wiring.clock);
+        Ok(Self {
+            clients: Clients::new(Arc::<dyn Storage>::clone(stored), Arc::clone(clock)),
+            resources: Resources::new(Arc::<dyn Storage>::clone(stored), Arc::clone(clock)),
+            blocks: Blocks::new(Arc::<dyn Storage>::clone(stored), Arc::clone(clock)),
+            wallets: (wiring.wallets)(config.wallets.clone()),
+            policy: policy(config),
+            storage,
+            config,
+            wiring,
+        })
+    }
+
+    /// What the use-cases need.
+    pub(crate) fn management(&self) -> Management<'_> {
+        Management {
+            storage: &*self.storage.storage,
+            clients: &self.clients,
+            resources: &self.resources,
+            blocks: &self.blocks,
+            wallets: &*self.wallets,
+            jws: &*self.wiring.jws,
+            clock: &*self.wiring.clock,
+            entropy: &*self.wiring.entropy,
+            policy: &self.policy,
+        }
+    }
+
+    /// The signing keys, sealed.
+    pub(crate) fn keys(&self) -> &dyn KeyStore {
+        &*self.storage.storage
+    }
+
+    /// Finishes what is queued, and closes the database.
+    pub(crate) async fn close(self) {
+        self.storage.close().await;
+    }
+}

@@ -1,0 +1,113 @@
+//! Tells clients that sign-ins ended (OpenID Connect Back-Channel Logout).
+//!
+//! A command does this itself, with the server's keys: the server learns of ended sessions only when somebody
+//! presents one. A client that cannot be told is named. What ended stays ended.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use countersign_adapters_crypto::JosekitSigner;
+use countersign_usecases::Notifier;
+use countersign_usecases::steps::notify_logout::{LogoutNotice, notify_logout};
+use futures_util::{StreamExt, stream};
+use tokio::time::sleep;
+
+use crate::client_command::store;
+use crate::failure::{Failure, chain};
+use crate::opened::Opened;
+use crate::operator_secret;
+use crate::people_output::Told;
+use crate::terminal::{count, note};
+
+/// How many clients are told at the same time.
+const AT_ONCE: usize = 8;
+/// How long to wait before each try.
+const TRIES: [Duration; 2] = [Duration::ZERO, Duration::from_secs(2)];
+/// How long all of it may take. The tries at one client take less.
+const AT_MOST: Duration = Duration::from_secs(15);
+/// After this time somebody at the terminal hears what the command waits for.
+const SILENCE: Duration = Duration::from_secs(1);
+
+/// Tells these clients, and says on standard error which of them could not be told.
+pub(super) async fn tell(opened: &Opened<'_>, notices: &[LogoutNotice]) -> Result<Told, Failure> {
+    let mut listening = Vec::new();
+    for notice in notices {
+        let client = opened.management().clients.find(notice.client).await.map_err(|error| store(&error))?;
+        if client.is_some_and(|client| client.metadata.backchannel_logout_uri.is_some()) {
+            listening.push(*notice);
+        }
+    }
+    if listening.is_empty() {
+        return Ok(Told::default());
+    }
+    let all: BTreeSet<_> = listening.iter().map(|notice| notice.client).collect();
+    let signer = match signer(opened).await {
+        Ok(signer) => signer,
+        Err(reason) => {
+            note(&format!(
+                "no client could be told that sign-ins ended: {reason}; not told: {}",
+                all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+            ))?;
+            return Ok(Told { told: BTreeSet::new(), not_told: all });
+        }
+    };
+    let fetcher = (opened.wiring.fetcher)(opened.config.public_url.is_loopback());
+    let notifier = Notifier { management: opened.management(), signer: &signer, fetcher: &*fetcher };
+    let mut left: BTreeSet<_> = (0..listening.len()).collect();
+    let posts = listening
+        .iter()
+        .enumerate()
+        .map(|(place, notice)| async move { (place, tell_one(notifier, *notice).await) });
+    let mut posts = stream::iter(posts).buffer_unordered(AT_ONCE);
+    let (mut over, mut patience) = (Box::pin(sleep(AT_MOST)), Box::pin(sleep(SILENCE)));
+    let mut is_announced = false;
+    loop {
+        tokio::select! {
+            next = posts.next() => match next {
+                Some((place, Ok(()))) => {
+                    left.remove(&place);
+                }
+                Some((place, Err(reason))) => {
+                    let client = listening.get(place).map(|notice| notice.client.to_string());
+                    note(&format!("client {} could not be told of it: {reason}", client.unwrap_or_default()))?;
+                }
+                None => break,
+            },
+            () = &mut patience, if !is_announced => {
+                is_announced = true;
+                let clients = count(u64::try_from(all.len()).unwrap_or(u64::MAX), "client");
+                note(&format!("telling {clients} of it, for at most {} s …", AT_MOST.as_secs()))?;
+            }
+            () = &mut over => {
+                note(&format!("not every client answered within {} s", AT_MOST.as_secs()))?;
+                break;
+            }
+        }
+    }
+    let not_told: BTreeSet<_> =
+        left.iter().filter_map(|place| listening.get(*place)).map(|notice| notice.client).collect();
+    Ok(Told { told: all.difference(&not_told).copied().collect(), not_told })
+}
+
+async fn tell_one(notifier: Notifier<'_>, notice: LogoutNotice) -> Result<(), String> {
+    let mut reason = String::new();
+    for pause in TRIES {
+        sleep(pause).await;
+        match notify_logout(notifier, notice).await {
+            Ok(()) => return Ok(()),
+            Err(error) => reason = chain(&error),
+        }
+    }
+    Err(reason)
+}
+
+/// The server's keys. The server that gave the access made them.
+async fn signer(opened: &Opened<'_>) -> Result<JosekitSigner, String> {
+    let secret = operator_secret::load(opened.config, opened.wiring)
+        .map_err(|error| format!("failed to get the secret (secret): {}", chain(&error)))?;
+    let opening = |error| format!("failed to open the signing keys: {}", chain(&error));
+    let signer = JosekitSigner::new(&[]).map_err(opening)?;
+    let now = opened.wiring.clock.now();
+    signer.reload(opened.keys(), &secret, now).await.map_err(opening)?;
+    Ok(signer)
+}

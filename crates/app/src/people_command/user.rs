@@ -1,0 +1,146 @@
+//! `countersign user …`.
+
+use std::io::Write;
+
+use countersign_domain::id::UserId;
+use countersign_ports::PeopleFilter;
+use countersign_usecases::people::Who;
+use countersign_usecases::people::delete_user::{DeleteUserError, delete_user};
+use countersign_usecases::people::list_people::{ListPeopleError, list_people};
+use countersign_usecases::people::read_person::{PersonRead, read_person};
+use countersign_usecases::people::sign_out_user::{SignOutUserError, sign_out_user};
+
+use super::who::no_user;
+use super::{block_somebody, farewell, group, note_more, unblock_somebody, who};
+use crate::change_log::{self, WhoChange};
+use crate::cli::{Output, UserCommand};
+use crate::client_command::store;
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::opened::Opened;
+use crate::people_output;
+use crate::terminal::{count, is_confirmed, note};
+use crate::wiring::Wiring;
+
+/// Opens the database, runs the command and closes the database.
+pub(crate) async fn user(
+    command: UserCommand,
+    config: &Config,
+    wiring: &Wiring,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let opened = Opened::open(config, wiring).await?;
+    let done = carry_out(command, &opened, out).await;
+    opened.close().await;
+    done
+}
+
+async fn carry_out(command: UserCommand, opened: &Opened<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+    let management = opened.management();
+    match command {
+        UserCommand::List { group, blocked, limit, after, output } => {
+            let filter = PeopleFilter { group, blocked };
+            list(opened, filter, (after, limit), output.output, out).await
+        }
+        UserCommand::Show { who, output } => {
+            let user = who::user(management, &who).await?;
+            Ok(people_output::person(&read(opened, user).await?, output.output, out)?)
+        }
+        UserCommand::Block { who, reason, output } => {
+            let user = who::user(management, &who).await?;
+            block_somebody(opened, Who::User(user), reason.reason, output.output, out).await
+        }
+        UserCommand::Unblock { who, output } => {
+            let user = who::user(management, &who).await?;
+            unblock_somebody(opened, Who::User(user), output.output, out).await
+        }
+        UserCommand::SignOut { who, output } => {
+            let user = who::user(management, &who).await?;
+            sign_out(opened, user, output.output, out).await
+        }
+        UserCommand::Delete { who, yes, output } => {
+            let user = who::user(management, &who).await?;
+            delete(opened, user, yes, output.output, out).await
+        }
+    }
+}
+
+async fn list(
+    opened: &Opened<'_>,
+    filter: PeopleFilter,
+    (after, limit): (Option<UserId>, u32),
+    output: Output,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let page = match list_people(opened.management(), filter, after, limit).await {
+        Ok(page) => page,
+        Err(ListPeopleError::GroupUnknown(name)) => {
+            return Err(group::unknown(opened.management(), &name).await?);
+        }
+        Err(ListPeopleError::Store(error)) => return Err(store(&error)),
+    };
+    people_output::people(&page.people, output, out)?;
+    match page.people.last() {
+        Some(last) if page.more => note_more(&last.id.to_string()),
+        Some(_) | None => Ok(()),
+    }
+}
+
+async fn read(opened: &Opened<'_>, user: UserId) -> Result<PersonRead, Failure> {
+    let read = read_person(opened.management(), user).await;
+    read.map_err(|error| store(&error))?.ok_or_else(|| no_user(user))
+}
+
+async fn sign_out(
+    opened: &Opened<'_>,
+    user: UserId,
+    output: Output,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let ended = sign_out_user(opened.management(), user).await.map_err(|error| match error {
+        SignOutUserError::UserUnknown => no_user(user),
+        SignOutUserError::Store(error) => store(&error),
+    })?;
+    change_log::who(&Who::User(user), WhoChange::SignedOut);
+    let told = farewell::tell(opened, &ended.notices).await?;
+    Ok(people_output::signed_out(user, &ended, &told, output, out)?)
+}
+
+async fn delete(
+    opened: &Opened<'_>,
+    user: UserId,
+    yes: bool,
+    output: Output,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let found = read(opened, user).await?;
+    let question = format!("Delete user {user} for good: {}?", what_goes(&found));
+    if !yes && !is_confirmed(&question)? {
+        return Err(Failure::Failed("nothing was deleted".to_owned()));
+    }
+    let notices = delete_user(opened.management(), user).await.map_err(|error| match error {
+        DeleteUserError::UserUnknown => no_user(user),
+        DeleteUserError::Store(error) => store(&error),
+    })?;
+    change_log::who(&Who::User(user), WhoChange::Deleted);
+    let told = farewell::tell(opened, &notices).await?;
+    people_output::deleted_user(user, &told, output, out)?;
+    note(if found.person.listed.block.is_some() {
+        "the user was blocked, so their wallets are blocked now"
+    } else {
+        "who signs in with a wallet of theirs is a new user; `countersign wallet block` keeps a wallet out"
+    })
+}
+
+/// What is deleted with a user, in words.
+fn what_goes(found: &PersonRead) -> String {
+    let person = &found.person;
+    let number = |length: usize, word| count(u64::try_from(length).unwrap_or(u64::MAX), word);
+    format!(
+        "{}, {}, {}, what they allowed {}, and their e-mail address",
+        number(person.listed.wallets.len(), "wallet"),
+        number(person.memberships.len(), "membership"),
+        number(person.sessions.len(), "session"),
+        number(found.clients.len(), "client"),
+    )
+}

@@ -1,0 +1,72 @@
+//! `countersign wallet …`.
+
+use std::io::Write;
+
+use countersign_usecases::people::Who;
+use countersign_usecases::people::list_wallets::{ListWalletsError, list_blocked_wallets, list_wallets};
+
+use super::{block_somebody, note_more, unblock_somebody, who};
+use crate::cli::{Output, Paging, WalletChoice, WalletCommand};
+use crate::client_command::store;
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::opened::Opened;
+use crate::people_output;
+use crate::wiring::Wiring;
+
+/// Opens the database, runs the command and closes the database.
+pub(crate) async fn wallet(
+    command: WalletCommand,
+    config: &Config,
+    wiring: &Wiring,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let opened = Opened::open(config, wiring).await?;
+    let done = carry_out(command, &opened, out).await;
+    opened.close().await;
+    done
+}
+
+async fn carry_out(command: WalletCommand, opened: &Opened<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+    let management = opened.management();
+    match command {
+        WalletCommand::Block { who, reason, output } => {
+            let account = who::wallet(management, &who).await?;
+            block_somebody(opened, Who::Wallet(account), reason.reason, output.output, out).await
+        }
+        WalletCommand::Unblock { who, output } => {
+            let account = who::wallet(management, &who).await?;
+            unblock_somebody(opened, Who::Wallet(account), output.output, out).await
+        }
+        WalletCommand::List { blocked, paging, output } => {
+            list(opened, blocked, paging, output.output, out).await
+        }
+    }
+}
+
+async fn list(
+    opened: &Opened<'_>,
+    blocked: bool,
+    Paging { limit, after, kind }: Paging,
+    output: Output,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let management = opened.management();
+    let after = match after {
+        Some(who) => Some(who::wallet(management, &WalletChoice { who, kind }).await?),
+        None => None,
+    };
+    let page = if blocked {
+        list_blocked_wallets(management, after.as_ref(), limit).await.map_err(|error| store(&error))?
+    } else {
+        list_wallets(management, after.as_ref(), limit).await.map_err(|error| match error {
+            ListWalletsError::AfterUnknown => Failure::Failed(error.to_string()),
+            ListWalletsError::Store(error) => store(&error),
+        })?
+    };
+    people_output::wallets(&page.wallets, output, out)?;
+    match page.wallets.last() {
+        Some(last) if page.more => note_more(&last.account.caip10()),
+        Some(_) | None => Ok(()),
+    }
+}

@@ -1,0 +1,183 @@
+//! Groups, and who is in them.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use countersign_domain::admission::Standing;
+use countersign_domain::group::{Group, GroupName, Membership, Through};
+use countersign_domain::id::UserId;
+use countersign_domain::wallet::WalletAccount;
+use countersign_ports::{
+    ChangeMember, CountedGroup, CreateGroup, GroupCreated, GroupMember, GroupStore, Member, MemberAdded,
+    MemberCursor, RetitleGroup, StoreError,
+};
+use time::OffsetDateTime;
+
+use super::wallets::{WalletKey, account_of, key_of};
+use super::{MemoryStorage, Tables, count, count_of};
+
+/// A wallet that was put into a group.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct MemberRow {
+    chain: String,
+    added_at: OffsetDateTime,
+}
+
+#[async_trait]
+impl GroupStore for MemoryStorage {
+    async fn create_group(&self, command: CreateGroup) -> Result<GroupCreated, StoreError> {
+        let mut tables = self.tables();
+        let group = command.group;
+        if let Some(present) = tables.groups.get(&group.name) {
+            let is_repeated = present.created_at == group.created_at;
+            return Ok(if is_repeated { GroupCreated::Stored } else { GroupCreated::NameTaken });
+        }
+        tables.groups.insert(group.name.clone(), group);
+        Ok(GroupCreated::Stored)
+    }
+
+    async fn retitle_group(&self, command: RetitleGroup) -> Result<bool, StoreError> {
+        let mut tables = self.tables();
+        let Some(group) = tables.groups.get_mut(&command.group) else { return Ok(false) };
+        group.title = command.title;
+        Ok(true)
+    }
+
+    async fn delete_group(&self, name: &GroupName) -> Result<bool, StoreError> {
+        let mut tables = self.tables();
+        tables.group_users.retain(|(group, _), _| group != name);
+        tables.group_wallets.retain(|(group, _), _| group != name);
+        Ok(tables.groups.remove(name).is_some())
+    }
+
+    async fn find_group(&self, name: &GroupName) -> Result<Option<CountedGroup>, StoreError> {
+        let tables = self.tables();
+        Ok(tables.groups.get(name).map(|group| tables.counted(group)))
+    }
+
+    async fn list_groups(
+        &self,
+        after: Option<&GroupName>,
+        limit: u32,
+    ) -> Result<Vec<CountedGroup>, StoreError> {
+        let tables = self.tables();
+        let later = tables.groups.values().filter(|group| after.is_none_or(|after| group.name > *after));
+        Ok(later.take(count(limit)).map(|group| tables.counted(group)).collect())
+    }
+
+    async fn add_member(&self, command: ChangeMember) -> Result<MemberAdded, StoreError> {
+        let mut tables = self.tables();
+        let ChangeMember { group, member, now } = command;
+        if !tables.groups.contains_key(&group) {
+            return Ok(MemberAdded::GroupUnknown);
+        }
+        let is_new = match member {
+            Member::User(user) if !tables.users.contains_key(&user) => return Ok(MemberAdded::UserUnknown),
+            Member::User(user) => {
+                let before = tables.group_users.len();
+                tables.group_users.entry((group, user)).or_insert(now);
+                tables.group_users.len() > before
+            }
+            Member::Wallet(wallet) => {
+                let before = tables.group_wallets.len();
+                let row = MemberRow { chain: wallet.chain.clone(), added_at: now };
+                tables.group_wallets.entry((group, key_of(&wallet))).or_insert(row);
+                tables.group_wallets.len() > before
+            }
+        };
+        Ok(if is_new { MemberAdded::Added } else { MemberAdded::AlreadyThere })
+    }
+
+    async fn remove_member(&self, command: ChangeMember) -> Result<bool, StoreError> {
+        let mut tables = self.tables();
+        Ok(match command.member {
+            Member::User(user) => tables.group_users.remove(&(command.group, user)).is_some(),
+            Member::Wallet(wallet) => {
+                tables.group_wallets.remove(&(command.group, key_of(&wallet))).is_some()
+            }
+        })
+    }
+
+    async fn list_members(
+        &self,
+        group: &GroupName,
+        after: Option<&MemberCursor>,
+        limit: u32,
+    ) -> Result<Vec<GroupMember>, StoreError> {
+        let tables = self.tables();
+        let users = tables.group_users.iter().filter(|((of, _), _)| of == group);
+        let users = users.map(|((_, user), added_at)| GroupMember {
+            member: Member::User(*user),
+            added_at: *added_at,
+            user: Some(*user),
+        });
+        let wallets = tables.group_wallets.iter().filter(|((of, _), _)| of == group);
+        let wallets = wallets.map(|((_, key), row)| {
+            let wallet = account_of(key, &row.chain);
+            let user = tables.owner_of(&wallet);
+            GroupMember { member: Member::Wallet(wallet), added_at: row.added_at, user }
+        });
+        let later = users
+            .chain(wallets)
+            .filter(|listed| after.is_none_or(|after| place_of(&listed.member) > place_of(after)));
+        Ok(later.take(count(limit)).collect())
+    }
+
+    async fn memberships_of(&self, user: UserId) -> Result<Vec<Membership>, StoreError> {
+        Ok(self.tables().memberships_of(user))
+    }
+
+    async fn standing_of(&self, wallet: &WalletAccount) -> Result<Standing, StoreError> {
+        let tables = self.tables();
+        let user = tables.owner_of(wallet);
+        let of_user = user.and_then(|user| tables.blocked_users.get(&user));
+        let key = key_of(wallet);
+        let of_wallet = tables.blocked_wallets.get(&key).map(|row| &row.block);
+        let of_key = tables.group_wallets.keys().filter(|(_, of)| *of == key);
+        let groups = match user {
+            Some(user) => tables.groups_of(user),
+            None => of_key.map(|(group, _)| group.clone()).collect(),
+        };
+        Ok(Standing { user, block: of_user.or(of_wallet).cloned(), groups })
+    }
+
+    async fn groups_of(&self, user: UserId) -> Result<Vec<GroupName>, StoreError> {
+        Ok(self.tables().groups_of(user))
+    }
+}
+
+/// What members are sorted by.
+fn place_of(member: &Member) -> (Option<WalletKey>, Option<UserId>) {
+    match member {
+        Member::User(user) => (None, Some(*user)),
+        Member::Wallet(wallet) => (Some(key_of(wallet)), None),
+    }
+}
+
+impl Tables {
+    fn counted(&self, group: &Group) -> CountedGroup {
+        let users = self.group_users.keys().filter(|(of, _)| *of == group.name).count();
+        let wallets = self.group_wallets.keys().filter(|(of, _)| *of == group.name).count();
+        CountedGroup { group: group.clone(), users: count_of(users), wallets: count_of(wallets) }
+    }
+
+    /// The ways in which a user is in groups. Both tables are in the order of the answer already.
+    pub(super) fn memberships_of(&self, user: UserId) -> Vec<Membership> {
+        let own = self.group_users.keys().filter(|(_, member)| *member == user);
+        let own = own.map(|(group, _)| Membership { group: group.clone(), through: Through::User });
+        let through_wallets = self.group_wallets.keys().filter_map(|(group, key)| {
+            let wallet = self.wallets.get(key).filter(|wallet| wallet.user == user)?;
+            let through = Through::Wallet(account_of(key, &wallet.chain));
+            Some(Membership { group: group.clone(), through })
+        });
+        let mut memberships: Vec<_> = own.chain(through_wallets).collect();
+        // The sort is stable, so the user's own come first and wallets stay in order.
+        memberships.sort_by(|one, other| one.group.cmp(&other.group));
+        memberships
+    }
+
+    pub(super) fn groups_of(&self, user: UserId) -> Vec<GroupName> {
+        let groups = self.memberships_of(user).into_iter().map(|membership| membership.group);
+        groups.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+}

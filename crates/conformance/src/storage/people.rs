@@ -1,0 +1,307 @@
+//! What an operator sees of people.
+
+use std::sync::Arc;
+
+use countersign_domain::admission::Block;
+use countersign_domain::group::{GroupName, Membership, Through};
+use countersign_domain::id::UserId;
+use countersign_ports::{
+    Blocked, BlockedWallet, CompleteLogin, Member, NewSession, OpenSession, PeopleFilter, Person,
+    PersonListed, SessionContinued, Storage,
+};
+use time::{Duration, OffsetDateTime};
+
+use super::steps;
+use crate::fixtures::{self, NOW};
+
+const HOUR: Duration = Duration::hours(1);
+
+fn block() -> Block {
+    fixtures::block_user(fixtures::user_id()).block
+}
+
+async fn list(store: &dyn Storage, filter: &PeopleFilter) -> Vec<UserId> {
+    page(store, filter, None, u32::MAX).await
+}
+
+async fn page(store: &dyn Storage, filter: &PeopleFilter, after: Option<UserId>, limit: u32) -> Vec<UserId> {
+    let listed = store.list_people(filter, after, limit).await.unwrap();
+    listed.into_iter().map(|person| person.id).collect()
+}
+
+async fn person(store: &dyn Storage, user: UserId) -> Person {
+    store.find_person(user, NOW).await.unwrap().unwrap()
+}
+
+/// Reads a user in both ways, which must say the same.
+async fn listed(store: &dyn Storage, user: UserId) -> PersonListed {
+    let shown = person(store, user).await.listed;
+    let all = store.list_people(&PeopleFilter::default(), None, u32::MAX).await.unwrap();
+    assert_eq!(all.iter().find(|listed| listed.id == user), Some(&shown));
+    shown
+}
+
+/// Each page after the one before is the same as all at once.
+async fn in_pages(store: &dyn Storage, filter: &PeopleFilter, expected: &[UserId]) {
+    assert_eq!(list(store, filter).await, expected);
+    for limit in 1..=3 {
+        let mut paged: Vec<UserId> = Vec::new();
+        loop {
+            let next = page(store, filter, paged.last().copied(), limit).await;
+            assert!(next.len() <= usize::try_from(limit).unwrap());
+            if next.is_empty() {
+                break;
+            }
+            paged.extend(next);
+            assert!(paged.len() <= expected.len(), "a page repeats what came before");
+        }
+        assert_eq!(paged, expected, "in pages of {limit}");
+    }
+    assert_eq!(page(store, filter, None, 0).await, []);
+}
+
+/// In the order of their ids, whatever the order in which they came.
+pub async fn people_are_listed_by_id_in_pages(store: Arc<dyn Storage>) {
+    let everybody = PeopleFilter::default();
+    assert_eq!(list(&*store, &everybody).await, []);
+    let mut users = [(); 7].map(|()| fixtures::user_id());
+    users.sort_unstable();
+    for place in [3, 0, 6, 2, 1, 5, 4] {
+        let login = CompleteLogin { new_user: users[place], ..fixtures::complete_login() };
+        steps::user_of(&*store, &login).await;
+    }
+    in_pages(&*store, &everybody, &users).await;
+    assert_eq!(page(&*store, &everybody, Some(users[6]), 2).await, []);
+    assert!(store.delete_account(fixtures::delete_account(users[2])).await.unwrap());
+    assert_eq!(
+        page(&*store, &everybody, Some(users[2]), 1).await,
+        users[3..4],
+        "a page may start after a deleted user"
+    );
+    assert_eq!(page(&*store, &everybody, Some(users[1]), 1).await, users[3..4]);
+}
+
+/// Neither in the list nor by itself. A wallet that an operator named is nobody yet.
+pub async fn nobody_is_no_person(store: Arc<dyn Storage>) {
+    let group = steps::group(&*store).await;
+    let unseen = fixtures::wallet_account();
+    steps::add(&*store, &group, &Member::Wallet(unseen.clone())).await;
+    steps::block(&*store, fixtures::block_wallet(&unseen)).await;
+    for filter in [
+        PeopleFilter::default(),
+        PeopleFilter { group: Some(group), blocked: false },
+        PeopleFilter { group: None, blocked: true },
+    ] {
+        assert_eq!(store.list_people(&filter, None, 10).await.unwrap(), []);
+    }
+    steps::sign_in(&*store).await;
+    assert_eq!(store.find_person(fixtures::user_id(), NOW).await.unwrap(), None);
+}
+
+/// By whatever way, each once. Whoever left is not listed.
+pub async fn people_are_listed_by_group(store: Arc<dyn Storage>) {
+    let [group, other, empty] =
+        [steps::group(&*store).await, steps::group(&*store).await, steps::group(&*store).await];
+    let mut users = Vec::new();
+    for place in 0..6 {
+        let (user, wallets) = steps::user_with_two_wallets(&*store).await;
+        let [first, second] = wallets.clone().map(Member::Wallet);
+        let ways = match place {
+            0 => vec![Member::User(user)],
+            1 => vec![first],
+            2 => vec![first, second],
+            3 => vec![Member::User(user), first, second],
+            4 => vec![second],
+            _ => vec![],
+        };
+        for member in &ways {
+            steps::add(&*store, &group, member).await;
+        }
+        steps::add(&*store, &other, &Member::User(user)).await;
+        users.push((user, wallets));
+    }
+    steps::add(&*store, &group, &Member::Wallet(fixtures::wallet_account())).await;
+    let filter = |name: &GroupName| PeopleFilter { group: Some(name.clone()), blocked: false };
+    let mut expected: Vec<_> = users[..5].iter().map(|(user, _)| *user).collect();
+    expected.sort_unstable();
+    in_pages(&*store, &filter(&group), &expected).await;
+    assert_eq!(list(&*store, &filter(&other)).await.len(), 6);
+    assert_eq!(list(&*store, &filter(&empty)).await, []);
+    assert_eq!(list(&*store, &filter(&fixtures::group_name())).await, []);
+
+    let (user, [first, second]) = &users[4];
+    steps::unlink(&*store, first, second).await;
+    let leaving = fixtures::remove_member(&group, &Member::User(users[0].0));
+    assert!(store.remove_member(leaving).await.unwrap());
+    expected.retain(|listed| listed != user && *listed != users[0].0);
+    in_pages(&*store, &filter(&group), &expected).await;
+}
+
+/// Users, not those who have a blocked wallet. Together with a group, both must hold.
+pub async fn blocked_people_are_listed(store: Arc<dyn Storage>) {
+    let group = steps::group(&*store).await;
+    let mut blocked = Vec::new();
+    let mut both = Vec::new();
+    for place in 0..8 {
+        let login = steps::sign_in(&*store).await;
+        let (user, account) = (login.new_user, login.account);
+        match place % 4 {
+            0 => {
+                steps::block(&*store, fixtures::block_user(user)).await;
+                blocked.push(user);
+            }
+            1 => {
+                steps::block(&*store, fixtures::block_user(user)).await;
+                steps::add(&*store, &group, &Member::Wallet(account)).await;
+                blocked.push(user);
+                both.push(user);
+            }
+            2 => steps::add(&*store, &group, &Member::User(user)).await,
+            _ => steps::block(&*store, fixtures::block_wallet(&account)).await,
+        }
+    }
+    blocked.sort_unstable();
+    both.sort_unstable();
+    let all_blocked = PeopleFilter { group: None, blocked: true };
+    in_pages(&*store, &all_blocked, &blocked).await;
+    let in_group = PeopleFilter { group: Some(group), blocked: true };
+    in_pages(&*store, &in_group, &both).await;
+    assert!(store.remove_block(&Blocked::User(both[0])).await.unwrap());
+    assert_eq!(list(&*store, &in_group).await, both[1..]);
+    assert_eq!(list(&*store, &all_blocked).await.len(), 3);
+}
+
+/// Who they are, with which wallets, since when, and whether they are blocked.
+pub async fn a_listed_person_is_told_with_their_wallets(store: Arc<dyn Storage>) {
+    let login = CompleteLogin { now: NOW + HOUR, ..fixtures::complete_login() };
+    let user = steps::user_of(&*store, &login).await;
+    steps::link(&*store, &login.account, &fixtures::wallet_account()).await;
+    assert!(store.name_wallet(fixtures::name_wallet(user, &login.account, "Savings")).await.unwrap());
+    let bystander = steps::sign_in(&*store).await;
+    let mut expected = PersonListed {
+        id: user,
+        created_at: NOW + HOUR,
+        last_sign_in_at: Some(NOW + HOUR),
+        wallets: store.wallets_of(user).await.unwrap(),
+        block: None,
+    };
+    assert_eq!(expected.wallets.len(), 2);
+    assert_eq!(listed(&*store, user).await, expected);
+    steps::block(&*store, fixtures::block_wallet(&login.account)).await;
+    assert_eq!(listed(&*store, user).await, expected, "a wallet's block is none of its user's");
+    steps::block(&*store, fixtures::block_user(user)).await;
+    expected.block = Some(block());
+    assert_eq!(listed(&*store, user).await, expected);
+    assert_eq!(listed(&*store, bystander.new_user).await.block, None);
+}
+
+/// Signing, continuing and opening a session count, wherever it was. What was forgotten or ended does not.
+pub async fn the_last_sign_in_is_the_last_that_is_stored(store: Arc<dyn Storage>) {
+    let last = async |user| listed(&*store, user).await.last_sign_in_at;
+    let (login, _) = steps::remember(&*store).await;
+    let user = login.new_user;
+    assert_eq!(last(user).await, Some(NOW));
+    let later = CompleteLogin { now: NOW + HOUR, ..fixtures::complete_login_of(login.account.clone()) };
+    steps::user_of(&*store, &later).await;
+    assert_eq!(last(user).await, Some(NOW + HOUR));
+    let earlier = CompleteLogin { now: NOW - HOUR, ..fixtures::complete_login_of(login.account.clone()) };
+    steps::user_of(&*store, &earlier).await;
+    assert_eq!(last(user).await, Some(NOW + HOUR));
+
+    let session = NewSession { expires_at: NOW + HOUR * 4, ..fixtures::new_session() };
+    let opening = OpenSession {
+        now: NOW + HOUR * 2,
+        session: session.clone(),
+        ..fixtures::open_session_of(login.account.clone())
+    };
+    steps::open(&*store, &opening).await;
+    assert_eq!(last(user).await, Some(NOW + HOUR * 2));
+    let stored = steps::session(&*store, session.id).await;
+    let mut request = fixtures::continue_session(&stored, login.client);
+    request.login.now = NOW + HOUR * 3;
+    assert_eq!(steps::proceed(&*store, &request).await, SessionContinued::CodeIssued);
+    assert_eq!(last(user).await, Some(NOW + HOUR * 3));
+    store.end_sessions(user).await.unwrap();
+    assert_eq!(last(user).await, Some(NOW + HOUR * 3), "the consent tells it too");
+    store.revoke_consent(fixtures::revoke_consent(user, login.client)).await.unwrap();
+    assert_eq!(last(user).await, Some(NOW + HOUR));
+
+    let (other, session) = steps::remember(&*store).await;
+    let mut request = fixtures::continue_session(&session, other.client);
+    request.login.now = NOW + Duration::minutes(1);
+    assert_eq!(steps::proceed(&*store, &request).await, SessionContinued::CodeIssued);
+    store.revoke_consent(fixtures::revoke_consent(other.new_user, other.client)).await.unwrap();
+    assert_eq!(last(other.new_user).await, Some(NOW + Duration::minutes(1)), "the session tells it alone");
+
+    let opening = fixtures::open_session();
+    let idle = steps::open(&*store, &opening).await;
+    assert_eq!(last(idle).await, Some(NOW));
+    assert_eq!(store.end_sessions(idle).await.unwrap(), 1);
+    assert_eq!(last(idle).await, None);
+}
+
+/// The same as the single reads tell, and nothing of others.
+pub async fn a_person_is_shown_with_everything(store: Arc<dyn Storage>) {
+    let [own, brought] = [steps::group(&*store).await, steps::group(&*store).await];
+    let (user, wallets) = steps::user_with_two_wallets(&*store).await;
+    let (other, _) = steps::remember(&*store).await;
+    for user in [user, other.new_user] {
+        steps::add(&*store, &own, &Member::User(user)).await;
+    }
+    for account in [&wallets[0], &other.account, &fixtures::wallet_account()] {
+        steps::add(&*store, &brought, &Member::Wallet(account.clone())).await;
+        steps::block(&*store, fixtures::block_wallet(account)).await;
+    }
+    steps::block(&*store, fixtures::block_wallet(&wallets[1])).await;
+    for (place, account) in wallets.iter().cycle().take(5).enumerate() {
+        let now = NOW + Duration::minutes([2, 1, 3, 2, 1][place]);
+        steps::user_of(&*store, &CompleteLogin { now, ..fixtures::remembered_login_of(account.clone()) })
+            .await;
+    }
+    let account = steps::account(&*store, user).await;
+    let memberships = store.memberships_of(user).await.unwrap();
+    let through = Through::Wallet(wallets[0].clone());
+    let expected_memberships =
+        [Membership { group: own, through: Through::User }, Membership { group: brought, through }];
+    assert_eq!(memberships, expected_memberships);
+    let mut sorted = wallets.clone();
+    sorted.sort_by(|one, other| one.address.cmp(&other.address));
+    let blocked = sorted.map(|account| BlockedWallet { account, block: block(), user: Some(user) });
+    let expected = Person {
+        listed: PersonListed {
+            id: user,
+            created_at: account.created_at,
+            last_sign_in_at: Some(NOW + Duration::minutes(3)),
+            wallets: account.wallets,
+            block: None,
+        },
+        memberships,
+        blocked_wallets: blocked.to_vec(),
+        sessions: account.sessions,
+        consents: account.consents,
+    };
+    assert_eq!((expected.sessions.len(), expected.consents.len()), (5, 6));
+    assert_eq!(person(&*store, user).await, expected);
+    listed(&*store, user).await;
+}
+
+/// One that ends at this very moment has expired.
+pub async fn sessions_that_have_expired_are_not_shown(store: Arc<dyn Storage>) {
+    let login = steps::sign_in(&*store).await;
+    let mut sessions = Vec::new();
+    for minutes in [3, 1, 2] {
+        let expires_at = NOW + Duration::minutes(minutes);
+        let session = Some(NewSession { expires_at, ..fixtures::new_session() });
+        let again = CompleteLogin { session, ..fixtures::complete_login_of(login.account.clone()) };
+        sessions.push(steps::remember_by(&*store, &again).await);
+    }
+    let shown =
+        async |now: OffsetDateTime| store.find_person(login.new_user, now).await.unwrap().unwrap().sessions;
+    assert_eq!(shown(NOW).await, sessions);
+    assert_eq!(shown(NOW + Duration::minutes(1)).await, [sessions[0].clone(), sessions[2].clone()]);
+    let almost = NOW + Duration::minutes(2) - Duration::microseconds(1);
+    assert_eq!(shown(almost).await.len(), 2);
+    assert_eq!(shown(NOW + Duration::minutes(2)).await, sessions[..1]);
+    assert_eq!(shown(NOW + Duration::days(1)).await, []);
+    assert_eq!(person(&*store, login.new_user).await.listed.last_sign_in_at, Some(NOW));
+}

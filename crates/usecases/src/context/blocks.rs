@@ -1,0 +1,119 @@
+//! The blocks, and the only way to change them.
+//!
+//! Most servers block nobody, and then a sign-in must not pay for it. So whether anything is blocked at all
+//! is remembered for 200 ms, and blocking waits 220 ms between storing the block and ending the access that
+//! was given before. By then every replica looks for blocks at each sign-in (ADR 0024). A sign-in that was
+//! under way is ended by the one or by the other: it looks for blocks after its own commit.
+
+use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use countersign_domain::admission::Block;
+use countersign_domain::grant::RevocationReason;
+use countersign_domain::id::UserId;
+use countersign_domain::wallet::WalletAccount;
+use countersign_ports::{
+    AccessEnded, BlockPut, BlockStore, Blocked, BlockedWallet, Clock, EndAccess, PutBlock, StoreError,
+};
+
+/// How long it is remembered whether anything is blocked, counted from just before it was read.
+const USED_FOR: Duration = Duration::from_millis(200);
+/// How long blocking waits. It is longer, because the clocks of two machines run at slightly different
+/// speeds.
+const FORGOTTEN_AFTER: Duration = Duration::from_millis(220);
+
+/// The blocks. Nothing else in the use-cases can reach [`BlockStore`].
+///
+/// Copies share what they remember.
+#[derive(Clone)]
+pub struct Blocks {
+    storage: Arc<dyn BlockStore>,
+    clock: Arc<dyn Clock>,
+    known: Arc<RwLock<Option<Known>>>,
+}
+
+#[derive(Clone, Copy)]
+struct Known {
+    anything: bool,
+    /// By the monotonic clock.
+    until: Duration,
+}
+
+/// What blocking did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockDone {
+    /// Was the block stored, or was it there?
+    pub put: BlockPut,
+    /// The access that ended. Nothing if there is no such user.
+    pub ended: AccessEnded,
+}
+
+impl Blocks {
+    /// Owns the blocks of a storage. Uses the clock to wait and to forget.
+    pub fn new(storage: Arc<dyn BlockStore>, clock: Arc<dyn Clock>) -> Self {
+        Self { storage, clock, known: Arc::default() }
+    }
+
+    /// Is anybody blocked, or was anybody a moment ago? If this says no, no block was answered yet.
+    pub async fn are_there_any(&self) -> Result<bool, StoreError> {
+        // Taken before reading, so that every block that was stored by then is in what we read.
+        let asked_at = self.clock.elapsed();
+        let known = *self.known.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.filter(|known| asked_at < known.until) {
+            return Ok(known.anything);
+        }
+        let anything = self.storage.anything_blocked().await?;
+        let known = Known { anything, until: asked_at + USED_FOR };
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = Some(known);
+        Ok(anything)
+    }
+
+    /// Blocks a user or a wallet, and ends the access that was given before. When this answers, nothing of it
+    /// works on any replica.
+    pub async fn block(&self, who: Blocked, block: Block) -> Result<BlockDone, StoreError> {
+        let now = block.at;
+        let put = self.storage.put_block(PutBlock { who: who.clone(), block }).await;
+        // After an error too: the block may have been stored.
+        self.clock.wait(FORGOTTEN_AFTER).await;
+        let put = put?;
+        let ended = match put {
+            BlockPut::Stored | BlockPut::AlreadyThere => {
+                let reason = RevocationReason::Blocked;
+                self.storage.end_access(EndAccess { who, reason, keeps: None, now }).await?
+            }
+            BlockPut::UserUnknown => AccessEnded::default(),
+        };
+        Ok(BlockDone { put, ended })
+    }
+
+    /// Ends the access of a user or of a wallet without blocking it.
+    pub async fn end_access(&self, command: EndAccess) -> Result<AccessEnded, StoreError> {
+        self.storage.end_access(command).await
+    }
+
+    /// Lets a user or a wallet in again. The answer says whether there was a block.
+    pub async fn unblock(&self, who: &Blocked) -> Result<bool, StoreError> {
+        self.storage.remove_block(who).await
+    }
+
+    /// The block of a user; a block of one of their wallets is none.
+    pub async fn of_user(&self, user: UserId) -> Result<Option<Block>, StoreError> {
+        self.storage.block_of_user(user).await
+    }
+
+    /// Up to `limit` blocked wallets after `after`, by family and address.
+    pub async fn wallets(
+        &self,
+        after: Option<&WalletAccount>,
+        limit: u32,
+    ) -> Result<Vec<BlockedWallet>, StoreError> {
+        self.storage.blocked_wallets(after, limit).await
+    }
+}
+
+impl fmt::Debug for Blocks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Blocks").finish_non_exhaustive()
+    }
+}

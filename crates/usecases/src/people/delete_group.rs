@@ -1,0 +1,60 @@
+//! An operator deletes a group.
+
+use countersign_domain::client::Client;
+use countersign_domain::group::GroupName;
+use countersign_ports::{CountedGroup, StoreError};
+
+use super::clients_for;
+use crate::Management;
+
+/// What a group is good for. Who deletes it takes this away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupUse {
+    /// The group, with the number of its members.
+    pub counted: CountedGroup,
+    /// The clients whose rules name it. They keep their rules, and nobody comes in by this group any more.
+    pub clients: Vec<Client>,
+    /// Does the setting `default_access` name it?
+    pub is_default: bool,
+}
+
+impl GroupUse {
+    /// Would deleting the group take anything away?
+    pub fn is_any(&self) -> bool {
+        self.counted.users > 0 || self.counted.wallets > 0 || !self.clients.is_empty() || self.is_default
+    }
+}
+
+/// Why the group is still there.
+#[derive(Debug, thiserror::Error)]
+pub enum DeleteGroupError {
+    /// There is no such group.
+    #[error("there is no such group")]
+    GroupUnknown,
+    /// It has members, or a rule names it, and nobody said to delete it all the same.
+    #[error("group is in use")]
+    InUse(Box<GroupUse>),
+    /// The group could not be deleted.
+    #[error("group could not be deleted")]
+    Store(#[from] StoreError),
+}
+
+/// Deletes a group with its memberships. One that is in use is only deleted by force. The answer says what
+/// it was good for.
+pub async fn delete_group(
+    management: Management<'_>,
+    name: &GroupName,
+    by_force: bool,
+) -> Result<GroupUse, DeleteGroupError> {
+    let counted = management.storage.find_group(name).await?.ok_or(DeleteGroupError::GroupUnknown)?;
+    let clients = clients_for(management, name).await?;
+    let is_default = management.policy.default_access.groups().contains(name);
+    let found = GroupUse { counted, clients, is_default };
+    if found.is_any() && !by_force {
+        return Err(DeleteGroupError::InUse(Box::new(found)));
+    }
+    if !management.storage.delete_group(name).await? {
+        return Err(DeleteGroupError::GroupUnknown);
+    }
+    Ok(found)
+}

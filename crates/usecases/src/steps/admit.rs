@@ -1,0 +1,189 @@
+//! Shared step, and the only owner of the judgement: whom the operator lets in to a client, or to `/account`.
+//!
+//! Each door asks twice. [`kept_out`] comes before anything is stored, so nothing is stored of somebody who is
+//! not let in. [`kept_out_since`] comes after the commit. A block may have been stored in between, and if so
+//! either the block's second step ended what was committed, or the door sees the block and ends it itself
+//! ([`Blocks`](crate::context::blocks::Blocks)). Making tokens asks by [`groups_of_admitted`], because rules and
+//! groups may have changed since the sign-in.
+//!
+//! Nobody outside hears why. The texts, the statuses and the work up to the decision are the same for a block,
+//! for a missing group and for a wallet that nobody knows.
+
+use countersign_domain::admission::{AccessRule, Standing};
+use countersign_domain::client::Client;
+use countersign_domain::error::{OAuthError, OAuthErrorCode};
+use countersign_domain::grant::RevocationReason;
+use countersign_domain::group::GroupName;
+use countersign_domain::id::{GrantId, UserId};
+use countersign_domain::pending::{PendingAuthorization, Requester};
+use countersign_domain::wallet::WalletAccount;
+use countersign_ports::{RevokeGrant, StoreError};
+use time::OffsetDateTime;
+
+use crate::sign_in::describe_sign_in::ClientShown;
+use crate::steps::answer::{self, ClientAnswer};
+use crate::{Context, Policy};
+
+/// Somebody proved a wallet and is not let in.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("wallet is not admitted")]
+pub struct NotAdmitted {
+    /// The wallet that signed, or that the browser is signed in with.
+    pub account: WalletAccount,
+    /// What it was not let in to.
+    pub door: Door,
+    /// Why, for the operator's log.
+    #[source]
+    why: KeptOut,
+}
+
+/// What somebody wanted to get in to.
+#[derive(Clone, Debug)]
+pub enum Door {
+    /// A client that waits in the browser.
+    Client {
+        /// The client.
+        client: ClientShown,
+        /// The way back: the client hears `access_denied`.
+        back: ClientAnswer,
+    },
+    /// A client on a device. No browser leads back to it.
+    Device {
+        /// The client.
+        client: ClientShown,
+    },
+    /// The account page of this server.
+    Account,
+}
+
+/// Why somebody is kept out. Only the operator's log says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KeptOut {
+    /// The user or the wallet is blocked.
+    #[error("user or wallet is blocked")]
+    Blocked,
+    /// The client's rule does not let the user in.
+    #[error("rule of access does not let the user in")]
+    ByRule,
+}
+
+impl NotAdmitted {
+    /// What a page needs to tell the person. The client is that of the request; the account page has none.
+    pub(crate) fn of(
+        policy: &Policy,
+        pending: &PendingAuthorization,
+        client: Option<&Client>,
+        account: WalletAccount,
+        why: KeptOut,
+    ) -> Self {
+        let door = match (&pending.requester, client) {
+            (Requester::Client(request), Some(client)) => Door::Client {
+                client: client.into(),
+                back: answer::with_error(policy, request, &refused_by_client()),
+            },
+            (Requester::Device(_), Some(client)) => Door::Device { client: client.into() },
+            (Requester::AccountPage { .. }, _) | (Requester::Client(_) | Requester::Device(_), None) => {
+                Door::Account
+            }
+        };
+        Self { account, door, why }
+    }
+
+    /// Why, for the operator's log.
+    pub(crate) fn why(&self) -> String {
+        self.why.to_string()
+    }
+
+    /// What callers hear of it.
+    pub(crate) fn refusal(&self) -> OAuthError {
+        match self.door {
+            Door::Client { .. } | Door::Device { .. } => refused_by_client(),
+            Door::Account => refused_by_server(),
+        }
+    }
+}
+
+/// What is heard of a client that does not let a wallet in.
+pub(crate) fn refused_by_client() -> OAuthError {
+    OAuthError::new(OAuthErrorCode::NotAdmitted, "the application does not admit this wallet")
+}
+
+/// The same where no client is involved.
+pub(crate) fn refused_by_server() -> OAuthError {
+    OAuthError::new(OAuthErrorCode::NotAdmitted, "this server does not admit this wallet")
+}
+
+/// Why a wallet is kept out of a client or, without one, of the account page; `None` if it is let in. One
+/// read, which is skipped if everyone is let in and nobody is blocked.
+///
+/// A wallet that a session was signed in with is judged like one that signs. If it went to another user in the
+/// meantime, its session has ended, and storage refuses.
+pub(crate) async fn kept_out(
+    context: &Context,
+    client: Option<&Client>,
+    account: &WalletAccount,
+) -> Result<Option<KeptOut>, StoreError> {
+    let rule = client.map_or(&AccessRule::Everyone, |client| rule_of(&context.policy, client));
+    if *rule == AccessRule::Everyone && !context.blocks.are_there_any().await? {
+        return Ok(None);
+    }
+    let standing = context.storage.standing_of(account).await?;
+    Ok(judge(rule, &standing))
+}
+
+/// Was the user or the wallet blocked while a door stored what it gives? If nobody is blocked, this costs a
+/// look at the clock.
+pub(crate) async fn kept_out_since(
+    context: &Context,
+    account: &WalletAccount,
+) -> Result<Option<KeptOut>, StoreError> {
+    if !context.blocks.are_there_any().await? {
+        return Ok(None);
+    }
+    let standing = context.storage.standing_of(account).await?;
+    Ok(judge(&AccessRule::Everyone, &standing))
+}
+
+/// Takes back a grant whose user was blocked while it was stored.
+pub(crate) async fn take_back(context: &Context, now: OffsetDateTime, id: GrantId) -> Result<(), StoreError> {
+    let reason = RevocationReason::Blocked;
+    context.storage.revoke_grant(RevokeGrant { id, reason, now }).await?;
+    tracing::info!(grant.id = %id, reason = reason.name(), "grant revoked");
+    Ok(())
+}
+
+/// The groups of a user for whom tokens are made, or why the client's rule does not let the user in any more.
+/// Blocks are not looked for, because the grants of a blocked user are revoked. The groups are read only if the
+/// rule names groups or the tokens tell them; otherwise there are none.
+pub(crate) async fn groups_of_admitted(
+    context: &Context,
+    client: &Client,
+    user: UserId,
+    are_told: bool,
+) -> Result<Result<Vec<GroupName>, KeptOut>, StoreError> {
+    let rule = rule_of(&context.policy, client);
+    let groups = if are_told || !rule.groups().is_empty() {
+        context.storage.groups_of(user).await?
+    } else {
+        Vec::new()
+    };
+    let standing = Standing { user: Some(user), block: None, groups };
+    Ok(match judge(rule, &standing) {
+        None => Ok(standing.groups),
+        Some(why) => Err(why),
+    })
+}
+
+fn rule_of<'a>(policy: &'a Policy, client: &'a Client) -> &'a AccessRule {
+    client.access.rule_or(&policy.default_access)
+}
+
+fn judge(rule: &AccessRule, standing: &Standing) -> Option<KeptOut> {
+    if rule.admits(standing) {
+        None
+    } else if standing.block.is_some() {
+        Some(KeptOut::Blocked)
+    } else {
+        Some(KeptOut::ByRule)
+    }
+}

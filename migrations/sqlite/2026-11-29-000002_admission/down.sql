@@ -1,0 +1,8 @@
+-- Everything that kept somebody out is forgotten: the release before this one lets everybody in.
+ALTER TABLE clients DROP COLUMN released_groups;
+ALTER TABLE clients DROP COLUMN access_rule;
+DROP TABLE blocked_wallets;
+DROP TABLE blocked_users;
+DROP TABLE group_wallets;
+DROP TABLE group_users;
+DROP TABLE user_groups;
