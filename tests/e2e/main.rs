@@ -30,6 +30,7 @@ mod programs;
 mod races;
 mod remembering;
 mod requests;
+mod resources;
 mod rules;
 mod scaling;
 mod secrecy;

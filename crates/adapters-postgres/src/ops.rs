@@ -41,6 +41,7 @@ pub(crate) mod register_client;
 pub(crate) mod remove_block;
 pub(crate) mod remove_email;
 pub(crate) mod requests;
+pub(crate) mod resources;
 pub(crate) mod revoke;
 pub(crate) mod revoke_consent;
 pub(crate) mod rotate_refresh;

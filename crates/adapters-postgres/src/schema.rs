@@ -119,6 +119,7 @@ diesel::table! {
         scopes -> Integer,
         granted_at -> Timestamptz,
         last_used_at -> Timestamptz,
+        own_scopes -> Text,
     }
 }
 
@@ -130,6 +131,24 @@ diesel::table! {
         verified_at -> Nullable<Timestamptz>,
         confirmation_hash -> Nullable<Binary>,
         confirmation_expires_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    resources (uri) {
+        uri -> Text,
+        open_to -> Text,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    resource_scopes (name) {
+        name -> Text,
+        resource -> Text,
+        title -> Text,
+        titles -> Text,
+        needs -> Nullable<Text>,
     }
 }
 

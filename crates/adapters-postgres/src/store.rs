@@ -16,6 +16,7 @@ use countersign_domain::id::{ClientId, GrantId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pushed_request::PushedRequest;
 use countersign_domain::refresh::RefreshSnapshot;
+use countersign_domain::resource::Resource;
 use countersign_domain::secret::SecretHash;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
@@ -23,15 +24,16 @@ use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
     AccessEnded, Account, AccountStore, AddSigningKey, BeginDevice, BlockPut, BlockStore, Blocked,
     BlockedWallet, ChangeAccess, ChangeMember, ChangeResources, ClientStore, CompleteLogin, ConfirmEmail,
-    ContinueSession, CountedGroup, CreateGroup, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied,
-    DocumentsForgotten, EmailConfirmed, EmailPut, EndAccess, ForgetDocuments, ForgetUnused, GroupCreated,
-    GroupMember, GroupStore, IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet,
-    LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet, OpenSession, PeopleFilter,
-    PeopleStore, Person, PersonListed, PurgeExpired, Purged, PutBlock, PutEmail, RedeemCode, Redeemed,
-    RegisterClient, Registered, ReplayStore, RequestStore, RetitleGroup, RevokeConsent, RevokeGrant,
-    RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse, SessionClient,
-    SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest,
-    TokenStore, TokensIssued, UnlinkWallet, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
+    ContinueSession, CountedGroup, CreateGroup, CreateResource, DeleteAccount, DeleteResource, DenyDevice,
+    DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut, EndAccess, FindUses,
+    ForgetDocuments, ForgetUnused, GroupCreated, GroupMember, GroupStore, IssueTokens, KeyAdded, KeyStore,
+    KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet,
+    OpenSession, PeopleFilter, PeopleStore, Person, PersonListed, PurgeExpired, Purged, PutBlock, PutEmail,
+    RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, ResourceCreated,
+    ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup, RevokeConsent, RevokeGrant, RevokeToken,
+    Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse, SessionClient, SessionContinued,
+    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore,
+    TokensIssued, UnlinkWallet, UpdateResource, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
 };
 use time::OffsetDateTime;
 
@@ -69,6 +71,7 @@ use crate::ops::remove_email::remove_email;
 use crate::ops::requests::{
     begin_device, deny_device, find_device, find_device_by_user_code, push_request, take_pushed_request,
 };
+use crate::ops::resources::{create_resource, delete_resource, find_uses, list_resources, update_resource};
 use crate::ops::revoke_consent::revoke_consent;
 use crate::ops::sign_out::{clients_of_sessions, sign_out};
 use crate::ops::signing_keys::{add_signing_key, remove_signing_key, signing_keys, withdraw_signing_key};
@@ -149,6 +152,29 @@ impl ClientStore for PgStorage {
 
     async fn list_clients(&self, after: Option<ClientId>, limit: u32) -> Result<Vec<Client>, StoreError> {
         self.pool.run(move |connection| list_clients(connection, after, limit)).await
+    }
+}
+
+#[async_trait]
+impl ResourceStore for PgStorage {
+    async fn create_resource(&self, command: CreateResource) -> Result<ResourceCreated, StoreError> {
+        self.pool.run(move |connection| create_resource(connection, &command)).await
+    }
+
+    async fn update_resource(&self, command: UpdateResource) -> Result<ResourceUpdated, StoreError> {
+        self.pool.run(move |connection| update_resource(connection, &command)).await
+    }
+
+    async fn delete_resource(&self, command: DeleteResource) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| delete_resource(connection, &command)).await
+    }
+
+    async fn list_resources(&self) -> Result<Vec<Resource>, StoreError> {
+        self.pool.run(list_resources).await
+    }
+
+    async fn find_uses(&self, question: FindUses) -> Result<ResourceUses, StoreError> {
+        self.pool.run(move |connection| find_uses(connection, &question)).await
     }
 }
 

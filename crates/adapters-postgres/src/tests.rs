@@ -17,7 +17,7 @@ use crate::migrate;
 use crate::ops::{
     complete_login, confirm_email, continue_session, delete_account, end_session, link_wallet,
     manage_clients, name_wallet, open_session, ping, purge_expired, put_email, read, read_account,
-    redeem_code, register_client, remove_email, requests, revoke, revoke_consent, rotate_refresh,
+    redeem_code, register_client, remove_email, requests, resources, revoke, revoke_consent, rotate_refresh,
     signing_keys, unlink_wallet,
 };
 use crate::together;
@@ -96,6 +96,20 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     every_operation_on_requests(connection);
     people::every_operation_on_people(connection, with_options);
     batches::every_operation_together(connection, with_options);
+
+    let resource = fixtures::resource(&["photos.read", "photos.write"]);
+    let create = countersign_ports::CreateResource { resource: resource.clone() };
+    resources::create_resource(connection, &create).unwrap();
+    resources::create_resource(connection, &create).unwrap();
+    let update = countersign_ports::UpdateResource { resource: resource.clone() };
+    resources::update_resource(connection, &update).unwrap();
+    resources::list_resources(connection).unwrap();
+    let scopes = resource.scopes.iter().map(|scope| scope.name.clone()).collect();
+    let named = with_options.then(|| resource.uri.clone());
+    let uses = countersign_ports::FindUses { resource: named, scopes, now: fixtures::NOW };
+    resources::find_uses(connection, &uses).unwrap();
+    let delete = countersign_ports::DeleteResource { uri: resource.uri };
+    resources::delete_resource(connection, &delete).unwrap();
 
     let key = fixtures::add_signing_key();
     signing_keys::add_signing_key(connection, &key).unwrap();

@@ -7,13 +7,13 @@ use countersign_domain::pushed_request::PushedRequest;
 use countersign_group_commit::Executor;
 use countersign_ports::{
     AccessEnded, AddSigningKey, BeginDevice, BlockPut, ChangeAccess, ChangeResources, CompleteLogin,
-    ConfirmEmail, ContinueSession, CreateGroup, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied,
-    DocumentsForgotten, EmailConfirmed, EmailPut, EndAccess, ForgetDocuments, ForgetUnused, GroupCreated,
-    IssueTokens, KeyAdded, LinkWallet, LoginCompleted, MemberAdded, NameWallet, OpenSession, PurgeExpired,
-    Purged, PutBlock, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, RetitleGroup,
-    RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SessionContinued,
-    SessionOpened, SignOut, SpendProof, TakePushedRequest, TokensIssued, UnlinkWallet, WalletLinked,
-    WalletUnlinked,
+    ConfirmEmail, ContinueSession, CreateGroup, CreateResource, DeleteAccount, DeleteResource, DenyDevice,
+    DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut, EndAccess, ForgetDocuments,
+    ForgetUnused, GroupCreated, IssueTokens, KeyAdded, LinkWallet, LoginCompleted, MemberAdded, NameWallet,
+    OpenSession, PurgeExpired, Purged, PutBlock, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered,
+    ResourceCreated, ResourceUpdated, RetitleGroup, RevokeConsent, RevokeGrant, RevokeToken, Revoked,
+    RotateRefresh, RotateSecret, Rotated, SessionContinued, SessionOpened, SignOut, SpendProof,
+    TakePushedRequest, TokensIssued, UnlinkWallet, UpdateResource, WalletLinked, WalletUnlinked,
 };
 use diesel::SqliteConnection;
 use diesel::connection::SimpleConnection;
@@ -84,6 +84,9 @@ commands! {
     RotateSecret: RotateSecret => bool, ops::client_secrets::rotate_secret;
     NoteSecretUses: NoteSecretUses => (), ops::client_secrets::note_secret_uses;
     DeleteClient: ClientId => bool, ops::manage_clients::delete_client;
+    CreateResource: CreateResource => ResourceCreated, ops::resources::create_resource;
+    UpdateResource: UpdateResource => ResourceUpdated, ops::resources::update_resource;
+    DeleteResource: DeleteResource => bool, ops::resources::delete_resource;
     CompleteLogin: CompleteLogin => LoginCompleted, ops::complete_login::complete_login;
     LinkWallet: LinkWallet => WalletLinked, ops::link_wallet::link_wallet;
     UnlinkWallet: UnlinkWallet => WalletUnlinked, ops::unlink_wallet::unlink_wallet;

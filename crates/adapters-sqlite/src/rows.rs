@@ -12,6 +12,7 @@ pub(crate) mod grant;
 pub(crate) mod group;
 pub(crate) mod login_session;
 pub(crate) mod person;
+pub(crate) mod resource;
 pub(crate) mod signing_key;
 pub(crate) mod token;
 pub(crate) mod wallet;

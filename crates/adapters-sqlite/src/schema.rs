@@ -152,6 +152,7 @@ diesel::table! {
         scopes -> BigInt,
         granted_at -> BigInt,
         last_used_at -> BigInt,
+        own_scopes -> Text,
     }
 }
 
@@ -163,6 +164,24 @@ diesel::table! {
         verified_at -> Nullable<BigInt>,
         confirmation_hash -> Nullable<Binary>,
         confirmation_expires_at -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    resources (uri) {
+        uri -> Text,
+        open_to -> Text,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    resource_scopes (name) {
+        name -> Text,
+        resource -> Text,
+        title -> Text,
+        titles -> Text,
+        needs -> Nullable<Text>,
     }
 }
 
@@ -250,6 +269,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     emails,
     device_requests,
     pushed_requests,
+    resources,
+    resource_scopes,
     spent_proofs,
     time_mark,
 );

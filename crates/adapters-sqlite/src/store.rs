@@ -17,6 +17,7 @@ use countersign_domain::id::{ClientId, GrantId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pushed_request::PushedRequest;
 use countersign_domain::refresh::RefreshSnapshot;
+use countersign_domain::resource::Resource;
 use countersign_domain::secret::SecretHash;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
@@ -25,15 +26,16 @@ use countersign_group_commit::{GroupCommit, Limits};
 use countersign_ports::{
     AccessEnded, Account, AccountStore, AddSigningKey, BeginDevice, BlockPut, BlockStore, Blocked,
     BlockedWallet, ChangeAccess, ChangeMember, ChangeResources, ClientStore, CompleteLogin, ConfirmEmail,
-    ContinueSession, CountedGroup, CreateGroup, DeleteAccount, DenyDevice, DeviceBegun, DeviceDenied,
-    DocumentsForgotten, EmailConfirmed, EmailPut, EndAccess, ForgetDocuments, ForgetUnused, GroupCreated,
-    GroupMember, GroupStore, IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet,
-    LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet, OpenSession, PeopleFilter,
-    PeopleStore, Person, PersonListed, PurgeExpired, Purged, PutBlock, PutEmail, RedeemCode, Redeemed,
-    RegisterClient, Registered, ReplayStore, RequestStore, RetitleGroup, RevokeConsent, RevokeGrant,
-    RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse, SessionClient,
-    SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest,
-    TokenStore, TokensIssued, UnlinkWallet, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
+    ContinueSession, CountedGroup, CreateGroup, CreateResource, DeleteAccount, DeleteResource, DenyDevice,
+    DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut, EndAccess, FindUses,
+    ForgetDocuments, ForgetUnused, GroupCreated, GroupMember, GroupStore, IssueTokens, KeyAdded, KeyStore,
+    KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet,
+    OpenSession, PeopleFilter, PeopleStore, Person, PersonListed, PurgeExpired, Purged, PutBlock, PutEmail,
+    RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, ResourceCreated,
+    ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup, RevokeConsent, RevokeGrant, RevokeToken,
+    Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse, SessionClient, SessionContinued,
+    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore,
+    TokensIssued, UnlinkWallet, UpdateResource, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
 };
 use diesel::SqliteConnection;
 use time::OffsetDateTime;
@@ -52,7 +54,7 @@ use crate::ops::remove_block::RemoveBlock;
 use crate::ops::remove_email::RemoveEmail;
 use crate::ops::signing_keys::{self, RemoveSigningKey, WithdrawSigningKey};
 use crate::ops::{
-    client_secrets, read, read_account, read_blocks, read_groups, read_people, requests, sign_out,
+    client_secrets, read, read_account, read_blocks, read_groups, read_people, requests, resources, sign_out,
     time_witness,
 };
 use crate::options::SqliteOptions;
@@ -202,6 +204,29 @@ impl ClientStore for SqliteStorage {
 
     async fn list_clients(&self, after: Option<ClientId>, limit: u32) -> Result<Vec<Client>, StoreError> {
         self.read(move |reader| read::list_clients(reader, after, limit)).await
+    }
+}
+
+#[async_trait]
+impl ResourceStore for SqliteStorage {
+    async fn create_resource(&self, command: CreateResource) -> Result<ResourceCreated, StoreError> {
+        self.write(command).await
+    }
+
+    async fn update_resource(&self, command: UpdateResource) -> Result<ResourceUpdated, StoreError> {
+        self.write(command).await
+    }
+
+    async fn delete_resource(&self, command: DeleteResource) -> Result<bool, StoreError> {
+        self.write(command).await
+    }
+
+    async fn list_resources(&self) -> Result<Vec<Resource>, StoreError> {
+        self.read(resources::list_resources).await
+    }
+
+    async fn find_uses(&self, question: FindUses) -> Result<ResourceUses, StoreError> {
+        self.read(move |reader| resources::find_uses(reader, &question)).await
     }
 }
 

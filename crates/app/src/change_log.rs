@@ -1,7 +1,7 @@
 //! What a command changed, as a line of the log: on standard error, in the format of `log_format`.
 //!
 //! The lines are made here and nowhere else, so that their words and fields stay the same: `client.id`, `user.id`,
-//! `wallet` (shortened), `group`, or `key.id` and `key.algorithm`; for a new secret `old_secret.kept` and
+//! `wallet` (shortened), `group`, `resource`, or `key.id` and `key.algorithm`; for a new secret `old_secret.kept` and
 //! `old_secret.expires_at`; and `operator.uid`, the user of this process. Under `sudo`, `operator.sudo_uid` is
 //! who called it.
 
@@ -64,6 +64,29 @@ pub(crate) enum ClientChange {
     },
     ResourcesOpened,
     ResourcesClosed,
+    Deleted,
+}
+
+/// A resource was declared, changed or deleted.
+pub(crate) fn resource(uri: &str, change: ResourceChanged) {
+    let (uid, sudo_uid) = operator();
+    let message = match change {
+        ResourceChanged::Declared => "resource declared",
+        ResourceChanged::Changed => "resource changed",
+        ResourceChanged::Deleted => "resource deleted",
+    };
+    tracing::info!(
+        target: TARGET,
+        { resource = uri, operator.uid = uid, operator.sudo_uid = sudo_uid },
+        "{message}"
+    );
+}
+
+/// What happened to a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ResourceChanged {
+    Declared,
+    Changed,
     Deleted,
 }
 

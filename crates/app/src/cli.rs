@@ -4,6 +4,7 @@
 mod client;
 pub(crate) mod flags;
 mod people;
+mod resource;
 
 use std::path::PathBuf;
 
@@ -15,6 +16,7 @@ pub(crate) use self::people::{
     AccessCommand, GroupCommand, KindChoice, NewRule, Paging, UserCommand, WalletChoice, WalletCommand,
     WhoChoice,
 };
+pub(crate) use self::resource::{DeclaredFlags, ResourceCommand};
 
 /// The parsed command line.
 #[derive(Debug, Parser)]
@@ -53,6 +55,13 @@ pub(crate) enum Command {
         trial: TrialChoice,
         #[command(subcommand)]
         command: ClientCommand,
+    },
+    /// Declare APIs with scopes of their own, list, change and delete them.
+    Resource {
+        #[command(flatten)]
+        trial: TrialChoice,
+        #[command(subcommand)]
+        command: ResourceCommand,
     },
     /// List, show, block, sign out and delete users.
     User {

@@ -11,10 +11,10 @@ use countersign_domain::client::Client;
 use countersign_domain::client_secrets::KeepOld;
 use countersign_domain::id::ClientId;
 use countersign_ports::StoreError;
+use countersign_usecases::Management;
 use countersign_usecases::clients::open_resource::{OpenResourceError, close_resources, open_resources};
 use countersign_usecases::clients::rotate_client_secret::{read_secrets, rotate_client_secret};
 use countersign_usecases::context::clients::Clients;
-use countersign_usecases::{Management, Policy};
 use serde_json::Value;
 
 use self::fields::Fields;
@@ -139,9 +139,10 @@ fn refused(error: OpenResourceError) -> Failure {
 }
 
 /// Says what a `client_uri` in a file gives the client, if that is a resource: the file may be a stranger's.
-fn note_introspection(policy: &Policy, fields: &Fields) -> Result<(), Failure> {
+async fn note_introspection(management: Management<'_>, fields: &Fields) -> Result<(), Failure> {
     let Some(Value::String(uri)) = fields.get("client_uri") else { return Ok(()) };
-    let is_resource = !policy.public_url.is_loopback() && policy.resources.may_be_opened(uri) == Ok(true);
+    let rules = management.resource_rules().await.map_err(|error| store(&error))?;
+    let is_resource = !management.policy.public_url.is_loopback() && rules.may_be_opened(uri) == Ok(true);
     if is_resource {
         note(&format!("by its client_uri, the client may introspect all tokens for {uri}"))
     } else {

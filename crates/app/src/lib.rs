@@ -33,6 +33,8 @@ mod operator_secret;
 mod people_command;
 mod people_output;
 mod private_file;
+mod resource_command;
+mod resource_output;
 mod server;
 mod shutdown;
 mod table;
@@ -92,6 +94,7 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
         | Command::Wallet { trial, .. }
         | Command::Group { trial, .. }
         | Command::Access { trial, .. }
+        | Command::Resource { trial, .. }
         | Command::Key { trial, .. }
             if trial.is_chosen =>
         {
@@ -101,6 +104,7 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
         | Command::Migrate
         | Command::CheckConfig
         | Command::Client { .. }
+        | Command::Resource { .. }
         | Command::User { .. }
         | Command::Wallet { .. }
         | Command::Group { .. }
@@ -144,6 +148,11 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
             let config = load(&sources, Purpose::Administer)?;
             let _flushed = telemetry::start(&config, Audience::Command);
             block_on(client_command::client(command, &config, &wiring, &mut out))
+        }
+        Command::Resource { command, .. } => {
+            let config = load(&sources, Purpose::Administer)?;
+            let _flushed = telemetry::start(&config, Audience::Command);
+            block_on(resource_command::resource(command, &config, &wiring, &mut out))
         }
         Command::User { command, .. } => {
             let config = load(&sources, Purpose::Administer)?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use countersign_ports::{KeyStore, Storage, WalletVerifier};
 use countersign_usecases::context::blocks::Blocks;
 use countersign_usecases::context::clients::Clients;
+use countersign_usecases::context::resources::Resources;
 use countersign_usecases::{Management, Policy};
 
 use crate::config::Config;
@@ -18,6 +19,7 @@ pub(crate) struct Opened<'a> {
     pub(crate) wiring: &'a Wiring,
     storage: OpenStorage,
     clients: Clients,
+    resources: Resources,
     blocks: Blocks,
     wallets: Arc<dyn WalletVerifier>,
     policy: Policy,
@@ -30,6 +32,7 @@ impl<'a> Opened<'a> {
         let (stored, clock) = (&storage.storage, &wiring.clock);
         Ok(Self {
             clients: Clients::new(Arc::<dyn Storage>::clone(stored), Arc::clone(clock)),
+            resources: Resources::new(Arc::<dyn Storage>::clone(stored), Arc::clone(clock)),
             blocks: Blocks::new(Arc::<dyn Storage>::clone(stored), Arc::clone(clock)),
             wallets: (wiring.wallets)(config.wallets.clone()),
             policy: policy(config),
@@ -44,6 +47,7 @@ impl<'a> Opened<'a> {
         Management {
             storage: &*self.storage.storage,
             clients: &self.clients,
+            resources: &self.resources,
             blocks: &self.blocks,
             wallets: &*self.wallets,
             jws: &*self.wiring.jws,

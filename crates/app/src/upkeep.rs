@@ -150,6 +150,7 @@ mod tests {
     use countersign_ports::{LoginStore, Storage};
     use countersign_usecases::context::blocks::Blocks;
     use countersign_usecases::context::clients::Clients;
+    use countersign_usecases::context::resources::Resources;
     use countersign_usecases::upkeep::purge_expired::BATCH;
     use countersign_usecases::{ContextKeys, Policy};
 
@@ -167,6 +168,7 @@ mod tests {
         let shared: Arc<dyn Storage> = Arc::<MemoryStorage>::clone(&storage);
         let context = Context {
             storage: Arc::<dyn Storage>::clone(&shared),
+            resources: Resources::new(Arc::<dyn Storage>::clone(&shared), Arc::<ManualClock>::clone(&clock)),
             clients: Clients::new(Arc::<dyn Storage>::clone(&shared), Arc::<ManualClock>::clone(&clock)),
             blocks: Blocks::new(shared, Arc::<ManualClock>::clone(&clock)),
             access: Arc::default(),

@@ -19,6 +19,7 @@ use countersign_ports::error::Source;
 use countersign_ports::{Clock, Entropy, Fetcher, JwsReader, Mailer, Storage, TokenSigner, WalletVerifier};
 use countersign_usecases::context::blocks::Blocks;
 use countersign_usecases::context::clients::Clients;
+use countersign_usecases::context::resources::Resources;
 use countersign_usecases::{Context, ContextKeys, Policy};
 
 use crate::config::Config;
@@ -174,6 +175,7 @@ impl Wiring {
             .map(|settings| (self.mailer)(settings, Arc::clone(&self.clock), Arc::clone(&self.entropy)));
         Context {
             storage: Arc::<dyn Storage>::clone(&storage),
+            resources: Resources::new(Arc::<dyn Storage>::clone(&storage), Arc::clone(&clock)),
             clients: Clients::new(Arc::<dyn Storage>::clone(&storage), Arc::clone(&clock)),
             blocks: Blocks::new(storage, Arc::clone(&clock)),
             access: Arc::default(),

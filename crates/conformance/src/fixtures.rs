@@ -10,7 +10,7 @@ mod signing;
 mod tokens;
 
 use countersign_domain::admission::ClientAccess;
-use countersign_domain::audience::Audience;
+use countersign_domain::audience::{Audience, TokenAccess};
 use countersign_domain::client::{
     Client, ClientAuthentication, ClientMetadata, ClientOrigin, DisplayMetadata, SecretMethod,
 };
@@ -19,6 +19,7 @@ use countersign_domain::consent::{ConsentDestination, ConsentTerms};
 use countersign_domain::device::{self, DeviceRequest};
 use countersign_domain::email::{EmailAddress, EmailConfirmation};
 use countersign_domain::grant_type::GrantType;
+use countersign_domain::group::GroupName;
 use countersign_domain::id::{ClientId, UserId};
 use countersign_domain::id_token::SignedText;
 use countersign_domain::key_thumbprint::KeyThumbprint;
@@ -29,8 +30,8 @@ use countersign_domain::pkce::CodeChallenge;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::pushed_request::{self, PushedRequest};
 use countersign_domain::redirect_uri::RedirectUri;
-use countersign_domain::resource::ResourceRules;
-use countersign_domain::scope::{Scope, ScopeSet};
+use countersign_domain::resource::{OpenTo, Resource, ResourceRules, ResourceScope, ScopeTitle};
+use countersign_domain::scope::{Scope, ScopeName, ScopeSet};
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_domain::wallet::WalletAccount;
 use countersign_domain::wallet_name::WalletName;
@@ -180,6 +181,7 @@ pub fn complete_login_of(account: WalletAccount) -> CompleteLogin {
         new_user: user_id(),
         redirect_uri: Some(redirect_uri(REDIRECT_URI)),
         scope: all_scopes(),
+        withheld: ScopeSet::EMPTY,
         terms: terms(),
         nonce: Some("n-0S6_WzA2Mj".to_owned()),
         code_challenge: Some(CodeChallenge::from_bytes(unique_bytes())),
@@ -190,6 +192,31 @@ pub fn complete_login_of(account: WalletAccount) -> CompleteLogin {
         forget_after: NOW + Duration::minutes(5),
         session: None,
     }
+}
+
+/// A resource of its own with these scopes. The first has every value, the others have few.
+pub fn resource(scopes: &[&str]) -> Resource {
+    let title = |text: &str| ScopeTitle::parse(text).unwrap();
+    let scope = |(place, name): (usize, &&str)| {
+        let titles = [("de", "Deine Fotos sehen"), ("pt-BR", "Ver suas fotos = \"todas\"")];
+        let titles = titles.map(|(language, text)| (language.to_owned(), title(text)));
+        let is_first = place == 0;
+        ResourceScope {
+            name: ScopeName::parse(name).unwrap(),
+            title: title("See your photos"),
+            titles: titles.into_iter().filter(|_| is_first).collect(),
+            needs: is_first.then(|| GroupName::parse("staff").unwrap()),
+        }
+    };
+    let mut scopes: Vec<_> = scopes.iter().enumerate().map(scope).collect();
+    scopes.sort_by(|one, other| one.name.cmp(&other.name));
+    let uri = format!("https://{}.example/api", client_id());
+    Resource { uri, open_to: OpenTo::Everyone, scopes, created_at: NOW }
+}
+
+/// A set with these scopes of resources.
+pub fn own_scopes(names: &[&str]) -> ScopeSet {
+    ScopeSet::of_own(names.iter().map(|name| ScopeName::parse(name).unwrap()))
 }
 
 /// The terms of every login: its redirect URI, and everything that [`particulars`] name.
@@ -209,7 +236,7 @@ pub fn audience(resources: &[&str]) -> Audience {
     let issuer = PublicUrl::parse("http://127.0.0.1:1").unwrap();
     let rules = ResourceRules::new(issuer, Vec::new()).unwrap();
     let resources: Vec<String> = resources.iter().map(|uri| (*uri).to_owned()).collect();
-    Audience::of_client(&rules, &client(), &resources).unwrap()
+    TokenAccess::of_client(&rules, &client(), &ScopeSet::EMPTY, &resources).unwrap().audience
 }
 
 /// Particulars with a value in every field.

@@ -16,6 +16,7 @@ use countersign_domain::id::{ClientId, GrantId, PushedRequestId, SessionId, Toke
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pushed_request::PushedRequest;
 use countersign_domain::refresh::{NewestToken, RefreshSnapshot};
+use countersign_domain::resource::Resource;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_ports::{
@@ -33,6 +34,7 @@ mod groups;
 mod login;
 mod people;
 mod requests;
+mod resources;
 mod secrets;
 mod sessions;
 mod wallets;
@@ -80,6 +82,8 @@ struct Tables {
     pushed_requests: BTreeMap<PushedRequestId, PushedRequest>,
     device_requests: BTreeMap<GrantId, DeviceRow>,
     spent_proofs: BTreeMap<[u8; 32], SpendProof>,
+    /// The resources by URI.
+    resources: BTreeMap<String, Resource>,
     /// The keys by id.
     keys: BTreeMap<String, SealedKey>,
 }
@@ -338,7 +342,7 @@ impl Tables {
         Some(AccessSnapshot {
             id,
             access_hash: row.token.access_hash,
-            scope: row.token.scope,
+            scope: row.token.scope.clone(),
             issued_at: row.token.issued_at,
             expires_at: row.token.access_expires_at,
             token_revoked: row.access_revoked_at.is_some(),

@@ -26,6 +26,7 @@ pub mod races;
 pub mod refresh;
 pub mod replicas;
 pub mod requests;
+pub mod resources;
 pub mod revocation;
 pub mod session_races;
 pub mod sessions;
@@ -255,6 +256,7 @@ macro_rules! storage_contract {
             continuing: [
                 a_session_continues_where_its_user_agreed,
                 a_session_continues_many_times_at_many_clients,
+                a_consent_covers_the_scopes_of_resources_that_were_signed_for,
                 a_consent_covers_what_was_signed_for_and_no_more,
                 scopes_of_several_signatures_count_together,
                 where_nobody_agreed_no_session_continues,
@@ -268,6 +270,7 @@ macro_rules! storage_contract {
             consents: [
                 a_login_is_a_consent,
                 a_consent_is_one_users_to_one_client,
+                scopes_of_resources_add_up,
                 consents_add_up,
                 a_login_that_grants_nothing_anew_is_no_consent,
                 a_revoked_consent_is_gone_with_its_grants,
@@ -314,6 +317,17 @@ macro_rules! storage_contract {
                 a_deleted_account_touches_no_other,
                 the_wallets_of_a_deleted_account_make_new_users,
                 the_wallets_of_a_deleted_account_may_be_linked,
+            ],
+            resources: [
+                a_resource_is_found_as_it_was_declared,
+                a_declaration_that_is_repeated_is_stored_once,
+                a_taken_uri_changes_nothing,
+                a_name_of_a_scope_belongs_to_one_resource,
+                names_of_scopes_are_compared_byte_for_byte,
+                an_update_replaces_everything_but_uri_and_birth,
+                an_update_of_no_resource_changes_nothing,
+                a_deleted_resource_is_gone_with_its_scopes,
+                those_who_use_a_resource_are_counted,
             ],
             groups: [
                 a_created_group_is_found,
@@ -450,6 +464,12 @@ macro_rules! storage_races {
                 e_23_one_proof_is_new_for_one_of_many,
                 many_copies_of_one_spending_are_all_answered_alike,
             ],
+            resources: [
+                one_name_of_a_scope_is_declared_by_one_of_many,
+            ],
+            consents: [
+                scopes_of_resources_add_up_however_many_sign_at_once,
+            ],
             account_races: [
                 consents_add_up_however_many_sign_at_once,
                 no_continuation_outlives_its_consent,
@@ -496,6 +516,9 @@ macro_rules! storage_races {
 macro_rules! storage_durability {
     ($database:expr, $open:expr) => {
         $crate::clauses_on_a_database! { $database, $open,
+            resources: [
+                a_resource_outlives_the_process,
+            ],
             durability: [
                 a_registered_client_outlives_the_process,
                 an_update_outlives_the_process,
@@ -538,6 +561,9 @@ macro_rules! storage_durability {
 macro_rules! storage_replicas {
     ($database:expr, $open:expr) => {
         $crate::clauses_on_a_database! { $database, $open,
+            resources: [
+                a_declaration_is_seen_by_the_other_replica,
+            ],
             replicas: [
                 an_update_is_seen_by_the_other_replica,
                 no_opened_resource_is_lost_on_two_replicas,

@@ -2,7 +2,7 @@
 //!
 //! An [`Audience`] is never made from what a request names. It comes from what a person signed for, in a
 //! browser or for a program, from what the operator opened to a client, or it is this server. A request only
-//! selects from that.
+//! selects from that. With it comes what the token allows there ([`TokenAccess`]).
 
 use std::collections::BTreeSet;
 
@@ -10,27 +10,37 @@ use crate::challenge::ProgramText;
 use crate::client::Client;
 use crate::error::OAuthError;
 use crate::grant::{Grant, Holder};
-use crate::resource::{MAX_RESOURCES, ResourceRules, invalid_target, too_many};
-use crate::scope::{Scope, ScopeSet};
+use crate::resource::{MAX_RESOURCES, ResourceRules, invalid_scope, invalid_target, too_many};
+use crate::scope::{Scope, ScopeName, ScopeSet};
 
 /// The servers that an access token is for: its `aud`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Audience(Vec<String>);
 
-impl Audience {
-    /// The audience of a token of this grant: what the request names out of what was granted, or all that was
-    /// granted. `scope` is the token's.
+/// What one access token is for, and what it allows there. A scope of the operator's is in it only if its
+/// resource is the one that the token is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenAccess {
+    /// Where the token is valid.
+    pub audience: Audience,
+    /// What it allows.
+    pub scope: ScopeSet,
+}
+
+impl TokenAccess {
+    /// The access of a token of this grant: what the request names out of what was granted, or all that was
+    /// granted. `scope` are the scopes that the request wants of those that were granted.
     pub fn of_grant(
         rules: &ResourceRules,
         client: &Client,
         grant: &Grant,
-        scope: ScopeSet,
+        scope: &ScopeSet,
         requested: &[String],
     ) -> Result<Self, OAuthError> {
         match &grant.holder {
-            Holder::Client => Self::of_client(rules, client, requested),
+            Holder::Client => Self::of_client(rules, client, scope, requested),
             Holder::Person { .. } => {
-                let signed = Signed { resources: &grant.particulars.resources, scope: grant.scope };
+                let signed = Signed { resources: &grant.particulars.resources, scope: &grant.scope };
                 Self::choose(rules, client, signed, scope, requested)
             }
         }
@@ -43,21 +53,24 @@ impl Audience {
         text: &ProgramText,
         requested: &[String],
     ) -> Result<Self, OAuthError> {
-        let signed = Signed { resources: &text.resources, scope: text.scope };
-        Self::choose(rules, client, signed, text.scope, requested)
+        let signed = Signed { resources: &text.resources, scope: &text.scope };
+        Self::choose(rules, client, signed, &text.scope, requested)
     }
 
-    /// The audience of a token that a client gets for itself: what the operator opened to it, or else this
-    /// server.
+    /// The access of a token that a client gets for itself: what the operator opened to it, or else this
+    /// server. The scopes are those that the operator gave to it; if it names no resource, theirs is meant.
     pub fn of_client(
         rules: &ResourceRules,
         client: &Client,
+        scope: &ScopeSet,
         requested: &[String],
     ) -> Result<Self, OAuthError> {
         let issuer = rules.issuer().as_str();
         if requested.len() > MAX_RESOURCES {
             return Err(too_many());
         }
+        let implied = if requested.is_empty() { owners(rules, scope) } else { Vec::new() };
+        let requested = if requested.is_empty() { &implied } else { requested };
         let mut audience = Vec::new();
         for uri in requested {
             if uri != issuer {
@@ -67,12 +80,14 @@ impl Audience {
                 audience.push(uri.clone());
             }
         }
-        if audience.is_empty() { Ok(Self::of_issuer(rules)) } else { Ok(Self(audience)) }
-    }
-
-    /// The audience that is only this server.
-    pub fn of_issuer(rules: &ResourceRules) -> Self {
-        Self(vec![rules.issuer().as_str().to_owned()])
+        let audience = if audience.is_empty() { Audience::of_issuer(rules) } else { Audience(audience) };
+        let this = Self::at(rules, audience, scope)?;
+        match scope.without(&this.scope).own().first() {
+            Some(name) => {
+                Err(invalid_scope(format!("scope holds {name} of a resource that resource does not name")))
+            }
+            None => Ok(this),
+        }
     }
 
     /// What was granted is checked again: what the operator has withdrawn since then is no longer granted.
@@ -80,7 +95,7 @@ impl Audience {
         rules: &ResourceRules,
         client: &Client,
         signed: Signed<'_>,
-        scope: ScopeSet,
+        scope: &ScopeSet,
         requested: &[String],
     ) -> Result<Self, OAuthError> {
         let issuer = rules.issuer().as_str();
@@ -88,6 +103,12 @@ impl Audience {
         if requested.is_empty() {
             let open = signed.resources.iter().filter(|uri| rules.admit(client, uri).is_ok());
             audience.extend(open.cloned());
+            // All scopes of resources that are left belong to one: the token is for that one.
+            if let [only] = owners(rules, scope).as_slice()
+                && audience.contains(only)
+            {
+                audience = vec![only.clone()];
+            }
             if audience.is_empty() && !signed.resources.is_empty() && !signed.holds_issuer() {
                 return Err(invalid_target(
                     "what was granted is not one that this server issues tokens for any more",
@@ -112,7 +133,46 @@ impl Audience {
         if asks_us && signed.holds_issuer() && !audience.iter().any(|uri| uri == issuer) {
             audience.push(issuer.to_owned());
         }
-        Ok(Self(audience))
+        Self::at(rules, Audience(audience), scope)
+    }
+
+    /// Leaves out the scopes of resources that the token is not for, and those that are no longer declared. A
+    /// token with scopes of a resource is for no other resource, because that other one could use it there.
+    fn at(rules: &ResourceRules, audience: Audience, scope: &ScopeSet) -> Result<Self, OAuthError> {
+        if scope.own().is_empty() {
+            return Ok(Self { audience, scope: scope.clone() });
+        }
+        let is_here = |name: &ScopeName| {
+            let owner = rules.catalog().owner(name.as_str());
+            owner.is_some_and(|owner| audience.0.contains(&owner.uri))
+        };
+        let left = scope.only_own(is_here);
+        let issuer = rules.issuer().as_str();
+        if !left.own().is_empty() && audience.0.iter().filter(|uri| *uri != issuer).count() > 1 {
+            return Err(invalid_target(
+                "a token with scopes of a resource is for that resource alone: name one with resource",
+            ));
+        }
+        if left.is_empty() {
+            return Err(invalid_scope("none of these scopes is one of this resource"));
+        }
+        Ok(Self { audience, scope: left })
+    }
+}
+
+/// The resources of these scopes, sorted, each once.
+fn owners(rules: &ResourceRules, scope: &ScopeSet) -> Vec<String> {
+    let owners = scope.own().iter().filter_map(|name| rules.catalog().owner(name.as_str()));
+    let mut owners: Vec<String> = owners.map(|owner| owner.uri.clone()).collect();
+    owners.sort();
+    owners.dedup();
+    owners
+}
+
+impl Audience {
+    /// The audience that is only this server.
+    pub fn of_issuer(rules: &ResourceRules) -> Self {
+        Self(vec![rules.issuer().as_str().to_owned()])
     }
 
     /// The audiences, in the order of `aud`.
@@ -124,7 +184,7 @@ impl Audience {
 /// The part of a signed text that says whom tokens are for.
 struct Signed<'a> {
     resources: &'a [String],
-    scope: ScopeSet,
+    scope: &'a ScopeSet,
 }
 
 impl Signed<'_> {
@@ -146,7 +206,7 @@ const THIS_SERVER: &str = "issuer";
 
 impl SignedAudiences {
     /// The audiences that someone signs for with these resources and scopes.
-    pub(crate) fn of(resources: &[String], scope: ScopeSet) -> Self {
+    pub(crate) fn of(resources: &[String], scope: &ScopeSet) -> Self {
         let this_server = Signed { resources, scope }.holds_issuer();
         Self { this_server, resources: resources.iter().cloned().collect() }
     }

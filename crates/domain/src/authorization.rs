@@ -17,7 +17,7 @@ use crate::parameters::Parameters;
 use crate::pending::{AccessRequest, ClientRequest, PendingAuthorization, Requester};
 use crate::pkce::CodeChallenge;
 use crate::redirect_uri::{RedirectUri, unregistered};
-use crate::resource::{ResourceRules, invalid_target};
+use crate::resource::{Catalog, Naming, ResourceRules, invalid_scope, invalid_target, named_in};
 use crate::response_mode::ResponseMode;
 use crate::scope::{Scope, ScopeRejected, ScopeSet};
 
@@ -28,7 +28,7 @@ const MAX_UI_LOCALES_LENGTH: usize = 128;
 const MAX_REPEATED_SCOPE: usize = 40;
 
 /// The parameters that must not repeat. `resource` can repeat (RFC 8707), and unknown parameters are ignored.
-pub(crate) const SINGLE: [&str; 16] = [
+pub(crate) const SINGLE: [&str; 17] = [
     "state",
     "response_type",
     "scope",
@@ -45,6 +45,7 @@ pub(crate) const SINGLE: [&str; 16] = [
     "claims",
     "id_token_hint",
     "dpop_jkt",
+    "audience",
 ];
 
 /// The client's id as the request has it. Errors here are shown to the person and never redirected.
@@ -161,8 +162,9 @@ pub fn judge(
     let hints = hints?;
     // Claims that the client is not allowed to get are no reason to refuse the rest (OpenID Connect Core
     // section 5.5).
-    let asked_by_claims = hints.scopes.without(hints.scopes.without(client.scopes()));
-    let scope = judge_scope(once("scope"), client, code_challenge.is_some())?.union(asked_by_claims);
+    let asked_by_claims = hints.scopes.without(&hints.scopes.without(&client.scopes()));
+    let scope = judge_scope(once("scope"), client, code_challenge.is_some(), rules.resources.catalog())?;
+    let scope = scope.union(&asked_by_claims);
     let state = once("state").map(ToOwned::to_owned);
     if state.is_none() && code_challenge.is_none() {
         return Err(invalid_request(
@@ -192,13 +194,11 @@ pub fn judge(
         KeyThumbprint::parse(text)
             .ok_or_else(|| invalid_request("dpop_jkt must be the SHA-256 thumbprint of a key in base64url"))
     });
+    let named = named_in(parameters)?;
+    let named = named.iter().map(String::as_str);
+    let (scope, resources) = rules.resources.choose(client, &scope, Naming::of(once("scope")), named)?;
     let request = ClientRequest {
-        access: AccessRequest {
-            client: client.id,
-            document: client.document.clone(),
-            scope,
-            resources: rules.resources.judge(client, parameters.all("resource"))?,
-        },
+        access: AccessRequest { client: client.id, document: client.document.clone(), scope, resources },
         redirect_uri,
         state,
         nonce,
@@ -226,7 +226,9 @@ pub fn judge_text(pending: &PendingAuthorization, rules: &ResourceRules) -> Resu
     if challenge::fits(rules.issuer(), purpose) {
         return Ok(());
     }
-    Err(if pending.access().is_none_or(|access| access.resources.is_empty()) {
+    Err(if !pending.scope().own().is_empty() {
+        invalid_scope("the scopes are too long to stand together in a text that people sign: ask for fewer")
+    } else if pending.access().is_none_or(|access| access.resources.is_empty()) {
         invalid_request("the host or scheme of redirect_uri is too long to stand in a text that people sign")
     } else {
         invalid_target("the resources are too long to stand together in a text that people sign")
@@ -246,16 +248,13 @@ pub fn judge_scope(
     requested: Option<&str>,
     client: &Client,
     may_be_missing: bool,
+    declared: &Catalog,
 ) -> Result<ScopeSet, OAuthError> {
-    let allowed = client.scopes();
+    let allowed = &client.scopes();
     let Some(requested) = requested else {
-        return if may_be_missing { Ok(allowed) } else { Err(invalid_scope("scope is missing")) };
+        return if may_be_missing { Ok(allowed.clone()) } else { Err(invalid_scope("scope is missing")) };
     };
-    let scope = ScopeSet::parse(requested).map_err(|rejected| match rejected {
-        ScopeRejected::Unknown => unknown_scope(requested),
-        ScopeRejected::TooLong => invalid_scope("scope is longer than 512 characters"),
-        ScopeRejected::Empty => invalid_scope("scope is empty"),
-    })?;
+    let scope = parse_scope(requested, declared)?;
     let missing = scope.without(allowed);
     if !missing.is_empty() {
         return Err(invalid_scope(format!(
@@ -265,16 +264,41 @@ pub fn judge_scope(
     Ok(scope)
 }
 
+/// Does a request with this `scope` name a scope of the operator's, or perhaps all that the client registered?
+/// Only then it must be known which are declared.
+pub fn names_own_scopes(requested: Option<&str>, client: &Client) -> bool {
+    match requested {
+        None => !client.metadata.scopes.own().is_empty(),
+        Some(requested) => Scope::names_others(requested),
+    }
+}
+
+/// Does a request name a resource or a scope of one?
+pub fn names_resources(parameters: &Parameters, client: &Client) -> bool {
+    let scope = parameters.once("scope").ok().flatten();
+    let mut named = parameters.all("resource").chain(parameters.all("audience"));
+    named.next().is_some() || names_own_scopes(scope, client)
+}
+
+/// Parses the scopes of a request.
+pub(crate) fn parse_scope(requested: &str, declared: &Catalog) -> Result<ScopeSet, OAuthError> {
+    ScopeSet::parse(requested, declared).map_err(|rejected| match rejected {
+        ScopeRejected::Unknown => unknown_scope(requested, declared),
+        ScopeRejected::TooLong => invalid_scope("scope is longer than 512 characters"),
+        ScopeRejected::Empty => invalid_scope("scope is empty"),
+    })
+}
+
 /// The refusal of a scope that this server does not know. Anyone can write a request, and its client may show
 /// what we answer. So the scope is repeated only if it is short and looks like the name of one, never if it
 /// could be markup, an address or a sentence.
-fn unknown_scope(requested: &str) -> OAuthError {
+fn unknown_scope(requested: &str, declared: &Catalog) -> OAuthError {
     let looks_like_one = |name: &&str| {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b':');
         name.len() <= MAX_REPEATED_SCOPE && name.bytes().all(is_plain)
     };
     let mut names = requested.split(' ').filter(|name| !name.is_empty());
-    let unknown = names.find(|name| ScopeSet::from_names([*name]).is_err()).filter(looks_like_one);
+    let unknown = names.find(|name| ScopeSet::from_names([*name], declared).is_err()).filter(looks_like_one);
     let known = ScopeSet::of(&Scope::ALL);
     let unknown = unknown.unwrap_or("a value");
     invalid_scope(format!("scope holds {unknown}, which this server does not know; it knows {known}"))
@@ -337,8 +361,4 @@ fn repeated(repeated: crate::parameters::Repeated) -> OAuthError {
 
 fn invalid_request(description: impl Into<std::borrow::Cow<'static, str>>) -> OAuthError {
     OAuthError::new(OAuthErrorCode::InvalidRequest, description)
-}
-
-fn invalid_scope(description: impl Into<std::borrow::Cow<'static, str>>) -> OAuthError {
-    OAuthError::new(OAuthErrorCode::InvalidScope, description)
 }

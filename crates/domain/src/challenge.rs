@@ -37,8 +37,8 @@ const MAX_KIND: usize = 40;
 /// The longest CAIP-2 chain id.
 const MAX_CHAIN: usize = 41;
 
-/// The longest rest of a sign-in text, without our own address, the redirect URI and the resources, but with
-/// every scope and the longest account.
+/// The longest rest of a sign-in text, without our own address, the redirect URI, the resources and their
+/// scopes, but with every scope of this server and the longest account.
 const MAX_REST: usize = 1_000;
 /// What comes before each of the resources.
 const LINE: usize = "\n- ".len();
@@ -84,7 +84,7 @@ pub enum Purpose<'a> {
         /// Which client asks.
         client: ClientId,
         /// What it asks for.
-        scope: ScopeSet,
+        scope: &'a ScopeSet,
         /// The resources that its access tokens will be for.
         resources: &'a [String],
     },
@@ -95,7 +95,7 @@ pub enum Purpose<'a> {
         /// Which client asks.
         client: ClientId,
         /// What it asks for.
-        scope: ScopeSet,
+        scope: &'a ScopeSet,
         /// The resources that its access tokens will be for.
         resources: &'a [String],
     },
@@ -106,7 +106,7 @@ pub enum Purpose<'a> {
         /// Which client asks.
         client: ClientId,
         /// What it asks for.
-        scope: ScopeSet,
+        scope: &'a ScopeSet,
         /// The resources that its access tokens will be for.
         resources: &'a [String],
     },
@@ -152,18 +152,18 @@ impl Purpose<'_> {
                 let destination = redirect_uri.destination();
                 let statement = format!("Sign in to {destination}.");
                 let mut named = vec![redirect_uri.origin_at(destination)];
-                named.extend(client_and_scopes(*client, *scope));
+                named.extend(client_and_scopes(*client, scope));
                 named.extend(resources.iter().cloned());
                 (statement, named)
             }
             Self::Device { code, client, scope, resources } => {
                 let mut named = vec![format!("urn:countersign:device:{code}")];
-                named.extend(client_and_scopes(*client, *scope));
+                named.extend(client_and_scopes(*client, scope));
                 named.extend(resources.iter().cloned());
                 (format!("Sign in on the device that shows {code}."), named)
             }
             Self::Program { client, scope, resources } => {
-                let mut named = client_and_scopes(*client, *scope);
+                let mut named = client_and_scopes(*client, scope);
                 named.extend(resources.iter().cloned());
                 (
                     "Let a program act as me here, without a browser: whoever asked for this text."
@@ -205,8 +205,8 @@ fn other_wallet(change: &str, wallet: &WalletAccount) -> Vec<String> {
 }
 
 /// The resource lines for the client and its scopes.
-fn client_and_scopes(client: ClientId, scope: ScopeSet) -> Vec<String> {
-    let scopes = scope.iter().map(|scope| format!("{SCOPE}{}", scope.name()));
+fn client_and_scopes(client: ClientId, scope: &ScopeSet) -> Vec<String> {
+    let scopes = scope.names().map(|name| format!("{SCOPE}{name}"));
     iter::once(format!("{CLIENT}{client}")).chain(scopes).collect()
 }
 
@@ -264,8 +264,10 @@ impl ChallengeText<'_> {
 pub fn fits(public_url: &PublicUrl, purpose: Purpose<'_>) -> bool {
     // Most requests are far below the limit, and each of them is checked, so a text that is surely short is
     // not written out.
-    if let Purpose::SignIn { redirect_uri, resources, .. } = &purpose {
+    if let Purpose::SignIn { redirect_uri, resources, scope, .. } = &purpose {
         let resources: usize = resources.iter().map(|uri| uri.len() + LINE).sum();
+        let own = scope.own().iter().map(|name| LINE + SCOPE.len() + name.as_str().len());
+        let resources = resources + own.sum::<usize>();
         let named = 2 * public_url.as_str().len() + 2 * redirect_uri.as_str().len() + resources;
         if named + MAX_REST <= MAX_OWN_TEXT {
             return true;

@@ -67,7 +67,7 @@ impl Client {
 
     /// The scopes that it can ask for: those that it registered, without any that only operators give.
     pub fn scopes(&self) -> ScopeSet {
-        self.origin.admitted(self.metadata.scopes)
+        self.origin.admitted(&self.metadata.scopes)
     }
 
     /// Can the client use this grant type?
@@ -192,10 +192,10 @@ impl ClientOrigin {
 
     /// Those of these scopes that a client of this origin can have. Who is in which group is the operator's
     /// knowledge, and goes only to clients that the operator chose.
-    pub fn admitted(self, scopes: ScopeSet) -> ScopeSet {
+    pub fn admitted(self, scopes: &ScopeSet) -> ScopeSet {
         match self {
-            Self::Operator => scopes,
-            Self::SelfRegistered | Self::Document => scopes.without(ScopeSet::of(&[Scope::Groups])),
+            Self::Operator => scopes.clone(),
+            Self::SelfRegistered | Self::Document => scopes.without(&ScopeSet::of(&[Scope::Groups])),
         }
     }
 

@@ -36,8 +36,8 @@ impl Consent {
     }
 
     /// Did the user sign for all these scopes, at these terms?
-    pub fn covers(&self, asked: &ConsentTerms, scope: ScopeSet) -> bool {
-        self.terms.hold(asked) && scope.is_subset_of(self.scope)
+    pub fn covers(&self, asked: &ConsentTerms, scope: &ScopeSet) -> bool {
+        self.terms.hold(asked) && scope.is_subset_of(&self.scope)
     }
 }
 
@@ -119,7 +119,7 @@ mod tests {
         let resources: Vec<String> = resources.iter().map(|uri| (*uri).to_owned()).collect();
         ConsentTerms {
             destination: ConsentDestination::parse(destination),
-            audiences: SignedAudiences::of(&resources, ScopeSet::of(scope)),
+            audiences: SignedAudiences::of(&resources, &ScopeSet::of(scope)),
         }
     }
 

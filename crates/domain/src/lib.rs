@@ -16,7 +16,7 @@
 //! | device request | the request of a device that waits for a sign-in elsewhere; shares its grant's id |
 //! | token | one answer of the token endpoint: an access token and usually a refresh token |
 //! | login session | a sign-in that a browser remembers: who signed, and when |
-//! | resource | a server besides this one that access tokens can be for; the operator declares it |
+//! | resource | a server besides this one that access tokens can be for; the operator declares it, with its scopes |
 //! | audience | the servers that one access token is for, from those that were signed for |
 //! | consent | what a user signed for at a client: destination, audiences, scopes; a session repeats it |
 //! | group | users and wallets that an operator put together; clients are told the names that are released |

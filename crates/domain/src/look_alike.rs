@@ -68,7 +68,7 @@ fn has_other_end(theirs: &str, ours: &str) -> bool {
 
 /// What a host looks like at a glance: similar characters become one. Not all of Unicode's confusables, only
 /// those that look the same in most fonts; others are found by the number of changes.
-fn skeleton(host: &str) -> String {
+pub(crate) fn skeleton(host: &str) -> String {
     let letters: String = host.to_lowercase().chars().filter(|c| !is_hidden(*c)).map(at_a_glance).collect();
     letters.replace("rn", "m").replace("vv", "w").replace("cl", "d")
 }

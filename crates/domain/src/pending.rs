@@ -60,7 +60,7 @@ impl PendingAuthorization {
         let access = AccessRequest {
             client: client.id,
             document: client.document.clone(),
-            scope: device.scope,
+            scope: device.scope.clone(),
             resources: device.resources.clone(),
         };
         let done = RedirectUri::of_device(public_url);
@@ -83,8 +83,9 @@ impl PendingAuthorization {
     }
 
     /// What a client would be granted; nothing for the account page.
-    pub fn scope(&self) -> ScopeSet {
-        self.access().map(|access| access.scope).unwrap_or_default()
+    pub fn scope(&self) -> &ScopeSet {
+        const NOTHING: &ScopeSet = &ScopeSet::EMPTY;
+        self.access().map_or(NOTHING, |access| &access.scope)
     }
 
     /// Where the sign-in leads.

@@ -32,7 +32,7 @@ pub struct NewestToken {
 }
 
 /// A rotation that can go ahead if the family has not changed in the meantime.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rotation {
     /// The token that must still be the family's newest.
     pub expected_newest: TokenId,
@@ -106,7 +106,7 @@ impl RefreshSnapshot {
         now: OffsetDateTime,
         presented: &Secret,
         client: ClientId,
-        requested_scope: Option<ScopeSet>,
+        requested_scope: Option<&ScopeSet>,
         grace: Duration,
     ) -> Result<Rotation, RefreshRejected> {
         let Some(refresh) = &self.token.refresh else { return Err(RefreshRejected::Unknown) };
@@ -132,10 +132,10 @@ impl RefreshSnapshot {
             return Err(RefreshRejected::Expired);
         }
         // A narrower access token does not narrow later ones: the grant decides.
-        let scope = requested_scope.unwrap_or(self.grant.scope);
-        if !scope.is_subset_of(self.grant.scope) {
+        let scope = requested_scope.unwrap_or(&self.grant.scope);
+        if !scope.is_subset_of(&self.grant.scope) {
             return Err(RefreshRejected::ScopeWidened);
         }
-        Ok(Rotation { expected_newest: self.newest.id, scope })
+        Ok(Rotation { expected_newest: self.newest.id, scope: scope.clone() })
     }
 }

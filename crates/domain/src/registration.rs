@@ -10,6 +10,7 @@ use crate::readable::{self, NameRejected, is_hidden};
 use crate::redirect_uri::{
     MAX_LENGTH, RedirectUri, RedirectUriRejected, is_plain_uri_byte, percent_escapes_are_whole,
 };
+use crate::resource::Catalog;
 use crate::scope::{Scope, ScopeSet};
 use crate::signing_algorithm::SigningAlgorithm;
 
@@ -47,6 +48,14 @@ pub struct RequestedMetadata {
     pub dpop_bound_access_tokens: Option<bool>,
     /// What is only stored and shown, not checked yet.
     pub display: DisplayMetadata,
+}
+
+impl RequestedMetadata {
+    /// Does it name a scope that may be one of the operator's resources?
+    pub fn names_own_scopes(&self) -> bool {
+        let listed = self.scopes.iter().flatten().map(String::as_str);
+        listed.chain(self.scope.as_deref()).any(Scope::names_others)
+    }
 }
 
 /// Metadata that passed the checks, and how the client will authenticate.
@@ -91,11 +100,13 @@ pub enum RegistrationRejected {
     },
 }
 
-/// Checks what someone wants to register. Scopes that a client of this origin cannot have are left out without
-/// an error, because the answer says which scopes were registered (RFC 7591 section 2).
+/// Checks what someone wants to register. `declared` are the scopes of resources that they can register. Scopes of
+/// ours that a client of this origin cannot have are left out without an error, because the answer says which
+/// scopes were registered (RFC 7591 section 2).
 pub fn judge(
     requested: RequestedMetadata,
     origin: ClientOrigin,
+    declared: &Catalog,
 ) -> Result<JudgedMetadata, RegistrationRejected> {
     let name = requested.client_name.ok_or(RegistrationRejected::Missing("client_name"))?;
     let name = readable::judge_name(&name).map_err(RegistrationRejected::Name)?.to_owned();
@@ -106,8 +117,8 @@ pub fn judge(
         None if is_redirected => return Err(RegistrationRejected::Missing("redirect_uris")),
         uris => judge_redirect_uris(uris.unwrap_or_default(), is_redirected)?,
     };
-    let scopes = judge_scopes(requested.scopes.as_deref(), requested.scope.as_deref())?;
-    let scopes = Some(origin.admitted(scopes)).filter(|left| !left.is_empty()).unwrap_or_else(usual_scopes);
+    let scopes = judge_scopes(requested.scopes.as_deref(), requested.scope.as_deref(), declared)?;
+    let scopes = Some(origin.admitted(&scopes)).filter(|left| !left.is_empty()).unwrap_or_else(usual_scopes);
     // A client that is never redirected has no response type either.
     let may_be = |types: &[String]| types == [RESPONSE_TYPE_CODE] || (types.is_empty() && !is_redirected);
     if requested.response_types.is_some_and(|types| !may_be(&types)) {
@@ -169,15 +180,18 @@ fn judge_redirect_uris(uris: Vec<String>, needed: bool) -> Result<Vec<RedirectUr
     Ok(judged)
 }
 
-fn judge_scopes(list: Option<&[String]>, text: Option<&str>) -> Result<ScopeSet, RegistrationRejected> {
-    const RULE: &str =
-        "must name one or more of openid, profile, email, offline_access, wallets, wallet_proof, groups";
+fn judge_scopes(
+    list: Option<&[String]>,
+    text: Option<&str>,
+    declared: &Catalog,
+) -> Result<ScopeSet, RegistrationRejected> {
+    const RULE: &str = "must name one or more of openid, profile, email, offline_access, wallets, wallet_proof, groups, or scopes of declared resources";
     let list = list
-        .map(|names| ScopeSet::from_names(names.iter().map(String::as_str)))
+        .map(|names| ScopeSet::from_names(names.iter().map(String::as_str), declared))
         .transpose()
         .map_err(|_| RegistrationRejected::Field { field: "scopes", rule: RULE })?;
     let text = text
-        .map(ScopeSet::parse)
+        .map(|text| ScopeSet::parse(text, declared))
         .transpose()
         .map_err(|_| RegistrationRejected::Field { field: "scope", rule: RULE })?;
     match (list, text) {
@@ -269,7 +283,7 @@ mod tests {
     use super::*;
 
     fn judge_own(requested: RequestedMetadata) -> Result<JudgedMetadata, RegistrationRejected> {
-        judge(requested, ClientOrigin::SelfRegistered)
+        judge(requested, ClientOrigin::SelfRegistered, &Catalog::NONE)
     }
 
     fn minimal() -> RequestedMetadata {
@@ -301,8 +315,9 @@ mod tests {
     #[test]
     fn only_a_client_of_the_operator_s_can_register_the_scope_of_groups() {
         let requested = RequestedMetadata { scope: Some("groups email".to_owned()), ..minimal() };
-        let registered =
-            |requested: &RequestedMetadata, origin| judge(requested.clone(), origin).unwrap().metadata.scopes;
+        let registered = |requested: &RequestedMetadata, origin| {
+            judge(requested.clone(), origin, &Catalog::NONE).unwrap().metadata.scopes
+        };
         assert_eq!(registered(&requested, ClientOrigin::Operator).to_string(), "email groups");
         let alone = RequestedMetadata { scope: Some("groups".to_owned()), ..minimal() };
         for origin in [ClientOrigin::SelfRegistered, ClientOrigin::Document] {

@@ -1,15 +1,24 @@
 //! Resource indicators (RFC 8707): which resources an access token can be for, and who decides that.
 //!
-//! The operator declares them. A resource server trusts every access token of ours that names it, so clients
-//! must not be free to name any resource. What a request names is checked where the person sees it, before
-//! anyone signs.
+//! The operator declares them, in the settings or, with scopes of their own, at the terminal ([`Catalog`]). A
+//! resource server trusts every access token of ours that names it, so clients must not be free to name any
+//! resource. What a request names is checked where the person sees it, before anyone signs.
+
+mod catalog;
+
+pub use catalog::{Catalog, MAX_RESOURCE_SCOPES, Resource, ResourceScope, ScopeTitle};
+
+use std::borrow::Cow;
+use std::sync::Arc;
 
 use url::{Host, Url};
 
-use crate::client::Client;
+use crate::client::{Client, ClientOrigin};
 use crate::error::{OAuthError, OAuthErrorCode};
+use crate::parameters::{Parameters, Repeated};
 use crate::public_url::{PublicUrl, is_loopback};
 use crate::redirect_uri::{is_plain_uri_byte, percent_escapes_are_whole};
+use crate::scope::ScopeSet;
 
 /// The most resources that one request can name.
 pub(crate) const MAX_RESOURCES: usize = 8;
@@ -44,7 +53,22 @@ pub enum OpenTo {
     Named,
 }
 
-/// A resource that the operator declared.
+impl OpenTo {
+    /// The word in storage and at the terminal.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Everyone => "everyone",
+            Self::Named => "named",
+        }
+    }
+
+    /// Parses the word.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Everyone, Self::Named].into_iter().find(|open_to| open_to.name() == name)
+    }
+}
+
+/// A resource that the operator declared in the settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeclaredResource {
     /// Its URI. A request must repeat it byte for byte.
@@ -57,7 +81,10 @@ pub struct DeclaredResource {
 #[derive(Clone, Debug)]
 pub struct ResourceRules {
     issuer: PublicUrl,
+    /// In the settings.
     declared: Vec<DeclaredResource>,
+    /// At the terminal.
+    catalog: Arc<Catalog>,
 }
 
 impl ResourceRules {
@@ -70,7 +97,28 @@ impl ResourceRules {
         for resource in &declared {
             fit(&issuer, &resource.uri).map_err(|unfit| (resource.clone(), unfit))?;
         }
-        Ok(Self { issuer, declared })
+        Ok(Self { issuer, declared, catalog: Arc::default() })
+    }
+
+    /// The same rules with what the operator declared at the terminal.
+    #[must_use]
+    pub fn with(&self, catalog: Arc<Catalog>) -> Self {
+        Self { issuer: self.issuer.clone(), declared: self.declared.clone(), catalog }
+    }
+
+    /// What the operator declared at the terminal, as far as these rules know it.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// What the operator declared in the settings.
+    pub fn of_settings(&self) -> &[DeclaredResource] {
+        &self.declared
+    }
+
+    /// Can the operator declare this resource at the terminal?
+    pub fn may_be_declared(&self, uri: &str) -> Result<(), ResourceUnfit> {
+        fit(&self.issuer, uri)
     }
 
     /// The issuer, which is the audience of tokens that name no resource.
@@ -98,9 +146,96 @@ impl ResourceRules {
         Ok(resources)
     }
 
+    /// Chooses what a client asks a person to sign for: the scopes that `scope` leaves of those that it asks
+    /// for, and the resources of its tokens.
+    ///
+    /// A scope of the operator's stands for its resource. If the request names no resource, those of its
+    /// scopes are meant. If it names some, its scopes must belong to them. Scopes that nobody named, because
+    /// the request is for all that the client registered, are left out instead.
+    pub fn choose<'a>(
+        &self,
+        client: &Client,
+        scope: &ScopeSet,
+        naming: Naming,
+        requested: impl IntoIterator<Item = &'a str>,
+    ) -> Result<(ScopeSet, Vec<String>), OAuthError> {
+        let mut resources = self.judge(client, requested)?;
+        if scope.own().is_empty() {
+            return Ok((scope.clone(), resources));
+        }
+        let is_named = !resources.is_empty();
+        let owner = |name: &str| self.catalog.owner(name).map(|resource| resource.uri.as_str());
+        let fits = |name: &str| {
+            let Some(uri) = owner(name) else { return false };
+            if is_named {
+                resources.iter().any(|named| named == uri)
+            } else {
+                self.admit(client, uri).is_ok()
+            }
+        };
+        let left = scope.only_own(|name| fits(name.as_str()));
+        if naming == Naming::Explicit
+            && let Some(name) = scope.own().iter().find(|name| !left.has_own(name))
+        {
+            return Err(invalid_scope(match owner(name.as_str()) {
+                Some(uri) if is_named => format!("scope holds {name} of {uri}, which resource does not name"),
+                Some(_) => format!("scope holds {name}, whose resource is not open to this client"),
+                None => format!("scope holds {name}, which this server does not know"),
+            }));
+        }
+        if left.is_empty() {
+            return Err(invalid_scope("scope is missing, and no scope that the client registered fits here"));
+        }
+        if !is_named {
+            for uri in left.own().iter().filter_map(|name| owner(name.as_str())) {
+                if !resources.iter().any(|known| known == uri) {
+                    resources.push(uri.to_owned());
+                }
+            }
+            resources.sort();
+            if resources.len() > MAX_RESOURCES {
+                return Err(invalid_scope("scope holds scopes of more than 8 resources"));
+            }
+        }
+        Ok((left, resources))
+    }
+
+    /// Checks the scopes that a client asks for itself, which nobody signs for. The operator must have given
+    /// them to it: it is a client of the operator's that registered them, and the resource is open to it by
+    /// name.
+    pub fn choose_for_itself(
+        &self,
+        client: &Client,
+        requested: Option<&str>,
+        resources: &[String],
+    ) -> Result<ScopeSet, OAuthError> {
+        let is_given = client.origin == ClientOrigin::Operator;
+        let registered = client.metadata.scopes.only_own(|_| is_given);
+        let Some(requested) = requested.filter(|text| !text.trim().is_empty()) else {
+            // All that is given to it at the resources that it names.
+            return Ok(ScopeSet::of_own(registered.own().iter().cloned()).only_own(|name| {
+                let owner = self.catalog.owner(name.as_str());
+                owner.is_some_and(|owner| resources.contains(&owner.uri))
+            }));
+        };
+        let scope = crate::authorization::parse_scope(requested, &self.catalog)?;
+        if let Some(known) = scope.known().next() {
+            let known = known.name();
+            return Err(invalid_scope(format!(
+                "scope holds {known}, which is about a person, and there is none: leave it out for a token for the client itself"
+            )));
+        }
+        if let Some(name) = scope.own().iter().find(|name| !registered.has_own(name)) {
+            return Err(invalid_scope(format!(
+                "scope holds {name}, which the operator did not give to this client"
+            )));
+        }
+        Ok(scope)
+    }
+
     /// Checks one resource for a client that has people sign.
     pub(crate) fn admit(&self, client: &Client, uri: &str) -> Result<(), OAuthError> {
-        self.admit_where(client, uri, |declared| declared.open_to == OpenTo::Everyone)
+        self.admit_where(client, uri, |open_to| open_to == OpenTo::Everyone)
     }
 
     /// Checks one resource for a client that asks for itself. No one signs, so the operator must have opened
@@ -113,7 +248,7 @@ impl ResourceRules {
         &self,
         client: &Client,
         uri: &str,
-        open_to_all: impl Fn(&DeclaredResource) -> bool,
+        open_to_all: impl Fn(OpenTo) -> bool,
     ) -> Result<(), OAuthError> {
         fit(&self.issuer, uri).map_err(|unfit| {
             invalid_target(match unfit {
@@ -128,10 +263,8 @@ impl ResourceRules {
         if self.takes_any() {
             return Ok(());
         }
-        let is_open = |declared: &DeclaredResource| {
-            declared.uri == uri && (open_to_all(declared) || client.resources.iter().any(|open| open == uri))
-        };
-        if !self.declared.iter().any(is_open) {
+        let is_open = |open_to| open_to_all(open_to) || client.resources.iter().any(|open| open == uri);
+        if !self.openness(uri).is_some_and(is_open) {
             return Err(invalid_target(
                 "resource is not one that this server issues tokens for to this client",
             ));
@@ -142,18 +275,64 @@ impl ResourceRules {
     /// Can the operator open this resource to a client?
     pub fn may_be_opened(&self, uri: &str) -> Result<bool, ResourceUnfit> {
         fit(&self.issuer, uri)?;
-        Ok(self.takes_any() || self.declared.iter().any(|declared| declared.uri == uri))
+        Ok(self.takes_any() || self.openness(uri).is_some())
+    }
+
+    /// Which clients can name this resource; `None` if it is not declared.
+    pub fn openness(&self, uri: &str) -> Option<OpenTo> {
+        let in_settings = self.declared.iter().find(|declared| declared.uri == uri);
+        let in_settings = in_settings.map(|declared| declared.open_to);
+        in_settings.or_else(|| self.catalog.resource(uri).map(|resource| resource.open_to))
     }
 
     /// Is any resource open to some clients only?
     pub fn name_clients(&self) -> bool {
         self.declared.iter().any(|declared| declared.open_to == OpenTo::Named)
+            || self.catalog.resources().iter().any(|resource| resource.open_to == OpenTo::Named)
     }
 
     /// Does the server accept any resource, because it is only being tried out?
     fn takes_any(&self) -> bool {
-        self.declared.is_empty() && self.issuer.is_loopback()
+        self.declared.is_empty() && self.catalog.is_empty() && self.issuer.is_loopback()
     }
+}
+
+/// Did a request name its scopes, or is it for all that the client registered?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Naming {
+    /// It named them.
+    Explicit,
+    /// It left the parameter out.
+    Default,
+}
+
+impl Naming {
+    /// The naming of a request with this `scope`.
+    pub const fn of(scope: Option<&str>) -> Self {
+        if scope.is_some() { Self::Explicit } else { Self::Default }
+    }
+}
+
+/// The resources that a request names. Other servers call the parameter `audience` and take one value; here it
+/// means `resource`.
+pub fn named_in(parameters: &Parameters) -> Result<Vec<String>, OAuthError> {
+    let resources = parameters.all("resource").map(ToOwned::to_owned).collect();
+    let audience = parameters.once("audience").map_err(|Repeated(name)| {
+        OAuthError::new(OAuthErrorCode::InvalidRequest, format!("parameter {name} is given more than once"))
+    })?;
+    with_audience(resources, audience)
+}
+
+/// The same for a request whose parameters were read already.
+pub fn with_audience(resources: Vec<String>, audience: Option<&str>) -> Result<Vec<String>, OAuthError> {
+    let Some(audience) = audience.filter(|audience| !audience.is_empty()) else { return Ok(resources) };
+    if resources.is_empty() {
+        return Ok(vec![audience.to_owned()]);
+    }
+    if resources.iter().all(|uri| uri == audience) {
+        return Ok(resources);
+    }
+    Err(invalid_target("audience and resource name different resources: send resource alone"))
 }
 
 /// The refusal of a request that names too many resources.
@@ -214,8 +393,12 @@ fn unescaped(path: &str) -> String {
 }
 
 /// The refusal of a resource, for this reason.
-pub fn invalid_target(description: &'static str) -> OAuthError {
+pub fn invalid_target(description: impl Into<Cow<'static, str>>) -> OAuthError {
     OAuthError::new(OAuthErrorCode::InvalidTarget, description)
+}
+
+pub(crate) fn invalid_scope(description: impl Into<Cow<'static, str>>) -> OAuthError {
+    OAuthError::new(OAuthErrorCode::InvalidScope, description)
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ impl UserInfo {
     pub fn release(
         user: UserId,
         account: &WalletAccount,
-        scope: ScopeSet,
+        scope: &ScopeSet,
         wallets: Option<&[WalletAccount]>,
         groups: Option<Vec<GroupName>>,
         email: Option<ReleasedEmail>,
@@ -82,7 +82,7 @@ impl UserInfo {
     }
 
     /// Do these scopes give access to the profile at all?
-    pub const fn is_reached_by(scope: ScopeSet) -> bool {
+    pub const fn is_reached_by(scope: &ScopeSet) -> bool {
         scope.contains(Scope::Profile) || scope.contains(Scope::OpenId)
     }
 }

@@ -91,7 +91,7 @@ fn challenge_is_plain(one: &RecognizedAccount) {
         purpose: Purpose::SignIn {
             redirect_uri: &REDIRECT_URI,
             client: ClientId::from_uuid(Uuid::nil()),
-            scope: ScopeSet::of(&Scope::ALL),
+            scope: &ScopeSet::of(&Scope::ALL),
             resources: &[],
         },
         key: &TextKey::new([0; 32]),

@@ -6,21 +6,24 @@ use countersign_domain::readable::MAX_NAME_LENGTH;
 use countersign_domain::registration::{
     JudgedMetadata, MAX_REDIRECT_URIS, RequestedMetadata, judge as judge_metadata,
 };
+use countersign_domain::resource::Catalog;
 
 /// Reads one field from each line, `name=value`. A field with a list gets one value from each of its lines. There
 /// is a default name and redirect URI, so that the rules that are checked after them are reached.
 pub fn judge(input: &str) {
-    let Ok(judged) = judge_metadata(requested(input), ClientOrigin::SelfRegistered) else { return };
+    let Ok(judged) = judge_metadata(requested(input), ClientOrigin::SelfRegistered, &Catalog::NONE) else {
+        return;
+    };
     let metadata = &judged.metadata;
     assert!((1..=MAX_NAME_LENGTH).contains(&metadata.name.chars().count()));
     assert!(!metadata.name.chars().any(char::is_control) && metadata.name.trim() == metadata.name);
     let uris = &metadata.redirect_uris;
     assert!((1..=MAX_REDIRECT_URIS).contains(&uris.len()));
     assert!(uris.iter().enumerate().all(|(position, uri)| !uris[..position].contains(uri)));
-    assert!(metadata.scopes.iter().next().is_some() && !metadata.grant_types.is_empty());
+    assert!(!metadata.scopes.is_empty() && !metadata.grant_types.is_empty());
 
     assert_eq!(
-        judge_metadata(again(&judged), ClientOrigin::SelfRegistered),
+        judge_metadata(again(&judged), ClientOrigin::SelfRegistered, &Catalog::NONE),
         Ok(judged),
         "what was judged is judged alike"
     );
@@ -75,7 +78,7 @@ fn again(judged: &JudgedMetadata) -> RequestedMetadata {
     RequestedMetadata {
         client_name: Some(metadata.name.clone()),
         redirect_uris: Some(metadata.redirect_uris.iter().map(ToString::to_string).collect()),
-        scopes: Some(metadata.scopes.iter().map(|scope| scope.name().to_owned()).collect()),
+        scopes: Some(metadata.scopes.names().map(str::to_owned).collect()),
         scope: Some(metadata.scopes.to_string()),
         response_types: Some(vec!["code".to_owned()]),
         grant_types: Some(metadata.grant_types.iter().map(|kind| kind.name().to_owned()).collect()),

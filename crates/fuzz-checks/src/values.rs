@@ -10,6 +10,7 @@ use countersign_domain::grant_type::GrantType;
 use countersign_domain::id::{ClientId, GrantId, TokenId, UserId};
 use countersign_domain::pkce::CodeChallenge;
 use countersign_domain::redirect_uri::percent_escapes_are_whole;
+use countersign_domain::resource::Catalog;
 use countersign_domain::scope::ScopeSet;
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_domain::wallet::AccountName;
@@ -23,9 +24,9 @@ pub fn judge(input: &str) {
     account_names(input);
     email_addresses(input);
     foreign_texts(input);
-    if let Ok(scopes) = ScopeSet::parse(input) {
-        assert_eq!(ScopeSet::parse(&scopes.to_string()), Ok(scopes));
-        assert!(scopes.iter().all(|scope| input.split(' ').any(|word| word == scope.name())));
+    if let Ok(scopes) = ScopeSet::parse(input, &Catalog::NONE) {
+        assert!(scopes.names().all(|scope| input.split(' ').any(|word| word == scope)));
+        assert_eq!(ScopeSet::parse(&scopes.to_string(), &Catalog::NONE), Ok(scopes));
     }
     let names = [
         GrantType::parse(input).map(GrantType::name),

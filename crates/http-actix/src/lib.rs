@@ -20,6 +20,7 @@ mod state;
 
 pub use limits::connection::ConnectionLimits;
 pub use openapi::openapi_json;
+pub use page::language::page_languages;
 pub use page::templates::{TemplateError, check_templates, embedded_templates};
 pub use server::metrics_server::{metrics, serve_metrics};
 pub use server::{Running, StartError, start};

@@ -33,6 +33,7 @@ pub mod mailer;
 pub mod people_store;
 pub mod replay_store;
 pub mod request_store;
+pub mod resource_store;
 pub mod session_store;
 pub mod storage;
 pub mod token_signer;
@@ -66,6 +67,10 @@ pub use people_store::{PeopleFilter, PeopleStore, Person, PersonListed};
 pub use replay_store::{ReplayStore, SpendProof};
 pub use request_store::{
     BeginDevice, DenyDevice, DeviceBegun, DeviceDenied, RequestStore, TakePushedRequest,
+};
+pub use resource_store::{
+    CreateResource, DeleteResource, FindUses, ResourceCreated, ResourceStore, ResourceUpdated, ResourceUses,
+    UpdateResource,
 };
 pub use session_store::{
     ContinueSession, NewSession, OpenSession, SessionClient, SessionContinued, SessionOpened, SessionStore,

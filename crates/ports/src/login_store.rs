@@ -31,6 +31,9 @@ pub struct CompleteLogin {
     pub redirect_uri: Option<RedirectUri>,
     /// The scopes that are granted.
     pub scope: ScopeSet,
+    /// The scopes that the person signed for too, but lacks the group for. The consent has them, the grant has
+    /// not.
+    pub withheld: ScopeSet,
     /// Where the sign-in leads and which audiences its tokens are for, as stated in the signed text.
     pub terms: ConsentTerms,
     /// The `nonce` parameter of OpenID Connect.
@@ -49,6 +52,13 @@ pub struct CompleteLogin {
     pub forget_after: OffsetDateTime,
     /// The session for the browser to remember, if any.
     pub session: Option<NewSession>,
+}
+
+impl CompleteLogin {
+    /// All scopes that the person signed for.
+    pub fn signed_scope(&self) -> ScopeSet {
+        self.scope.union(&self.withheld)
+    }
 }
 
 /// The outcome of [`CompleteLogin`].

@@ -2,16 +2,17 @@
 
 use crate::{
     AccountStore, BlockStore, ClientStore, GroupStore, KeyStore, LoginStore, PeopleStore, ReplayStore,
-    RequestStore, SessionStore, TokenStore, Upkeep, WalletStore,
+    RequestStore, ResourceStore, SessionStore, TokenStore, Upkeep, WalletStore,
 };
 
 /// The whole storage port: implement its traits, and this one follows.
-pub trait Storage: ClientStore + BlockStore + DirectStorage {}
+pub trait Storage: ClientStore + ResourceStore + BlockStore + DirectStorage {}
 
-impl<T> Storage for T where T: ClientStore + BlockStore + DirectStorage {}
+impl<T> Storage for T where T: ClientStore + ResourceStore + BlockStore + DirectStorage {}
 
-/// The storage port except the clients and the blocks. Use-cases may call it directly. Clients are remembered,
-/// and so is whether anything is blocked; in the server one type alone may read and change each of them.
+/// The storage port except the clients, the resources and the blocks. Use-cases may call it directly. Clients
+/// and resources are remembered, and so is whether anything is blocked; in the server one type alone may read
+/// and change each of them.
 pub trait DirectStorage:
     LoginStore
     + WalletStore

@@ -1,6 +1,7 @@
 //! Clients register, authenticate, and are changed.
 
 pub mod change_client;
+pub mod declare_resource;
 pub mod delete_client;
 pub mod open_resource;
 pub mod read_client;

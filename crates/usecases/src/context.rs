@@ -3,6 +3,7 @@
 pub mod blocks;
 pub mod clients;
 pub mod remembered_access;
+pub mod resources;
 mod secret_uses;
 
 use std::fmt;
@@ -26,6 +27,7 @@ use countersign_ports::{
 use blocks::Blocks;
 use clients::Clients;
 use remembered_access::RememberedAccess;
+use resources::Resources;
 
 /// The ports, and the policy. Made once at start.
 ///
@@ -64,10 +66,12 @@ use remembered_access::RememberedAccess;
 /// ```
 #[derive(Clone)]
 pub struct Context {
-    /// Stores everything that lasts, except the clients and the blocks.
+    /// Stores everything that lasts, except the clients, the resources and the blocks.
     pub storage: Arc<dyn DirectStorage>,
     /// The clients.
     pub clients: Clients,
+    /// The resources that the operator declared at the terminal.
+    pub resources: Resources,
     /// The blocks.
     pub blocks: Blocks,
     /// The access tokens that were presented recently, for [`Context::find_access`].
@@ -99,6 +103,8 @@ pub struct Management<'a> {
     pub storage: &'a dyn DirectStorage,
     /// The clients.
     pub clients: &'a Clients,
+    /// The resources that the operator declared at the terminal.
+    pub resources: &'a Resources,
     /// The blocks.
     pub blocks: &'a Blocks,
     /// Recognizes the addresses that operators write. No signature is verified, so no chain is asked.
@@ -162,6 +168,7 @@ impl Context {
         Management {
             storage: &*self.storage,
             clients: &self.clients,
+            resources: &self.resources,
             blocks: &self.blocks,
             wallets: &*self.wallets,
             jws: &*self.jws,

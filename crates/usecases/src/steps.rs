@@ -14,3 +14,4 @@ pub(crate) mod name_wallet;
 pub(crate) mod new_grant;
 pub(crate) mod prove_key;
 pub(crate) mod released_claims;
+pub(crate) mod token_access;

@@ -30,10 +30,12 @@ pub(crate) fn complete_login(
 
 fn store(connection: &mut PgConnection, command: &CompleteLogin) -> OpResult<Option<Uuid>> {
     let session = command.session.as_ref();
+    let signed = command.signed_scope();
     let statement = StoreLogin {
         grant: NewGrant::of_login(command, session.map(|session| session.id), command.now),
         new_user: command.new_user.as_uuid(),
-        scopes: scope_bits(command.scope),
+        scopes: scope_bits(&signed),
+        own_scopes: signed.own_text(),
         destination: command.terms.destination.to_text(),
         audiences: command.terms.audiences.to_text(),
         session_hash: session.map(|session| session.secret_hash.as_bytes().as_slice()),
@@ -82,6 +84,7 @@ statement! {
         ..grant: NewGrant<'a>,
         new_user: Uuid as SqlUuid,
         scopes: i32 as Integer,
+        own_scopes: String as Text,
         destination: &'a str as Text,
         audiences: String as Text,
         session_hash: Option<&'a [u8]> as Nullable<Binary>,
@@ -113,12 +116,17 @@ statement! {
           INSERT INTO users (id, created_at, untold_since) \
           SELECT user_id, :grant.authenticated_at, :grant.authenticated_at FROM linked \
         ), consented AS ( \
-          INSERT INTO signed_consents (user_id, client_id, destination, audiences, scopes, granted_at, last_used_at) \
-          SELECT user_id, :grant.client_id, :destination, :audiences, :scopes, :grant.authenticated_at, \
+          INSERT INTO signed_consents (user_id, client_id, destination, audiences, scopes, own_scopes, granted_at, last_used_at) \
+          SELECT user_id, :grant.client_id, :destination, :audiences, :scopes, :own_scopes, :grant.authenticated_at, \
             :grant.authenticated_at \
           FROM granted \
           ON CONFLICT (user_id, client_id, destination, audiences) DO UPDATE \
-          SET scopes = signed_consents.scopes | excluded.scopes, last_used_at = excluded.last_used_at \
+          SET scopes = signed_consents.scopes | excluded.scopes, last_used_at = excluded.last_used_at, \
+            own_scopes = CASE excluded.own_scopes WHEN '' THEN signed_consents.own_scopes ELSE array_to_string(ARRAY( \
+              SELECT DISTINCT own COLLATE \"C\" \
+              FROM unnest(string_to_array(signed_consents.own_scopes || ' ' || excluded.own_scopes, ' ')) AS own \
+              WHERE own <> '' ORDER BY 1 \
+            ), ' ') END \
         ), ended AS ( \
           DELETE FROM login_sessions USING granted WHERE login_sessions.id = :replaces \
         ), opened AS ( \

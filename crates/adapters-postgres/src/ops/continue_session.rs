@@ -16,10 +16,12 @@ pub(crate) fn continue_session(
     command: &ContinueSession,
 ) -> OpResult<SessionContinued> {
     let login = &command.login;
+    let signed = login.signed_scope();
     let statement = StoreContinued {
         grant: NewGrant::of_login(login, Some(command.session), command.authenticated_at),
         user: login.new_user.as_uuid(),
-        scopes: scope_bits(login.scope),
+        scopes: scope_bits(&signed),
+        own_scopes: signed.own_text(),
         destination: login.terms.destination.to_text(),
         agreed: command.agreed.to_text(),
         now: login.now,
@@ -62,6 +64,7 @@ statement! {
         ..grant: NewGrant<'a>,
         user: Uuid as SqlUuid,
         scopes: i32 as Integer,
+        own_scopes: String as Text,
         destination: &'a str as Text,
         agreed: String as Text,
         now: OffsetDateTime as Timestamptz,
@@ -70,6 +73,7 @@ statement! {
           SELECT user_id FROM signed_consents \
           WHERE user_id = :user AND client_id = :grant.client_id \
             AND destination = :destination AND audiences = :agreed AND scopes & :scopes = :scopes \
+            AND string_to_array(:own_scopes, ' ') <@ string_to_array(own_scopes, ' ') \
           FOR NO KEY UPDATE \
         ), live AS ( \
           SELECT user_id FROM login_sessions \

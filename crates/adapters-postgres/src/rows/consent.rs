@@ -20,6 +20,7 @@ pub(crate) struct ConsentRow {
     destination: String,
     audiences: String,
     scopes: i32,
+    own_scopes: String,
     granted_at: OffsetDateTime,
     last_used_at: OffsetDateTime,
 }
@@ -33,7 +34,8 @@ impl TryFrom<ConsentRow> for Consent {
             column,
             row: format!("{} {}", row.user_id, row.client_id),
         };
-        let scope = u8::try_from(row.scopes).ok().and_then(ScopeSet::from_bits);
+        let bits = u8::try_from(row.scopes).ok();
+        let scope = bits.and_then(|bits| ScopeSet::from_bits_and_own(bits, &row.own_scopes));
         Ok(Self {
             client: ClientId::from_uuid(row.client_id),
             terms: ConsentTerms {
@@ -48,6 +50,6 @@ impl TryFrom<ConsentRow> for Consent {
 }
 
 /// Scopes as bits, which is how the column has them.
-pub(crate) fn scope_bits(scope: ScopeSet) -> i32 {
+pub(crate) fn scope_bits(scope: &ScopeSet) -> i32 {
     scope.bits().into()
 }

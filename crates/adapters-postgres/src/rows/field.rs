@@ -26,7 +26,7 @@ impl Row {
         if stored.is_empty() {
             return Ok(ScopeSet::default());
         }
-        ScopeSet::parse(stored).map_err(|_| self.impossible(column))
+        ScopeSet::from_stored(stored).map_err(|_| self.impossible(column))
     }
 
     /// The error that names this row and the column.

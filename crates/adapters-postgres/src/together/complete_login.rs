@@ -33,7 +33,8 @@ impl Batched for CompleteLogin {
         let statement = StoreLogins {
             grants: batch.iter().map(of_login).collect(),
             new_user: column(batch, |command| command.new_user.as_uuid()),
-            scopes: column(batch, |command| scope_bits(command.scope)),
+            scopes: column(batch, |command| scope_bits(&command.scope)),
+            own_scopes: column(batch, |command| command.signed_scope().own_text()),
             destination: column(batch, |command| command.terms.destination.to_text()),
             audiences: column(batch, |command| command.terms.audiences.to_text()),
             session_hash: of_session(batch, |session| session.secret_hash.as_bytes().as_slice()),
@@ -76,6 +77,7 @@ statement! {
         ..grants: NewGrants<'a>,
         new_user: Vec<Uuid> as Array<SqlUuid>,
         scopes: Vec<i32> as Array<Integer>,
+        own_scopes: Vec<String> as Array<Text>,
         destination: Vec<&'a str> as Array<Text>,
         audiences: Vec<String> as Array<Text>,
         session_hash: Vec<Option<&'a [u8]>> as Array<Nullable<Binary>>,
@@ -84,9 +86,9 @@ statement! {
         replaces: Vec<Option<Uuid>> as Array<Nullable<SqlUuid>>,
     } -> (SqlUuid, SqlUuid) = "\
         WITH asked AS MATERIALIZED ( \
-          SELECT * FROM unnest(:grants.values, :new_user, :scopes, :destination, :audiences, :session_hash, :browser, \
+          SELECT * FROM unnest(:grants.values, :new_user, :scopes, :own_scopes, :destination, :audiences, :session_hash, :browser, \
             :session_expires_at, :replaces) \
-          AS asked (:grants.columns, new_user, scopes, destination, audiences, session_hash, browser, \
+          AS asked (:grants.columns, new_user, scopes, own_scopes, destination, audiences, session_hash, browser, \
             session_expires_at, replaces) \
         ), known AS MATERIALIZED ( \
           SELECT asked.id, held.user_id FROM asked CROSS JOIN LATERAL ( \
@@ -138,12 +140,17 @@ statement! {
         ), born AS ( \
           INSERT INTO users (id, created_at, untold_since) SELECT user_id, linked_at, linked_at FROM linked \
         ), consented AS ( \
-          INSERT INTO signed_consents (user_id, client_id, destination, audiences, scopes, granted_at, last_used_at) \
-          SELECT ready.user_id, client_id, destination, audiences, scopes, authenticated_at, authenticated_at \
+          INSERT INTO signed_consents (user_id, client_id, destination, audiences, scopes, own_scopes, granted_at, last_used_at) \
+          SELECT ready.user_id, client_id, destination, audiences, scopes, own_scopes, authenticated_at, authenticated_at \
           FROM granted JOIN ready ON ready.id = granted.id \
           ORDER BY ready.user_id, client_id, destination, audiences \
           ON CONFLICT (user_id, client_id, destination, audiences) DO UPDATE \
-          SET scopes = signed_consents.scopes | excluded.scopes, last_used_at = excluded.last_used_at \
+          SET scopes = signed_consents.scopes | excluded.scopes, last_used_at = excluded.last_used_at, \
+            own_scopes = CASE excluded.own_scopes WHEN '' THEN signed_consents.own_scopes ELSE array_to_string(ARRAY( \
+              SELECT DISTINCT own COLLATE \"C\" \
+              FROM unnest(string_to_array(signed_consents.own_scopes || ' ' || excluded.own_scopes, ' ')) AS own \
+              WHERE own <> '' ORDER BY 1 \
+            ), ' ') END \
         ), ended AS ( \
           DELETE FROM login_sessions USING granted JOIN replaced ON replaced.id = granted.id \
           WHERE login_sessions.id = replaced.replaces \

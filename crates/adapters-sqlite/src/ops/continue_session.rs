@@ -19,7 +19,7 @@ pub(crate) fn continue_session(
     let login = &command.login;
     let (id, client, user) = (login.id.as_uuid(), login.client.as_uuid(), login.new_user.as_uuid());
     let session = command.session.as_uuid();
-    let scopes = i64::from(login.scope.bits());
+    let signed = login.signed_scope();
     let agreed = command.agreed.to_text();
     let guards = Guards {
         code_hash: login.code_hash.as_bytes(),
@@ -33,7 +33,8 @@ pub(crate) fn continue_session(
         client_id: client.as_bytes(),
         destination: login.terms.destination.to_text(),
         audiences: &agreed,
-        not_agreed_to: scopes,
+        asked: signed.bits().into(),
+        own_asked: &signed.own_text(),
     };
     let (is_repeated, lives, is_covered): (Option<bool>, bool, bool) = guards.get_result(connection)?;
     match is_repeated {
@@ -71,12 +72,17 @@ statement! {
         client_id: &'a [u8] as Binary,
         destination: &'a str as Text,
         audiences: &'a str as Text,
-        not_agreed_to: i64 as BigInt,
+        asked: i64 as BigInt,
+        own_asked: &'a str as Text,
     } -> (Nullable<Bool>, Bool, Bool) = "\
         SELECT (SELECT code_hash = :code_hash AND family = :family AND chain = :chain AND address = :address FROM grants WHERE id = :grant), \
         EXISTS (SELECT 1 FROM login_sessions WHERE id = :session AND expires_at > :now), \
         EXISTS (SELECT 1 FROM signed_consents \
-        WHERE user_id = :user AND client_id = :client_id AND destination = :destination AND audiences = :audiences AND :not_agreed_to & ~scopes = 0)"
+        WHERE user_id = :user AND client_id = :client_id AND destination = :destination AND audiences = :audiences AND :asked & ~scopes = 0 \
+        AND (:own_asked = '' OR NOT EXISTS ( \
+          SELECT 1 FROM json_each('[\"' || replace(:own_asked, ' ', '\",\"') || '\"]') \
+          WHERE instr(' ' || own_scopes || ' ', ' ' || value || ' ') = 0 \
+        )))"
 }
 
 statement! {

@@ -18,6 +18,7 @@ pub(crate) struct ConsentRow {
     destination: String,
     audiences: String,
     scopes: i64,
+    own_scopes: String,
     granted_at: i64,
     last_used_at: i64,
 }
@@ -35,7 +36,7 @@ impl TryFrom<ConsentRow> for Consent {
                 audiences: SignedAudiences::parse(&row.audiences)
                     .ok_or_else(|| at.impossible("audiences"))?,
             },
-            scope: at.scope_bits("scopes", row.scopes)?,
+            scope: at.scope_bits("scopes", row.scopes, &row.own_scopes)?,
             granted_at: at.time("granted_at", row.granted_at)?,
             last_used_at: at.time("last_used_at", row.last_used_at)?,
         })

@@ -46,12 +46,18 @@ impl Row<'_> {
         if text.is_empty() {
             return Ok(ScopeSet::default());
         }
-        ScopeSet::parse(text).map_err(|_| self.impossible(column))
+        ScopeSet::from_stored(text).map_err(|_| self.impossible(column))
     }
 
-    /// Scopes that are stored as bits.
-    pub(crate) fn scope_bits(self, column: &'static str, bits: i64) -> Result<ScopeSet, SqliteError> {
-        u8::try_from(bits).ok().and_then(ScopeSet::from_bits).ok_or_else(|| self.impossible(column))
+    /// Scopes that are stored as bits, with the operator's as names beside them.
+    pub(crate) fn scope_bits(
+        self,
+        column: &'static str,
+        bits: i64,
+        own: &str,
+    ) -> Result<ScopeSet, SqliteError> {
+        let scope = u8::try_from(bits).ok().and_then(|bits| ScopeSet::from_bits_and_own(bits, own));
+        scope.ok_or_else(|| self.impossible(column))
     }
 
     /// The error that names this row and the column.
@@ -125,9 +131,10 @@ mod tests {
         );
         assert!(ROW.id::<GrantId>("id", &[1, 2, 3]).is_err());
         assert!(ROW.hash("code_hash", &[0; 31]).is_err());
-        assert!(ROW.scope("scope", "profile root").is_err());
+        assert!(ROW.scope("scope", "profile \"root\"").is_err());
         for bits in [-1, 128, 256 + 1, (1 << 32) + 1] {
-            assert!(ROW.scope_bits("scopes", bits).is_err(), "{bits}");
+            assert!(ROW.scope_bits("scopes", bits, "").is_err(), "{bits}");
         }
+        assert!(ROW.scope_bits("scopes", 1, "photos.read a\"b").is_err());
     }
 }

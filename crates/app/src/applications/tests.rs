@@ -2,6 +2,7 @@ use std::fs;
 
 use countersign_domain::client::ClientOrigin;
 use countersign_domain::registration;
+use countersign_domain::resource::Catalog;
 
 use super::*;
 use crate::client_command::fields;
@@ -75,6 +76,7 @@ fn every_registration_is_one_that_the_rules_accept() {
         let mut registration = find(&name).unwrap().registration(&app);
         assert!(registration.keys().all(|field| fields::is_field(field)), "{name}");
         registration.insert("client_name".to_owned(), Value::String(name.clone()));
-        registration::judge(fields::requested(registration).unwrap(), ClientOrigin::Operator).unwrap();
+        registration::judge(fields::requested(registration).unwrap(), ClientOrigin::Operator, &Catalog::NONE)
+            .unwrap();
     }
 }

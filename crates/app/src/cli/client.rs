@@ -59,8 +59,9 @@ pub(crate) enum ClientCommand {
         #[command(flatten)]
         output: OutputChoice,
     },
-    /// Let a client get access tokens for resources (RFC 8707): for one that the setting `resources` declares
-    /// as `named`, or for any declared one when the client acts for itself (`client_credentials`).
+    /// Let a client get access tokens for resources (RFC 8707): for one that is declared as `named`, or for any
+    /// declared one when the client acts for itself (`client_credentials`). A client that gets one of its scopes by
+    /// `client create` or `client update` gets the resource too.
     OpenResource {
         /// The client's id.
         client_id: String,

@@ -12,7 +12,7 @@ use countersign_usecases::clients::register_client::{
 };
 
 use super::fields::{self, Fields};
-use super::{file, note_introspection, refused};
+use super::{file, note_introspection, refused, store};
 use crate::applications::{self, Application, Configuration, Values};
 use crate::change_log::{self, ClientChange};
 use crate::cli::{NewClient, Output};
@@ -34,12 +34,13 @@ pub(super) async fn create(
         // Whoever wrote the file may be a stranger. What a client may use, the operator says.
         note("resources in the file are not opened to the client: name them with --resource")?;
     }
-    note_introspection(management.policy, &read.fields)?;
+    note_introspection(management, &read.fields).await?;
     let mut registration =
         known.as_ref().map_or_else(Fields::new, |(application, app)| application.registration(app));
     fields::change(&mut registration, read.fields);
     fields::change(&mut registration, fields::of_flags(name, redirect_uri, metadata)?);
-    judge_opened(&management.policy.resources, &resource).map_err(refused)?;
+    let rules = management.resource_rules().await.map_err(|error| store(&error))?;
+    judge_opened(&rules, &resource).map_err(refused)?;
     let requested = fields::requested(registration)?;
     let says_scopes = requested.scope.is_some() || requested.scopes.is_some();
     let created = register_with_resources(management, requested, resource).await;

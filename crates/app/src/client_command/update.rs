@@ -42,7 +42,7 @@ pub(super) async fn update(
         return Err(Failure::Usage(text.to_owned()));
     }
     if before.origin == ClientOrigin::Operator {
-        note_introspection(management.policy, &from_file)?;
+        note_introspection(management, &from_file).await?;
     }
     let mut registration = fields::of(&before);
     fields::change(&mut registration, from_file);

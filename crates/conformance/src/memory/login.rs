@@ -63,12 +63,12 @@ impl Tables {
         let first = Consent {
             client: command.client,
             terms: command.terms.clone(),
-            scope: command.scope,
+            scope: command.signed_scope(),
             granted_at: command.now,
             last_used_at: command.now,
         };
         let consent = self.consents.entry((user, command.client, command.terms.clone())).or_insert(first);
-        consent.scope = consent.scope.union(command.scope);
+        consent.scope = consent.scope.union(&command.signed_scope());
         consent.last_used_at = command.now;
     }
 

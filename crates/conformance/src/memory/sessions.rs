@@ -52,7 +52,8 @@ impl SessionStore for MemoryStorage {
         let Some(live) = live else { return Ok(SessionContinued::SessionEnded) };
         let terms = ConsentTerms { destination: login.terms.destination.clone(), audiences: agreed };
         let consent = consents.get_mut(&(live.user, login.client, terms));
-        let Some(consent) = consent.filter(|consent| login.scope.is_subset_of(consent.scope)) else {
+        let Some(consent) = consent.filter(|consent| login.signed_scope().is_subset_of(&consent.scope))
+        else {
             return Ok(SessionContinued::ConsentMissing);
         };
         consent.last_used_at = login.now;

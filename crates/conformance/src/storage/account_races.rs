@@ -24,7 +24,7 @@ async fn lives_of(store: &dyn Storage, grants: &[GrantId]) -> Option<ScopeSet> {
     for grant in grants {
         let grant = store.find_grant(*grant).await.unwrap().unwrap();
         if !grant.revoked {
-            lives = Some(lives.unwrap_or_default().union(grant.scope));
+            lives = Some(lives.unwrap_or_default().union(&grant.scope));
         }
     }
     lives
@@ -33,7 +33,7 @@ async fn lives_of(store: &dyn Storage, grants: &[GrantId]) -> Option<ScopeSet> {
 /// What the user agreed to at the client.
 async fn agreed(store: &dyn Storage, user: UserId, client: ClientId) -> Option<ScopeSet> {
     let consents = store.consents_at(user, client).await.unwrap();
-    consents.into_iter().map(|consent| consent.scope).reduce(ScopeSet::union)
+    consents.into_iter().map(|consent| consent.scope).reduce(|all, one| all.union(&one))
 }
 
 /// A new wallet and an old one, with different scopes: no scope is lost.
@@ -43,7 +43,8 @@ pub async fn consents_add_up_however_many_sign_at_once(store: Arc<dyn Storage>) 
         let users = at_once((0..TASKS).map(|place| {
             let (store, account) = (Arc::clone(&store), account.clone());
             let scope = ScopeSet::of(&[Scope::ALL[place % Scope::ALL.len()]]);
-            let login = CompleteLogin { client, scope, ..fixtures::complete_login_of(account) };
+            let login =
+                CompleteLogin { client, scope: scope.clone(), ..fixtures::complete_login_of(account) };
             async move { steps::user_of(&*store, &login).await }
         }))
         .await;
@@ -86,8 +87,11 @@ pub async fn no_login_outlives_its_consent(store: Arc<dyn Storage>) {
         let grants = at_once((0..TASKS).map(|place| {
             let store = Arc::clone(&store);
             let scope = ScopeSet::of(&[Scope::ALL[place % Scope::ALL.len()]]);
-            let mut login =
-                CompleteLogin { client, scope, ..fixtures::complete_login_of(login.account.clone()) };
+            let mut login = CompleteLogin {
+                client,
+                scope: scope.clone(),
+                ..fixtures::complete_login_of(login.account.clone())
+            };
             // Logins at new terms find no row that another transaction could have locked (F-03).
             if place % 3 != 0 {
                 login.terms.destination =

@@ -112,7 +112,7 @@ pub async fn a_token_without_refresh_survives(store: Arc<dyn Storage>) {
     for refresh in refreshes {
         let login = steps::sign_in(&*store).await;
         let issued_at = fixtures::NOW + Duration::seconds(7);
-        let token = Token { scope: narrow, issued_at, refresh, ..fixtures::token(login.id) };
+        let token = Token { scope: narrow.clone(), issued_at, refresh, ..fixtures::token(login.id) };
         let command = RedeemCode { token: token.clone(), ..fixtures::redeem_code(login.id) };
         assert_eq!(store.redeem_code(command).await.unwrap(), Redeemed::Stored);
         assert_eq!(steps::stored(&*store, &token).await, token);

@@ -11,6 +11,7 @@ use countersign_ports::{
 };
 use time::{Duration, OffsetDateTime};
 
+use super::races::at_once;
 use super::steps::{self, consent};
 use crate::fixtures;
 
@@ -20,8 +21,8 @@ async fn revoke(store: &dyn Storage, user: UserId, client: ClientId) -> bool {
 
 /// The consent that a first login at these terms makes.
 fn made_by(login: &CompleteLogin) -> Consent {
-    let CompleteLogin { client, ref terms, scope, now, .. } = *login;
-    Consent { client, terms: terms.clone(), scope, granted_at: now, last_used_at: now }
+    let CompleteLogin { client, ref terms, ref scope, now, .. } = *login;
+    Consent { client, terms: terms.clone(), scope: scope.clone(), granted_at: now, last_used_at: now }
 }
 
 /// The next login of the same wallet at the same client.
@@ -72,17 +73,27 @@ pub async fn consents_add_up(store: Arc<dyn Storage>) {
         let scope = ScopeSet::of(&scopes);
         let account = if hours % 2 == 0 { &first } else { &second };
         let now = fixtures::NOW + Duration::hours(hours);
-        let login = CompleteLogin { client, scope, now, ..fixtures::complete_login_of(account.clone()) };
+        let login = CompleteLogin {
+            client,
+            scope: scope.clone(),
+            now,
+            ..fixtures::complete_login_of(account.clone())
+        };
         assert_eq!(steps::user_of(&*store, &login).await, user);
         assert_eq!(
             store.find_grant(login.id).await.unwrap().unwrap().scope,
             scope,
             "the grant has its own scope"
         );
-        agreed = agreed.union(scope);
+        agreed = agreed.union(&scope);
         let granted_at = fixtures::NOW + Duration::hours(1);
-        let expected =
-            Consent { client, terms: fixtures::terms(), scope: agreed, granted_at, last_used_at: now };
+        let expected = Consent {
+            client,
+            terms: fixtures::terms(),
+            scope: agreed.clone(),
+            granted_at,
+            last_used_at: now,
+        };
         assert_eq!(consent(&*store, user, client).await, Some(expected));
     }
 }
@@ -90,7 +101,7 @@ pub async fn consents_add_up(store: Arc<dyn Storage>) {
 /// Neither a repeated login nor a refused one is a consent.
 pub async fn a_login_that_grants_nothing_anew_is_no_consent(store: Arc<dyn Storage>) {
     let profile = ScopeSet::of(&[Scope::Profile]);
-    let first = CompleteLogin { scope: profile, ..fixtures::complete_login() };
+    let first = CompleteLogin { scope: profile.clone(), ..fixtures::complete_login() };
     let user = steps::user_of(&*store, &first).await;
     let second = again(&first, fixtures::NOW + Duration::hours(1), profile);
     steps::user_of(&*store, &second).await;
@@ -216,7 +227,7 @@ pub async fn a_deleted_client_takes_its_consents_along(store: Arc<dyn Storage>) 
     for _ in 0..2 {
         let login = CompleteLogin { client, ..fixtures::remembered_login() };
         let session = steps::remember_by(&*store, &login).await;
-        steps::user_of(&*store, &again(&login, login.now, login.scope)).await;
+        steps::user_of(&*store, &again(&login, login.now, login.scope.clone())).await;
         let elsewhere = fixtures::complete_login_of(login.account);
         steps::user_of(&*store, &elsewhere).await;
         remembered.push((session, elsewhere.client));
@@ -243,7 +254,7 @@ pub async fn a_consent_outlives_the_link_of_the_wallet_that_signed(store: Arc<dy
     steps::unlink(&*store, &stays, &goes).await;
     assert!(before.is_some());
     assert_eq!(consent(&*store, user, login.client).await, before);
-    let back = again(&login, login.now, login.scope);
+    let back = again(&login, login.now, login.scope.clone());
     assert_eq!(steps::user_of(&*store, &back).await, back.new_user);
     assert!(consent(&*store, back.new_user, login.client).await.is_some());
     assert!(revoke(&*store, user, login.client).await);
@@ -260,9 +271,9 @@ fn four_terms() -> [ConsentTerms; 4] {
     let api = ["https://api.example".to_owned()];
     let none = ScopeSet::of(&[]);
     [
-        fixtures::terms_at(&here, &[], none),
-        fixtures::terms_at(&here, &api, none),
-        fixtures::terms_at(&there, &[], none),
+        fixtures::terms_at(&here, &[], none.clone()),
+        fixtures::terms_at(&here, &api, none.clone()),
+        fixtures::terms_at(&there, &[], none.clone()),
         fixtures::terms_at(&there, &api, none),
     ]
 }
@@ -276,7 +287,7 @@ pub async fn f_03_consents_at_other_terms_are_consents_of_their_own(store: Arc<d
     for (place, terms) in four_terms().into_iter().enumerate() {
         let scope = ScopeSet::of(&[Scope::ALL[place]]);
         let now = fixtures::NOW + Duration::hours(i64::try_from(place).unwrap());
-        let again = CompleteLogin { terms: terms.clone(), ..again(&login, now, scope) };
+        let again = CompleteLogin { terms: terms.clone(), ..again(&login, now, scope.clone()) };
         steps::user_of(&*store, &again).await;
         expected.push(Consent { client, terms, scope, granted_at: now, last_used_at: now });
     }
@@ -316,18 +327,20 @@ pub async fn f_03_every_kind_of_terms_survives(store: Arc<dyn Storage>) {
 pub async fn f_03_a_session_repeats_one_consent(store: Arc<dyn Storage>) {
     let all = four_terms();
     let [profile, email] = [Scope::Profile, Scope::Email].map(|scope| ScopeSet::of(&[scope]));
-    let first = CompleteLogin { scope: profile, terms: all[0].clone(), ..fixtures::remembered_login() };
+    let first =
+        CompleteLogin { scope: profile.clone(), terms: all[0].clone(), ..fixtures::remembered_login() };
     let session = steps::remember_by(&*store, &first).await;
-    let second = CompleteLogin { terms: all[3].clone(), ..again(&first, fixtures::NOW, email) };
+    let second = CompleteLogin { terms: all[3].clone(), ..again(&first, fixtures::NOW, email.clone()) };
     steps::user_of(&*store, &second).await;
-    let signed = [(&all[0], profile), (&all[3], email)];
+    let signed = [(&all[0], profile.clone()), (&all[3], email.clone())];
     let now = fixtures::NOW + Duration::minutes(1);
     for terms in &all {
-        for scope in [profile, email, profile.union(email)] {
+        for scope in [profile.clone(), email.clone(), profile.union(&email)] {
             let mut command = fixtures::continue_session(&session, first.client);
-            command.login = CompleteLogin { scope, now, terms: terms.clone(), ..command.login };
+            command.login =
+                CompleteLogin { scope: scope.clone(), now, terms: terms.clone(), ..command.login };
             command.agreed = terms.audiences.clone();
-            let expected = if signed.contains(&(terms, scope)) {
+            let expected = if signed.contains(&(terms, scope.clone())) {
                 SessionContinued::CodeIssued
             } else {
                 SessionContinued::ConsentMissing
@@ -341,7 +354,7 @@ pub async fn f_03_a_session_repeats_one_consent(store: Arc<dyn Storage>) {
         &["https://api.example".to_owned()],
         ScopeSet::of(&[Scope::OpenId]),
     );
-    let third = CompleteLogin { terms: both.clone(), ..again(&first, fixtures::NOW, email) };
+    let third = CompleteLogin { terms: both.clone(), ..again(&first, fixtures::NOW, email.clone()) };
     steps::user_of(&*store, &third).await;
     let mut command = fixtures::continue_session(&session, first.client);
     command.login = CompleteLogin { scope: email, now, terms: all[1].clone(), ..command.login };
@@ -352,4 +365,54 @@ pub async fn f_03_a_session_repeats_one_consent(store: Arc<dyn Storage>) {
     for consent in consents {
         assert_eq!((consent.granted_at, consent.last_used_at), (fixtures::NOW, now), "{consent:?}");
     }
+}
+
+/// Scopes of resources add up like those of this server, each name once. What the person lacks the group for is
+/// in the consent, and not in the grant.
+pub async fn scopes_of_resources_add_up(store: Arc<dyn Storage>) {
+    let account = fixtures::wallet_account();
+    let client = fixtures::client_id();
+    let mut agreed = ScopeSet::EMPTY;
+    let rounds = [
+        (&["b.read"][..], &[][..], &[Scope::Profile][..]),
+        (&["a.read", "b.read"], &[], &[]),
+        (&[], &[], &[Scope::Email]),
+        (&["b.re"], &["c.admin"], &[]),
+        (&["https://a.example/scope"], &["a.read"], &[Scope::Profile]),
+        (&["b.read"], &[], &[]),
+    ];
+    for (hours, (own, withheld, known)) in rounds.into_iter().enumerate() {
+        let now = fixtures::NOW + Duration::hours(i64::try_from(hours).unwrap());
+        let scope = ScopeSet::of(known).union(&fixtures::own_scopes(own));
+        let withheld = fixtures::own_scopes(withheld);
+        let first = fixtures::complete_login_of(account.clone());
+        let login = CompleteLogin { client, now, scope: scope.clone(), withheld, ..first };
+        let user = steps::user_of(&*store, &login).await;
+        assert_eq!(store.find_grant(login.id).await.unwrap().unwrap().scope, scope);
+        agreed = agreed.union(&login.signed_scope());
+        assert_eq!(consent(&*store, user, client).await.unwrap().scope, agreed);
+        assert_eq!(steps::account(&*store, user).await.consents[0].scope, agreed);
+    }
+    let all = "profile email a.read b.re b.read c.admin https://a.example/scope";
+    assert_eq!(agreed.to_string(), all);
+}
+
+/// However many sign at once, no scope is lost.
+pub async fn scopes_of_resources_add_up_however_many_sign_at_once(store: Arc<dyn Storage>) {
+    let account = fixtures::wallet_account();
+    let client = fixtures::client_id();
+    let first = CompleteLogin { client, ..fixtures::complete_login_of(account.clone()) };
+    let user = steps::user_of(&*store, &first).await;
+    let names: Vec<String> = (0..32).map(|place| format!("a{place}.read")).collect();
+    at_once(names.iter().map(|name| {
+        let store = Arc::clone(&store);
+        let scope = fixtures::own_scopes(&[name, "shared"]);
+        let login = CompleteLogin { client, scope, ..fixtures::complete_login_of(account.clone()) };
+        async move { steps::user_of(&*store, &login).await }
+    }))
+    .await;
+    let mut expected: Vec<&str> = names.iter().map(String::as_str).collect();
+    expected.push("shared");
+    let expected = fixtures::all_scopes().union(&fixtures::own_scopes(&expected));
+    assert_eq!(consent(&*store, user, client).await.unwrap().scope, expected);
 }

@@ -99,11 +99,11 @@ pub async fn a_consent_covers_what_was_signed_for_and_no_more(store: Arc<dyn Sto
         ScopeSet::of(&[Scope::OpenId, Scope::Email, Scope::OfflineAccess]),
         fixtures::all_scopes(),
     ] {
-        let login = CompleteLogin { scope: agreed, ..fixtures::remembered_login() };
+        let login = CompleteLogin { scope: agreed.clone(), ..fixtures::remembered_login() };
         let session = steps::remember_by(&*store, &login).await;
         for scope in (0..32).filter_map(ScopeSet::from_bits) {
-            let command = asking_for(scope, fixtures::continue_session(&session, login.client));
-            let expected = if scope.is_subset_of(agreed) {
+            let command = asking_for(scope.clone(), fixtures::continue_session(&session, login.client));
+            let expected = if scope.is_subset_of(&agreed) {
                 SessionContinued::CodeIssued
             } else {
                 SessionContinued::ConsentMissing
@@ -120,9 +120,9 @@ pub async fn a_consent_covers_what_was_signed_for_and_no_more(store: Arc<dyn Sto
 /// Scopes that were signed for at different times count together.
 pub async fn scopes_of_several_signatures_count_together(store: Arc<dyn Storage>) {
     let [profile, email] = [Scope::Profile, Scope::Email].map(|scope| ScopeSet::of(&[scope]));
-    let login = CompleteLogin { scope: profile, ..fixtures::remembered_login() };
+    let login = CompleteLogin { scope: profile.clone(), ..fixtures::remembered_login() };
     let session = steps::remember_by(&*store, &login).await;
-    let both = asking_for(profile.union(email), fixtures::continue_session(&session, login.client));
+    let both = asking_for(profile.union(&email), fixtures::continue_session(&session, login.client));
     assert_eq!(steps::proceed(&*store, &both).await, SessionContinued::ConsentMissing);
     let client = login.client;
     let step_up = CompleteLogin { client, scope: email, ..fixtures::complete_login_of(login.account) };
@@ -137,7 +137,7 @@ pub async fn where_nobody_agreed_no_session_continues(store: Arc<dyn Storage>) {
     let (login, session) = steps::remember(&*store).await;
     let (stranger, _) = steps::remember(&*store).await;
     for client in [stranger.client, fixtures::client_id()] {
-        for scope in [login.scope, ScopeSet::of(&[])] {
+        for scope in [login.scope.clone(), ScopeSet::of(&[])] {
             let command = asking_for(scope, fixtures::continue_session(&session, client));
             assert_eq!(steps::proceed(&*store, &command).await, SessionContinued::ConsentMissing);
             assert_eq!(store.find_grant(command.login.id).await.unwrap(), None);
@@ -259,4 +259,35 @@ pub async fn what_a_session_led_to_dies_with_its_wallet(store: Arc<dyn Storage>)
     assert_eq!(steps::unlink(&*store, &stays, &goes).await, user);
     assert_eq!(store.redeem_code(codes.remove(1)).await.unwrap(), Redeemed::Revoked);
     assert_eq!(store.redeem_code(codes.remove(0)).await.unwrap(), Redeemed::Stored);
+}
+
+/// A name counts as a whole: no part of one covers another.
+pub async fn a_consent_covers_the_scopes_of_resources_that_were_signed_for(store: Arc<dyn Storage>) {
+    let agreed =
+        ScopeSet::of(&[Scope::Profile]).union(&fixtures::own_scopes(&["a.read", "b.read", "a.read.all"]));
+    let login = CompleteLogin { scope: agreed, ..fixtures::remembered_login() };
+    let session = steps::remember_by(&*store, &login).await;
+    for (own, withheld, expected) in [
+        (&[][..], &[][..], SessionContinued::CodeIssued),
+        (&["a.read"], &[], SessionContinued::CodeIssued),
+        (&["b.read", "a.read"], &[], SessionContinued::CodeIssued),
+        (&["a.read", "b.read", "a.read.all"], &[], SessionContinued::CodeIssued),
+        (&["a.read"], &["b.read"], SessionContinued::CodeIssued),
+        (&["a.read"], &["c.read"], SessionContinued::ConsentMissing),
+        (&["c.read"], &[], SessionContinued::ConsentMissing),
+        (&["a.read", "c.read"], &[], SessionContinued::ConsentMissing),
+        (&["a.rea"], &[], SessionContinued::ConsentMissing),
+        (&["read"], &[], SessionContinued::ConsentMissing),
+        (&["A.read"], &[], SessionContinued::ConsentMissing),
+    ] {
+        let scope = ScopeSet::of(&[Scope::Profile]).union(&fixtures::own_scopes(own));
+        let mut command = asking_for(scope.clone(), fixtures::continue_session(&session, login.client));
+        command.login.withheld = fixtures::own_scopes(withheld);
+        assert_eq!(steps::proceed(&*store, &command).await, expected, "{scope}");
+        let grant = store.find_grant(command.login.id).await.unwrap();
+        assert_eq!(
+            grant.map(|grant| grant.scope),
+            Some(scope).filter(|_| expected == SessionContinued::CodeIssued)
+        );
+    }
 }

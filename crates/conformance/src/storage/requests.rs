@@ -100,7 +100,8 @@ pub async fn every_value_of_a_device_survives(store: Arc<dyn Storage>) {
     for scope in sets {
         for resources in &lists {
             let command = fixtures::begin_device();
-            let request = DeviceRequest { scope, resources: resources.clone(), ..command.request };
+            let request =
+                DeviceRequest { scope: scope.clone(), resources: resources.clone(), ..command.request };
             let command = BeginDevice { request: request.clone(), ..command };
             assert_eq!(store.begin_device(command).await.unwrap(), DeviceBegun::Stored);
             assert_eq!(store.find_device(request.id).await.unwrap(), Some(request));

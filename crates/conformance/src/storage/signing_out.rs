@@ -64,9 +64,12 @@ pub async fn a_sign_out_touches_nothing_else(store: Arc<dyn Storage>) {
     let login = login_for(&[Scope::Profile]);
     let session = steps::remember_by(&*store, &login).await;
     let by_wallet = |login: &CompleteLogin| fixtures::complete_login_of(login.account.clone());
-    let alone = CompleteLogin { scope: login.scope, ..by_wallet(&login) };
-    let elsewhere =
-        CompleteLogin { scope: login.scope, session: Some(fixtures::new_session()), ..by_wallet(&login) };
+    let alone = CompleteLogin { scope: login.scope.clone(), ..by_wallet(&login) };
+    let elsewhere = CompleteLogin {
+        scope: login.scope.clone(),
+        session: Some(fixtures::new_session()),
+        ..by_wallet(&login)
+    };
     let (stranger, dead) = (login_for(&[Scope::Profile]), login_for(&[Scope::Profile]));
     for other in [&alone, &elsewhere, &stranger, &dead] {
         steps::user_of(&*store, other).await;

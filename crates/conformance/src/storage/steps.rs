@@ -72,7 +72,7 @@ pub(crate) fn meaning(token: &Token, client: ClientId, holder: Holder) -> Access
     AccessSnapshot {
         id: token.id,
         access_hash: token.access_hash,
-        scope: token.scope,
+        scope: token.scope.clone(),
         issued_at: token.issued_at,
         expires_at: token.access_expires_at,
         token_revoked: false,

@@ -45,7 +45,7 @@ impl ProgramText {
     pub fn terms(&self) -> ConsentTerms {
         ConsentTerms {
             destination: ConsentDestination::Program,
-            audiences: SignedAudiences::of(&self.resources, self.scope),
+            audiences: SignedAudiences::of(&self.resources, &self.scope),
         }
     }
 
@@ -75,7 +75,7 @@ impl ProgramText {
         let scopes = rest.iter().map_while(|resource| resource.strip_prefix(SCOPE));
         Some(Self {
             client: ClientId::parse(client.strip_prefix(CLIENT)?)?,
-            scope: ScopeSet::from_names(scopes.clone()).ok()?,
+            scope: ScopeSet::from_stored_names(scopes.clone()).ok()?,
             resources: rest.iter().skip(scopes.count()).map(|resource| (*resource).to_owned()).collect(),
             id: GrantId::parse(says.request_id?)?,
             expires_at: time(says.expiration_time)?,
@@ -91,7 +91,7 @@ impl ProgramText {
             account_kind: named.kind,
             chain_id: named.chain_id,
             signer_kind: None,
-            purpose: Purpose::Program { client: self.client, scope: self.scope, resources: &self.resources },
+            purpose: Purpose::Program { client: self.client, scope: &self.scope, resources: &self.resources },
             key,
             random: self.random,
             id: self.id,
@@ -155,7 +155,8 @@ mod tests {
     #[test]
     fn a_049_what_was_written_for_a_program_is_read_again() {
         for resources in [&[][..], &["https://api.example/v1"], &["urn:a", "http://[::1]:9/mcp"]] {
-            for scope in [ScopeSet::of(&[Scope::Profile]), ScopeSet::of(&Scope::ALL)] {
+            let own = ScopeSet::from_stored("photos.read https://api.example/v1 profile").unwrap();
+            for scope in [ScopeSet::of(&[Scope::Profile]), ScopeSet::of(&Scope::ALL), own] {
                 let facts = facts(scope, resources);
                 assert_eq!(read(&written(&facts)), Some(facts));
             }

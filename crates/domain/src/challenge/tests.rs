@@ -22,7 +22,7 @@ pub(super) fn text(random: [u8; 12]) -> String {
         purpose: Purpose::SignIn {
             redirect_uri: &RedirectUri::parse("https://photos.example/cb").unwrap(),
             client: ClientId::from_uuid(Uuid::from_u128(1)),
-            scope: ScopeSet::of(&[Scope::Profile]),
+            scope: &ScopeSet::of(&[Scope::Profile]),
             resources: &[],
         },
         key: &KEY,
@@ -77,7 +77,7 @@ mod lengths {
     fn a_055_whoever_asks_for_no_resource_always_has_a_text_at_an_ordinary_host() {
         let url = PublicUrl::parse(&format!("https://{}/{}", host(150), letters(90))).unwrap();
         let redirect_uri = RedirectUri::parse(&format!("https://{}/cb", host(80))).unwrap();
-        let scope = ScopeSet::of(&Scope::ALL);
+        let scope = &ScopeSet::of(&Scope::ALL);
         let client = ClientId::from_uuid(Uuid::from_u128(1));
         assert!(fits(&url, Purpose::SignIn { redirect_uri: &redirect_uri, client, scope, resources: &[] }));
     }
@@ -86,7 +86,7 @@ mod lengths {
     fn a_055_what_is_surely_short_is_short() {
         let url = PublicUrl::parse("https://a.example").unwrap();
         let redirect_uri = RedirectUri::parse("https://b.example/cb").unwrap();
-        let (client, scope) = (ClientId::from_uuid(Uuid::from_u128(1)), ScopeSet::of(&Scope::ALL));
+        let (client, scope) = (ClientId::from_uuid(Uuid::from_u128(1)), &ScopeSet::of(&Scope::ALL));
         let purpose = Purpose::SignIn { redirect_uri: &redirect_uri, client, scope, resources: &[] };
         let text = rendered(&url, &longest_account(), purpose);
         let named = 2 * "a.example".len() + 2 * "b.example".len();
@@ -103,7 +103,7 @@ mod lengths {
             let url = PublicUrl::parse(&format!("https://{}/{}", host(url_host), letters(path))).unwrap();
             let account = WalletAccount { address: letters(address), ..longest_account() };
             let longest = longest_account();
-            let scope = ScopeSet::from_bits(bits).unwrap();
+            let scope = &ScopeSet::from_bits(bits).unwrap();
             let client = ClientId::from_uuid(Uuid::from_u128(1));
             let resources: Vec<String> =
                 resources.into_iter().map(|length| format!("urn:{}", letters(length))).collect();

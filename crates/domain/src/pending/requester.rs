@@ -129,12 +129,12 @@ impl Requester {
     pub fn purpose(&self) -> Purpose<'_> {
         match self {
             Self::Client(ClientRequest { redirect_uri, access, .. }) => {
-                let AccessRequest { client, scope, ref resources, .. } = *access;
+                let AccessRequest { client, ref scope, ref resources, .. } = *access;
                 Purpose::SignIn { redirect_uri, client, scope, resources }
             }
             Self::AccountPage { .. } => Purpose::Account,
             Self::Device(WaitingDevice { code, access, .. }) => {
-                let AccessRequest { client, scope, ref resources, .. } = *access;
+                let AccessRequest { client, ref scope, ref resources, .. } = *access;
                 Purpose::Device { code: *code, client, scope, resources }
             }
         }
@@ -197,7 +197,7 @@ impl ClientRequest {
         hash.update(session.as_uuid());
         hash.update(expires_at.unix_timestamp().to_be_bytes());
         hash.update(self.name().label());
-        hash.update([self.access.scope.bits()]);
+        hash.update(self.access.scope.to_bytes());
         hash.update(self.code_challenge.map_or([0; 32], |challenge| *challenge.as_bytes()));
         hash.update(self.nonce.as_deref().unwrap_or_default());
         hash.update([0]);
@@ -244,12 +244,12 @@ impl AccessRequest {
         let form = form
             .that_says(client.as_uuid())
             .that_says(document.as_deref().unwrap_or_default())
-            .that_says([scope.bits()]);
+            .that_says(scope.to_bytes());
         resources.iter().fold(form, FormSecret::that_says)
     }
 
     fn terms_at(&self, destination: ConsentDestination) -> ConsentTerms {
-        ConsentTerms { destination, audiences: SignedAudiences::of(&self.resources, self.scope) }
+        ConsentTerms { destination, audiences: SignedAudiences::of(&self.resources, &self.scope) }
     }
 }
 

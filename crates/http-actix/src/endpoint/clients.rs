@@ -101,7 +101,7 @@ pub(crate) struct ClientBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     logo_uri: Option<String>,
     /// The scopes that it may request.
-    scopes: Vec<&'static str>,
+    scopes: Vec<String>,
     /// The same as `scopes` in the form of RFC 7591: one string, separated by spaces.
     scope: String,
     /// `code`, or nothing for a client without `authorization_code`.
@@ -292,7 +292,7 @@ impl ClientBody {
             redirect_uris: metadata.redirect_uris.iter().map(RedirectUri::to_string).collect(),
             client_uri: display.client_uri,
             logo_uri: display.logo_uri,
-            scopes: metadata.scopes.iter().map(|scope| scope.name()).collect(),
+            scopes: metadata.scopes.names().map(str::to_owned).collect(),
             scope: metadata.scopes.to_string(),
             response_types: if is_redirected { vec![RESPONSE_TYPE_CODE] } else { Vec::new() },
             grant_types: metadata.grant_types.iter().map(|grant_type| grant_type.name()).collect(),

@@ -37,6 +37,7 @@ use countersign_usecases::clients::open_resource::open_resources;
 use countersign_usecases::clients::register_client::register_client;
 use countersign_usecases::context::blocks::Blocks;
 use countersign_usecases::context::clients::Clients;
+use countersign_usecases::context::resources::Resources;
 use countersign_usecases::{Context, ContextKeys, Policy};
 use serde_json::{Value, json};
 
@@ -201,6 +202,7 @@ impl Site {
         let shared: Arc<dyn Storage> = Arc::<MemoryStorage>::clone(&storage);
         let context = Context {
             storage: Arc::<dyn Storage>::clone(&shared),
+            resources: Resources::new(Arc::<dyn Storage>::clone(&shared), Arc::<ManualClock>::clone(&clock)),
             clients: Clients::new(Arc::<MemoryStorage>::clone(&storage), Arc::<ManualClock>::clone(&clock)),
             blocks: Blocks::new(shared, Arc::<ManualClock>::clone(&clock)),
             access: Arc::default(),

@@ -35,6 +35,11 @@ pub(crate) enum Language {
     Arabic,
 }
 
+/// The tags of the languages that the pages are available in.
+pub fn page_languages() -> impl Iterator<Item = &'static str> {
+    Language::ALL.into_iter().map(Language::tag)
+}
+
 impl Language {
     pub(crate) const ALL: [Self; 8] = [
         Self::English,

@@ -5,9 +5,11 @@ use countersign_domain::public_url::PublicUrl;
 use countersign_domain::scope::ScopeSet;
 use countersign_domain::wallet::WalletAccount;
 use countersign_domain::wallet_link::WalletLink;
+use countersign_usecases::context::resources::ShownScope;
 use countersign_usecases::sign_in::describe_sign_in::ClientShown;
 use serde::Serialize;
 
+use crate::page::language::Language;
 use crate::page::templates::{Place, Values};
 
 /// Everything that determines the page. Values that it only prints are replaced by their places.
@@ -19,6 +21,8 @@ pub(crate) struct SignInPage {
     pub(crate) device: Option<Place>,
     pub(crate) destination: Place,
     pub(crate) scopes: Vec<ScopeContext>,
+    /// The scopes of resources, in the operator's words.
+    pub(crate) own_scopes: Vec<OwnScopeContext>,
     /// What access tokens would be for, besides this server.
     pub(crate) resources: Vec<Place>,
     pub(crate) client_id: Place,
@@ -98,6 +102,16 @@ pub(crate) struct ContactContext {
 #[derive(PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct ScopeContext {
     pub(crate) name: &'static str,
+    pub(crate) is_new: bool,
+}
+
+/// A scope of a resource.
+#[derive(PartialEq, Eq, Hash, Serialize)]
+pub(crate) struct OwnScopeContext {
+    pub(crate) name: Place,
+    pub(crate) title: Place,
+    /// The host of the resource; none if the scope was deleted.
+    pub(crate) host: Option<Place>,
     pub(crate) is_new: bool,
 }
 
@@ -184,9 +198,26 @@ impl ContactContext {
 }
 
 impl ScopeContext {
-    pub(crate) fn list(scopes: ScopeSet, new: Option<ScopeSet>) -> Vec<Self> {
+    pub(crate) fn list(scopes: &ScopeSet, new: Option<&ScopeSet>) -> Vec<Self> {
         let is_new = |scope| new.is_some_and(|new| new.contains(scope));
-        scopes.iter().map(|scope| Self { name: scope.name(), is_new: is_new(scope) }).collect()
+        scopes.known().map(|scope| Self { name: scope.name(), is_new: is_new(scope) }).collect()
+    }
+}
+
+impl OwnScopeContext {
+    pub(crate) fn list<'a>(
+        scopes: &'a [ShownScope],
+        new: Option<&ScopeSet>,
+        language: Language,
+        values: &mut Values<'a>,
+    ) -> Vec<Self> {
+        let mut context = |scope: &'a ShownScope| Self {
+            name: values.place(scope.name.as_str()),
+            title: values.place(scope.title_in(language.tag())),
+            host: scope.declared.as_ref().map(|declared| values.place(declared.host.as_str())),
+            is_new: new.is_some_and(|new| new.has_own(&scope.name)),
+        };
+        scopes.iter().map(&mut context).collect()
     }
 }
 

@@ -11,6 +11,7 @@ use countersign_ports::{Account, LinkedWallet};
 use time::OffsetDateTime;
 
 use crate::Context;
+use crate::context::resources::ShownScope;
 use crate::sign_in::describe_sign_in::ClientShown;
 use crate::steps::login::{AccountError, Browser, is_recent, require_login, require_recent_login};
 
@@ -48,6 +49,8 @@ pub struct ConsentShown {
     pub client: ClientShown,
     /// Where it led. People know the client by this, because anyone can choose a name.
     pub destination: ConsentShownAt,
+    /// The scopes of resources in it, in the operator's words.
+    pub own_scopes: Vec<ShownScope>,
 }
 
 /// Reads the account of the user who is signed in on this browser.
@@ -60,7 +63,8 @@ pub async fn read_account(context: &Context, browser: &Browser) -> Result<Accoun
     for consent in consents {
         if let Some(client) = context.clients.find(consent.client).await? {
             let destination = ConsentShownAt::of(&consent, &client);
-            shown.push(ConsentShown { consent, client: (&*client).into(), destination });
+            let own_scopes = context.show_scopes(&consent.scope).await?;
+            shown.push(ConsentShown { consent, client: (&*client).into(), destination, own_scopes });
         }
     }
     Ok(AccountShown {

@@ -1,11 +1,11 @@
 //! The operator changes a client at the terminal. No request of a client does that.
 
-use countersign_domain::client::Client;
+use countersign_domain::client::{Client, ClientOrigin};
 use countersign_domain::registration::{RegistrationRejected, RequestedMetadata};
-use countersign_ports::StoreError;
+use countersign_ports::{ChangeResources, ResourceChange, StoreError};
 
 use crate::Management;
-use crate::clients::register_client::judge;
+use crate::clients::register_client::{declared_to, judge, owners};
 use crate::clients::update_client::carried_over;
 
 /// Why the client stays as it is.
@@ -41,12 +41,21 @@ pub async fn change_client(
     if let Some(document) = client.document {
         return Err(ChangeClientError::Described(document));
     }
-    let judged = judge(management, requested, client.origin)?;
+    let declared = declared_to(management, &requested, |_, _| true).await?;
+    let judged = judge(management, requested, client.origin, &declared)?;
+    let given = judged.metadata.scopes.without(&client.metadata.scopes);
     let authentication =
         carried_over(client.authentication, judged.method).ok_or(ChangeClientError::MethodChange)?;
-    let client = Client { authentication, metadata: judged.metadata, ..client };
+    let mut client = Client { authentication, metadata: judged.metadata, ..client };
     if !management.clients.update(client.clone()).await? {
         return Err(ChangeClientError::ClientUnknown);
+    }
+    // By giving a client of the operator's a scope, the operator opens its resource to it too.
+    let opened = owners(&declared, &given);
+    if client.origin == ClientOrigin::Operator && !opened.is_empty() {
+        let change = ResourceChange::Open(opened);
+        change.apply(&mut client.resources);
+        management.clients.change_resources(ChangeResources { client: client.id, change }).await?;
     }
     tracing::info!(client.id = %client.id, "client changed by the operator");
     Ok(client)

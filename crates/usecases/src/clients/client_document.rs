@@ -14,7 +14,8 @@ use countersign_domain::grant_type::GrantType;
 use countersign_domain::id::ClientId;
 use countersign_domain::pending::{AccessRequest, PendingAuthorization, Requester};
 use countersign_domain::registration::{RegistrationRejected, RequestedMetadata};
-use countersign_domain::scope::{Scope, ScopeSet};
+use countersign_domain::resource::{Catalog, OpenTo, Resource};
+use countersign_domain::scope::{Scope, ScopeName, ScopeSet};
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_ports::{EntropyExt, FetchError, Fetched, StoreError};
 use serde::Deserialize;
@@ -159,24 +160,35 @@ fn is_as_described(stored: &Client, described: &Client) -> bool {
     stored.metadata == described.metadata && stored.authentication == described.authentication
 }
 
-async fn describe(context: &Context, url: &DocumentUrl) -> Result<Client, DocumentRejected> {
+async fn describe(context: &Context, url: &DocumentUrl) -> Result<Client, FindClientError> {
     let now = context.clock.now();
     let fetched = context.fetcher.get(url.as_str()).await.map_err(DocumentRejected::NotFetched)?;
     let document = Document::read(&fetched)?;
     if document.client_id.as_deref() != Some(url.as_str()) {
-        return Err(DocumentRejected::OtherClient);
+        return Err(DocumentRejected::OtherClient.into());
     }
     if document.client_secret.is_some() || document.client_secret_expires_at.is_some() {
-        return Err(DocumentRejected::Secret);
+        return Err(DocumentRejected::Secret.into());
     }
-    let judged = judge(context.management(), document.into_requested(url), ClientOrigin::Document)?;
+    let is_open = |resource: &Resource, _: &ScopeName| resource.open_to == OpenTo::Everyone;
+    let declared = match &document.scope {
+        Some(scope) if Scope::names_others(scope) => context.resources.catalog().await?.only(is_open),
+        Some(_) | None => Catalog::NONE,
+    };
+    let judged = judge(
+        context.management(),
+        document.into_requested(url, &declared),
+        ClientOrigin::Document,
+        &declared,
+    )
+    .map_err(DocumentRejected::Metadata)?;
     let authentication = match judged.method {
         AuthenticationMethod::None => ClientAuthentication::Public,
         AuthenticationMethod::PrivateKeyJwt => ClientAuthentication::Keys,
-        AuthenticationMethod::Secret(_) => return Err(DocumentRejected::NeedsSecret),
+        AuthenticationMethod::Secret(_) => return Err(DocumentRejected::NeedsSecret.into()),
     };
     if judged.metadata.size() > MAX_KEPT {
-        return Err(DocumentRejected::TooLarge);
+        return Err(DocumentRejected::TooLarge.into());
     }
     let nobodys_token = Secret::from_random(context.entropy.bytes());
     Ok(Client {
@@ -235,12 +247,12 @@ impl Document {
 
     /// The same document is for every server, so scopes, grant types and response types that we do not know
     /// are ignored.
-    fn into_requested(self, url: &DocumentUrl) -> RequestedMetadata {
+    fn into_requested(self, url: &DocumentUrl, declared: &Catalog) -> RequestedMetadata {
         let usual = || ScopeSet::of(&[Scope::OpenId, Scope::Profile, Scope::Email, Scope::OfflineAccess]);
         let scope = self.scope.unwrap_or_default();
-        let known = scope.split(' ').filter(|name| ScopeSet::from_names([*name]).is_ok());
-        let scopes = ScopeSet::from_names(known).unwrap_or_default();
-        let scopes = ClientOrigin::Document.admitted(scopes);
+        let known = scope.split(' ').filter(|name| ScopeSet::from_names([*name], declared).is_ok());
+        let scopes = ScopeSet::from_names(known, declared).unwrap_or_default();
+        let scopes = ClientOrigin::Document.admitted(&scopes);
         let scopes = if scopes.is_empty() { usual() } else { scopes };
         let with_a_page = [GrantType::AuthorizationCode, GrantType::RefreshToken].map(GrantType::name);
         let with_a_page = |names: Vec<String>| {
@@ -250,7 +262,7 @@ impl Document {
         RequestedMetadata {
             client_name: Some(self.client_name.unwrap_or_else(|| host_of(url.as_str()).to_owned())),
             redirect_uris: self.redirect_uris,
-            scopes: Some(scopes.iter().map(|scope| scope.name().to_owned()).collect()),
+            scopes: Some(scopes.names().map(ToOwned::to_owned).collect()),
             scope: None,
             response_types: self.response_types.map(code),
             grant_types: self.grant_types.map(with_a_page),

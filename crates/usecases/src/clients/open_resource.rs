@@ -18,8 +18,8 @@ pub enum OpenResourceError {
         /// What is wrong with it.
         unfit: ResourceUnfit,
     },
-    /// The settings do not declare it.
-    #[error("the setting `resources` does not declare {0}")]
+    /// Nobody declared it.
+    #[error("{0} is not declared: `countersign resource create` does that, or the setting `resources`")]
     NotDeclared(String),
     /// There is no such client.
     #[error("client is not registered")]
@@ -48,7 +48,7 @@ pub async fn open_resources(
     id: ClientId,
     uris: &[String],
 ) -> Result<Client, OpenResourceError> {
-    judge_opened(&management.policy.resources, uris)?;
+    judge_opened(&management.resource_rules().await?, uris)?;
     change(management, id, ResourceChange::Open(uris.to_vec())).await
 }
 

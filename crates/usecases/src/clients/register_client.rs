@@ -6,6 +6,8 @@ use countersign_domain::client_secrets::ClientSecrets;
 use countersign_domain::id::ClientId;
 use countersign_domain::redirect_uri::RedirectUriRejected;
 use countersign_domain::registration::{self, JudgedMetadata, RegistrationRejected, RequestedMetadata};
+use countersign_domain::resource::{Catalog, OpenTo, Resource};
+use countersign_domain::scope::{ScopeName, ScopeSet};
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_ports::{EntropyExt, JwsRejected, Registered, StoreError};
 
@@ -42,27 +44,41 @@ pub async fn register_client(
     requested: RequestedMetadata,
     origin: ClientOrigin,
 ) -> Result<RegisteredClient, RegisterClientError> {
-    register(management, requested, origin, Vec::new()).await
+    let is_open = |resource: &Resource, _: &ScopeName| {
+        origin == ClientOrigin::Operator || resource.open_to == OpenTo::Everyone
+    };
+    let declared = declared_to(management, &requested, is_open).await?;
+    register(management, requested, origin, &declared, Vec::new()).await
 }
 
 /// Registers a client from the command line, with resources that the operator opens to it. The caller has
-/// checked them ([`judge_opened`](crate::clients::open_resource::judge_opened)).
+/// checked them ([`judge_opened`](crate::clients::open_resource::judge_opened)). By giving a client a scope, the
+/// operator opens its resource to it too.
 pub async fn register_with_resources(
     management: Management<'_>,
     requested: RequestedMetadata,
     resources: Vec<String>,
 ) -> Result<RegisteredClient, RegisterClientError> {
-    register(management, requested, ClientOrigin::Operator, resources).await
+    let declared = declared_to(management, &requested, |_, _| true).await?;
+    register(management, requested, ClientOrigin::Operator, &declared, resources).await
 }
 
 async fn register(
     management: Management<'_>,
     requested: RequestedMetadata,
     origin: ClientOrigin,
-    resources: Vec<String>,
+    declared: &Catalog,
+    mut resources: Vec<String>,
 ) -> Result<RegisteredClient, RegisterClientError> {
     let now = management.clock.now();
-    let judged = judge(management, requested, origin)?;
+    let judged = judge(management, requested, origin, declared)?;
+    if origin == ClientOrigin::Operator {
+        for uri in owners(declared, &judged.metadata.scopes) {
+            if !resources.contains(&uri) {
+                resources.push(uri);
+            }
+        }
+    }
     let (authentication, secret) = match judged.method {
         AuthenticationMethod::None => (ClientAuthentication::Public, None),
         AuthenticationMethod::PrivateKeyJwt => (ClientAuthentication::Keys, None),
@@ -93,14 +109,37 @@ async fn register(
     }
 }
 
+/// The scopes of resources that a client can register, if it registers any.
+pub(crate) async fn declared_to(
+    management: Management<'_>,
+    requested: &RequestedMetadata,
+    may_have: impl Fn(&Resource, &ScopeName) -> bool,
+) -> Result<Catalog, StoreError> {
+    if requested.names_own_scopes() {
+        Ok(management.resources.catalog().await?.only(may_have))
+    } else {
+        Ok(Catalog::NONE)
+    }
+}
+
+/// The resources of these scopes.
+pub(crate) fn owners(declared: &Catalog, scope: &ScopeSet) -> Vec<String> {
+    let owners = scope.own().iter().filter_map(|name| declared.owner(name.as_str()));
+    let mut uris: Vec<String> = owners.map(|owner| owner.uri.clone()).collect();
+    uris.sort();
+    uris.dedup();
+    uris
+}
+
 /// Judges metadata. No address of the client may be one of ours, and the keys that it authenticates with must
 /// be usable.
 pub(crate) fn judge(
     management: Management<'_>,
     requested: RequestedMetadata,
     origin: ClientOrigin,
+    declared: &Catalog,
 ) -> Result<JudgedMetadata, RegistrationRejected> {
-    let judged = registration::judge(requested, origin)?;
+    let judged = registration::judge(requested, origin, declared)?;
     let own_origin = management.policy.own_origin();
     if let Some(position) =
         judged.metadata.redirect_uris.iter().position(|uri| own_origin.forbids(uri.as_str()))

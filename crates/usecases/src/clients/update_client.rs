@@ -5,13 +5,15 @@ use countersign_domain::client::{
 };
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::registration::{RegistrationRejected, RequestedMetadata};
+use countersign_domain::resource::{OpenTo, Resource};
+use countersign_domain::scope::ScopeName;
 use countersign_domain::secret::Secret;
 use countersign_ports::StoreError;
 use time::OffsetDateTime;
 
 use crate::Context;
 use crate::clients::open_configuration::open_configuration;
-use crate::clients::register_client::judge;
+use crate::clients::register_client::{declared_to, judge};
 
 /// Why the configuration stays as it is.
 #[derive(Debug, thiserror::Error)]
@@ -47,7 +49,14 @@ pub async fn update_client(
     if secret.is_some_and(|secret| !is_own(context.clock.now(), &client, secret)) {
         return Err(UpdateClientError::OtherSecret);
     }
-    let judged = judge(context.management(), requested, client.origin)?;
+    // What the operator gave to a client of the operator's, the client may keep. More it cannot take: with
+    // client_credentials nobody would sign for it.
+    let is_operators = client.origin == ClientOrigin::Operator;
+    let may_have = |resource: &Resource, name: &ScopeName| {
+        client.metadata.scopes.has_own(name) || (!is_operators && resource.open_to == OpenTo::Everyone)
+    };
+    let declared = declared_to(context.management(), &requested, may_have).await?;
+    let judged = judge(context.management(), requested, client.origin, &declared)?;
     if client.origin == ClientOrigin::Operator
         && let Some(field) = beyond_the_operator(&client.metadata, &judged.metadata)
     {

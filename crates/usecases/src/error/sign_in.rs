@@ -16,6 +16,7 @@ use crate::sign_in::describe_sign_in::DescribeSignInError;
 use crate::sign_in::push_authorization::PushAuthorizationError;
 use crate::sign_in::sign_out::SignOutError;
 use crate::steps::recognize_account::RecognizeError;
+use crate::steps::token_access::nothing_is_left;
 
 impl Refuse for BeginAuthorizationError {
     fn refusal(&self) -> OAuthError {
@@ -66,6 +67,7 @@ impl Refuse for ContinueSessionError {
     fn refusal(&self) -> OAuthError {
         match self {
             Self::Email(error) => error.refusal(),
+            Self::ScopesWithheld => nothing_is_left(),
             Self::SessionEnded | Self::ConsentMissing => {
                 OAuthError::new(Code::AccessDenied, "this request needs a signature")
             }
@@ -92,6 +94,7 @@ impl Refuse for CompleteLoginError {
                 OAuthError::because(Code::AccessDenied, Reason::Challenge)
             }
             Self::Signature(_) => OAuthError::because(Code::AccessDenied, Reason::Signature),
+            Self::ScopesWithheld => nothing_is_left(),
             Self::NotAdmitted(not_admitted) => not_admitted.refusal(),
             Self::Verifier(_) => unavailable(),
             Self::Store(error) => error.refusal(),

@@ -179,10 +179,6 @@ impl Refuse for IssueClientTokensError {
         match self {
             Self::Client(error) => error.refusal(),
             Self::GrantTypeNotAllowed => grant_type_not_allowed(),
-            Self::ScopeOfAPerson => OAuthError::new(
-                Code::InvalidScope,
-                "every scope is about a person: leave scope out for a token for the client itself",
-            ),
             Self::Resource(error) => error.clone(),
             Self::ClientGone => OAuthError::new(Code::InvalidClient, CLIENT_NOT_BELIEVED),
             Self::IdTaken => server_error(),
@@ -199,7 +195,11 @@ impl Refuse for ProgramChallengeError {
             Self::ClientUnknown => unknown_client(),
             Self::GrantTypeNotAllowed => grant_type_not_allowed(),
             Self::Account(error) => error.refusal(),
-            Self::Scope(error) | Self::Resource(error) => error.clone(),
+            Self::Resource(error) => error.clone(),
+            Self::ScopeUnfit => OAuthError::new(
+                Code::InvalidScope,
+                "the scopes are too long to stand together in a text that people sign: ask for fewer",
+            ),
             Self::ResourceUnfit => OAuthError::new(
                 Code::InvalidTarget,
                 "the resources are too long to stand together in a text that people sign",

@@ -14,6 +14,7 @@ use countersign_domain::secret::SecretHash;
 use countersign_ports::{StoreError, TakePushedRequest};
 use time::OffsetDateTime;
 
+use crate::Context;
 use crate::clients::client_document::{DocumentRejected, FindClientError, find_client};
 use crate::sign_in::continue_session::{self, ContinueSessionError};
 use crate::steps::answer;
@@ -21,7 +22,7 @@ use crate::steps::answer::{Addressee, ClientAnswer};
 use crate::steps::choose_resources::{ResourcesRejected, refuse_clients};
 use crate::steps::hints::read_hints;
 use crate::steps::login::{Browser, find_login};
-use crate::{Context, Policy};
+use crate::steps::token_access::nothing_is_left;
 
 /// Why an authorization does not begin. The variants say who is told: the person or the client.
 #[derive(Debug, thiserror::Error)]
@@ -127,6 +128,7 @@ pub async fn begin_authorization(
     match continue_session::grant(context, &pending, session).await {
         Ok(to) => Ok(Begun::Answered { to }),
         Err(ContinueSessionError::Store(error)) => Err(error.into()),
+        Err(ContinueSessionError::ScopesWithheld) => Err(refuse(context, &pending, nothing_is_left())),
         Err(ContinueSessionError::NotAdmitted(not_admitted)) => {
             tracing::info!(client.id = %client.id, why = not_admitted.why(), "not admitted");
             Err(refuse(context, &pending, not_admitted.refusal()))
@@ -165,8 +167,8 @@ pub(crate) async fn judge(
     client: &Client,
     redirect_uri: RedirectUri,
 ) -> Result<Result<Judged, OAuthError>, StoreError> {
-    let Policy { lifetimes, resources, .. } = &context.policy;
-    let rules = Rules { lifetimes, resources };
+    let resources = context.resource_rules(authorization::names_resources(parameters, client)).await?;
+    let rules = Rules { lifetimes: &context.policy.lifetimes, resources: &resources };
     let hints = read_hints(context, parameters);
     let judged = match authorization::judge(now, parameters, client, redirect_uri, hints, rules) {
         Ok(judged) => judged,

@@ -66,12 +66,11 @@ pub async fn begin_device(context: &Context, asks: DeviceAsks) -> Result<DeviceW
     if !client.may_use(GrantType::DeviceCode) {
         return Err(BeginDeviceError::GrantTypeNotAllowed);
     }
-    let scope = authorization::judge_scope(asks.scope.as_deref(), &client, true)?;
-    let resources =
-        choose_resources(context, &client, &asks.resources).await.map_err(|rejected| match rejected {
-            ResourcesRejected::Refused(error) => BeginDeviceError::Refused(error),
-            ResourcesRejected::Store(error) => error.into(),
-        })?;
+    let chosen = choose_resources(context, &client, asks.scope.as_deref(), &asks.resources).await;
+    let (scope, resources) = chosen.map_err(|rejected| match rejected {
+        ResourcesRejected::Refused(error) => BeginDeviceError::Refused(error),
+        ResourcesRejected::Store(error) => error.into(),
+    })?;
     let id = GrantId::at(now, context.entropy.bytes());
     let device_code = Secret::with_id(id.as_uuid(), context.entropy.bytes());
     let expires_at = now + device::LIFETIME;
@@ -82,7 +81,7 @@ pub async fn begin_device(context: &Context, asks: DeviceAsks) -> Result<DeviceW
             client: client.id,
             user_code_hash: user_code.hash(),
             code_hash: SecretHash::of(&device_code),
-            scope,
+            scope: scope.clone(),
             resources: resources.clone(),
             expires_at,
             denied: false,

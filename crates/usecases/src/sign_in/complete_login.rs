@@ -27,6 +27,7 @@ use crate::steps::file_email::{ConfirmationLink, file_first_email};
 use crate::steps::login::{Browser, Remembered, new_session};
 use crate::steps::name_wallet::{claimed, name_new_wallet};
 use crate::steps::new_grant::{NewGrant, Recipient, Signer, new_grant};
+use crate::steps::token_access::{nothing_is_left, share_of};
 
 /// What the page sends.
 #[derive(Clone)]
@@ -91,6 +92,9 @@ pub enum CompleteLoginError {
     /// The signature is not the wallet's, or not of this text.
     #[error("signature is not valid: {0}")]
     Signature(&'static str),
+    /// The person is in none of the groups that the scopes of a device need.
+    #[error("person lacks the groups for all scopes")]
+    ScopesWithheld,
     /// The operator does not let the wallet in.
     #[error(transparent)]
     NotAdmitted(Box<NotAdmitted>),
@@ -176,6 +180,11 @@ pub async fn complete_login(
     } else {
         (None, None)
     };
+    let Some(share) = share_of(context, &recipient.access().scope, &account).await? else {
+        let Recipient::Client(request) = recipient else { return Err(CompleteLoginError::ScopesWithheld) };
+        let to = answer::with_error(&context.policy, request, &nothing_is_left());
+        return Ok(SignedIn { to, family, remembered: None, link: None });
+    };
     let signed = SignedText { text: proof.text, signature: proof.signature };
     let signer = Signer { id, account: account.clone(), new_user, signed: Some(signed) };
     if let Some(client) = &client {
@@ -183,7 +192,7 @@ pub async fn complete_login(
     }
     let NewGrant { login, to } = new_grant(context, now, &recipient, signer, now + lifetimes.challenge);
     let opened = session.as_ref().map(|session| session.id);
-    let login = CompleteLogin { session, ..login };
+    let login = CompleteLogin { scope: share.granted, withheld: share.withheld, session, ..login };
     let user = match context.storage.complete_login(login).await? {
         LoginCompleted::CodeIssued { user } => user,
         LoginCompleted::ChallengeSpent => return Err(CompleteLoginError::ChallengeSpent),

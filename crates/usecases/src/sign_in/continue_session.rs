@@ -4,7 +4,7 @@ use countersign_domain::email::{EmailAddress, EmailRejected};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::wallet::WalletAccount;
-use countersign_ports::{ContinueSession, SessionContinued, StoreError};
+use countersign_ports::{CompleteLogin, ContinueSession, SessionContinued, StoreError};
 
 use crate::Context;
 use crate::clients::client_document::{FindClientError, find_pending, store_pending};
@@ -14,6 +14,7 @@ use crate::steps::answer::ClientAnswer;
 use crate::steps::file_email::{ConfirmationLink, file_first_email};
 use crate::steps::login::{Browser, find_login, is_recent};
 use crate::steps::new_grant::{NewGrant, Recipient, Signer, new_grant};
+use crate::steps::token_access::share_of;
 
 /// Why a signature is needed after all.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +28,9 @@ pub enum ContinueSessionError {
     /// The user never agreed to all of this at once.
     #[error("user did not agree to this client, destination, audiences and scopes")]
     ConsentMissing,
+    /// The user is in none of the groups that the scopes need.
+    #[error("user lacks the groups for all scopes")]
+    ScopesWithheld,
     /// The operator does not let the session's wallet in.
     #[error(transparent)]
     NotAdmitted(Box<NotAdmitted>),
@@ -107,8 +111,10 @@ pub(crate) async fn grant(
     };
     let asked = recipient.terms();
     let consents = context.storage.consents_at(session.user, access.client).await?;
-    let agreed = consents.into_iter().find(|consent| consent.covers(&asked, access.scope));
+    let agreed = consents.into_iter().find(|consent| consent.covers(&asked, &access.scope));
     let agreed = agreed.ok_or(ContinueSessionError::ConsentMissing)?.terms.audiences;
+    let share = share_of(context, &access.scope, &session.account).await?;
+    let share = share.ok_or(ContinueSessionError::ScopesWithheld)?;
     let id = match &recipient {
         Recipient::Client(request) => request.grant_id(pending.expires_at, session.id),
         Recipient::Device { waiting, .. } => waiting.id,
@@ -116,6 +122,7 @@ pub(crate) async fn grant(
     let account = session.account.clone();
     let signer = Signer { id, account, new_user: session.user, signed: None };
     let NewGrant { login, to } = new_grant(context, now, &recipient, signer, pending.expires_at);
+    let login = CompleteLogin { scope: share.granted, withheld: share.withheld, ..login };
     let (id_of_session, authenticated_at) = (session.id, session.authenticated_at);
     let command = ContinueSession { session: id_of_session, authenticated_at, login, agreed };
     match context.storage.continue_session(command).await? {

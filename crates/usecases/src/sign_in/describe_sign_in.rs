@@ -113,7 +113,7 @@ pub async fn describe_sign_in(
             let new = match pending.access().zip(pending.terms()) {
                 Some((access, asked)) => {
                     let consents = context.storage.consents_at(session.user, access.client).await?;
-                    what_is_new(access.scope, &asked, &consents)
+                    what_is_new(&access.scope, &asked, &consents)
                 }
                 None => None,
             };
@@ -130,7 +130,7 @@ pub async fn describe_sign_in(
 
 /// The scopes that the user has not agreed to yet, compared with the consent that lacks the fewest. `None` if
 /// they never agreed to this destination and these audiences.
-fn what_is_new(scope: ScopeSet, asked: &ConsentTerms, consents: &[Consent]) -> Option<ScopeSet> {
+fn what_is_new(scope: &ScopeSet, asked: &ConsentTerms, consents: &[Consent]) -> Option<ScopeSet> {
     let at_these_terms = consents.iter().filter(|consent| consent.terms.hold(asked));
-    at_these_terms.map(|consent| scope.without(consent.scope)).min_by_key(|new| new.iter().count())
+    at_these_terms.map(|consent| scope.without(&consent.scope)).min_by_key(ScopeSet::len)
 }

@@ -1,9 +1,11 @@
-//! Shared step: the resources that a person is asked to sign for, besides this server.
+//! Shared step: the scopes that a person is asked to sign for, and the resources besides this server.
 
+use countersign_domain::authorization::{judge_scope, names_own_scopes};
 use countersign_domain::client::Client;
 use countersign_domain::error::OAuthError;
 use countersign_domain::id::ClientId;
-use countersign_domain::resource::names_a_client;
+use countersign_domain::resource::{Naming, names_a_client};
+use countersign_domain::scope::ScopeSet;
 use countersign_ports::StoreError;
 
 use crate::Context;
@@ -19,15 +21,19 @@ pub(crate) enum ResourcesRejected {
     Store(#[from] StoreError),
 }
 
-/// Judges the resources that a client names when it asks a person to sign.
+/// Judges the scopes and resources that a device or a program names when it asks a person to sign.
 pub(crate) async fn choose_resources(
     context: &Context,
     client: &Client,
+    scope: Option<&str>,
     requested: &[String],
-) -> Result<Vec<String>, ResourcesRejected> {
-    let resources = context.policy.resources.judge(client, requested.iter().map(String::as_str))?;
+) -> Result<(ScopeSet, Vec<String>), ResourcesRejected> {
+    let rules = context.resource_rules(!requested.is_empty() || names_own_scopes(scope, client)).await?;
+    let judged = judge_scope(scope, client, true, rules.catalog())?;
+    let requested = requested.iter().map(String::as_str);
+    let (scope, resources) = rules.choose(client, &judged, Naming::of(scope), requested)?;
     refuse_clients(context, &resources).await?;
-    Ok(resources)
+    Ok((scope, resources))
 }
 
 /// Refuses a resource that is the address of a client's document. That client could take an access token for

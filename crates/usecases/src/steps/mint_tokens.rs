@@ -1,7 +1,7 @@
 //! Shared step: makes the ids, random values, hashes and signed tokens of one answer of the token endpoint.
 
 use countersign_domain::admission::{MAX_GROUPS_IN_TOKEN, size_in_token};
-use countersign_domain::audience::Audience;
+use countersign_domain::audience::TokenAccess;
 use countersign_domain::client::Client;
 use countersign_domain::grant::{Grant, Holder};
 use countersign_domain::grant_type::GrantType;
@@ -66,9 +66,8 @@ pub(crate) struct Mint<'a> {
     pub(crate) client: &'a Client,
     pub(crate) grant: &'a Grant,
     pub(crate) parent: Option<TokenId>,
-    pub(crate) scope: ScopeSet,
-    /// Where the access token is valid.
-    pub(crate) audience: Audience,
+    /// Where the access token is valid, and what it allows there.
+    pub(crate) access: TokenAccess,
     /// Goes into the ID token, except at a refresh (OpenID Connect Core section 12.2).
     pub(crate) nonce: Option<&'a str>,
     /// The key that the access token is bound to, and a public client's refresh token too.
@@ -82,11 +81,11 @@ pub(crate) async fn mint_tokens(
     now: OffsetDateTime,
     mint: Mint<'_>,
 ) -> Result<Minted, MintError> {
-    let Mint { client, grant, parent, scope, audience, nonce, key } = mint;
+    let Mint { client, grant, parent, access: TokenAccess { audience, scope }, nonce, key } = mint;
     // A row from elsewhere may say that a client registered what it cannot have.
-    let scope = client.origin.admitted(scope);
+    let scope = client.origin.admitted(&scope);
     let groups = match grant.holder.user() {
-        Some(user) => told_groups(context, client, user, scope).await?,
+        Some(user) => told_groups(context, client, user, &scope).await?,
         None => None,
     };
     let lifetimes = &context.policy.lifetimes;
@@ -99,7 +98,7 @@ pub(crate) async fn mint_tokens(
         subject: grant.subject(),
         client: client.wire_id(),
         key,
-        scope,
+        scope: scope.clone(),
         groups,
         authenticated_at: grant.authenticated_at,
         issued_at: now,
@@ -120,7 +119,7 @@ pub(crate) async fn mint_tokens(
         id,
         grant: grant.id,
         parent,
-        scope,
+        scope: scope.clone(),
         issued_at: now,
         access_hash: SecretHash::of(&access_token),
         access_expires_at,
@@ -131,7 +130,7 @@ pub(crate) async fn mint_tokens(
     };
     let id_token = match &grant.holder {
         Holder::Person { user, account } if scope.contains(Scope::OpenId) => {
-            let told = Told { client, grant, user: *user, account, scope, groups, nonce };
+            let told = Told { client, grant, user: *user, account, scope: &scope, groups, nonce };
             Some(id_token(context, now, told, &access_token).await?)
         }
         Holder::Person { .. } | Holder::Client => None,
@@ -147,7 +146,7 @@ struct Told<'a> {
     grant: &'a Grant,
     user: UserId,
     account: &'a WalletAccount,
-    scope: ScopeSet,
+    scope: &'a ScopeSet,
     groups: Option<Vec<GroupName>>,
     nonce: Option<&'a str>,
 }
@@ -157,7 +156,7 @@ async fn told_groups(
     context: &Context,
     client: &Client,
     user: UserId,
-    scope: ScopeSet,
+    scope: &ScopeSet,
 ) -> Result<Option<Vec<GroupName>>, MintError> {
     let are_told = scope.contains(Scope::Groups);
     let groups = groups_of_admitted(context, client, user, are_told).await?;

@@ -10,7 +10,7 @@ use countersign_domain::particulars::Particulars;
 use countersign_domain::pending::{AccessRequest, ClientRequest, WaitingDevice};
 use countersign_domain::pkce::CodeChallenge;
 use countersign_domain::redirect_uri::RedirectUri;
-use countersign_domain::scope::Scope;
+use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{CompleteLogin, EntropyExt};
@@ -108,7 +108,8 @@ pub(crate) fn new_grant(
         account,
         new_user,
         redirect_uri: Some(code.redirect_uri),
-        scope: access.scope,
+        scope: access.scope.clone(),
+        withheld: ScopeSet::EMPTY,
         terms: recipient.terms(),
         nonce: code.nonce,
         code_challenge: code.challenge,

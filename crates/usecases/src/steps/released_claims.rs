@@ -16,7 +16,7 @@ pub(crate) async fn released_claims(
     context: &Context,
     user: UserId,
     account: &WalletAccount,
-    scope: ScopeSet,
+    scope: &ScopeSet,
     groups: Option<Vec<GroupName>>,
 ) -> Result<UserInfo, StoreError> {
     let wallets = if scope.contains(Scope::Wallets) {
@@ -42,7 +42,7 @@ pub(crate) async fn released_groups(
     context: &Context,
     client: ClientId,
     user: UserId,
-    scope: ScopeSet,
+    scope: &ScopeSet,
 ) -> Result<Option<Vec<GroupName>>, StoreError> {
     if !scope.contains(Scope::Groups) {
         return Ok(None);

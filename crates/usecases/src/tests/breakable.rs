@@ -19,6 +19,7 @@ use countersign_domain::id::{ClientId, GrantId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pushed_request::PushedRequest;
 use countersign_domain::refresh::RefreshSnapshot;
+use countersign_domain::resource::Resource;
 use countersign_domain::secret::SecretHash;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
@@ -26,15 +27,16 @@ use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
     AccessEnded, Account, AccountStore, AddSigningKey, BeginDevice, BlockPut, BlockStore, Blocked,
     BlockedWallet, ChangeAccess, ChangeMember, ChangeResources, ClientStore, Clock, CompleteLogin,
-    ConfirmEmail, ContinueSession, CountedGroup, CreateGroup, DeleteAccount, DenyDevice, DeviceBegun,
-    DeviceDenied, DocumentsForgotten, EmailPut, EndAccess, ForgetDocuments, ForgetUnused, GroupCreated,
-    GroupMember, GroupStore, IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet,
-    LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet, OpenSession, PeopleFilter,
-    PeopleStore, Person, PersonListed, PurgeExpired, Purged, PutBlock, PutEmail, RedeemCode, Redeemed,
-    RegisterClient, Registered, ReplayStore, RequestStore, RetitleGroup, RevokeConsent, RevokeGrant,
-    RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse, SessionClient,
-    SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest,
-    TokenStore, TokensIssued, UnlinkWallet, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
+    ConfirmEmail, ContinueSession, CountedGroup, CreateGroup, CreateResource, DeleteAccount, DeleteResource,
+    DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailPut, EndAccess, FindUses,
+    ForgetDocuments, ForgetUnused, GroupCreated, GroupMember, GroupStore, IssueTokens, KeyAdded, KeyStore,
+    KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet,
+    OpenSession, PeopleFilter, PeopleStore, Person, PersonListed, PurgeExpired, Purged, PutBlock, PutEmail,
+    RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, ResourceCreated,
+    ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup, RevokeConsent, RevokeGrant, RevokeToken,
+    Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse, SessionClient, SessionContinued,
+    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore,
+    TokensIssued, UnlinkWallet, UpdateResource, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
 };
 use time::OffsetDateTime;
 
@@ -100,12 +102,12 @@ impl Breakable {
 }
 
 macro_rules! breakable {
-    ($port:ident { $($name:ident($($argument:ident: $type:ty),+) -> $answer:ty;)* }) => {
+    ($port:ident { $($name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)* }) => {
         #[async_trait]
         impl $port for Breakable {
-            $(async fn $name(&self, $($argument: $type),+) -> Result<$answer, StoreError> {
+            $(async fn $name(&self, $($argument: $type),*) -> Result<$answer, StoreError> {
                 self.call(stringify!($name)).await?;
-                self.inner.$name($($argument),+).await
+                self.inner.$name($($argument),*).await
             })*
         }
     };
@@ -122,6 +124,13 @@ breakable!(ClientStore {
     delete_client(id: ClientId) -> bool;
     find_client(id: ClientId) -> Option<Client>;
     list_clients(after: Option<ClientId>, limit: u32) -> Vec<Client>;
+});
+breakable!(ResourceStore {
+    create_resource(command: CreateResource) -> ResourceCreated;
+    update_resource(command: UpdateResource) -> ResourceUpdated;
+    delete_resource(command: DeleteResource) -> bool;
+    list_resources() -> Vec<Resource>;
+    find_uses(question: FindUses) -> ResourceUses;
 });
 breakable!(LoginStore { complete_login(command: CompleteLogin) -> LoginCompleted; });
 breakable!(WalletStore {

@@ -7,6 +7,7 @@ mod exchanging;
 mod groups;
 mod knowing_tokens;
 mod openid;
+mod own_scopes;
 pub(super) mod programs;
 mod refreshing;
 mod revoking;

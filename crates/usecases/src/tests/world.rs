@@ -34,6 +34,7 @@ use crate::clients::open_resource::open_resources;
 use crate::clients::register_client::register_client;
 use crate::context::blocks::Blocks;
 use crate::context::clients::Clients;
+use crate::context::resources::Resources;
 use crate::sign_in::begin_authorization::{Begun, begin_authorization};
 use crate::sign_in::complete_login::{
     CompleteLoginError, LoginWishes, SignedChallenge, SignedIn, complete_login,
@@ -132,6 +133,7 @@ impl World {
         let outside = Arc::new(FakeFetcher::default());
         let context = Context {
             storage: Arc::<dyn Storage>::clone(&storage),
+            resources: Resources::new(Arc::<dyn Storage>::clone(&storage), Arc::<ManualClock>::clone(&clock)),
             clients: Clients::new(Arc::<dyn Storage>::clone(&storage), Arc::<ManualClock>::clone(&clock)),
             blocks: Blocks::new(Arc::<dyn Storage>::clone(&storage), Arc::<ManualClock>::clone(&clock)),
             access: Arc::default(),

@@ -1,6 +1,5 @@
 //! A client redeems a code: one guarded write marks it as used and stores the tokens.
 
-use countersign_domain::audience::Audience;
 use countersign_domain::client::Client;
 use countersign_domain::client_auth::ClientCredentials;
 use countersign_domain::code::{CodeRejected, PresentedCode};
@@ -15,6 +14,7 @@ use time::OffsetDateTime;
 use crate::clients::authenticate_client::authenticate_client;
 use crate::steps::mint_tokens::{Mint, mint_tokens};
 use crate::steps::prove_key::prove_key_of_tokens;
+use crate::steps::token_access::{AccessRejected, access_of_grant};
 use crate::{AuthenticateClientError, Context, MintError, ProveKeyError, TokenAnswer};
 
 /// What the client sends.
@@ -64,6 +64,15 @@ pub enum ExchangeCodeError {
     /// Storage failed. The code is still valid unless the tokens were stored.
     #[error("code could not be redeemed")]
     Store(#[from] StoreError),
+}
+
+impl From<AccessRejected> for ExchangeCodeError {
+    fn from(rejected: AccessRejected) -> Self {
+        match rejected {
+            AccessRejected::Refused(error) => Self::Resource(error),
+            AccessRejected::Store(error) => Self::Store(error),
+        }
+    }
 }
 
 /// Redeems a code. A refusal uses nothing up, with two exceptions: a code that is presented a second time
@@ -160,13 +169,11 @@ async fn redeem(
     grant: &Grant,
     wishes: Wishes,
 ) -> Result<Result<TokenAnswer, CodeRejected>, ExchangeCodeError> {
-    let rules = &context.policy.resources;
-    let audience = Audience::of_grant(rules, client, grant, grant.scope, &wishes.resources)
-        .map_err(ExchangeCodeError::Resource)?;
+    let access = access_of_grant(context, client, grant, &grant.scope, &wishes.resources).await?;
     let bound = grant.particulars.key;
     let key = prove_key_of_tokens(context, now, client, wishes.proof.as_deref(), bound).await?;
     let nonce = grant.nonce.as_deref();
-    let mint = Mint { client, grant, parent: None, scope: grant.scope, audience, nonce, key };
+    let mint = Mint { client, grant, parent: None, access, nonce, key };
     let minted = match mint_tokens(context, now, mint).await {
         Ok(minted) => minted,
         Err(MintError::NotAdmitted) => return Ok(Err(CodeRejected::NotAdmitted)),

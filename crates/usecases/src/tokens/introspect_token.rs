@@ -76,9 +76,9 @@ pub async fn introspect_token(
     if !found.access_hash.admits(token) || !found.is_live(now) || !is_theirs {
         return Ok(None);
     }
-    let groups = groups_of(context, found.client, &found.holder, found.scope).await?;
+    let groups = groups_of(context, found.client, &found.holder, &found.scope).await?;
     Ok(Some(TokenFacts {
-        scope: found.scope,
+        scope: found.scope.clone(),
         groups,
         client: read.client,
         subject: found.holder.subject(found.client),
@@ -117,9 +117,9 @@ async fn refresh_facts(
     if !is_good {
         return Ok(None);
     }
-    let groups = groups_of(context, client.id, &found.grant.holder, found.grant.scope).await?;
+    let groups = groups_of(context, client.id, &found.grant.holder, &found.grant.scope).await?;
     Ok(Some(TokenFacts {
-        scope: found.grant.scope,
+        scope: found.grant.scope.clone(),
         groups,
         client: client.wire_id(),
         subject: found.grant.subject(),
@@ -136,7 +136,7 @@ async fn groups_of(
     context: &Context,
     client: ClientId,
     holder: &Holder,
-    scope: ScopeSet,
+    scope: &ScopeSet,
 ) -> Result<Option<Vec<GroupName>>, StoreError> {
     match holder {
         Holder::Person { user, .. } => released_groups(context, client, *user, scope).await,

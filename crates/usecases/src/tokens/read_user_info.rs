@@ -78,9 +78,9 @@ pub async fn read_user_info(
         }
     }
     match &found.holder {
-        Holder::Person { user, account } if UserInfo::is_reached_by(found.scope) => {
-            let groups = released_groups(context, found.client, *user, found.scope).await?;
-            Ok(released_claims(context, *user, account, found.scope, groups).await?)
+        Holder::Person { user, account } if UserInfo::is_reached_by(&found.scope) => {
+            let groups = released_groups(context, found.client, *user, &found.scope).await?;
+            Ok(released_claims(context, *user, account, &found.scope, groups).await?)
         }
         Holder::Person { .. } | Holder::Client => Err(ReadUserInfoError::ScopeInsufficient),
     }

@@ -1,6 +1,5 @@
 //! A client refreshes: one guarded write replaces the newest token of the family.
 
-use countersign_domain::audience::Audience;
 use countersign_domain::client_auth::ClientCredentials;
 use countersign_domain::error::OAuthError;
 use countersign_domain::grant::RevocationReason;
@@ -15,6 +14,7 @@ use time::OffsetDateTime;
 use crate::clients::authenticate_client::authenticate_client;
 use crate::steps::mint_tokens::{Mint, mint_tokens};
 use crate::steps::prove_key::prove_key_of_tokens;
+use crate::steps::token_access::{AccessRejected, access_of_grant};
 use crate::{AuthenticateClientError, Context, MintError, ProveKeyError, TokenAnswer};
 
 /// How often a request within the grace period is judged again after a faster one with the same token.
@@ -74,6 +74,15 @@ pub enum RefreshTokensError {
     Store(#[from] StoreError),
 }
 
+impl From<AccessRejected> for RefreshTokensError {
+    fn from(rejected: AccessRejected) -> Self {
+        match rejected {
+            AccessRejected::Refused(error) => Self::Resource(error),
+            AccessRejected::Store(error) => Self::Store(error),
+        }
+    }
+}
+
 /// Rotates a refresh token. A refusal uses nothing up, with one exception: a rotated token that is presented
 /// again ends the family.
 pub async fn refresh_tokens(
@@ -91,22 +100,22 @@ pub async fn refresh_tokens(
     let id = id.ok_or_else(|| rejected(RefreshRejected::of_form(&refresh.refresh_token)))?;
     let lifetimes = &context.policy.lifetimes;
     let grace = if client.is_public() { lifetimes.public_grace } else { lifetimes.confidential_grace };
-    let scope = refresh.scope.as_deref().map(ScopeSet::parse).transpose();
-    // A scope that cannot be parsed is refused only after the token was judged, so that reuse is noticed
-    // whatever else is wrong.
-    let requested_scope = scope.as_ref().ok().copied().flatten();
     let mut proven = None;
     for _ in 0..ATTEMPTS {
         let snapshot = context.storage.find_refresh(id).await?;
         let snapshot = snapshot.ok_or_else(|| rejected(RefreshRejected::Unknown))?;
+        let asked = refresh.scope.as_deref();
+        let scope = asked.map(|text| ScopeSet::parse_within(text, &snapshot.grant.scope)).transpose();
+        // A scope that cannot be parsed is refused only after the token was judged, so that reuse is noticed
+        // whatever else is wrong.
+        let requested_scope = scope.as_ref().ok().and_then(Option::as_ref);
         let rotation = match snapshot.admit(now, &refresh.refresh_token, client.id, requested_scope, grace) {
             Ok(rotation) => rotation,
             Err(why) => return Err(rejected(refuse(context, now, snapshot.grant.id, why).await?)),
         };
-        scope.clone()?;
-        let (rules, grant) = (&context.policy.resources, &snapshot.grant);
-        let audience = Audience::of_grant(rules, &client, grant, rotation.scope, &refresh.resources)
-            .map_err(RefreshTokensError::Resource)?;
+        scope?;
+        let (grant, resources) = (&snapshot.grant, &refresh.resources);
+        let access = access_of_grant(context, &client, grant, &rotation.scope, resources).await?;
         // The proof is valid only once, but the token may be judged several times.
         let key = match proven {
             Some(key) => key,
@@ -119,8 +128,7 @@ pub async fn refresh_tokens(
             client: &client,
             grant: &snapshot.grant,
             parent: Some(snapshot.token.id),
-            scope: rotation.scope,
-            audience,
+            access,
             nonce: None,
             key,
         };

@@ -3,8 +3,7 @@
 //! Between the two calls nothing is stored, neither here nor in a cookie: the server recognizes its own text
 //! ([`ProgramText`], docs/adr/0016-headless-login.md).
 
-use countersign_domain::audience::Audience;
-use countersign_domain::authorization::judge_scope;
+use countersign_domain::audience::TokenAccess;
 use countersign_domain::challenge::{self, ChallengeText, ProgramText, Purpose, ReadText};
 use countersign_domain::client::Client;
 use countersign_domain::client_auth::ClientCredentials;
@@ -14,7 +13,7 @@ use countersign_domain::id::{ClientId, GrantId, UserId};
 use countersign_domain::id_token::SignedText;
 use countersign_domain::particulars::Particulars;
 use countersign_domain::peer_address::PeerAddress;
-use countersign_domain::scope::Scope;
+use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_domain::wallet::{AccountName, WalletAccount, WalletProof};
 use countersign_ports::{
@@ -31,6 +30,7 @@ use crate::steps::choose_resources::{ResourcesRejected, choose_resources};
 use crate::steps::mint_tokens::{Mint, mint_tokens};
 use crate::steps::prove_key::prove_key_of_tokens;
 use crate::steps::recognize_account::{RecognizeError, recognize_account};
+use crate::steps::token_access::{AccessRejected, limited, nothing_is_left, share_of};
 use crate::{AuthenticateClientError, Context, MintError, ProveKeyError, TokenAnswer};
 
 /// What a program wants a wallet to sign for.
@@ -58,12 +58,12 @@ pub enum ProgramChallengeError {
     /// It is not clear which wallet is meant.
     #[error(transparent)]
     Account(#[from] RecognizeError),
-    /// The scope is not valid, or the client did not register it.
-    #[error("scope is refused")]
-    Scope(#[source] OAuthError),
-    /// A resource is not valid.
-    #[error("resource is refused")]
+    /// A scope or a resource is not valid, or not for this client.
+    #[error("scope or resource is refused")]
     Resource(#[source] OAuthError),
+    /// The scopes do not fit into one text.
+    #[error("scopes do not fit into a text to sign")]
+    ScopeUnfit,
     /// The resources do not fit into one text.
     #[error("resources do not fit into a text to sign")]
     ResourceUnfit,
@@ -84,15 +84,18 @@ pub async fn issue_program_challenge(
         return Err(ProgramChallengeError::GrantTypeNotAllowed);
     }
     let RecognizedAccount { account, kind, chain_id } = recognize_account(&*context.wallets, asked.name)?;
-    let scope = judge_scope(asked.scope, &client, true).map_err(ProgramChallengeError::Scope)?;
-    let resources =
-        choose_resources(context, &client, asked.resources).await.map_err(|rejected| match rejected {
-            ResourcesRejected::Refused(error) => ProgramChallengeError::Resource(error),
-            ResourcesRejected::Store(error) => error.into(),
-        })?;
-    let purpose = Purpose::Program { client: client.id, scope, resources: &resources };
+    let chosen = choose_resources(context, &client, asked.scope, asked.resources).await;
+    let (scope, resources) = chosen.map_err(|rejected| match rejected {
+        ResourcesRejected::Refused(error) => ProgramChallengeError::Resource(error),
+        ResourcesRejected::Store(error) => error.into(),
+    })?;
+    let purpose = Purpose::Program { client: client.id, scope: &scope, resources: &resources };
     if !challenge::fits(&context.policy.public_url, purpose) {
-        return Err(ProgramChallengeError::ResourceUnfit);
+        return Err(if scope.own().is_empty() {
+            ProgramChallengeError::ResourceUnfit
+        } else {
+            ProgramChallengeError::ScopeUnfit
+        });
     }
     let expires_at = now + context.policy.lifetimes.challenge;
     let text = ChallengeText {
@@ -179,6 +182,15 @@ pub enum SignInProgramError {
     Store(#[from] StoreError),
 }
 
+impl From<AccessRejected> for SignInProgramError {
+    fn from(rejected: AccessRejected) -> Self {
+        match rejected {
+            AccessRejected::Refused(error) => Self::Resource(error),
+            AccessRejected::Store(error) => Self::Store(error),
+        }
+    }
+}
+
 /// Signs a wallet in for a program. The text works once; a call that fails uses nothing up.
 pub async fn sign_in_program(
     context: &Context,
@@ -211,11 +223,17 @@ pub async fn sign_in_program(
     if let Some(why) = kept_out(context, Some(&client), &account).await? {
         return Err(SignInProgramError::NotAdmitted(why));
     }
-    let audience = Audience::of_program(&policy.resources, &client, &says, &asked.resources)
+    let names_any = !asked.resources.is_empty() || !says.resources.is_empty() || !says.scope.own().is_empty();
+    let rules = context.resource_rules(names_any).await?;
+    let access = TokenAccess::of_program(&rules, &client, &says, &asked.resources)
         .map_err(SignInProgramError::Resource)?;
+    let access = limited(context, rules.catalog(), access, &account).await?;
+    let share = share_of(context, &says.scope, &account).await?;
+    let share = share.ok_or_else(|| SignInProgramError::Resource(nothing_is_left()))?;
     let key = prove_key_of_tokens(context, now, &client, asked.proof.as_deref(), None).await?;
     let (wallet, address) = (account.shortened(), asked.peer.map(tracing::field::display));
     let login = login(context, now, &says, account.clone(), proof);
+    let login = CompleteLogin { scope: share.granted, withheld: share.withheld, ..login };
     let id = login.id;
     let user = match context.storage.complete_login(login).await? {
         LoginCompleted::CodeIssued { user } => user,
@@ -226,8 +244,7 @@ pub async fn sign_in_program(
         return Err(SignInProgramError::NotAdmitted(why));
     }
     let grant = context.storage.find_grant(id).await?.ok_or(SignInProgramError::Spent)?;
-    let mint =
-        Mint { client: &client, grant: &grant, parent: None, scope: grant.scope, audience, nonce: None, key };
+    let mint = Mint { client: &client, grant: &grant, parent: None, access, nonce: None, key };
     let minted = match mint_tokens(context, now, mint).await {
         Ok(minted) => minted,
         Err(MintError::NotAdmitted) => return Err(SignInProgramError::NotAdmitted(KeptOut::ByRule)),
@@ -264,7 +281,8 @@ fn login(
         account,
         new_user: UserId::random(context.entropy.bytes()),
         redirect_uri: None,
-        scope: says.scope,
+        scope: says.scope.clone(),
+        withheld: ScopeSet::EMPTY,
         terms: says.terms(),
         nonce: None,
         code_challenge: None,

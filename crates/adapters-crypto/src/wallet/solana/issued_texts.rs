@@ -34,7 +34,7 @@ fn issued(public_url: &str) -> String {
         purpose: Purpose::SignIn {
             redirect_uri: &RedirectUri::parse("https://app.example/callback").unwrap(),
             client: ClientId::parse("0197a2b4-dd20-7a41-b6f2-90c1e3d5a784").unwrap(),
-            scope: ScopeSet::parse("profile email").unwrap(),
+            scope: &ScopeSet::from_stored("profile email").unwrap(),
             resources: &[],
         },
         key: &TextKey::new([7; 32]),

@@ -5,6 +5,7 @@ use clap::Parser;
 use countersign_conformance::fixtures;
 use countersign_domain::client::{AuthenticationMethod, ClientAuthentication, ClientOrigin};
 use countersign_domain::registration;
+use countersign_domain::resource::Catalog;
 use countersign_domain::scope::{Scope, ScopeSet};
 
 use super::*;
@@ -64,7 +65,9 @@ fn every_field_is_shown() {
 #[test]
 fn what_is_shown_can_be_registered_again() {
     for client in both() {
-        let judged = registration::judge(requested(of(&client)).unwrap(), ClientOrigin::Operator).unwrap();
+        let judged =
+            registration::judge(requested(of(&client)).unwrap(), ClientOrigin::Operator, &Catalog::NONE)
+                .unwrap();
         assert_eq!((judged.metadata, judged.method), (client.metadata, AuthenticationMethod::PrivateKeyJwt));
     }
 }
@@ -80,7 +83,9 @@ fn what_is_shown_as_json_can_be_read_from_a_file() {
         let file = file::read_fields(&path).unwrap();
         assert_eq!((file.client_id, file.resources), (Some(client.id.to_string()), client.resources.clone()));
         assert_eq!(
-            registration::judge(requested(file.fields).unwrap(), ClientOrigin::Operator).unwrap().metadata,
+            registration::judge(requested(file.fields).unwrap(), ClientOrigin::Operator, &Catalog::NONE)
+                .unwrap()
+                .metadata,
             client.metadata
         );
     }
@@ -168,7 +173,8 @@ fn either_spelling_of_scopes_replaces_both() {
         let mut fields = of(&full(true));
         fields.insert("scopes".to_owned(), json!(["openid", "email"]));
         change(&mut fields, Fields::from_iter([(name.to_owned(), value)]));
-        let judged = registration::judge(requested(fields).unwrap(), ClientOrigin::Operator).unwrap();
+        let judged =
+            registration::judge(requested(fields).unwrap(), ClientOrigin::Operator, &Catalog::NONE).unwrap();
         assert_eq!(judged.metadata.scopes.to_string(), "email");
     }
 }

@@ -160,7 +160,8 @@ impl SealedPending {
         let redirect_uri = RedirectUri::from_trusted(redirect_uri);
         let access = || {
             let client = ClientId::from_uuid(client);
-            let scope = if scope.is_empty() { ScopeSet::default() } else { ScopeSet::parse(&scope).ok()? };
+            let scope =
+                if scope.is_empty() { ScopeSet::default() } else { ScopeSet::from_stored(&scope).ok()? };
             Some(AccessRequest { client, document, scope, resources })
         };
         let requester = match device {

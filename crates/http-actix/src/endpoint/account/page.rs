@@ -5,9 +5,11 @@ use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::email::UserEmail;
 use countersign_domain::identicon::wallet_picture;
 use countersign_domain::login_session::LoginSession;
+use countersign_domain::scope::Scope;
 use countersign_domain::wallet::{AccountKind, WalletAccount};
 use countersign_ports::{LinkedWallet, WalletVerifier};
 use countersign_usecases::account::read_account::{AccountShown, ConsentShown, ConsentShownAt};
+use countersign_usecases::context::resources::ShownScope;
 use serde::Serialize;
 
 use super::trouble::Trouble;
@@ -135,10 +137,26 @@ struct AppContext {
 struct AgreementContext {
     destinations: Vec<String>,
     scopes: Vec<&'static str>,
+    /// The scopes of resources, in the operator's words.
+    own_scopes: Vec<OwnScopeContext>,
     /// The audiences of its access tokens, besides this server.
     resources: Vec<String>,
     granted: Moment,
     used: Moment,
+}
+
+#[derive(Serialize)]
+struct OwnScopeContext {
+    title: String,
+    /// The host of its resource; none if the scope was deleted.
+    host: Option<String>,
+}
+
+impl OwnScopeContext {
+    fn of(scope: &ShownScope, language: Language) -> Self {
+        let host = scope.declared.as_ref().map(|declared| declared.host.clone());
+        Self { title: scope.title_in(language.tag()).to_owned(), host }
+    }
 }
 
 #[derive(Serialize)]
@@ -303,7 +321,7 @@ impl AppContext {
 
 impl AgreementContext {
     fn of(state: &AppState, language: Language, shown: &ConsentShown) -> Self {
-        let ConsentShown { consent, destination, .. } = shown;
+        let ConsentShown { consent, destination, own_scopes, .. } = shown;
         let templates = &state.pages.templates;
         let destinations = match destination {
             ConsentShownAt::Redirect(destination) => vec![templates.destination(language, destination)],
@@ -315,7 +333,8 @@ impl AgreementContext {
         };
         Self {
             destinations,
-            scopes: consent.scope.iter().map(|scope| scope.name()).collect(),
+            scopes: consent.scope.known().map(Scope::name).collect(),
+            own_scopes: own_scopes.iter().map(|scope| OwnScopeContext::of(scope, language)).collect(),
             resources: consent.terms.audiences.resources().map(ToOwned::to_owned).collect(),
             granted: Moment::at(consent.granted_at),
             used: Moment::at(consent.last_used_at),

@@ -71,7 +71,7 @@ pub(crate) fn challenge(public_url: &PublicUrl) -> String {
     let purpose = Purpose::SignIn {
         redirect_uri: &RedirectUri::from_trusted(REDIRECT_URI.to_owned()),
         client: ClientId::parse(CLIENT_ID).unwrap_or(ClientId::from_uuid(Uuid::nil())),
-        scope: ScopeSet::of(&[Scope::Profile, Scope::Email]),
+        scope: &ScopeSet::of(&[Scope::Profile, Scope::Email]),
         resources: &[],
     };
     text(public_url, &ethereum_account(), ("Ethereum", "1"), purpose)
@@ -81,7 +81,7 @@ pub(crate) fn challenge(public_url: &PublicUrl) -> String {
 pub(crate) fn program_challenge(public_url: &PublicUrl) -> String {
     let purpose = Purpose::Program {
         client: ClientId::parse(CLIENT_ID).unwrap_or(ClientId::from_uuid(Uuid::nil())),
-        scope: ScopeSet::of(&[Scope::OpenId, Scope::Profile]),
+        scope: &ScopeSet::of(&[Scope::OpenId, Scope::Profile]),
         resources: &[],
     };
     text(public_url, &ethereum_account(), ("Ethereum", "1"), purpose)

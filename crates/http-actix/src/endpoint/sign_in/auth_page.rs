@@ -25,8 +25,8 @@ use crate::extract::query_value;
 use crate::extract::request_id::Reference;
 use crate::page::language::Language;
 use crate::page::sign_in::{
-    ClientContext, ContactContext, HintContext, NotAdmittedContext, RememberedContext, ScopeContext,
-    SignInPage,
+    ClientContext, ContactContext, HintContext, NotAdmittedContext, OwnScopeContext, RememberedContext,
+    ScopeContext, SignInPage,
 };
 use crate::page::templates::Values;
 use crate::state::AppState;
@@ -105,6 +105,7 @@ pub(crate) async fn render(
     // A person who has begun to sign, or is not let in, does not get the Continue button again.
     let another = step.another || issued.is_some() || step.notice.is_some() || step.not_admitted.is_some();
     let may_continue = matches!(sign_in.standing, Standing::MayContinue { .. });
+    let own_scopes = context.show_scopes(pending.scope()).await?;
     let mut values = Values::default();
     let (remembered, signed_in_as, new) = match sign_in.standing {
         Standing::Stranger => (None, None, None),
@@ -133,7 +134,8 @@ pub(crate) async fn render(
         is_account,
         device,
         destination: values.place(state.pages.templates.destination(language, &sign_in.destination)),
-        scopes: ScopeContext::list(pending.scope(), new),
+        scopes: ScopeContext::list(pending.scope(), new.as_ref()),
+        own_scopes: OwnScopeContext::list(&own_scopes, new.as_ref(), language, &mut values),
         resources: resources.iter().map(|uri| values.place(uri)).collect(),
         client_id: values.place(client_id),
         redirect_uri: values.place(redirect_uri),

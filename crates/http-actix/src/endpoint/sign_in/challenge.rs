@@ -9,6 +9,7 @@ use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::challenge::iso8601;
+use countersign_domain::resource::with_audience;
 use countersign_domain::wallet::{AccountKind, AccountName};
 use countersign_ports::SigningHint;
 use countersign_usecases::sign_in::issue_challenge::{Challenge, issue_challenge};
@@ -48,6 +49,8 @@ pub(crate) struct ChallengeRequest {
     /// The resources that a program's access tokens are meant for: a list, or a string if there is only one.
     #[serde(default, deserialize_with = "one_or_several")]
     resource: Vec<String>,
+    /// Another word for `resource`, with one value.
+    audience: Option<String>,
 }
 
 /// Reads a string or a list of strings.
@@ -177,8 +180,9 @@ async fn issue_to_program(state: &AppState, asked: ChallengeRequest) -> Result<H
     let client_id = required(asked.client_id, "client_id")?;
     let wallet_address = required(asked.wallet_address, "wallet_address")?;
     let name = AccountName::read(&wallet_address, asked.chain.as_deref()).map_err(RecognizeError::from)?;
-    let (scope, resources) = (asked.scope.as_deref(), asked.resource.as_slice());
-    let asked = ProgramChallenge { client_id: &client_id, name, scope, resources };
+    let resources = with_audience(asked.resource, asked.audience.as_deref()).map_err(ApiError::from_error)?;
+    let scope = asked.scope.as_deref();
+    let asked = ProgramChallenge { client_id: &client_id, name, scope, resources: &resources };
     let challenge = issue_program_challenge(&state.context, asked).await?;
     state.metrics.challenges.count();
     Ok(HttpResponse::Ok().json(ChallengeAnswer::from(challenge)))

@@ -6,6 +6,7 @@ use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::device::{DEVICE_PAGE, INTERVAL};
 use countersign_domain::error::OAuthErrorCode;
+use countersign_domain::resource::with_audience;
 use countersign_usecases::sign_in::begin_device::{DeviceAsks, DeviceWaits, begin_device};
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,8 @@ pub(crate) struct DeviceForm {
     client_assertion: Option<String>,
     /// The scopes, separated by spaces. By default all that the client registered.
     scope: Option<String>,
+    /// Another word for `resource`, with one value.
+    audience: Option<String>,
 }
 
 /// The code that the device shows, and the code that it polls with.
@@ -71,6 +74,7 @@ pub(crate) async fn begin(
 async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<DeviceWaits, ApiError> {
     body.require_form(OAuthErrorCode::InvalidRequest)?;
     let (form, resources): (DeviceForm, _) = body.form_with_several("resource")?;
+    let resources = with_audience(resources, form.audience.as_deref()).map_err(ApiError::from_error)?;
     let credentials = client_credentials::join_counted(state, request, in_body!(form))?;
     Ok(begin_device(&state.context, DeviceAsks { credentials, scope: form.scope, resources }).await?)
 }

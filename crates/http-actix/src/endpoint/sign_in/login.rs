@@ -176,7 +176,9 @@ fn count(state: &AppState, wallet_address: &str, done: &Result<SignedIn, Complet
         CompleteLoginError::Signature(_) => LoginResult::BadSignature,
         CompleteLoginError::Challenge(_) | CompleteLoginError::ChallengeSpent => LoginResult::BadChallenge,
         CompleteLoginError::NotAdmitted(_) => LoginResult::NotAdmitted,
-        CompleteLoginError::Email(_) | CompleteLoginError::Client(_) => LoginResult::Refused,
+        CompleteLoginError::Email(_) | CompleteLoginError::Client(_) | CompleteLoginError::ScopesWithheld => {
+            LoginResult::Refused
+        }
         CompleteLoginError::Verifier(_) | CompleteLoginError::Store(_) => LoginResult::Unavailable,
     };
     let wallets = &state.context.wallets;

@@ -11,7 +11,7 @@ use countersign_domain::grant_type::{GrantType, RESPONSE_TYPE_CODE};
 use countersign_domain::id_token::ACR;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::response_mode::ResponseMode;
-use countersign_domain::scope::Scope;
+use countersign_domain::scope::{Scope, ScopeName};
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_ports::READ_ALGORITHMS;
 use paperclip::actix::Apiv2Schema;
@@ -78,7 +78,7 @@ pub(crate) struct Metadata<'a> {
     /// Where the public keys are.
     jwks_uri: String,
     /// The scopes that a client can request.
-    scopes_supported: [&'static str; Scope::ALL.len()],
+    scopes_supported: Vec<&'a str>,
     /// Always `code`.
     response_types_supported: [&'static str; 1],
     /// How authorization responses reach the client: in the query of a redirect, or in a form that the
@@ -139,8 +139,13 @@ pub(crate) struct Offers {
     pub(crate) client_documents: bool,
 }
 
-/// Makes the metadata document. The caller keeps it.
-pub(crate) fn metadata(public_url: &PublicUrl, offers: Offers) -> String {
+/// Makes the metadata document. `own` are the scopes of resources that every client can ask for; without any, the
+/// caller keeps it.
+pub(crate) fn metadata<'a>(
+    public_url: &'a PublicUrl,
+    offers: Offers,
+    own: impl IntoIterator<Item = &'a str>,
+) -> String {
     let methods: Vec<_> = AuthenticationMethod::ALL.into_iter().map(AuthenticationMethod::name).collect();
     let public = AuthenticationMethod::None.name();
     let with_credentials = methods.iter().copied().filter(|method| *method != public).collect();
@@ -157,7 +162,7 @@ pub(crate) fn metadata(public_url: &PublicUrl, offers: Offers) -> String {
         end_session_endpoint: public_url.join("/oauth/logout"),
         registration_endpoint: offers.registration.then(|| public_url.join("/oauth/clients")),
         jwks_uri: public_url.join("/oauth/jwks"),
-        scopes_supported: Scope::ALL.map(Scope::name),
+        scopes_supported: Scope::ALL.into_iter().map(|scope| -> &str { scope.name() }).chain(own).collect(),
         response_types_supported: [RESPONSE_TYPE_CODE],
         response_modes_supported: ResponseMode::ALL.map(ResponseMode::name),
         grant_types_supported: GrantType::ALL.into_iter().map(GrantType::name).collect(),
@@ -192,10 +197,17 @@ pub(crate) async fn metadata_document(state: Data<AppState>) -> Result<HttpRespo
         registration: !matches!(state.registration, Registration::Closed),
         client_documents: policy.client_documents,
     };
+    let catalog = state.context.resources.catalog().await?;
+    let mut own = catalog.open_scopes().map(ScopeName::as_str).peekable();
+    let body = if own.peek().is_some() {
+        metadata(&policy.public_url, offers, own).into()
+    } else {
+        state.metadata.get_or_init(|| metadata(&policy.public_url, offers, []).into()).clone()
+    };
     Ok(HttpResponse::Ok()
         .content_type("application/json")
         .insert_header((header::CACHE_CONTROL, CACHE))
-        .body(state.metadata.get_or_init(|| metadata(&policy.public_url, offers).into()).clone()))
+        .body(body))
 }
 
 pub(crate) async fn jwks(state: Data<AppState>) -> Result<HttpResponse, ApiError> {

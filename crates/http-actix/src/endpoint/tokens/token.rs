@@ -11,6 +11,7 @@ use countersign_domain::error::OAuthErrorCode;
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::id::GrantId;
 use countersign_domain::refresh::RefreshRejected;
+use countersign_domain::resource::with_audience;
 use countersign_domain::secret::Secret;
 use countersign_usecases::TokenAnswer;
 use countersign_usecases::tokens::exchange_code::{ExchangeCode, ExchangeCodeError, exchange_code};
@@ -45,6 +46,8 @@ pub(crate) struct TokenForm {
     device_code: Option<String>,
     /// The scopes, separated by spaces, for `refresh_token`: all or some of those that were granted.
     scope: Option<String>,
+    /// Another word for `resource`, with one value.
+    audience: Option<String>,
     /// The text that the program got from `/oauth/challenge`, for the grant type of wallet signatures.
     challenge: Option<String>,
     /// The wallet's signature of that text.
@@ -105,6 +108,7 @@ pub(crate) async fn answer(
 async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<TokenAnswer, ApiError> {
     body.require_form(OAuthErrorCode::IncompleteForm)?;
     let (form, resources): (TokenForm, _) = body.form_with_several("resource")?;
+    let resources = with_audience(resources, form.audience.as_deref());
     let grant_type = required_in_form(form.grant_type.as_deref(), "grant_type")?;
     let proof = dpop::proof(request)?;
     let in_body = in_body!(form);
@@ -114,6 +118,7 @@ async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<
             "grant_type is not one that this server offers: its metadata names them in grant_types_supported";
         return Err(ApiError::new(OAuthErrorCode::UnsupportedGrantType, description));
     };
+    let resources = resources.map_err(ApiError::from_error)?;
     let answer = match grant_type {
         GrantType::AuthorizationCode => {
             let code = required_in_form(form.code.map(Secret::new), "code")?;

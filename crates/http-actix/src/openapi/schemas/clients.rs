@@ -1,7 +1,7 @@
 //! The schemas of clients, and the rules for their addresses and names.
 
 use countersign_domain::grant_type::GrantType;
-use countersign_domain::scope::Scope;
+use countersign_domain::scope::{MAX_SCOPE_NAME, Scope};
 use serde_json::{Value, json};
 
 use super::{SCOPES, answer, request};
@@ -21,7 +21,8 @@ fn readable() -> String {
 
 pub(super) fn client_request() -> Value {
     let web_address = json!({"maxLength": 2048, "pattern": format!("^{WEB_ADDRESS}$")});
-    let scope = json!({"type": "string", "enum": Scope::ALL.map(Scope::name)});
+    let examples = Scope::ALL.map(Scope::name);
+    let scope = json!({"type": "string", "maxLength": MAX_SCOPE_NAME, "examples": examples});
     let mut schema = request::<clients::ClientRequest>(
         &["client_name", "redirect_uris"],
         &[

@@ -28,6 +28,15 @@ fn everything(values: &mut Values<'static>, say: fn(&str) -> String) -> SignInPa
             ScopeContext { name: "profile", is_new: false },
             ScopeContext { name: "email", is_new: true },
         ],
+        own_scopes: vec![
+            OwnScopeContext {
+                name: value("own.name"),
+                title: value("own.title"),
+                host: Some(value("own.host")),
+                is_new: true,
+            },
+            OwnScopeContext { name: value("old.name"), title: value("old.title"), host: None, is_new: false },
+        ],
         resources: vec![value("resource")],
         client_id: value("client_id"),
         redirect_uri: value("redirect_uri"),
@@ -64,7 +73,7 @@ fn everything(values: &mut Values<'static>, say: fn(&str) -> String) -> SignInPa
     }
 }
 
-const CHANGES: [fn(&mut SignInPage); 28] = [
+const CHANGES: [fn(&mut SignInPage); 29] = [
     |_| {},
     |page| page.client.uri = None,
     |page| page.client.policy_uri = None,
@@ -75,6 +84,7 @@ const CHANGES: [fn(&mut SignInPage); 28] = [
     |page| page.is_account = true,
     |page| page.device = None,
     |page| page.scopes.clear(),
+    |page| page.own_scopes.clear(),
     |page| page.state = None,
     |page| page.remembered = None,
     |page| page.signed_in_as = None,

@@ -101,7 +101,7 @@ async fn b_061_a_new_client_and_a_new_scope_need_a_fresh_signature() {
     let mut wider = world.pending(&client, &[("scope", "profile email")]).await;
     let new = ScopeSet::of(&[Scope::Email]);
     let found = standing(&world, &wider, &browser).await;
-    assert!(matches!(found, Standing::MustSign { new: Some(only), .. } if only == new), "{found:?}");
+    assert!(matches!(found, Standing::MustSign { new: Some(ref only), .. } if *only == new), "{found:?}");
     assert!(go_on(&world, &wider, &browser).await.is_err());
     world.remember(&mut browser, &mut wider, "toy-ann").await;
     for scope in ["profile email", "profile", "email"] {

@@ -30,6 +30,7 @@ impl Notice {
             CompleteLoginError::Verifier(_) => "notice.unavailable",
             CompleteLoginError::NotAdmitted(_)
             | CompleteLoginError::Client(_)
+            | CompleteLoginError::ScopesWithheld
             | CompleteLoginError::Store(_) => "notice.refused",
         })
     }

@@ -19,7 +19,7 @@ pub(crate) fn openid_configuration(public_url: &PublicUrl) -> Operation {
 fn described(path: &'static str, names: (&'static str, &'static str), public_url: &PublicUrl) -> Operation {
     let everything = Offers { registration: true, client_documents: true };
     let metadata: Value =
-        serde_json::from_str(&metadata(public_url, everything)).unwrap_or_else(|_| json!({}));
+        serde_json::from_str(&metadata(public_url, everything, [])).unwrap_or_else(|_| json!({}));
     Operation::new(
         "GET",
         path,
