@@ -26,16 +26,19 @@ async function signIn(wallet, scope, resource, key) {
   const asked = JSON.stringify({ client_id: program.client_id, wallet_address: wallet.address, scope, resource });
   const { challenge } = await post("/oauth/challenge", asked, { "Content-Type": "application/json" });
   const form = new URLSearchParams({ grant_type: SIGNATURE, challenge, signature: await wallet.signMessage(challenge) });
-  const proof = key && { DPoP: await proofOf(key, "POST", `${issuer}/oauth/token`) };
-  return post("/oauth/token", form, { ...basic(program), ...proof });
+  if (!key) return post("/oauth/token", form, basic(program));
+  const proof = (nonce) => proofOf(key, "POST", `${issuer}/oauth/token`, { nonce });
+  const first = await fetch(`${issuer}/oauth/token`, { method: "POST", headers: { ...basic(program), DPoP: await proof() }, body: form });
+  assert.equal((await first.json()).error, "use_dpop_nonce");
+  return post("/oauth/token", form, { ...basic(program), DPoP: await proof(first.headers.get("dpop-nonce")) });
 }
 
 /** A proof of a key (RFC 9449). */
-async function proofOf({ publicKey, privateKey }, htm, htu, token) {
+async function proofOf({ publicKey, privateKey }, htm, htu, { token, nonce } = {}) {
   const { kty, crv, x, y } = await crypto.subtle.exportKey("jwk", publicKey);
   const b64 = (value) => Buffer.from(typeof value === "string" ? value : JSON.stringify(value)).toString("base64url");
   const ath = token && Buffer.from(await crypto.subtle.digest("SHA-256", Buffer.from(token))).toString("base64url");
-  const claims = { jti: crypto.randomUUID(), htm, htu, iat: Math.floor(Date.now() / 1000), ath };
+  const claims = { jti: crypto.randomUUID(), htm, htu, iat: Math.floor(Date.now() / 1000), ath, nonce };
   const signed = `${b64({ typ: "dpop+jwt", alg: "ES256", jwk: { kty, crv, x, y } })}.${b64(claims)}`;
   const signature = await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, privateKey, Buffer.from(signed));
   return `${signed}.${Buffer.from(signature).toString("base64url")}`;
@@ -101,7 +104,7 @@ async function judge(name, file, asks) {
     for (const changed of [`${none}.${body}.`, `${head}.${body}.`, `${head}.${body}.${signature.slice(0, -8)}AAAAAAAA`, `${head}.e30.${signature}`, "x", "a.b.c"])
       await call(`changed: ${changed.slice(0, 12)}…`, "GET", { Authorization: `Bearer ${changed}` }, 401, WRONG);
     const token = of.bound.access_token;
-    const proven = async (who, method, url, whose = token) => ({ Authorization: `DPoP ${token}`, DPoP: await proofOf(who, method, url, whose) });
+    const proven = async (who, method, url, whose = token) => ({ Authorization: `DPoP ${token}`, DPoP: await proofOf(who, method, url, { token: whose }) });
     const here = `${photos}/photos`;
     await call("a bound token with its proof", "DELETE", await proven(key, "DELETE", here), 200);
     await call("a bound token as a bearer token", "GET", { Authorization: `Bearer ${token}` }, 401, WRONG);

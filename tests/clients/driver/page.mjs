@@ -35,6 +35,7 @@ function line(row, { results, refuses }) {
     row.algorithm ?? "–",
     ...STEPS.map((step) => WORDS[results[step]]),
     refusals(refuses),
+    MAPS_GROUPS.includes(title(row)) ? "[yes](access.md#roles-in-applications)" : "–",
   ];
   return `| ${cells.join(" | ")} |`;
 }
@@ -53,7 +54,9 @@ function section(row, { results }) {
   return [`### ${title(row)}`, ...notes, ...code].join("\n\n");
 }
 
-const HEAD = ["library", "version", "from", "client authentication", "PKCE", "algorithm", ...STEPS, "refuses"];
+/** The applications that `tests/clients.rs` signs people in to by their groups. */
+const MAPS_GROUPS = ["mod_auth_openidc (Apache)", "JupyterHub, GenericOAuthenticator", "Synapse (Matrix)"];
+const HEAD = ["library", "version", "from", "client authentication", "PKCE", "algorithm", ...STEPS, "refuses", "roles by groups"];
 
 /** The whole page. */
 export function page(judged) {
@@ -82,6 +85,8 @@ Whatever library you use, identify users by \`sub\`, never by the wallet's addre
 - **refuses**: what the application rejects. \`state\`: a response with another state. The rest comes from a dishonest server in between, which signs
   ID tokens with its own published keys: another \`nonce\`, \`audience\` or \`issuer\`, a past \`expiry\`, a \`signature\` by a key that was not published.
   If the same server returns correct ID tokens, each application signs the user in.
+- **roles by groups**: the application maps the claim \`groups\` to roles of its own, as [who may come in](access.md#roles-in-applications) shows. Grafana and
+  Gitea do so with replayed requests.
 
 | ${HEAD.join(" | ")} |
 |${HEAD.map(() => "---").join("|")}|

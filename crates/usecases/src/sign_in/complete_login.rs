@@ -106,7 +106,8 @@ pub enum CompleteLoginError {
     Store(#[from] StoreError),
 }
 
-/// Completes a login. Nothing is stored of somebody who is not let in, and the challenge stays valid. An invalid signature is counted in `pending`; the challenge stays valid for a few more.
+/// Completes a login. Nothing is stored of somebody who is not let in, and the challenge stays valid. An invalid
+/// signature is counted in `pending`; the challenge stays valid for a few more.
 pub async fn complete_login(
     context: &Context,
     pending: &mut PendingAuthorization,
@@ -138,7 +139,7 @@ pub async fn complete_login(
         None => None,
     };
     let refused = |account: WalletAccount, why: KeptOut| {
-        let not_admitted = NotAdmitted::of(&context.policy, pending, client.as_deref(), account, why);
+        let not_admitted = NotAdmitted::of(client.as_deref(), account, why);
         CompleteLoginError::NotAdmitted(Box::new(not_admitted))
     };
     if let Some(why) = kept_out(context, client.as_deref(), &account).await? {

@@ -96,7 +96,7 @@ pub(crate) async fn grant(
     let access = pending.access().ok_or(ContinueSessionError::ConsentMissing)?;
     let client = find_pending(context, access).await?;
     let refused = |account: WalletAccount, why: KeptOut| {
-        let not_admitted = NotAdmitted::of(&context.policy, pending, Some(&client), account, why);
+        let not_admitted = NotAdmitted::of(Some(&client), account, why);
         ContinueSessionError::NotAdmitted(Box::new(not_admitted))
     };
     if let Some(why) = kept_out(context, Some(&client), &session.account).await? {

@@ -15,13 +15,10 @@ use countersign_domain::error::{OAuthError, OAuthErrorCode};
 use countersign_domain::grant::RevocationReason;
 use countersign_domain::group::GroupName;
 use countersign_domain::id::{GrantId, UserId};
-use countersign_domain::pending::{PendingAuthorization, Requester};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{RevokeGrant, StoreError};
 use time::OffsetDateTime;
 
-use crate::sign_in::describe_sign_in::ClientShown;
-use crate::steps::answer::{self, ClientAnswer};
 use crate::{Context, Policy};
 
 /// Somebody proved a wallet and is not let in.
@@ -30,28 +27,17 @@ use crate::{Context, Policy};
 pub struct NotAdmitted {
     /// The wallet that signed, or that the browser is signed in with.
     pub account: WalletAccount,
-    /// What it was not let in to.
-    pub door: Door,
+    door: Door,
     /// Why, for the operator's log.
     #[source]
     why: KeptOut,
 }
 
 /// What somebody wanted to get in to.
-#[derive(Clone, Debug)]
-pub enum Door {
-    /// A client that waits in the browser.
-    Client {
-        /// The client.
-        client: ClientShown,
-        /// The way back: the client hears `access_denied`.
-        back: ClientAnswer,
-    },
-    /// A client on a device. No browser leads back to it.
-    Device {
-        /// The client.
-        client: ClientShown,
-    },
+#[derive(Clone, Copy, Debug)]
+enum Door {
+    /// A client, in the browser or on a device.
+    Client,
     /// The account page of this server.
     Account,
 }
@@ -68,24 +54,9 @@ pub enum KeptOut {
 }
 
 impl NotAdmitted {
-    /// What a page needs to tell the person. The client is that of the request; the account page has none.
-    pub(crate) fn of(
-        policy: &Policy,
-        pending: &PendingAuthorization,
-        client: Option<&Client>,
-        account: WalletAccount,
-        why: KeptOut,
-    ) -> Self {
-        let door = match (&pending.requester, client) {
-            (Requester::Client(request), Some(client)) => Door::Client {
-                client: client.into(),
-                back: answer::with_error(policy, request, &refused_by_client()),
-            },
-            (Requester::Device(_), Some(client)) => Door::Device { client: client.into() },
-            (Requester::AccountPage { .. }, _) | (Requester::Client(_) | Requester::Device(_), None) => {
-                Door::Account
-            }
-        };
+    /// Somebody is kept out of a client or, without one, of the account page.
+    pub(crate) const fn of(client: Option<&Client>, account: WalletAccount, why: KeptOut) -> Self {
+        let door = if client.is_some() { Door::Client } else { Door::Account };
         Self { account, door, why }
     }
 
@@ -97,7 +68,7 @@ impl NotAdmitted {
     /// What callers hear of it.
     pub(crate) fn refusal(&self) -> OAuthError {
         match self.door {
-            Door::Client { .. } | Door::Device { .. } => refused_by_client(),
+            Door::Client => refused_by_client(),
             Door::Account => refused_by_server(),
         }
     }
