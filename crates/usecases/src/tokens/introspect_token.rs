@@ -139,7 +139,7 @@ async fn groups_of(
     scope: ScopeSet,
 ) -> Result<Option<Vec<GroupName>>, StoreError> {
     match holder {
-        Holder::Person { user, .. } => released_groups(context, client, *user, scope).await,
+        Holder::Person { user, .. } => released_groups(context, client, *user, &scope).await,
         Holder::Client => Ok(None),
     }
 }
