@@ -500,8 +500,8 @@ fn grant(read: &PersonRead, consent: &Consent) -> Value {
     })
 }
 
-fn scopes(consent: &Consent) -> Vec<&'static str> {
-    consent.scope.iter().map(|scope| scope.name()).collect()
+fn scopes(consent: &Consent) -> Vec<&str> {
+    consent.scope.names().collect()
 }
 
 fn block_text(block: &Block) -> String {

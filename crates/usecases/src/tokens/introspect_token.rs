@@ -136,10 +136,10 @@ async fn groups_of(
     context: &Context,
     client: ClientId,
     holder: &Holder,
-    scope: ScopeSet,
+    scope: &ScopeSet,
 ) -> Result<Option<Vec<GroupName>>, StoreError> {
     match holder {
-        Holder::Person { user, .. } => released_groups(context, client, *user, &scope).await,
+        Holder::Person { user, .. } => released_groups(context, client, *user, scope).await,
         Holder::Client => Ok(None),
     }
 }

@@ -170,7 +170,7 @@ async fn a_118_a_stored_scope_that_a_client_cannot_have_is_never_granted() {
         .await;
     let id = ClientId::parse(&client.id).unwrap();
     let mut stored = world.context.clients.find_fresh(id).await.unwrap().unwrap();
-    stored.metadata.scopes = ScopeSet::parse("openid profile groups").unwrap();
+    stored.metadata.scopes = ScopeSet::from_stored("openid profile groups").unwrap();
     assert!(world.context.clients.update(stored.clone()).await.unwrap());
     world.decide(&client, "everyone", Release::All).await;
     let asked = request(&client, &[("scope", "openid groups")]);
