@@ -365,10 +365,11 @@ mod tests {
     }
 
     fn rule(words: &[&str]) -> Result<(NewRule, Option<Release>), String> {
-        match parsed(&[&["access", "set", "c"], words].concat())? {
-            Command::Access { command: AccessCommand::Set { rule, release, .. }, .. } => Ok((rule, release)),
-            other => panic!("{other:?}"),
-        }
+        let command = parsed(&[&["access", "set", "c"], words].concat())?;
+        let Command::Access { command: AccessCommand::Set { rule, release, .. }, .. } = command else {
+            panic!("{command:?}");
+        };
+        Ok((rule, release))
     }
 
     #[test]
@@ -432,9 +433,12 @@ mod tests {
 
     #[test]
     fn text_is_the_default_and_has_its_old_name_too() {
-        let output = |words: &[&str]| match parsed(&[&["group", "list"], words].concat()) {
-            Ok(Command::Group { command: GroupCommand::List { output }, .. }) => output.output,
-            other => panic!("{other:?}"),
+        let output = |words: &[&str]| {
+            let command = parsed(&[&["group", "list"], words].concat()).unwrap();
+            let Command::Group { command: GroupCommand::List { output }, .. } = command else {
+                panic!("{command:?}");
+            };
+            output.output
         };
         assert_eq!(output(&[]), Output::Table);
         assert_eq!(output(&["--output", "text"]), Output::Table);

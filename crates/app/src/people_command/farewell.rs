@@ -1,7 +1,8 @@
 //! Tells clients that sign-ins ended (OpenID Connect Back-Channel Logout).
 //!
 //! A command does this itself, with the server's keys: the server learns of ended sessions only when somebody
-//! presents one. A client that cannot be told is named. What ended stays ended.
+//! presents one (docs/adr/0044-a-command-tells-clients-itself.md). A client that cannot be told is named. What
+//! ended stays ended.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -15,7 +15,7 @@ use countersign_usecases::people::remove_members::{RemoveMembersError, Removed, 
 use super::who::no_user;
 use super::{note_more, who};
 use crate::change_log::{self, GroupChange, MemberChange};
-use crate::cli::{GroupCommand, Output, Paging};
+use crate::cli::{GroupCommand, KindChoice, Output, Paging};
 use crate::client_command::store;
 use crate::config::Config;
 use crate::failure::Failure;
@@ -88,7 +88,7 @@ pub(super) async fn unknown(management: Management<'_>, name: &GroupName) -> Res
 async fn several(
     management: Management<'_>,
     names: &[String],
-    kind: crate::cli::KindChoice,
+    kind: KindChoice,
 ) -> Result<Vec<Who>, Failure> {
     let mut named: Vec<Who> = Vec::with_capacity(names.len());
     for name in names {

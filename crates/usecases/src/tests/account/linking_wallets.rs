@@ -1,10 +1,15 @@
 //! One user, many wallets.
 
+use countersign_domain::admission::Release;
 use countersign_domain::challenge::ChallengeRejected;
+use countersign_domain::client::ClientOrigin;
+use countersign_domain::error::OAuthErrorCode;
+use countersign_domain::group::GroupName;
+use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::wallet_change::PendingWalletChange;
+use countersign_ports::{Blocked, Member};
 use time::Duration;
 
-use crate::Refuse;
 use crate::account::begin_wallet_change::{
     BeginWalletChangeError, WalletChangeTexts, WantedChange, admit_link, begin_wallet_change,
 };
@@ -13,7 +18,8 @@ use crate::account::change_wallets::{
 };
 use crate::steps::login::Browser;
 use crate::steps::recognize_account::RecognizeError;
-use crate::tests::world::{World, named, sign};
+use crate::tests::world::{World, named, sign, toy};
+use crate::{Refuse, TokenAnswer};
 
 fn begin(
     world: &World,
@@ -245,4 +251,49 @@ async fn b_016_the_texts_name_both_wallets_and_what_happens() {
     let (_, texts) = begin(&world, WantedChange::Unlink, "toy-ann", "toy-phone");
     assert!(texts.signer.text.contains("Take the wallet toy:1:toy-phone off my account here. "));
     assert!(texts.other.is_none());
+}
+
+#[tokio::test]
+async fn an_unlinked_wallet_takes_its_groups_along_and_the_tokens_made_next_have_none() {
+    let world = World::new();
+    let scope = "profile groups";
+    let scopes = Some(scope.split(' ').map(ToOwned::to_owned).collect());
+    let requested = RequestedMetadata { scopes, ..RequestedMetadata::default() };
+    let client = world.register_by(requested, ClientOrigin::Operator).await;
+    world.decide(&client, "everyone", Release::All).await;
+    world.join("staff", Member::Wallet(toy("toy-phone"))).await;
+    let code = world.code(&client, "toy-ann", &[("scope", scope)]).await;
+    let none = world.exchange(&client, &code).await.unwrap();
+    let groups = async |tokens: &TokenAnswer| world.user_info(tokens).await.unwrap().groups.unwrap();
+    assert_eq!(groups(&none).await, []);
+    link(&world, "toy-ann", "toy-phone").await.unwrap();
+    let of_both = world.refresh(&client, &none).await.unwrap();
+    assert_eq!(groups(&of_both).await, [GroupName::parse("staff").unwrap()]);
+    world.decide(&client, "groups:staff", Release::OfRule).await;
+    let admitted = world.refresh(&client, &of_both).await.unwrap();
+    unlink(&world, "toy-ann", "toy-phone").await.unwrap();
+    assert!(world.refresh(&client, &admitted).await.is_err(), "the rule asks for what the wallet brought");
+    world.decide(&client, "everyone", Release::All).await;
+    let left = world.refresh(&client, &admitted).await.unwrap();
+    assert_eq!(groups(&left).await, []);
+}
+
+#[tokio::test]
+async fn whoever_is_blocked_neither_links_nor_frees_a_wallet() {
+    let world = World::new();
+    let client = world.client().await;
+    let user = world.user_info(&world.tokens(&client, "toy-ann").await).await.unwrap().subject;
+    link(&world, "toy-ann", "toy-phone").await.unwrap();
+    for who in [Blocked::User(user), Blocked::Wallet(toy("toy-ann"))] {
+        world.block(who.clone()).await;
+        for refused in [
+            link(&world, "toy-ann", "toy-other").await.unwrap_err(),
+            unlink(&world, "toy-ann", "toy-phone").await.unwrap_err(),
+        ] {
+            let refusal = refused.refusal();
+            assert_eq!(refusal.code, OAuthErrorCode::NotAdmitted);
+            assert_eq!(refusal.description, "this server does not admit this wallet");
+        }
+        assert!(world.context.blocks.unblock(&who).await.unwrap());
+    }
 }

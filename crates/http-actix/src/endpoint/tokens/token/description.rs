@@ -7,7 +7,9 @@ use serde_json::json;
 use crate::endpoint::description::examples::{
     self, CLIENT_ID, CLIENT_SECRET, CODE, REDIRECT_URI, REFRESH_TOKEN, SIGNATURE,
 };
-use crate::endpoint::description::operation::{Example, FORM, NO_FORM, NOT_AUTHENTICATED, Operation};
+use crate::endpoint::description::operation::{
+    Example, FORM, NO_FORM, NOT_ADMITTED, NOT_AUTHENTICATED, Operation,
+};
 use crate::endpoint::description::scheme;
 
 pub(crate) fn answer(public_url: &PublicUrl) -> Operation {
@@ -86,6 +88,8 @@ pub(crate) fn answer(public_url: &PublicUrl) -> Operation {
         ],
     )
     .refuses_with(401, &[NOT_AUTHENTICATED], &["BasicChallenge"])
+    // A wallet that signs in without a browser.
+    .refuses(403, &[NOT_ADMITTED])
     .refuses(422, &[("invalid_request", "grant_type is missing"), NO_FORM])
     .counted()
     .stores()
