@@ -1,5 +1,6 @@
 //! `countersign resource …`: the operator declares APIs with scopes of their own.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use countersign_domain::group::GroupName;
@@ -100,7 +101,7 @@ fn apply(flags: DeclaredFlags, resource: &mut Resource) -> Result<(), Failure> {
                 let name = ScopeName::parse(name)
                     .map_err(|rejected| Failure::Usage(format!("--scope {name:?}: a name {rejected}")))?;
                 let title = title.unwrap_or_else(|| ScopeTitle::of_name(&name));
-                resource.scopes.push(ResourceScope { name, title, titles: Default::default(), needs: None });
+                resource.scopes.push(ResourceScope { name, title, titles: BTreeMap::new(), needs: None });
             }
         }
     }

@@ -76,7 +76,7 @@ pub(crate) fn resources(rows: Vec<ListedRow>) -> Result<Vec<Resource>, StoreErro
         let impossible = |column| StoreError::Corrupt { table: "resources", column, row: uri.clone() };
         resources.push(Resource {
             open_to: OpenTo::parse(&open_to).ok_or_else(|| impossible("open_to"))?,
-            created_at: created_at,
+            created_at,
             scopes: scope.into_iter().collect(),
             uri,
         });

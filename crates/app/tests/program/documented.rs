@@ -11,15 +11,12 @@ use crate::place::Place;
 
 const PROJECT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const CREATE: &str = "countersign client create ";
+const DECLARE: &str = "countersign resource create ";
 
 /// What the documentation tells the operator to declare.
 const SETTINGS: [(&str, &str); 2] = [
     ("COUNTERSIGN_PUBLIC_URL", "https://auth.example.com"),
-    (
-        "COUNTERSIGN_RESOURCES",
-        "https://mcp.example.com/mcp, https://api.example.com, https://photos.example.com/api, \
-         https://payroll.example.com/api named",
-    ),
+    ("COUNTERSIGN_RESOURCES", "https://mcp.example.com/mcp, https://api.example.com"),
 ];
 
 /// A folder with the files that the commands read.
@@ -37,12 +34,17 @@ fn place() -> Place {
 
 /// The commands that register clients in the shell blocks of a page.
 fn creating(page: &str) -> Vec<String> {
+    commands(page, CREATE)
+}
+
+/// The commands in the shell blocks of a page that begin like this.
+fn commands(page: &str, begin: &str) -> Vec<String> {
     let blocks = page.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap());
     let commands = blocks.flat_map(|block| {
         let block = block.replace("\\\n", "");
         block.lines().map(ToOwned::to_owned).collect::<Vec<_>>()
     });
-    commands.filter(|command| command.starts_with(CREATE)).collect()
+    commands.filter(|command| command.starts_with(begin)).collect()
 }
 
 /// Runs a command as a shell does, and returns the client that it registers, instead of writing it to a file.
@@ -51,7 +53,10 @@ fn run(place: &Place, command: &str) -> Value {
     let binary = Path::new(env!("CARGO_BIN_EXE_countersign"));
     let path = format!("{}:{}", binary.parent().unwrap().display(), std::env::var("PATH").unwrap());
     let mut shell = Command::new("sh");
-    shell.args(["-c", &command.replacen(CREATE, &format!("{CREATE}--output json "), 1)]);
+    let command = [CREATE, DECLARE]
+        .iter()
+        .fold(command, |command, begin| command.replacen(begin, &format!("{begin}--output json "), 1));
+    shell.args(["-c", &command]);
     shell.current_dir(place.path("")).env_clear().env("PATH", path).envs(SETTINGS);
     let output = shell.output().unwrap();
     assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
@@ -69,7 +74,8 @@ fn every_documented_command_registers_a_client() {
     let place = place();
     let mut tried = 0;
     for page in pages() {
-        for command in creating(&fs::read_to_string(page).unwrap()) {
+        let page = fs::read_to_string(page).unwrap();
+        for command in commands(&page, DECLARE).into_iter().chain(creating(&page)) {
             run(&place, &command);
             tried += 1;
         }

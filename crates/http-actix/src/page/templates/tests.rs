@@ -13,7 +13,7 @@ const MODULES: [PageModule; 2] = [
 fn page(more: &Value) -> Value {
     let mut page = json!({
         "client": {"name": "Photo Album", "self_registered": false},
-        "destination": "photos.example", "scopes": [], "host": "auth.example", "client_id": "c",
+        "destination": "photos.example", "scopes": [], "own_scopes": [], "host": "auth.example", "client_id": "c",
         "redirect_uri": "https://photos.example/cb", "chains": [], "how_to_sign": [],
         "step": "address", "request_label": "label", "remember_hours": 24, "form_deny": "secret",
     });

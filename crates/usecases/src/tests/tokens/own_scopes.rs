@@ -7,6 +7,7 @@ use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::resource::{OpenTo, Resource, ResourceScope, ScopeTitle};
 use countersign_domain::scope::ScopeName;
 use countersign_domain::secret::Secret;
+use countersign_ports::{ChangeMember, Member};
 
 use crate::clients::declare_resource::{
     DeclareResourceError, create_resource, delete_resource, list_resources, update_resource,
@@ -20,7 +21,7 @@ use crate::sign_in::describe_sign_in::{Standing, describe_sign_in};
 use crate::sign_in::issue_challenge::issue_challenge;
 use crate::steps::login::Browser;
 use crate::tests::breakable;
-use crate::tests::world::{REDIRECT_URI, TestClient, World, code_of, named, parameter, request};
+use crate::tests::world::{REDIRECT_URI, TestClient, World, code_of, named, parameter, request, toy};
 use crate::tokens::exchange_code::{ExchangeCode, exchange_code};
 use crate::tokens::introspect_token::introspect_token;
 use crate::tokens::issue_client_tokens::{IssueClientTokens, issue_client_tokens};
@@ -439,4 +440,47 @@ async fn a_client_that_was_given_a_scope_has_its_resource_until_it_is_closed() {
     close_resources(world.context.management(), id, &texts(&[PAY])).await.unwrap();
     assert_eq!(refused(&world, &ours, &[("scope", "pay.read")]).await, "invalid_scope");
     assert_eq!(refresh(&world, &ours, &tokens, None, &[]).await.unwrap_err(), "invalid_target");
+}
+
+#[tokio::test]
+async fn a_scope_that_needs_a_group_follows_the_group() {
+    let world = World::new();
+    declare(&world).await;
+    world.join("staff", Member::Wallet(toy("toy-ann"))).await;
+    let both = "photos.read photos.admin";
+    let client = registered(&world, both, ClientOrigin::SelfRegistered).await;
+    let code = world.code(&client, "toy-ann", &[("scope", both)]).await;
+    let tokens = exchange(&world, &client, &code, &[]).await.unwrap();
+    assert_eq!(says(&world, &tokens), of(PHOTOS, "photos.admin photos.read"));
+    let alone = world.code(&client, "toy-ann", &[("scope", "photos.admin")]).await;
+    let alone = exchange(&world, &client, &alone, &[]).await.unwrap();
+    let group = GroupName::parse("staff").unwrap();
+    let now = world.context.clock.now();
+    let leave = ChangeMember { group, member: Member::Wallet(toy("toy-ann")), now };
+    assert!(world.context.storage.remove_member(leave).await.unwrap());
+    let rest = refresh(&world, &client, &tokens, None, &[]).await.unwrap();
+    assert_eq!(says(&world, &rest), of(PHOTOS, "photos.read"));
+    assert_eq!(refresh(&world, &client, &alone, None, &[]).await.unwrap_err(), "access_denied");
+    world.join("staff", Member::Wallet(toy("toy-ann"))).await;
+    let again = refresh(&world, &client, &rest, None, &[]).await.unwrap();
+    assert_eq!(says(&world, &again), of(PHOTOS, "photos.admin photos.read"), "the grant has it still");
+}
+
+#[tokio::test]
+async fn who_joins_after_signing_signs_in_again_for_what_was_withheld() {
+    let world = World::new();
+    declare(&world).await;
+    let both = "photos.read photos.admin";
+    let client = registered(&world, both, ClientOrigin::SelfRegistered).await;
+    let mut browser = Browser::default();
+    let mut pending = world.pending(&client, &[("scope", both)]).await;
+    let answer = world.remember(&mut browser, &mut pending, "toy-ann").await;
+    let tokens = exchange(&world, &client, &code_of(&answer), &[]).await.unwrap();
+    world.join("staff", Member::Wallet(toy("toy-ann"))).await;
+    let refreshed = refresh(&world, &client, &tokens, None, &[]).await.unwrap();
+    assert_eq!(says(&world, &refreshed), of(PHOTOS, "photos.read"), "the grant was made without it");
+    let again = world.pending(&client, &[("scope", both), ("state", "2")]).await;
+    let done = continue_session(&world.context, &again, &browser, ContinueWishes::default()).await.unwrap();
+    let tokens = exchange(&world, &client, &code_of(&done.to.address()), &[]).await.unwrap();
+    assert_eq!(says(&world, &tokens), of(PHOTOS, "photos.admin photos.read"), "it was signed for");
 }
