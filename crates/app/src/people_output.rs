@@ -10,6 +10,7 @@ use countersign_domain::consent::Consent;
 use countersign_domain::group::{Group, GroupName, GroupTitle, Membership, Through};
 use countersign_domain::id::{ClientId, UserId};
 use countersign_domain::login_session::LoginSession;
+use countersign_domain::scope::ScopeName;
 use countersign_domain::wallet::{AccountKind, WalletAccount};
 use countersign_ports::{BlockedWallet, CountedGroup, LinkedWallet, Member, PersonListed};
 use countersign_usecases::people::add_members::Added;
@@ -346,12 +347,14 @@ pub(crate) fn deleted_group(
     match output {
         Output::Json => {
             let clients: Vec<_> = found.clients.iter().map(Client::wire_id).collect();
+            let scopes: Vec<_> = found.scopes.iter().map(ScopeName::as_str).collect();
             let shown = json!({
                 "name": name.as_str(),
                 "removed": true,
                 "users": found.counted.users,
                 "wallets": found.counted.wallets,
                 "clients": clients,
+                "scopes": scopes,
             });
             write_json(&shown, out)
         }

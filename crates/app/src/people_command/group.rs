@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use countersign_domain::group::GroupName;
+use countersign_domain::scope::ScopeName;
 use countersign_usecases::Management;
 use countersign_usecases::people::Who;
 use countersign_usecases::people::add_members::{AddMembersError, add_members};
@@ -189,7 +190,7 @@ async fn delete(
         Err(DeleteGroupError::GroupUnknown) => return Err(unknown(management, name).await?),
         Err(DeleteGroupError::InUse(found)) => {
             return Err(Failure::Failed(format!(
-                "{name} is in use: {}. --force deletes it, and nobody gets in by it any more",
+                "{name} is in use: {}. --force deletes it, and nobody gets anything by it any more",
                 uses(&found).join("; ")
             )));
         }
@@ -197,8 +198,9 @@ async fn delete(
     };
     change_log::group(name, GroupChange::Deleted);
     people_output::deleted_group(name, &found, output, out)?;
-    if !found.clients.is_empty() || found.is_default {
-        note(&format!("nobody gets in by {name} any more: {}", rules(&found).join("; ")))?;
+    let rules = rules(&found);
+    if !rules.is_empty() {
+        note(&format!("nobody gets anything by {name} any more: {}", rules.join("; ")))?;
     }
     Ok(())
 }
@@ -222,6 +224,10 @@ fn rules(found: &GroupUse) -> Vec<String> {
     }
     if found.is_default {
         rules.push("the setting default_access names it".to_owned());
+    }
+    if !found.scopes.is_empty() {
+        let names: Vec<_> = found.scopes.iter().map(ScopeName::as_str).collect();
+        rules.push(format!("scopes need it ({})", names.join(", ")));
     }
     rules
 }

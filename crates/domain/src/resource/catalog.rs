@@ -160,6 +160,12 @@ impl Catalog {
         Self::new(resources)
     }
 
+    /// The scopes that need this group.
+    pub fn needing<'a>(&'a self, group: &'a GroupName) -> impl Iterator<Item = &'a ScopeName> {
+        let scopes = self.resources.iter().flat_map(|resource| &resource.scopes);
+        scopes.filter(move |scope| scope.needs.as_ref() == Some(group)).map(|scope| &scope.name)
+    }
+
     /// The groups that scopes of this set need.
     pub fn needs<'a>(&'a self, scope: &'a ScopeSet) -> impl Iterator<Item = &'a GroupName> {
         scope.own().iter().filter_map(|name| self.scope(name.as_str())?.needs.as_ref())

@@ -61,6 +61,12 @@ impl Resources {
         Ok(catalog)
     }
 
+    /// All resources as they were when they were last read here, however long ago; none if they never were.
+    pub fn last_known(&self) -> Arc<Catalog> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.as_ref().map(|known| Arc::clone(&known.catalog)).unwrap_or_default()
+    }
+
     /// Reads all resources from storage, for callers that are about to change one.
     pub async fn read_fresh(&self) -> Result<Catalog, StoreError> {
         Ok(Catalog::new(self.storage.list_resources().await?))

@@ -2,6 +2,7 @@
 
 use countersign_domain::client::Client;
 use countersign_domain::group::GroupName;
+use countersign_domain::scope::ScopeName;
 use countersign_ports::{CountedGroup, StoreError};
 
 use super::clients_for;
@@ -16,12 +17,15 @@ pub struct GroupUse {
     pub clients: Vec<Client>,
     /// Does the setting `default_access` name it?
     pub is_default: bool,
+    /// The scopes of resources that need it. Nobody gets them any more.
+    pub scopes: Vec<ScopeName>,
 }
 
 impl GroupUse {
     /// Would deleting the group take anything away?
     pub fn is_any(&self) -> bool {
-        self.counted.users > 0 || self.counted.wallets > 0 || !self.clients.is_empty() || self.is_default
+        let has_members = self.counted.users > 0 || self.counted.wallets > 0;
+        has_members || !self.clients.is_empty() || self.is_default || !self.scopes.is_empty()
     }
 }
 
@@ -31,7 +35,7 @@ pub enum DeleteGroupError {
     /// There is no such group.
     #[error("there is no such group")]
     GroupUnknown,
-    /// It has members, or a rule names it, and nobody said to delete it all the same.
+    /// It has members, or a rule or a scope names it, and nobody said to delete it all the same.
     #[error("group is in use")]
     InUse(Box<GroupUse>),
     /// The group could not be deleted.
@@ -49,7 +53,8 @@ pub async fn delete_group(
     let counted = management.storage.find_group(name).await?.ok_or(DeleteGroupError::GroupUnknown)?;
     let clients = clients_for(management, name).await?;
     let is_default = management.policy.default_access.groups().contains(name);
-    let found = GroupUse { counted, clients, is_default };
+    let scopes = management.resources.read_fresh().await?.needing(name).cloned().collect();
+    let found = GroupUse { counted, clients, is_default, scopes };
     if found.is_any() && !by_force {
         return Err(DeleteGroupError::InUse(Box::new(found)));
     }

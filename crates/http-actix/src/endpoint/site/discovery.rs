@@ -3,6 +3,9 @@
 
 pub(crate) mod description;
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use actix_web::HttpResponse;
 use actix_web::http::header;
 use actix_web::web::Data;
@@ -10,10 +13,12 @@ use countersign_domain::client::AuthenticationMethod;
 use countersign_domain::grant_type::{GrantType, RESPONSE_TYPE_CODE};
 use countersign_domain::id_token::ACR;
 use countersign_domain::public_url::PublicUrl;
+use countersign_domain::resource::Catalog;
 use countersign_domain::response_mode::ResponseMode;
 use countersign_domain::scope::{Scope, ScopeName};
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_ports::READ_ALGORITHMS;
+use countersign_usecases::context::resources::Resources;
 use paperclip::actix::Apiv2Schema;
 use serde::Serialize;
 
@@ -21,6 +26,9 @@ use crate::error::ApiError;
 use crate::page::language::Language;
 use crate::settings::Registration;
 use crate::state::AppState;
+
+/// How long the document waits for what the operator declared.
+const PATIENCE: Duration = Duration::from_millis(250);
 
 /// The claims that ID tokens and userinfo can contain.
 const CLAIMS: [&str; 21] = [
@@ -197,7 +205,7 @@ pub(crate) async fn metadata_document(state: Data<AppState>) -> Result<HttpRespo
         registration: !matches!(state.registration, Registration::Closed),
         client_documents: policy.client_documents,
     };
-    let catalog = state.context.resources.catalog().await?;
+    let catalog = declared(&state.context.resources).await;
     let mut own = catalog.open_scopes().map(ScopeName::as_str).peekable();
     let body = if own.peek().is_some() {
         metadata(&policy.public_url, offers, own).into()
@@ -208,6 +216,15 @@ pub(crate) async fn metadata_document(state: Data<AppState>) -> Result<HttpRespo
         .content_type("application/json")
         .insert_header((header::CACHE_CONTROL, CACHE))
         .body(body))
+}
+
+/// What the operator declared. Clients that start must get this document even if the database does not answer; then
+/// it says what was declared when that was last read.
+async fn declared(resources: &Resources) -> Arc<Catalog> {
+    match tokio::time::timeout(PATIENCE, resources.catalog()).await {
+        Ok(Ok(catalog)) => catalog,
+        Ok(Err(_)) | Err(_) => resources.last_known(),
+    }
 }
 
 pub(crate) async fn jwks(state: Data<AppState>) -> Result<HttpResponse, ApiError> {
