@@ -344,6 +344,7 @@ on_both! {
         operator.text(&[&["resource", "create", "https://wiki.example.com"], &scope[..]].concat());
         let (_, why) = operator.refused(&["group", "delete", "editors"]);
         assert!(why.starts_with("editors is in use: scopes need it (wiki.edit). --force"), "{why}");
+        assert_eq!(operator.json(&["group", "delete", "editors", "--force"])["scopes"], json!(["wiki.edit"]));
         operator.text(&["group", "create", "staff"]);
         operator.text(&["group", "add", "staff", &Wallet::fresh().address()]);
         let (code, why) = operator.refused(&["group", "delete", "staff"]);
