@@ -3,7 +3,7 @@
 //! in `tests/clients` and are installed by `make setup-clients`. They print one line for each of their
 //! checks.
 
-use countersign_tests::{Database, Judges, Server, Wallet};
+use countersign_tests::{Client, Database, Judges, Server, Wallet};
 use serde_json::{Value, json};
 
 /// Stock client libraries and whole applications log in, given only the issuer's URL: login, `id_token`,
@@ -74,14 +74,7 @@ fn in_groups(database: &Database, redirect_uri: &str, more: &[&str]) -> Value {
     database.operate(&["group", "add", "staff", &staff.address()]);
     let scopes = ["--redirect-uri", redirect_uri, "--scope", "openid profile email offline_access groups"];
     let client = database.create_client(&[&scopes, more].concat());
-    database.operate(&[
-        "access",
-        "set",
-        client["client_id"].as_str().unwrap(),
-        "everyone",
-        "--release",
-        "all",
-    ]);
+    database.operate(&["access", "set", &Client::of(&client).id, "everyone", "--release", "all"]);
     json!({ "client": client, "admin": admin.private_key(), "staff": staff.private_key() })
 }
 

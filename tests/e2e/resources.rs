@@ -65,7 +65,7 @@ on_both! {
     fn scopes_of_a_resource_go_from_the_command_line_to_the_api(database) {
         let first = database.start();
         let second = first.replica();
-        declare(&database);
+        declare(database);
         let scopes = "openid photos.read";
         let client = second.register_with(&json!({"scope": scopes}));
         let metadata = second.get("/.well-known/oauth-authorization-server").expect(200).json();
@@ -99,7 +99,7 @@ on_both! {
 
     fn nobody_gets_what_the_operator_did_not_open(database) {
         let server = database.start();
-        declare(&database);
+        declare(database);
         for scope in ["pay.read", "OpenID", "openid\u{a0}", "photos.nothing", "photos.read\u{200b}"] {
             let metadata = json!({"client_name": "A", "redirect_uris": ["https://a.example/cb"], "scopes": [scope]});
             let answer = server.send(&Request::json("/oauth/clients", &metadata));
@@ -130,7 +130,7 @@ on_both! {
     fn a_client_by_itself_has_the_scopes_that_the_operator_gave_it(database) {
         let first = database.start();
         let second = first.replica();
-        declare(&database);
+        declare(database);
         let nightly = database.create_client(&["--grant-type", "client_credentials", "--scope", "pay.read"]);
         let ask = |site: &Site, scope: &str| {
             let form = Parameters::of(&[("grant_type", "client_credentials"), ("scope", scope)]);
@@ -147,17 +147,17 @@ on_both! {
     fn after_a_deletion_no_replica_issues_a_token_for_it(database) {
         let first = database.start();
         let second = first.replica();
-        declare(&database);
+        declare(database);
         let client = first.register_with(&json!({"scope": "openid photos.read"}));
         let wallet = Wallet::fresh();
         let alone = Tokens::of(first.exchange(&client, &code_for(&first, &client, &wallet, "photos.read")));
         let both = Tokens::of(first.exchange(&client, &code_for(&first, &client, &wallet, "openid photos.read")));
         let signed = code_for(&second, &client, &wallet, "photos.read");
-        let says = refused(&resource(&database, &["delete", PHOTOS]), 1);
+        let says = refused(&resource(database, &["delete", PHOTOS]), 1);
         assert!(says.contains("--force") && says.contains("1 clients and 3 live grants"), "{says}");
-        let says = refused(&resource(&database, &["delete", "https://photo.example.com/api"]), 1);
+        let says = refused(&resource(database, &["delete", "https://photo.example.com/api"]), 1);
         assert!(says.contains(&format!("did you mean {PHOTOS}?")), "{says}");
-        done(&resource(&database, &["delete", PHOTOS, "--force"]));
+        done(&resource(database, &["delete", PHOTOS, "--force"]));
         for site in [&first, &second] {
             assert_eq!(site.exchange(&client, &signed).verdict(), "400 invalid_target");
             let refresh = &alone.refresh;
@@ -166,12 +166,12 @@ on_both! {
         let rest = Tokens::of(second.refresh(&client, &both.refresh));
         let claims = claims_of(&rest.access);
         assert_eq!((&claims["aud"], &claims["scope"]), (&json!(second.public_url.as_str()), &json!("openid")));
-        assert_eq!(done(&resource(&database, &["list"])).as_array().unwrap().len(), 1);
+        assert_eq!(done(&resource(database, &["list"])).as_array().unwrap().len(), 1);
     }
 
     fn a_remembered_sign_in_repeats_what_was_signed_and_no_more(database) {
         let server = database.start();
-        declare(&database);
+        declare(database);
         let client = server.register_with(&json!({"scope": "photos.read photos.write"}));
         let (mut browser, wallet) = (server.browser(), Wallet::fresh());
         remember(&mut browser, &asks_for(&client, "photos.read"), &wallet);
