@@ -1,9 +1,9 @@
 //! Shared step, and the only owner of the judgement: whom the operator lets in to a client, or to `/account`.
 //!
-//! Each door asks twice. [`kept_out`] comes before anything is stored, so nothing is stored of somebody who is
-//! not let in. [`kept_out_since`] comes after the commit. A block may have been stored in between, and if so
+//! Each door asks twice. `kept_out` comes before anything is stored, so nothing is stored of somebody who is
+//! not let in. `kept_out_since` comes after the commit. A block may have been stored in between, and if so
 //! either the block's second step ended what was committed, or the door sees the block and ends it itself
-//! ([`Blocks`](crate::context::blocks::Blocks)). Making tokens asks by [`groups_of_admitted`], because rules and
+//! ([`Blocks`](crate::context::blocks::Blocks)). Making tokens asks by `groups_of_admitted`, because rules and
 //! groups may have changed since the sign-in.
 //!
 //! Nobody outside hears why. The texts, the statuses and the work up to the decision are the same for a block,
