@@ -2,6 +2,7 @@
 
 pub mod blocks;
 pub mod clients;
+mod moment;
 pub mod remembered_access;
 pub mod resources;
 mod secret_uses;

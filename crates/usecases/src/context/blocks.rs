@@ -6,8 +6,7 @@
 //! under way is ended by the one or by the other: it looks for blocks after its own commit.
 
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
+use std::sync::Arc;
 
 use countersign_domain::admission::Block;
 use countersign_domain::grant::RevocationReason;
@@ -17,11 +16,7 @@ use countersign_ports::{
     AccessEnded, BlockPut, BlockStore, Blocked, BlockedWallet, Clock, EndAccess, PutBlock, StoreError,
 };
 
-/// How long it is remembered whether anything is blocked, counted from just before it was read.
-const USED_FOR: Duration = Duration::from_millis(200);
-/// How long blocking waits. It is longer, because the clocks of two machines run at slightly different
-/// speeds.
-const FORGOTTEN_AFTER: Duration = Duration::from_millis(220);
+use super::moment::{Moment, until_forgotten};
 
 /// The blocks. Nothing else in the use-cases can reach [`BlockStore`].
 ///
@@ -30,14 +25,7 @@ const FORGOTTEN_AFTER: Duration = Duration::from_millis(220);
 pub struct Blocks {
     storage: Arc<dyn BlockStore>,
     clock: Arc<dyn Clock>,
-    known: Arc<RwLock<Option<Known>>>,
-}
-
-#[derive(Clone, Copy)]
-struct Known {
-    anything: bool,
-    /// By the monotonic clock.
-    until: Duration,
+    anything: Arc<Moment<bool>>,
 }
 
 /// What blocking did.
@@ -52,20 +40,18 @@ pub struct BlockDone {
 impl Blocks {
     /// Owns the blocks of a storage. Uses the clock to wait and to forget.
     pub fn new(storage: Arc<dyn BlockStore>, clock: Arc<dyn Clock>) -> Self {
-        Self { storage, clock, known: Arc::default() }
+        Self { storage, clock, anything: Arc::default() }
     }
 
     /// Is anybody blocked, or was anybody a moment ago? If this says no, no block was answered yet.
     pub async fn are_there_any(&self) -> Result<bool, StoreError> {
         // Taken before reading, so that every block that was stored by then is in what we read.
         let asked_at = self.clock.elapsed();
-        let known = *self.known.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = known.filter(|known| asked_at < known.until) {
-            return Ok(known.anything);
+        if let Some(anything) = self.anything.get(asked_at) {
+            return Ok(anything);
         }
         let anything = self.storage.anything_blocked().await?;
-        let known = Known { anything, until: asked_at + USED_FOR };
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = Some(known);
+        self.anything.keep(anything, asked_at);
         Ok(anything)
     }
 
@@ -75,7 +61,7 @@ impl Blocks {
         let now = block.at;
         let put = self.storage.put_block(PutBlock { who: who.clone(), block }).await;
         // After an error too: the block may have been stored.
-        self.clock.wait(FORGOTTEN_AFTER).await;
+        until_forgotten(&*self.clock).await;
         let put = put?;
         let ended = match put {
             BlockPut::Stored | BlockPut::AlreadyThere => {

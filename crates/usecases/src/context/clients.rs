@@ -18,14 +18,10 @@ use countersign_ports::{
 };
 use time::OffsetDateTime;
 
+use super::moment::{until_forgotten, used_until};
 use super::secret_uses::SecretUses;
 pub use super::secret_uses::UseCounts;
 
-/// How long a client is remembered, counted from just before it was read.
-const USED_FOR: Duration = Duration::from_millis(200);
-/// How long a change waits. It is longer, because the clocks of two machines run at slightly different
-/// speeds.
-const FORGOTTEN_AFTER: Duration = Duration::from_millis(220);
 /// How many clients are remembered. Each takes about a kilobyte, or 64 KB if it registered as much as it may.
 const MOST: usize = 1_024;
 
@@ -162,7 +158,7 @@ impl Clients {
     }
 
     async fn wait_until_forgotten(&self) {
-        self.clock.wait(FORGOTTEN_AFTER).await;
+        until_forgotten(&*self.clock).await;
     }
 
     fn remembered(&self, id: ClientId, elapsed: Duration) -> Option<Arc<Client>> {
@@ -178,7 +174,7 @@ impl Clients {
         }
         // If all of them are still in use, remembering one more would cost more than it saves.
         if by_id.len() < MOST {
-            let remembered = Remembered { client: Arc::clone(client), until: read_at + USED_FOR };
+            let remembered = Remembered { client: Arc::clone(client), until: used_until(read_at) };
             by_id.insert(client.id, remembered);
         }
     }

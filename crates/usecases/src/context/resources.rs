@@ -6,8 +6,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
+use std::sync::Arc;
 
 use countersign_domain::resource::{Catalog, Resource, ResourceRules, ResourceScope};
 use countersign_domain::scope::{ScopeName, ScopeSet};
@@ -16,13 +15,8 @@ use countersign_ports::{
     ResourceUses, StoreError, UpdateResource,
 };
 
+use super::moment::{Moment, until_forgotten};
 use crate::{Context, Management};
-
-/// How long the resources are remembered, counted from just before they were read.
-const USED_FOR: Duration = Duration::from_millis(200);
-/// How long a change waits. It is longer, because the clocks of two machines run at slightly different
-/// speeds.
-const FORGOTTEN_AFTER: Duration = Duration::from_millis(220);
 
 /// The resources. Nothing else in the use-cases can reach [`ResourceStore`].
 ///
@@ -31,14 +25,7 @@ const FORGOTTEN_AFTER: Duration = Duration::from_millis(220);
 pub struct Resources {
     storage: Arc<dyn ResourceStore>,
     clock: Arc<dyn Clock>,
-    known: Arc<RwLock<Option<Known>>>,
-}
-
-#[derive(Clone)]
-struct Known {
-    catalog: Arc<Catalog>,
-    /// By the monotonic clock.
-    until: Duration,
+    known: Arc<Moment<Arc<Catalog>>>,
 }
 
 impl Resources {
@@ -51,20 +38,17 @@ impl Resources {
     pub async fn catalog(&self) -> Result<Arc<Catalog>, StoreError> {
         // Taken before reading, so that every change that was answered by then is in what we read.
         let asked_at = self.clock.elapsed();
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(known) = known.filter(|known| asked_at < known.until) {
-            return Ok(known.catalog);
+        if let Some(catalog) = self.known.get(asked_at) {
+            return Ok(catalog);
         }
         let catalog = Arc::new(self.read_fresh().await?);
-        let known = Known { catalog: Arc::clone(&catalog), until: asked_at + USED_FOR };
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = Some(known);
+        self.known.keep(Arc::clone(&catalog), asked_at);
         Ok(catalog)
     }
 
     /// All resources as they were when they were last read here, however long ago; none if they never were.
     pub fn last_known(&self) -> Arc<Catalog> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        known.as_ref().map(|known| Arc::clone(&known.catalog)).unwrap_or_default()
+        self.known.last().unwrap_or_default()
     }
 
     /// Reads all resources from storage, for callers that are about to change one.
@@ -101,7 +85,7 @@ impl Resources {
     }
 
     async fn wait_until_forgotten(&self) {
-        self.clock.wait(FORGOTTEN_AFTER).await;
+        until_forgotten(&*self.clock).await;
     }
 }
 
