@@ -30,17 +30,14 @@ use crate::wiring::Wiring;
 /// The number of clients to read at once.
 const PAGE: u32 = 500;
 
-/// Opens the database, runs the command and closes the database.
+/// Runs the command on the database of the settings.
 pub(crate) async fn client(
     command: ClientCommand,
     config: &Config,
     wiring: &Wiring,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let opened = Opened::open(config, wiring).await?;
-    let done = carry_out(command, opened.management(), out).await;
-    opened.close().await;
-    done
+    Opened::during(config, wiring, async |opened| carry_out(command, opened.management(), out).await).await
 }
 
 async fn carry_out(

@@ -26,8 +26,20 @@ pub(crate) struct Opened<'a> {
 }
 
 impl<'a> Opened<'a> {
-    /// Opens the database of the settings. Creates none.
-    pub(crate) async fn open(config: &'a Config, wiring: &'a Wiring) -> Result<Self, Failure> {
+    /// Opens the database of the settings, does the work of a command, and closes the database. Creates none.
+    pub(crate) async fn during(
+        config: &'a Config,
+        wiring: &'a Wiring,
+        work: impl AsyncFnOnce(&Self) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let opened = Self::open(config, wiring).await?;
+        let done = work(&opened).await;
+        // Finishes what is queued.
+        opened.storage.close().await;
+        done
+    }
+
+    async fn open(config: &'a Config, wiring: &'a Wiring) -> Result<Self, Failure> {
         let storage = opening::at_once(config, wiring).await?;
         let (stored, clock) = (&storage.storage, &wiring.clock);
         Ok(Self {
@@ -60,10 +72,5 @@ impl<'a> Opened<'a> {
     /// The signing keys, sealed.
     pub(crate) fn keys(&self) -> &dyn KeyStore {
         &*self.storage.storage
-    }
-
-    /// Finishes what is queued, and closes the database.
-    pub(crate) async fn close(self) {
-        self.storage.close().await;
     }
 }

@@ -7,7 +7,6 @@ use countersign_domain::group::GroupName;
 use countersign_domain::resource::{Catalog, OpenTo, Resource, ResourceScope, ScopeTitle};
 use countersign_domain::scope::ScopeName;
 use countersign_http_actix::page_languages;
-use countersign_ports::StoreError;
 use countersign_usecases::Management;
 use countersign_usecases::clients::declare_resource::{
     DeclareResourceError, create_resource, delete_resource, list_resources, update_resource,
@@ -15,23 +14,21 @@ use countersign_usecases::clients::declare_resource::{
 
 use crate::change_log::{self, ResourceChanged};
 use crate::cli::{DeclaredFlags, ResourceCommand};
+use crate::client_command::store;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::opened::Opened;
 use crate::resource_output as output;
 use crate::wiring::Wiring;
 
-/// Opens the database, runs the command and closes the database.
+/// Runs the command on the database of the settings.
 pub(crate) async fn resource(
     command: ResourceCommand,
     config: &Config,
     wiring: &Wiring,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let opened = Opened::open(config, wiring).await?;
-    let done = carry_out(command, opened.management(), out).await;
-    opened.close().await;
-    done
+    Opened::during(config, wiring, async |opened| carry_out(command, opened.management(), out).await).await
 }
 
 async fn carry_out(
@@ -187,10 +184,6 @@ fn refused(error: DeclareResourceError, catalog: &Catalog) -> Failure {
         | DeclareResourceError::InUse(_) => Failure::Failed(error.to_string()),
         DeclareResourceError::Store(error) => store(&error),
     }
-}
-
-fn store(error: &StoreError) -> Failure {
-    Failure::because("work with the database", error)
 }
 
 #[cfg(test)]

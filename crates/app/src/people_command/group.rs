@@ -25,17 +25,14 @@ use crate::people_output::{self, called};
 use crate::terminal::{count, nearest, note};
 use crate::wiring::Wiring;
 
-/// Opens the database, runs the command and closes the database.
+/// Runs the command on the database of the settings.
 pub(crate) async fn group(
     command: GroupCommand,
     config: &Config,
     wiring: &Wiring,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let opened = Opened::open(config, wiring).await?;
-    let done = carry_out(command, opened.management(), out).await;
-    opened.close().await;
-    done
+    Opened::during(config, wiring, async |opened| carry_out(command, opened.management(), out).await).await
 }
 
 async fn carry_out(

@@ -22,17 +22,14 @@ use crate::people_output;
 use crate::terminal::{count, is_confirmed, note};
 use crate::wiring::Wiring;
 
-/// Opens the database, runs the command and closes the database.
+/// Runs the command on the database of the settings.
 pub(crate) async fn user(
     command: UserCommand,
     config: &Config,
     wiring: &Wiring,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let opened = Opened::open(config, wiring).await?;
-    let done = carry_out(command, &opened, out).await;
-    opened.close().await;
-    done
+    Opened::during(config, wiring, async |opened| carry_out(command, opened, out).await).await
 }
 
 async fn carry_out(command: UserCommand, opened: &Opened<'_>, out: &mut dyn Write) -> Result<(), Failure> {

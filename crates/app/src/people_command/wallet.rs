@@ -14,17 +14,14 @@ use crate::opened::Opened;
 use crate::people_output;
 use crate::wiring::Wiring;
 
-/// Opens the database, runs the command and closes the database.
+/// Runs the command on the database of the settings.
 pub(crate) async fn wallet(
     command: WalletCommand,
     config: &Config,
     wiring: &Wiring,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let opened = Opened::open(config, wiring).await?;
-    let done = carry_out(command, &opened, out).await;
-    opened.close().await;
-    done
+    Opened::during(config, wiring, async |opened| carry_out(command, opened, out).await).await
 }
 
 async fn carry_out(command: WalletCommand, opened: &Opened<'_>, out: &mut dyn Write) -> Result<(), Failure> {
