@@ -18,6 +18,7 @@ use countersign_domain::client_secrets::ClientSecrets;
 use countersign_domain::consent::{ConsentDestination, ConsentTerms};
 use countersign_domain::device::{self, DeviceRequest};
 use countersign_domain::email::{EmailAddress, EmailConfirmation};
+use countersign_domain::event::Pseudonym;
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::group::GroupName;
 use countersign_domain::id::{ClientId, UserId};
@@ -164,7 +165,7 @@ pub fn full_display() -> DisplayMetadata {
 
 /// The command that registers a client.
 pub fn register_client() -> RegisterClient {
-    RegisterClient { client: client() }
+    RegisterClient { client: client(), event: None }
 }
 
 /// A login of a new wallet at a client that need not be registered.
@@ -191,6 +192,7 @@ pub fn complete_login_of(account: WalletAccount) -> CompleteLogin {
         code_expires_at: NOW + Duration::seconds(60),
         forget_after: NOW + Duration::minutes(5),
         session: None,
+        event: None,
     }
 }
 
@@ -286,6 +288,7 @@ pub fn open_session_of(account: WalletAccount) -> OpenSession {
         session: new_session(),
         now: NOW,
         forget_after: NOW + Duration::minutes(5),
+        event: None,
     }
 }
 
@@ -302,12 +305,12 @@ pub fn continue_session(session: &LoginSession, client: ClientId) -> ContinueSes
 
 /// The command that revokes what a user agreed to at a client.
 pub fn revoke_consent(user: UserId, client: ClientId) -> RevokeConsent {
-    RevokeConsent { user, client, now: NOW }
+    RevokeConsent { user, client, now: NOW, event: None }
 }
 
 /// The command that deletes a user's account.
 pub fn delete_account(user: UserId) -> DeleteAccount {
-    DeleteAccount { user, now: NOW }
+    DeleteAccount { user, now: NOW, pseudonym: Pseudonym::new([0; 16]), event: None }
 }
 
 /// An e-mail address.
@@ -333,7 +336,7 @@ pub fn put_email(user: UserId) -> PutEmail {
 
 /// The command that follows a confirmation link.
 pub fn confirm_email(user: UserId, link: EmailConfirmation) -> ConfirmEmail {
-    ConfirmEmail { user, hash: link.hash, shared: SharedAddress::Refused, now: NOW }
+    ConfirmEmail { user, hash: link.hash, shared: SharedAddress::Refused, now: NOW, event: None }
 }
 
 /// The command that links a wallet to the signer's user.
@@ -345,6 +348,7 @@ pub fn link_wallet(signer: &WalletAccount, wallet: &WalletAccount) -> LinkWallet
         begun_at: NOW,
         now: NOW,
         forget_after: NOW + Duration::minutes(5),
+        event: None,
     }
 }
 
@@ -362,6 +366,7 @@ pub fn unlink_wallet(signer: &WalletAccount, wallet: &WalletAccount) -> UnlinkWa
         begun_at: NOW,
         now: NOW,
         forget_after: NOW + Duration::minutes(5),
+        event: None,
     }
 }
 

@@ -1,8 +1,8 @@
 //! The whole storage port.
 
 use crate::{
-    AccountStore, BlockStore, ClientStore, GroupStore, KeyStore, LoginStore, PeopleStore, ReplayStore,
-    RequestStore, ResourceStore, SessionStore, TokenStore, Upkeep, WalletStore,
+    AccountStore, BlockStore, ClientStore, EventStore, GroupStore, KeyStore, LoginStore, PeopleStore,
+    ReplayStore, RequestStore, ResourceStore, SessionStore, TokenStore, Upkeep, WalletStore,
 };
 
 /// The whole storage port: implement its traits, and this one follows.
@@ -20,6 +20,7 @@ pub trait DirectStorage:
     + AccountStore
     + GroupStore
     + PeopleStore
+    + EventStore
     + TokenStore
     + RequestStore
     + KeyStore
@@ -35,6 +36,7 @@ impl<T> DirectStorage for T where
         + AccountStore
         + GroupStore
         + PeopleStore
+        + EventStore
         + TokenStore
         + RequestStore
         + KeyStore

@@ -12,7 +12,15 @@ pub async fn delete_account(context: &Context, browser: &Browser) -> Result<Vec<
     let session = require_recent_login(context, browser).await?;
     let now = context.clock.now();
     let told = notices(&*context.storage, session.user, None).await?;
-    context.storage.delete_account(DeleteAccount { user: session.user, now }).await?;
+    context
+        .storage
+        .delete_account(DeleteAccount {
+            user: session.user,
+            now,
+            pseudonym: Pseudonym::new([0; 16]),
+            event: None,
+        })
+        .await?;
     tracing::info!(user.id = %session.user, "account deleted");
     Ok(told)
 }

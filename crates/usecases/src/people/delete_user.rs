@@ -24,7 +24,8 @@ pub async fn delete_user(
     user: UserId,
 ) -> Result<Vec<LogoutNotice>, DeleteUserError> {
     let told = notices(management.storage, user, None).await?;
-    let command = DeleteAccount { user, now: management.clock.now() };
+    let command =
+        DeleteAccount { user, now: management.clock.now(), pseudonym: Pseudonym::new([0; 16]), event: None };
     if !management.storage.delete_account(command).await? {
         return Err(DeleteUserError::UserUnknown);
     }
