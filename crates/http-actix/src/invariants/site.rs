@@ -36,6 +36,7 @@ use countersign_ports::{Clock, RecognizedAccount, Storage, Verdict, VerifierErro
 use countersign_usecases::clients::open_resource::open_resources;
 use countersign_usecases::clients::register_client::register_client;
 use countersign_usecases::context::blocks::Blocks;
+use countersign_usecases::context::cause::EventPolicy;
 use countersign_usecases::context::clients::Clients;
 use countersign_usecases::context::resources::Resources;
 use countersign_usecases::{Context, ContextKeys, Policy};
@@ -234,6 +235,7 @@ impl Site {
             template_directory: None,
             wallet_links: Vec::new(),
             contact: None,
+            events: EventPolicy { retention: Some(time::Duration::days(90)), whole_addresses: false },
             playground: false,
             dev: false,
             metrics: Arc::new(crate::metrics("0", Box::new(Nothing))),
@@ -314,6 +316,7 @@ fn policy(issuer: &str) -> Policy {
         assertion_audience: AssertionAudience::Issuer,
         synthetic_email: false,
         playground: false,
+        event: None,
     }
 }
 
