@@ -609,7 +609,8 @@ struct Known {
     of_wallet: Vec<EventId>,
 }
 
-/// Signs in several times, and is named by an operator. Half of it is sealed, in turns with others' events.
+/// Signs in several times, and is named by an operator. The first part of it is sealed, in turns with others'
+/// events; the last is fresh.
 async fn known(store: &dyn Storage) -> Known {
     let login = steps::sign_in(store).await;
     let (mut events, mut of_wallet) = (Vec::new(), Vec::new());
@@ -639,6 +640,7 @@ async fn known(store: &dyn Storage) -> Known {
             steps::seal(store).await;
         }
     }
+    assert!(fresh(store).await.contains(events.last().unwrap()));
     Known { login, events, of_wallet }
 }
 
@@ -651,8 +653,8 @@ fn deletion(user: UserId, wallet: &WalletAccount) -> DeleteAccount {
 
 /// Fresh or sealed, all of them, and the event of the deletion itself. Nobody else's event changes.
 pub async fn the_events_of_a_deleted_account_get_its_pseudonym(store: Arc<dyn Storage>) {
-    let Known { login, events, .. } = known(&*store).await;
     let bystander = known(&*store).await;
+    let Known { login, events, .. } = known(&*store).await;
     let command = deletion(login.new_user, &login.account);
     let before = steps::events(&*store).await;
     assert_eq!(store.count_events_of(command.pseudonym).await.unwrap(), 0);
@@ -680,8 +682,8 @@ pub async fn the_events_of_a_deleted_account_get_its_pseudonym(store: Arc<dyn St
 /// The count that the deletion tells, so that nobody can hide other events behind the pseudonym. It stays when
 /// everything is sealed, until events are forgotten.
 pub async fn the_events_of_a_deleted_account_are_counted(store: Arc<dyn Storage>) {
-    let Known { login, events, .. } = known(&*store).await;
     let other = known(&*store).await;
+    let Known { login, events, .. } = known(&*store).await;
     let [command, later] =
         [deletion(login.new_user, &login.account), deletion(other.login.new_user, &other.login.account)];
     let count = async |command: &DeleteAccount| store.count_events_of(command.pseudonym).await.unwrap();
