@@ -171,6 +171,11 @@ bench-crowd: bench-build ## Measure operators' commands and sign-ins among ten u
 	@$(say) "Measuring: about three minutes"
 	target/release/countersign-bench crowd
 
+.PHONY: bench-events
+bench-events: bench-build ## Measure what events cost: steps with events and without (three minutes)
+	@$(say) "Measuring: about three minutes"
+	target/release/countersign-bench events
+
 .PHONY: guard
 guard: guard-build ## Hold the instructions of each step within 3 % of bench/instructions.toml (a minute once built)
 	@$(say) "Counting the instructions of each step (about a minute)"
