@@ -51,8 +51,8 @@ pub use admission::{
 use ids::unique_bytes;
 pub use ids::{client_id, grant_id, pushed_request_id, session_id, token_id, unique, user_id};
 pub use signing::{
-    access_claims, add_signing_key, add_signing_key_beside, id_token_claims, logout_claims,
-    short_id_token_claims,
+    access_claims, add_signing_key, add_signing_key_beside, checkpoint, id_token_claims, logout_claims,
+    security_event_claims, short_id_token_claims,
 };
 pub use tokens::{
     issue_tokens, redeem_code, revoke_grant, revoke_token, rotate_again, rotate_refresh, token,

@@ -590,7 +590,7 @@ mod tests {
         let later = RevokeGrant {
             reason: RevocationReason::RefreshReused,
             now: first.now + time::Duration::hours(1),
-            ..first
+            ..first.clone()
         };
         store.complete_login(login).await.unwrap();
         store.revoke_grant(first.clone()).await.unwrap();

@@ -36,7 +36,8 @@ CREATE TABLE events (
 CREATE INDEX events_by_kind ON events (kind, id);
 CREATE INDEX events_by_user ON events (user_id, id) WHERE user_id IS NOT NULL;
 CREATE INDEX events_by_pseudonym ON events (pseudonym, id) WHERE pseudonym IS NOT NULL;
-CREATE INDEX events_by_client ON events (client_id, id) WHERE client_id IS NOT NULL;
+-- With the kind, because a client can have millions of sign-ins and a handful of changes.
+CREATE INDEX events_by_client ON events (client_id, kind, id) WHERE client_id IS NOT NULL;
 -- Events about a wallet that had no user then. Those of a user are found by the user.
 CREATE INDEX events_by_wallet ON events (address, family, id) WHERE address IS NOT NULL AND user_id IS NULL;
 

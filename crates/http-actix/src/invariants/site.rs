@@ -235,7 +235,6 @@ impl Site {
             template_directory: None,
             wallet_links: Vec::new(),
             contact: None,
-            events: EventPolicy { retention: Some(time::Duration::days(90)), whole_addresses: false },
             playground: false,
             dev: false,
             metrics: Arc::new(crate::metrics("0", Box::new(Nothing))),
@@ -315,8 +314,8 @@ fn policy(issuer: &str) -> Policy {
         client_documents: true,
         assertion_audience: AssertionAudience::Issuer,
         synthetic_email: false,
+        events: EventPolicy { retention: Some(time::Duration::days(90)), whole_addresses: false },
         playground: false,
-        event: None,
     }
 }
 
