@@ -26,6 +26,7 @@ mod descriptors;
 mod failure;
 mod file_system;
 mod key_command;
+mod key_events;
 mod keys;
 mod migrate;
 mod opened;

@@ -27,11 +27,11 @@ use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    AccessEnded, Account, AccountStore, AddSigningKey, BeginDevice, BlockPut, BlockStore, Blocked,
-    BlockedWallet, ChangeAccess, ChangeMember, ChangeResources, CheckpointAt, ClientStore, Clock,
-    CompleteLogin, ConfirmEmail, ContinueSession, CountedGroup, CreateGroup, CreateResource, DeleteAccount,
-    DeleteClient, DeleteGroup, DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten,
-    EmailPut, EndAccess, EndSession, EndSessions, EventAt, EventFilter, EventPage, EventStore, FindUses,
+    AccessEnded, Account, AccountStore, AddSigningKey, BeginDevice, BlockPut, BlockStore, BlockedWallet,
+    ChangeAccess, ChangeMember, ChangeResources, CheckpointAt, ClientStore, Clock, CompleteLogin,
+    ConfirmEmail, ContinueSession, CountedGroup, CreateGroup, CreateResource, DeleteAccount, DeleteClient,
+    DeleteGroup, DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailPut,
+    EndAccess, EndSession, EndSessions, EventAt, EventFilter, EventPage, EventStore, FindUses,
     ForgetDocuments, ForgetEvents, ForgetUnused, FoundEvent, GroupCreated, GroupMember, GroupStore,
     IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore,
     MemberAdded, MemberCursor, NameWallet, OpenSession, PeopleFilter, PeopleStore, Person, PersonListed,
