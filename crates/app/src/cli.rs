@@ -2,6 +2,7 @@
 //! table of [`crate::config`].
 
 mod client;
+mod event;
 pub(crate) mod flags;
 mod people;
 mod resource;
@@ -12,6 +13,7 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 
 pub(crate) use self::client::{ChangedClient, ClientCommand, MetadataFlags, NewClient};
+pub(crate) use self::event::{EventChoice, EventCommand};
 pub(crate) use self::people::{
     AccessCommand, GroupCommand, KindChoice, NewRule, Paging, UserCommand, WalletChoice, WalletCommand,
     WhoChoice,
@@ -90,6 +92,13 @@ pub(crate) enum Command {
         trial: TrialChoice,
         #[command(subcommand)]
         command: AccessCommand,
+    },
+    /// Show what happened, and verify that nobody altered it.
+    Event {
+        #[command(flatten)]
+        trial: TrialChoice,
+        #[command(subcommand)]
+        command: EventCommand,
     },
     /// List, rotate and withdraw signing keys.
     Key {
