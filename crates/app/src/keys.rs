@@ -191,7 +191,7 @@ mod tests {
         let replicas = [keeper(&storage, &clock, 30).await, keeper(&storage, &clock, 30).await];
         let mut recorded = [HashSet::new(), HashSet::new()];
         let mut announced_at = Vec::new();
-        for _ in 0..60 {
+        for _ in 0..58 {
             for (keeper, recorded) in replicas.iter().zip(&mut recorded) {
                 keeper.look_after(true).await.unwrap();
                 keeper.record_activations(recorded).await.unwrap();

@@ -22,3 +22,6 @@ impl AppState {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,14 +3,18 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use countersign_domain::admission::Block;
 use countersign_domain::client::ClientOrigin;
 use countersign_domain::event::{EventKind, EventPerson};
 use countersign_domain::id::{ClientId, SessionId};
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::secret::Secret;
-use countersign_ports::{Mail, MailError, Mailer, SharedAddress};
+use countersign_ports::{
+    BlockStore, Blocked, Clock, EventStore, Mail, MailError, Mailer, PutBlock, SharedAddress, WalletStore,
+};
 use serde_json::json;
+use time::Duration;
 use uuid::Uuid;
 
 use super::{Scene, Told, by_person, grant_of};
@@ -31,8 +35,11 @@ use crate::sign_in::find_device::find_device;
 use crate::sign_in::issue_challenge::issue_challenge;
 use crate::sign_in::sign_out::sign_out;
 use crate::steps::login::Browser;
+use crate::tests::breakable;
 use crate::tests::tokens::programs;
-use crate::tests::world::{CHALLENGE, REDIRECT_URI, TestClient, code_of, named, parameter, request, sign};
+use crate::tests::world::{
+    CHALLENGE, REDIRECT_URI, TestClient, code_of, named, parameter, request, sign, toy,
+};
 use crate::tokens::sign_in_program::sign_in_program;
 
 async fn sign_in(
@@ -334,7 +341,7 @@ pub(super) async fn linking_and_unlinking(scene: &mut Scene) {
     link("toy-phone").await.unwrap();
     link("toy-phone").await.unwrap();
     unlink("toy-bob").await.unwrap_err();
-    let user = context.storage.find_owner(crate::tests::world::toy("toy-ann")).await.unwrap().unwrap();
+    let user = context.storage.find_owner(toy("toy-ann")).await.unwrap().unwrap();
     let linked = Told::of(EventKind::WalletLinked, &by_person, json!({})).user(user).wallet("toy-phone");
     unlink("toy-phone").await.unwrap();
     unlink("toy-phone").await.unwrap_err();
@@ -386,4 +393,67 @@ pub(super) async fn deleting_an_account(scene: &mut Scene) {
     assert_eq!((told.kind, &told.details), (EventKind::AccountDeleted, &json!({ "events": 2 })));
     assert!(matches!(told.person, Some(EventPerson::Deleted(_))), "{told:?}");
     assert_eq!((&told.wallet, &told.client, &told.cause.request), (&None, &None, &by_person().request));
+}
+
+/// A block that is stored while a sign-in is under way: what was told stays true, and the end is told too.
+#[tokio::test]
+async fn what_a_sign_in_gave_is_told_and_that_the_server_took_it_back() {
+    for way in ["browser", "account", "program"] {
+        let (world, storage) = breakable::world();
+        let client = programs::program(&world).await;
+        let mut pending = match way {
+            "browser" => world.pending(&client, &[]).await,
+            _ => {
+                let policy = &world.context.policy;
+                let now = world.context.clock.now();
+                PendingAuthorization::for_account(&policy.public_url, now, &policy.lifetimes)
+            }
+        };
+        let text = match way {
+            "program" => programs::text(&world, &client).await,
+            _ => issue_challenge(&world.context, &mut pending, named("toy-ann")).unwrap().text,
+        };
+        let by_person = by_person();
+        let sign_in = async |pending: &mut PendingAuthorization| {
+            if way == "program" {
+                let asked = programs::signed(&client, &text);
+                return sign_in_program(&world.context, &by_person, asked).await.is_ok();
+            }
+            let wishes = LoginWishes { remember: true, ..LoginWishes::default() };
+            let signed = SignedChallenge {
+                wallet_address: "toy-ann".to_owned(),
+                signature: sign("toy-ann", &text),
+                challenge: text.clone(),
+            };
+            complete_login(&world.context, &by_person, pending, signed, wishes).await.is_ok()
+        };
+        // The door looks for blocks after its commit. By then a moment has passed, and somebody is blocked.
+        let (inner, clock) = (storage.inner(), Arc::clone(&world.clock));
+        let block = async move {
+            let block = Block { at: clock.now(), reason: None };
+            let who = Blocked::Wallet(toy("toy-ann"));
+            inner.put_block(PutBlock { who, block, event: None }).await.unwrap();
+            clock.advance(Duration::seconds(1));
+        };
+        storage.after_first(["complete_login", "open_session"], Box::pin(block));
+        assert!(!sign_in(&mut pending).await, "{way}");
+        let events = storage.inner().fresh_events(100).await.unwrap().into_iter();
+        let of_people = events.filter(|event| event.kind != EventKind::ClientRegistered);
+        let told: Vec<_> = of_people.map(Told::from).collect();
+        let kinds: Vec<_> = told.iter().map(|told| (told.kind, told.cause.actor.to_string())).collect();
+        let revoked = (EventKind::GrantRevoked, "server".to_owned());
+        let ended = (EventKind::SessionEnded, "server".to_owned());
+        let mut expected = vec![(EventKind::SignIn, "person".to_owned())];
+        match way {
+            "browser" => expected.extend([revoked, ended]),
+            "account" => expected.push(ended),
+            _ => expected.push(revoked),
+        }
+        let (mut kinds, mut wanted) = (kinds, expected);
+        kinds.sort();
+        wanted.sort();
+        assert_eq!(kinds, wanted, "{way}: {told:#?}");
+        let user = storage.inner().find_owner(toy("toy-ann")).await.unwrap().unwrap();
+        assert!(told.iter().all(|told| told.person == Some(EventPerson::User(user))), "{told:#?}");
+    }
 }
