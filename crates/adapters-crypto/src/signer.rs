@@ -34,7 +34,7 @@ use ring::Ring;
 
 pub use keys::{KeyError, KeyTimes, SigningKey};
 pub use ring::KeyChange;
-pub use rotation::{forget_old_keys, load_or_create, make_due_keys, make_key};
+pub use rotation::{KeyEvents, forget_old_keys, load_or_create, make_due_keys, make_key};
 
 /// The algorithm of access tokens: signatures are small and fast, and every resource server supports it.
 const ACCESS_ALGORITHM: SigningAlgorithm = SigningAlgorithm::Es256;

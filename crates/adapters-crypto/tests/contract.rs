@@ -591,7 +591,7 @@ mod first_start {
     async fn every_later_start_signs_with_the_key_of_the_first() {
         let store = MemoryStorage::default();
         let secret = OperatorSecret::generate(&OsEntropy);
-        let start = || load_or_create(&store, &secret, &SystemClock, &OsEntropy);
+        let start = || load_or_create(&store, &secret, &SystemClock, &OsEntropy, &());
         let first = start().await.unwrap();
         for _ in 0..3 {
             assert_eq!(start().await.unwrap().public_keys(), first.public_keys());

@@ -99,6 +99,7 @@ use crate::together::standing::{AnythingBlocked, FindGroups, FindStanding};
 pub struct PgStorage {
     pool: Pool,
     batches: Arc<Batches>,
+    migrated: Arc<[String]>,
 }
 
 impl PgStorage {
@@ -111,10 +112,15 @@ impl PgStorage {
     pub fn connect(url: &str, options: PgOptions) -> Result<Self, MigrateError> {
         let url = ConnectionUrl::parse(url)?;
         url.check()?;
-        migrate::run_pending(&url)?;
+        let migrated = migrate::run_pending(&url)?.into();
         let pool = Pool::new(url, options);
         let batches = Batches::start(&pool, options).map_err(MigrateError::Threads)?;
-        Ok(Self { pool, batches: Arc::new(batches) })
+        Ok(Self { pool, batches: Arc::new(batches), migrated })
+    }
+
+    /// The names of the migrations that ran when the database was opened.
+    pub fn migrated(&self) -> &[String] {
+        &self.migrated
     }
 }
 

@@ -74,6 +74,7 @@ pub struct SqliteStorage {
     reading: Arc<Semaphore>,
     /// One permit for each read that is running or waiting.
     admitted: Semaphore,
+    migrated: Vec<String>,
 }
 
 impl SqliteStorage {
@@ -81,7 +82,7 @@ impl SqliteStorage {
     /// folder, readable by its owner only. Blocks: call it before serving, or from a thread that may block.
     pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, OpenError> {
         let file = DatabaseFile::at(path)?;
-        migrate::run(&file)?;
+        let migrated = migrate::run(&file)?;
         let connect = |error: SqliteError| OpenError::Connect { path: file.path(), source: Box::new(error) };
         let executor = SqliteExecutor::open(file.clone(), options).map_err(connect)?;
         let readers = pool::connect_readers(&file, &options).map_err(connect)?;
@@ -94,7 +95,13 @@ impl SqliteStorage {
             readers,
             reading: Arc::new(Semaphore::new(running)),
             admitted: Semaphore::new(running.saturating_add(waiting).min(Semaphore::MAX_PERMITS)),
+            migrated,
         })
+    }
+
+    /// The names of the migrations that ran when the database was opened.
+    pub fn migrated(&self) -> &[String] {
+        &self.migrated
     }
 
     /// Runs the migrations that the database does not have yet and returns their names. After

@@ -12,6 +12,7 @@ use countersign_domain::client_secrets::KeepOld;
 use countersign_domain::id::ClientId;
 use countersign_ports::StoreError;
 use countersign_usecases::Management;
+use countersign_usecases::clients::delete_client::remove_client;
 use countersign_usecases::clients::open_resource::{OpenResourceError, close_resources, open_resources};
 use countersign_usecases::clients::rotate_client_secret::{read_secrets, rotate_client_secret};
 use countersign_usecases::context::clients::Clients;
@@ -88,7 +89,7 @@ async fn carry_out(
             if !yes && !is_confirmed(&question(&client))? {
                 return Err(Failure::Failed("nothing was deleted".to_owned()));
             }
-            let removed = management.clients.delete(client.id).await.map_err(|error| store(&error))?;
+            let removed = remove_client(management, client.id).await.map_err(|error| store(&error))?;
             if !removed {
                 return Err(unknown(&client_id));
             }

@@ -2,6 +2,7 @@
 //! one.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
 
 use countersign_adapters_crypto::{KeyError, OperatorSecret, SigningKey, make_key};
 use countersign_domain::signing_algorithm::SigningAlgorithm;
@@ -16,6 +17,8 @@ use crate::change_log::{self, KeyChange};
 use crate::cli::{KeyCommand, Output};
 use crate::config::Config;
 use crate::failure::Failure;
+use crate::key_events::EventsOfKeys;
+use crate::operator::Operator;
 use crate::server::opening;
 use crate::terminal::{is_confirmed, written};
 use crate::wiring::Wiring;
@@ -30,6 +33,12 @@ pub(crate) async fn key(
 ) -> Result<(), Failure> {
     let opened = opening::at_once(config, wiring).await?;
     let store: &dyn KeyStore = opened.storage.as_ref();
+    let events = EventsOfKeys {
+        policy: config.events,
+        clock: Arc::clone(&wiring.clock),
+        entropy: Arc::clone(&wiring.entropy),
+        cause: Operator::of_this_process().cause(),
+    };
     let done = match command {
         KeyCommand::List { output } => list(store, wiring.clock.now(), output.output, out).await,
         KeyCommand::Rotate { now, yes, algorithm, output } => {
@@ -43,13 +52,13 @@ pub(crate) async fn key(
                 (true, true) => When::AtOnce,
             };
             let rotation = Rotation { when, algorithms };
-            match rotate(store, rotation, config, wiring).await {
+            match rotate(store, rotation, &events, config, wiring).await {
                 Ok(()) => list(store, wiring.clock.now(), output.output, out).await,
                 Err(failure) => Err(failure),
             }
         }
         KeyCommand::Retire { kid, output } => {
-            retire(store, &kid, wiring.clock.now(), output.output, out).await
+            retire(store, &kid, &events, wiring.clock.now(), output.output, out).await
         }
     };
     opened.close().await;
@@ -87,6 +96,7 @@ enum When {
 async fn rotate(
     store: &dyn KeyStore,
     rotation: Rotation,
+    events: &EventsOfKeys,
     config: &Config,
     wiring: &Wiring,
 ) -> Result<(), Failure> {
@@ -111,7 +121,7 @@ async fn rotate(
             key_wanted(&stored, algorithm, now)
         };
         let Some(wanted) = wanted else { continue };
-        let key = make_key(store, &secret, wiring.entropy.as_ref(), now, (algorithm, wanted)).await;
+        let key = make_key(store, &secret, wiring.entropy.as_ref(), events, now, (algorithm, wanted)).await;
         let key = key.map_err(|error| Failure::because("make the key", &error))?;
         let Some(key) = key else {
             let name = algorithm.name();
@@ -124,11 +134,9 @@ async fn rotate(
         if at_once {
             // Only after the new key exists: at every moment some key must be able to sign.
             for old in good_keys(&stored, algorithm) {
-                if store
-                    .withdraw_signing_key(WithdrawSigningKey { kid: old.kid.clone(), now, event: None })
-                    .await
-                    .map_err(|error| failed(&error))?
-                {
+                let event = events.withdrawn(old);
+                let command = WithdrawSigningKey { kid: old.kid.clone(), now, event };
+                if store.withdraw_signing_key(command).await.map_err(|error| failed(&error))? {
                     change_log::key(old, KeyChange::Withdrawn);
                 }
             }
@@ -174,6 +182,7 @@ fn check_secret(secret: &OperatorSecret, stored: &[SealedKey]) -> Result<(), Fai
 async fn retire(
     store: &dyn KeyStore,
     kid: &str,
+    events: &EventsOfKeys,
     now: OffsetDateTime,
     output: Output,
     out: &mut dyn Write,
@@ -194,11 +203,8 @@ async fn retire(
              replaces it"
         )));
     }
-    if !store
-        .withdraw_signing_key(WithdrawSigningKey { kid: kid.to_owned(), now, event: None })
-        .await
-        .map_err(|error| failed(&error))?
-    {
+    let command = WithdrawSigningKey { kid: kid.to_owned(), now, event: events.withdrawn(key) };
+    if !store.withdraw_signing_key(command).await.map_err(|error| failed(&error))? {
         return Err(Failure::Failed(format!("the key {kid} was withdrawn by someone else in the meantime")));
     }
     change_log::key(key, KeyChange::Withdrawn);

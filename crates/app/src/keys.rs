@@ -1,17 +1,19 @@
 //! Keeps the signing keys of a running server up to date: rotates them when they are old enough, and follows
 //! changes by another replica or by the operator.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_adapters_crypto::{
     JosekitSigner, KeyChange, KeyError, OperatorSecret, forget_old_keys, make_due_keys,
 };
-use countersign_domain::signing_key::KeyState;
-use countersign_ports::{Clock, DirectStorage, Entropy, EntropyExt};
+use countersign_domain::signing_key::{KeyState, SealedKey};
+use countersign_ports::{Clock, DirectStorage, Entropy, EntropyExt, StoreError};
 use tokio::time::sleep;
 
 use crate::clock_watch::ClockWatch;
+use crate::key_events::EventsOfKeys;
 use crate::upkeep::jittered;
 
 /// How often the keys are read, on average.
@@ -28,6 +30,8 @@ pub(crate) struct KeyKeeper {
     /// Keys are purged only when every clock that is known says that they are past.
     pub(crate) watch: Arc<ClockWatch>,
     pub(crate) entropy: Arc<dyn Entropy>,
+    /// Makes the events of what happens to keys.
+    pub(crate) events: EventsOfKeys,
     /// How long a key signs; `None` if keys are rotated by hand.
     pub(crate) rotation: Option<time::Duration>,
 }
@@ -36,9 +40,17 @@ impl KeyKeeper {
     /// Runs for as long as the server does.
     pub(crate) async fn keep(self) {
         let mut fails = false;
+        let mut recorded = HashSet::new();
         for reading in 0_u32.. {
             sleep(jittered(EVERY, self.entropy.bytes())).await;
-            match self.look_after(reading.is_multiple_of(UPKEEP_EVERY)).await {
+            let with_upkeep = reading.is_multiple_of(UPKEEP_EVERY);
+            let looked = match self.look_after(with_upkeep).await {
+                Ok(changes) if with_upkeep => {
+                    self.record_activations(&mut recorded).await.map(|()| changes).map_err(KeyError::from)
+                }
+                looked => looked,
+            };
+            match looked {
                 Ok(changes) => {
                     changes.iter().for_each(tell);
                     fails = false;
@@ -57,10 +69,31 @@ impl KeyKeeper {
     async fn look_after(&self, with_upkeep: bool) -> Result<Vec<KeyChange>, KeyError> {
         let (store, now) = (self.storage.as_ref(), self.clock.now());
         if with_upkeep {
-            make_due_keys(store, &self.secret, self.entropy.as_ref(), now, self.rotation).await?;
-            forget_old_keys(store, self.watch.look(store).await?).await?;
+            let (entropy, events) = (self.entropy.as_ref(), &self.events);
+            make_due_keys(store, &self.secret, entropy, events, now, self.rotation).await?;
+            forget_old_keys(store, events, self.watch.look(store).await?).await?;
         }
         self.signer.reload(store, &self.secret, now).await
+    }
+
+    /// Records since when keys sign. Every replica does, also for what happened while none was running, and together
+    /// they store one event for each key. `recorded` has the ids of the keys that are done.
+    async fn record_activations(&self, recorded: &mut HashSet<String>) -> Result<(), StoreError> {
+        let now = self.clock.now();
+        let signed = |key: &SealedKey| {
+            key.active_from <= now
+                && key.withdrawn_at.is_none_or(|withdrawn_at| key.active_from < withdrawn_at)
+        };
+        for key in self.storage.signing_keys().await? {
+            if !signed(&key) || recorded.contains(&key.kid) {
+                continue;
+            }
+            if let Some(event) = self.events.activated(&key) {
+                self.storage.record_event(*event).await?;
+            }
+            recorded.insert(key.kid);
+        }
+        Ok(())
     }
 }
 
@@ -90,13 +123,22 @@ mod tests {
     use countersign_adapters_crypto::{OsEntropy, load_or_create};
     use countersign_conformance::fakes::ManualClock;
     use countersign_conformance::memory::MemoryStorage;
-    use countersign_ports::{KeyStore, TokenSigner};
+    use countersign_domain::event::{Actor, Event, EventKind};
+    use countersign_ports::{EventStore, KeyStore, TokenSigner, WithdrawSigningKey};
+    use countersign_usecases::context::cause::{EventPolicy, SERVER};
 
     use super::*;
 
     async fn keeper(storage: &Arc<MemoryStorage>, clock: &Arc<ManualClock>, days: i64) -> KeyKeeper {
         let secret = OperatorSecret::parse(&"c2VjcmV0".repeat(6)).unwrap();
-        let signer = load_or_create(storage.as_ref(), &secret, clock.as_ref(), &OsEntropy).await.unwrap();
+        let events = EventsOfKeys {
+            policy: EventPolicy { retention: Some(time::Duration::days(90)), whole_addresses: false },
+            clock: Arc::<ManualClock>::clone(clock),
+            entropy: Arc::new(OsEntropy),
+            cause: SERVER.clone(),
+        };
+        let signer = load_or_create(storage.as_ref(), &secret, clock.as_ref(), &OsEntropy, &events);
+        let signer = signer.await.unwrap();
         let own: Arc<dyn Clock> = Arc::<ManualClock>::clone(clock);
         let watch = Arc::new(ClockWatch::start(own, storage.as_ref(), false).await.unwrap());
         KeyKeeper {
@@ -106,6 +148,7 @@ mod tests {
             clock: Arc::<ManualClock>::clone(clock),
             watch,
             entropy: Arc::new(OsEntropy),
+            events,
             rotation: Some(time::Duration::days(days)),
         }
     }
@@ -129,6 +172,54 @@ mod tests {
         let expected = |day: usize| if matches!(day, 89..=91 | 179..=181) { 6 } else { 3 };
         assert_eq!(sets, (0..200).map(expected).collect::<Vec<_>>());
         assert_eq!(storage.signing_keys().await.unwrap().len(), 3);
+    }
+
+    /// The fresh events of a kind, and of which key each is.
+    async fn told(storage: &MemoryStorage, kind: EventKind) -> Vec<(Event, String)> {
+        let events =
+            storage.fresh_events(1_000).await.unwrap().into_iter().filter(|event| event.kind == kind);
+        let key = |event: &Event| {
+            let details: serde_json::Value = serde_json::from_str(event.details.as_str()).unwrap();
+            details["key"].as_str().unwrap().to_owned()
+        };
+        events.map(|event| (event.clone(), key(&event))).collect()
+    }
+
+    #[tokio::test]
+    async fn each_key_is_announced_activated_and_retired_once_whatever_two_replicas_do() {
+        let (storage, clock) = (Arc::new(MemoryStorage::default()), Arc::new(ManualClock::default()));
+        let replicas = [keeper(&storage, &clock, 30).await, keeper(&storage, &clock, 30).await];
+        let mut recorded = [HashSet::new(), HashSet::new()];
+        let mut announced_at = Vec::new();
+        for _ in 0..58 {
+            for (keeper, recorded) in replicas.iter().zip(&mut recorded) {
+                keeper.look_after(true).await.unwrap();
+                keeper.record_activations(recorded).await.unwrap();
+            }
+            announced_at.push(told(&storage, EventKind::KeyAnnounced).await.len());
+            clock.advance(time::Duration::days(1));
+        }
+        // A replica that was just started records nothing anew.
+        keeper(&storage, &clock, 30).await.record_activations(&mut HashSet::new()).await.unwrap();
+        assert_eq!((announced_at[0], announced_at[28], announced_at[29]), (3, 3, 6));
+        let kids = |events: &[(Event, String)]| {
+            let mut kids: Vec<_> = events.iter().map(|(_, kid)| kid.clone()).collect();
+            kids.sort();
+            kids
+        };
+        let announced = told(&storage, EventKind::KeyAnnounced).await;
+        let activated = told(&storage, EventKind::KeyActivated).await;
+        let retired = told(&storage, EventKind::KeyRetired).await;
+        assert_eq!(kids(&announced), kids(&activated));
+        assert_eq!((announced.len(), retired.len()), (6, 3));
+        assert_eq!(kids(&retired), kids(&announced[..3]), "the first three keys are gone");
+        for (event, kid) in activated.iter().chain(&retired).chain(&announced) {
+            assert_eq!(event.actor, Actor::Server, "{kid}");
+        }
+        for key in storage.signing_keys().await.unwrap() {
+            let (event, _) = activated.iter().find(|(_, kid)| *kid == key.kid).unwrap();
+            assert_eq!(event.id.at_time(), key.active_from, "its time is that of the key, not of the record");
+        }
     }
 
     #[tokio::test]

@@ -29,6 +29,7 @@ mod event_output;
 mod failure;
 mod file_system;
 mod key_command;
+mod key_events;
 mod keys;
 mod migrate;
 mod opened;

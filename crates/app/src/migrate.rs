@@ -5,6 +5,7 @@ use std::io::Write;
 use crate::change_log;
 use crate::config::Config;
 use crate::failure::Failure;
+use crate::operator::Operator;
 use crate::server::opening;
 use crate::wiring::Wiring;
 
@@ -21,6 +22,12 @@ pub(crate) async fn migrate(config: &Config, wiring: &Wiring, out: &mut dyn Writ
     }
     if !names.is_empty() {
         change_log::schema(&names);
+        let url = &config.database_url;
+        let opened =
+            scheme.open(url).await.map_err(|error| opening::failure("open the database", url, &error))?;
+        let cause = Operator::of_this_process().cause();
+        opening::record_upgrade(&opened, config, wiring, &cause, &names).await;
+        opened.close().await;
     } else {
         writeln!(out, "nothing to do: the schema is up to date")?;
     }

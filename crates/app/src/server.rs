@@ -19,6 +19,7 @@ use countersign_domain::secret::SecretHash;
 use countersign_http_actix::{self as http, HttpSettings, Registration, Running};
 use countersign_metrics::{MeasuredWallets, Metrics};
 use countersign_ports::Storage;
+use countersign_usecases::context::cause::SERVER;
 use countersign_usecases::{Context, ContextKeys};
 use known::Known;
 use tokio::task::JoinHandle;
@@ -29,6 +30,7 @@ use crate::config::{AddressDetail, Config, MetricsPage, RegistrationMode};
 use crate::descriptors;
 use crate::event_keeper::EventKeeper;
 use crate::failure::Failure;
+use crate::key_events::EventsOfKeys;
 use crate::keys::KeyKeeper;
 use crate::operator_secret;
 use crate::shutdown::Signals;
@@ -162,7 +164,14 @@ async fn start(
     let watch = ClockWatch::start(Arc::clone(&wiring.clock), &*storage.storage, clock_is_right);
     let watch = Arc::new(watch.await.map_err(|error| Failure::because("compare the clocks", &error))?);
     let clock = watch.clock();
-    let keys = load_or_create(storage.storage.as_ref(), &secret, clock.as_ref(), wiring.entropy.as_ref());
+    let events = EventsOfKeys {
+        policy: config.events,
+        clock: Arc::clone(&clock),
+        entropy: Arc::clone(&wiring.entropy),
+        cause: SERVER.clone(),
+    };
+    let store = storage.storage.as_ref();
+    let keys = load_or_create(store, &secret, clock.as_ref(), wiring.entropy.as_ref(), &events);
     let signer = keys.await.map_err(|error| Failure::because("open the signing keys", &error))?;
     let signer = Arc::new(signer);
     let context_keys = ContextKeys {
@@ -177,6 +186,7 @@ async fn start(
         clock: Arc::clone(&clock),
         watch: Arc::clone(&watch),
         entropy: Arc::clone(&wiring.entropy),
+        events,
         rotation: config.key_rotation,
     };
     let stored = Arc::clone(&storage.storage);

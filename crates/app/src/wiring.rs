@@ -111,6 +111,8 @@ pub struct OpenStorage {
     pub writer: Option<ReadWriter>,
     /// What must be done before the process may end; most storages need nothing.
     pub closing: Option<Closing>,
+    /// The names of the migrations that ran when it was opened.
+    pub migrated: Vec<String>,
 }
 
 /// Reads the figures of a storage's writer, from memory.

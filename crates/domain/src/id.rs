@@ -85,6 +85,14 @@ id_type! {
 }
 
 impl EventId {
+    /// The id of an event that each replica records by itself: derived from its time and from what it tells of,
+    /// so that together they store one.
+    pub fn derived(at: OffsetDateTime, of: &str) -> Self {
+        let mut bytes = [0; 10];
+        bytes.copy_from_slice(&Sha256::digest(of)[..10]);
+        Self::at(at, bytes)
+    }
+
     /// When it happened, in whole milliseconds.
     pub fn at_time(&self) -> OffsetDateTime {
         let millis = self.0.as_u128() >> 80;

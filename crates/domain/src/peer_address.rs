@@ -19,6 +19,11 @@ pub enum PeerAddress {
 }
 
 impl PeerAddress {
+    /// The whole address, or the network that it is in.
+    pub const fn shown(address: IpAddr, whole: bool) -> Self {
+        if whole { Self::Whole(address) } else { Self::network(address) }
+    }
+
     /// The network that an address is in.
     pub const fn network(address: IpAddr) -> Self {
         Self::Network(match address {

@@ -1,5 +1,6 @@
 //! The state that all handlers share.
 
+mod cause;
 pub(crate) mod last_ping;
 mod refusals;
 

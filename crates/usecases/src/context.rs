@@ -40,33 +40,30 @@ use resources::Resources;
 /// 0024):
 ///
 /// ```
-/// # use countersign_domain::id::ClientId;
 /// # use countersign_ports::*;
 /// # use countersign_usecases::Context;
-/// async fn delete(context: &Context, id: ClientId) -> Result<bool, StoreError> {
-///     context.clients.delete(id).await
+/// async fn delete(context: &Context, command: DeleteClient) -> Result<bool, StoreError> {
+///     context.clients.delete(command).await
 /// }
 /// ```
 ///
 /// The field `storage` does not offer that:
 ///
 /// ```compile_fail,E0599
-/// # use countersign_domain::id::ClientId;
 /// # use countersign_ports::*;
 /// # use countersign_usecases::Context;
-/// async fn delete(context: &Context, id: ClientId) -> Result<bool, StoreError> {
-///     context.storage.delete_client(id).await
+/// async fn delete(context: &Context, command: DeleteClient) -> Result<bool, StoreError> {
+///     context.storage.delete_client(command).await
 /// }
 /// ```
 ///
 /// And [`Clients`] keeps its own port to itself:
 ///
 /// ```compile_fail,E0616
-/// # use countersign_domain::id::ClientId;
 /// # use countersign_ports::*;
 /// # use countersign_usecases::Context;
-/// async fn delete(context: &Context, id: ClientId) -> Result<bool, StoreError> {
-///     context.clients.storage.delete_client(id).await
+/// async fn delete(context: &Context, command: DeleteClient) -> Result<bool, StoreError> {
+///     context.clients.storage.delete_client(command).await
 /// }
 /// ```
 #[derive(Clone)]

@@ -23,6 +23,7 @@ pub mod sign_out_user;
 pub mod unblock;
 
 use countersign_domain::client::Client;
+use countersign_domain::event::{Event, EventPerson};
 use countersign_domain::group::{GroupName, Through};
 use countersign_domain::id::UserId;
 use countersign_domain::wallet::WalletAccount;
@@ -41,6 +42,16 @@ pub enum Who {
     User(UserId),
     /// A wallet, whomever it belongs to, if anyone.
     Wallet(WalletAccount),
+}
+
+impl Who {
+    /// Says in an event that it is about this user or wallet.
+    fn tell(&self, event: &mut Event) {
+        match self {
+            Self::User(user) => event.person = Some(EventPerson::User(*user)),
+            Self::Wallet(account) => event.wallet = Some(account.clone()),
+        }
+    }
 }
 
 impl From<Who> for Blocked {

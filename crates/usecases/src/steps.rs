@@ -8,6 +8,7 @@ pub mod notify_logout;
 pub mod recognize_account;
 
 pub(crate) mod choose_resources;
+pub(crate) mod end_grant;
 pub(crate) mod hints;
 pub(crate) mod mint_tokens;
 pub(crate) mod name_wallet;

@@ -4,11 +4,14 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use countersign_domain::event::{Details, EventKind};
+use countersign_usecases::context::cause::{Cause, SERVER};
 use tokio::time::{Instant, sleep};
 
 use crate::change_log;
 use crate::config::{Config, DatabaseUrl};
 use crate::failure::{Failure, chain};
+use crate::operator::Operator;
 use crate::throw_away::Trial;
 use crate::wiring::{Found, OpenError, OpenStorage, StorageScheme, Wiring};
 
@@ -34,12 +37,6 @@ pub(crate) async fn at_once(config: &Config, wiring: &Wiring) -> Result<OpenStor
     let opened = match scheme.look(url).await {
         Ok(Found::Ours) => {
             introduce(config, scheme);
-            // A database of an older release: whoever asked for something else hears of this, too.
-            let migrated = scheme.migrate(url).await;
-            let migrated = migrated.map_err(|error| failure("migrate the database", url, &error))?;
-            if !migrated.is_empty() {
-                change_log::schema(&migrated);
-            }
             scheme.open(url).await
         }
         Ok(Found::Nothing) => return Err(none_there(config, scheme, "there is no database")),
@@ -49,7 +46,35 @@ pub(crate) async fn at_once(config: &Config, wiring: &Wiring) -> Result<OpenStor
         Ok(Found::Foreign) => return Err(foreign(config, scheme)),
         Err(error) => Err(error),
     };
-    opened.map_err(|error| failure("open the database", url, &error))
+    let opened = opened.map_err(|error| failure("open the database", url, &error))?;
+    // A database of an older release: whoever asked for something else hears of this, too.
+    if !opened.migrated.is_empty() {
+        change_log::schema(&opened.migrated);
+        let cause = Operator::of_this_process().cause();
+        record_upgrade(&opened, config, wiring, &cause, &opened.migrated).await;
+    }
+    Ok(opened)
+}
+
+/// Records that migrations ran. They ran in commits of their own, so a failure to record them is only logged.
+pub(crate) async fn record_upgrade(
+    opened: &OpenStorage,
+    config: &Config,
+    wiring: &Wiring,
+    cause: &Cause,
+    migrated: &[String],
+) {
+    let count = u64::try_from(migrated.len()).unwrap_or(u64::MAX);
+    let now = wiring.clock.now();
+    let event = config.events.event(&*wiring.entropy, now, cause, EventKind::Upgraded, |event| {
+        event.details =
+            Details::default().text("version", env!("CARGO_PKG_VERSION")).number("migrations", count);
+    });
+    let Some(event) = event else { return };
+    if let Err(error) = opened.storage.record_event(*event).await {
+        let error: &dyn std::error::Error = &error;
+        tracing::warn!(error, "the event of the upgrade could not be stored");
+    }
 }
 
 /// Says which database a command works on, and for which issuer. The line is for people; nothing depends on
@@ -104,7 +129,12 @@ pub(crate) async fn with_patience(config: &Config, wiring: &Wiring) -> Result<Op
     loop {
         let next = Instant::now() + RETRY_EVERY;
         match aloud(url, scheme.open(url)).await {
-            Ok(opened) => return Ok(opened),
+            Ok(opened) => {
+                if !opened.migrated.is_empty() {
+                    record_upgrade(&opened, config, wiring, &SERVER, &opened.migrated).await;
+                }
+                return Ok(opened);
+            }
             Err(error @ OpenError::Unavailable(_)) if next < deadline => {
                 let left = deadline.saturating_duration_since(Instant::now()).as_secs();
                 let reason = url.redact(&chain(&error));

@@ -44,7 +44,8 @@ impl StorageScheme for PostgresScheme {
         let url = url.expose().to_owned();
         let opened = spawn_blocking(move || PgStorage::connect(&url, PgOptions::default())).await;
         let storage = opened.map_err(|error| OpenError::Unusable(Box::new(error)))?.map_err(open_error)?;
-        Ok(OpenStorage { storage: Arc::new(storage), writer: None, closing: None })
+        let migrated = storage.migrated().to_vec();
+        Ok(OpenStorage { storage: Arc::new(storage), writer: None, closing: None, migrated })
     }
 
     async fn migrate(&self, url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {

@@ -75,7 +75,8 @@ impl StorageScheme for SqliteScheme {
         let writer = Box::new(move || known.upgrade().map(|storage| figures(&storage)));
         let closing =
             Box::new(move || -> super::ClosingFuture { Box::pin(async move { closed.shutdown().await }) });
-        Ok(OpenStorage { storage, writer: Some(writer), closing: Some(closing) })
+        let migrated = storage.migrated().to_vec();
+        Ok(OpenStorage { storage, writer: Some(writer), closing: Some(closing), migrated })
     }
 
     async fn migrate(&self, url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {

@@ -10,6 +10,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::client::{Client, ClientOrigin, DisplayMetadata};
 use countersign_domain::error::OAuthErrorCode;
+use countersign_domain::event::Actor;
 use countersign_domain::grant_type::{GrantType, RESPONSE_TYPE_CODE};
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::refusal::RefusedFor;
@@ -171,8 +172,9 @@ pub(crate) async fn register(
     state.rate_limits.check(Limited::Registration, &request)?;
     require_permission(&state, &request)?;
     let requested = body.only_json::<ClientRequest>()?.into_requested();
-    let registered =
-        register_client(state.context.management(), requested, ClientOrigin::SelfRegistered).await?;
+    let cause = state.cause(&request, Actor::Client);
+    let management = state.context.management_for(&cause);
+    let registered = register_client(management, requested, ClientOrigin::SelfRegistered).await?;
     state.metrics.clients_registered.count();
     let mut answer = ClientBody::of(&state, registered.client);
     answer.client_secret = registered.secret.map(|secret| secret.expose().to_owned());
@@ -203,7 +205,8 @@ pub(crate) async fn update(
     if sent.client_id.as_ref().is_some_and(|client_id| *client_id != *id) {
         return Err(ApiError::invalid_request("client_id differs from the one in the path"));
     }
-    let client = update_client(&state.context, &id, &token, secret.as_ref(), sent.into_requested())
+    let (cause, requested) = (state.cause(&request, Actor::Client), sent.into_requested());
+    let client = update_client(&state.context, &cause, &id, &token, secret.as_ref(), requested)
         .await
         .map_err(with_bearer_challenge)?;
     Ok(HttpResponse::Ok().json(ClientBody::of(&state, client)))
@@ -216,7 +219,8 @@ pub(crate) async fn delete(
     id: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let token = registration_token(&request)?;
-    delete_client(&state.context, &id, &token).await.map_err(with_bearer_challenge)?;
+    let cause = state.cause(&request, Actor::Client);
+    delete_client(&state.context, &cause, &id, &token).await.map_err(with_bearer_challenge)?;
     Ok(HttpResponse::NoContent().finish())
 }
 

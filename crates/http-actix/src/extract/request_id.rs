@@ -23,24 +23,18 @@ impl RequestIds {
     }
 }
 
-/// The name of a request, for the pages on which a person finds it: they tell it the operator, who finds the
-/// request in the log.
-#[derive(Clone, Debug)]
-pub(crate) struct Reference(pub(crate) String);
+/// The id of a request: in the log, in the header of its answer, in the events that tell of it, and on some
+/// pages. A person who tells it the operator helps to find the request.
+#[derive(Debug)]
+pub(crate) struct Reference(String);
 
 impl Reference {
-    /// The paths whose pages may show it. For all others it is not kept.
-    const SHOWN_AT: [&str; 4] =
-        ["/oauth/login", "/oauth/continue", "/account/wallets/link", "/account/wallets/unlink"];
-
-    /// Keeps the name with a request whose page may show it.
-    pub(crate) fn keep(request: &ServiceRequest, path: &str, id: &str) {
-        if Self::SHOWN_AT.contains(&path) {
-            request.extensions_mut().insert(Self(id.to_owned()));
-        }
+    /// Keeps the id with its request. It is moved, because few requests ask for it again.
+    pub(crate) fn keep(request: &ServiceRequest, id: String) {
+        request.extensions_mut().insert(Self(id));
     }
 
-    /// The name of this request, if it was kept.
+    /// The id of this request.
     pub(crate) fn of(request: &HttpRequest) -> Option<String> {
         request.extensions().get::<Self>().map(|Self(id)| id.clone())
     }

@@ -47,7 +47,8 @@ pub(crate) async fn guard<B: MessageBody + 'static>(
     let base = state.context.policy.public_url.path();
     let path = request.path().strip_prefix(base).unwrap_or(request.path()).to_owned();
     let span = tracing::info_span!("request", request.id = %id, method = %method, path = shown_path(&path));
-    Reference::keep(&request, &path, &id);
+    let in_header = HeaderValue::from_str(&id);
+    Reference::keep(&request, id);
     cookies::ignore_doubled(request.headers_mut(), state.context.policy.public_url.is_https());
     let result = match check_size(&request) {
         Ok(()) => {
@@ -67,10 +68,10 @@ pub(crate) async fn guard<B: MessageBody + 'static>(
     span.in_scope(|| log(&result, &state, &path, took));
     let route = result.request().app_data::<RouteNumber>().copied().unwrap_or(RouteNumber::OTHER);
     count(&state, route, &method, result.status(), took);
-    let mut response = as_page_for_browsers(result, &state, &id);
+    let mut response = as_page_for_browsers(result, &state);
     let head = response.headers_mut();
     headers::complete(head, &method, &path, state.context.policy.public_url.is_https());
-    if let Ok(value) = HeaderValue::from_str(&id) {
+    if let Ok(value) = in_header {
         head.insert(header::HeaderName::from_static(REQUEST_ID), value);
     }
     if state.is_draining() {
@@ -106,18 +107,17 @@ fn check_size(request: &ServiceRequest) -> Result<(), ApiError> {
     Ok(())
 }
 
-fn as_page_for_browsers(
-    response: ServiceResponse<BoxBody>,
-    state: &AppState,
-    id: &str,
-) -> ServiceResponse<BoxBody> {
+fn as_page_for_browsers(response: ServiceResponse<BoxBody>, state: &AppState) -> ServiceResponse<BoxBody> {
     let Some(error) = response.response().error().and_then(|error| error.as_error::<ApiError>()) else {
         return response;
     };
     if !error.always_page && !prefers_html(response.request()) {
         return response;
     }
-    let Ok(mut page) = error_page::show(&state.pages, response.request(), error, id) else { return response };
+    let id = Reference::of(response.request()).unwrap_or_default();
+    let Ok(mut page) = error_page::show(&state.pages, response.request(), error, &id) else {
+        return response;
+    };
     // The page replaces the response, but the response's cookies are still needed.
     for cookie in response.headers().get_all(header::SET_COOKIE) {
         page.headers_mut().append(header::SET_COOKIE, cookie.clone());

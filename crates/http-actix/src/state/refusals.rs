@@ -27,11 +27,7 @@ impl AppState {
     /// Where a request came from, as the log shows it.
     pub(crate) fn peer(&self, request: &HttpRequest) -> Option<PeerAddress> {
         let address = self.rate_limits.address(request)?;
-        Some(if self.logs_whole_addresses {
-            PeerAddress::Whole(address)
-        } else {
-            PeerAddress::network(address)
-        })
+        Some(PeerAddress::shown(address, self.logs_whole_addresses))
     }
 
     /// Logs an error on its way out. Where a page tells the person about it, the handler calls this, and there is

@@ -1,6 +1,7 @@
 //! A person presents the signatures of a change: they are verified, and one guarded write makes the change.
 
 use countersign_domain::challenge::{ChallengeRejected, IssuedChallenge};
+use countersign_domain::event::EventKind;
 use countersign_domain::id::UserId;
 use countersign_domain::wallet::{WalletAccount, WalletProof};
 use countersign_domain::wallet_change::PendingWalletChange;
@@ -9,6 +10,7 @@ use countersign_ports::{
 };
 
 use crate::Context;
+use crate::context::cause::Cause;
 use crate::steps::name_wallet::{claimed, name_new_wallet};
 
 /// A text and its signature.
@@ -77,6 +79,7 @@ pub enum ChangeWalletsError {
 /// wallet's software calls itself.
 pub async fn link_wallet(
     context: &Context,
+    cause: &Cause,
     pending: &mut PendingWalletChange,
     signer: SignedText,
     other: SignedText,
@@ -87,15 +90,10 @@ pub async fn link_wallet(
     let signer = proven(context, pending, Whose::Signer, signer).await?;
     let wallet = proven(context, pending, Whose::Other, other).await?;
     let IssuedChallenge { id, expires_at, .. } = pending.challenge;
-    let command = LinkWallet {
-        id,
-        signer,
-        wallet,
-        begun_at: id.issued_at(),
-        now,
-        forget_after: expires_at,
-        event: None,
-    };
+    let event =
+        context.event(now, cause, EventKind::WalletLinked, |event| event.wallet = Some(wallet.clone()));
+    let (begun_at, forget_after) = (id.issued_at(), expires_at);
+    let command = LinkWallet { id, signer, wallet, begun_at, now, forget_after, event };
     let user = match context.storage.link_wallet(command).await? {
         WalletLinked::Linked { user } => {
             tracing::info!(user.id = %user, wallet = %pending.other.shortened(), "wallet linked");
@@ -116,6 +114,7 @@ pub async fn link_wallet(
 /// Unlinks a wallet from the signer's user, and revokes everything that was granted by signing in with it.
 pub async fn unlink_wallet(
     context: &Context,
+    cause: &Cause,
     pending: &mut PendingWalletChange,
     signer: SignedText,
 ) -> Result<WalletsOfUser, ChangeWalletsError> {
@@ -124,15 +123,10 @@ pub async fn unlink_wallet(
     let signer = proven(context, pending, Whose::Signer, signer).await?;
     let IssuedChallenge { id, expires_at, .. } = pending.challenge;
     let wallet = pending.other.clone();
-    let command = UnlinkWallet {
-        id,
-        signer,
-        wallet,
-        begun_at: id.issued_at(),
-        now,
-        forget_after: expires_at,
-        event: None,
-    };
+    let event =
+        context.event(now, cause, EventKind::WalletUnlinked, |event| event.wallet = Some(wallet.clone()));
+    let (begun_at, forget_after) = (id.issued_at(), expires_at);
+    let command = UnlinkWallet { id, signer, wallet, begun_at, now, forget_after, event };
     let user = match context.storage.unlink_wallet(command).await? {
         WalletUnlinked::Unlinked { user } => {
             tracing::info!(user.id = %user, wallet = %pending.other.shortened(), "wallet unlinked");

@@ -2,12 +2,14 @@
 //! the mail, not whose account it is for. So they must be signed in as the user who gave the address (F-10).
 
 use countersign_domain::email::{EmailAddress, UserEmail};
+use countersign_domain::event::EventKind;
 use countersign_domain::id::UserId;
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{ConfirmEmail, EmailConfirmed, SharedAddress, StoreError};
 
 use crate::Context;
+use crate::context::cause::Cause;
 use crate::steps::login::{Browser, find_login};
 
 /// Why nothing is confirmed.
@@ -77,6 +79,7 @@ pub async fn open_link(
 /// Confirms the address that a link was mailed to, for the user who is signed in.
 pub async fn confirm_email(
     context: &Context,
+    cause: &Cause,
     browser: &Browser,
     secret: &Secret,
     shared: SharedAddress,
@@ -88,7 +91,8 @@ pub async fn confirm_email(
     }
     let now = context.clock.now();
     let user = UserId::from_uuid(secret.id().ok_or(ConfirmEmailError::LinkInvalid)?);
-    let command = ConfirmEmail { user, hash: SecretHash::of(secret), shared, now, event: None };
+    let event = context.event(now, cause, EventKind::EmailConfirmed, |_| {});
+    let command = ConfirmEmail { user, hash: SecretHash::of(secret), shared, now, event };
     match context.storage.confirm_email(command).await? {
         EmailConfirmed::Confirmed => {
             tracing::info!(user.id = %user, "e-mail address confirmed");

@@ -1,9 +1,11 @@
 //! A signed-in person signs out: here, on one other browser, or everywhere.
 
+use countersign_domain::event::{Details, EventKind};
 use countersign_domain::id::SessionId;
 use countersign_ports::{EndSession, EndSessions};
 
 use crate::Context;
+use crate::context::cause::Cause;
 use crate::steps::login::{AccountError, Browser, require_login};
 use crate::steps::notify_logout::{LogoutNotice, notices};
 
@@ -30,6 +32,7 @@ pub struct SessionsEnded {
 /// Ends sessions. The tokens that clients hold stay valid.
 pub async fn end_sessions(
     context: &Context,
+    cause: &Cause,
     browser: &Browser,
     which: WhichSessions,
 ) -> Result<SessionsEnded, AccountError> {
@@ -40,12 +43,26 @@ pub async fn end_sessions(
         WhichSessions::All => None,
     };
     let notices = notices(&*context.storage, this.user, only).await?;
+    let (user, now) = (this.user, context.clock.now());
+    let ended_elsewhere = |which| {
+        context.event(now, cause, EventKind::SessionEnded, |event| {
+            event.details = Details::default().text("sessions", which);
+        })
+    };
     match only {
+        Some(id) if id == this.id => {
+            let event = context.event(now, cause, EventKind::SignOut, |event| {
+                event.details = Details::default().flag("revoked", false);
+            });
+            context.storage.end_session(EndSession { user, id, event }).await?;
+        }
         Some(id) => {
-            context.storage.end_session(EndSession { user: this.user, id, event: None }).await?;
+            let event = ended_elsewhere("other");
+            context.storage.end_session(EndSession { user, id, event }).await?;
         }
         None => {
-            context.storage.end_sessions(EndSessions { user: this.user, event: None }).await?;
+            let event = ended_elsewhere("all");
+            context.storage.end_sessions(EndSessions { user, event }).await?;
         }
     }
     let this_one = only.is_none_or(|only| only == this.id);

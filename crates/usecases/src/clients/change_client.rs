@@ -1,10 +1,12 @@
 //! The operator changes a client at the terminal. No request of a client does that.
 
 use countersign_domain::client::{Client, ClientOrigin};
+use countersign_domain::event::{Details, EventKind};
 use countersign_domain::registration::{RegistrationRejected, RequestedMetadata};
-use countersign_ports::{ChangeResources, ResourceChange, StoreError};
+use countersign_ports::{ChangeResources, ResourceChange, StoreError, UpdateClient};
 
 use crate::Management;
+use crate::clients::open_resource::resources_changed;
 use crate::clients::register_client::{declared_to, judge, owners};
 use crate::clients::update_client::carried_over;
 
@@ -47,7 +49,11 @@ pub async fn change_client(
     let authentication =
         carried_over(client.authentication, judged.method).ok_or(ChangeClientError::MethodChange)?;
     let mut client = Client { authentication, metadata: judged.metadata, ..client };
-    if !management.clients.update(client.clone()).await? {
+    let event = management.event(management.clock.now(), EventKind::ClientChanged, |event| {
+        event.client = Some(client.id);
+        event.details = Details::default().text("what", "metadata");
+    });
+    if !management.clients.update(UpdateClient { client: client.clone(), event }).await? {
         return Err(ChangeClientError::ClientUnknown);
     }
     // By giving a client of the operator's a scope, the operator opens its resource to it too.
@@ -55,10 +61,8 @@ pub async fn change_client(
     if client.origin == ClientOrigin::Operator && !opened.is_empty() {
         let change = ResourceChange::Open(opened);
         change.apply(&mut client.resources);
-        management
-            .clients
-            .change_resources(ChangeResources { client: client.id, change, event: None })
-            .await?;
+        let event = resources_changed(management, client.id, &change);
+        management.clients.change_resources(ChangeResources { client: client.id, change, event }).await?;
     }
     tracing::info!(client.id = %client.id, "client changed by the operator");
     Ok(client)

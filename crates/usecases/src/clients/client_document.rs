@@ -17,7 +17,7 @@ use countersign_domain::registration::{RegistrationRejected, RequestedMetadata};
 use countersign_domain::resource::{Catalog, OpenTo, Resource};
 use countersign_domain::scope::{Scope, ScopeName, ScopeSet};
 use countersign_domain::secret::{Secret, SecretHash};
-use countersign_ports::{EntropyExt, FetchError, Fetched, StoreError};
+use countersign_ports::{EntropyExt, FetchError, Fetched, RegisterClient, StoreError, UpdateClient};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -114,7 +114,8 @@ pub(crate) async fn find_pending(
 
 /// Prepares the client of a request that is about to be granted, as [`find_pending`] found it. If the client took the request's redirect
 /// URI back in the meantime, the request is refused. If the client has a document, storage gets what the
-/// document says now; a client that is not stored yet is stored only when somebody signs.
+/// document says now; a client that is not stored yet is stored only when somebody signs. That leaves no event:
+/// what is stored is a copy of a public document.
 pub(crate) async fn store_pending(
     context: &Context,
     pending: &PendingAuthorization,
@@ -138,11 +139,11 @@ pub(crate) async fn store_pending(
         None if !is_signed => {}
         None => {
             tracing::info!(client.id = %client.id, origin = client.origin.name(), "client registered");
-            context.clients.register(client.clone()).await?;
+            context.clients.register(RegisterClient { client: client.clone(), event: None }).await?;
         }
         Some(stored) if is_as_described(&stored, client) => {}
         Some(_) => {
-            context.clients.update(client.clone()).await?;
+            context.clients.update(UpdateClient { client: client.clone(), event: None }).await?;
         }
     }
     Ok(())

@@ -1,8 +1,12 @@
 //! The operator declares resources with scopes at the terminal, changes and deletes them.
 
+use countersign_domain::event::{Details, Event, EventKind};
 use countersign_domain::resource::{Catalog, MAX_RESOURCE_SCOPES, Resource, ResourceUnfit};
 use countersign_domain::scope::ScopeName;
-use countersign_ports::{FindUses, ResourceCreated, ResourceUpdated, ResourceUses, StoreError};
+use countersign_ports::{
+    CreateResource, DeleteResource, FindUses, ResourceCreated, ResourceUpdated, ResourceUses, StoreError,
+    UpdateResource,
+};
 
 use crate::Management;
 
@@ -64,7 +68,8 @@ pub async fn create_resource(
     if resource.scopes.len() > MAX_RESOURCE_SCOPES {
         return Err(DeclareResourceError::TooManyScopes);
     }
-    match management.resources.create(resource.clone()).await? {
+    let event = resource_event(management, EventKind::ResourceCreated, &resource.uri);
+    match management.resources.create(CreateResource { resource: resource.clone(), event }).await? {
         ResourceCreated::Stored => {
             tracing::info!(resource = resource.uri, scopes = resource.scopes.len(), "resource declared");
             Ok(resource)
@@ -91,7 +96,8 @@ pub async fn update_resource(
     if !insists && !lost.is_empty() {
         refuse_in_use(management, None, lost).await?;
     }
-    match management.resources.update(resource.clone()).await? {
+    let event = resource_event(management, EventKind::ResourceChanged, &resource.uri);
+    match management.resources.update(UpdateResource { resource: resource.clone(), event }).await? {
         ResourceUpdated::Stored => {
             tracing::info!(resource = resource.uri, scopes = resource.scopes.len(), "resource changed");
             Ok(resource)
@@ -114,7 +120,8 @@ pub async fn delete_resource(
         let scopes = resource.scopes.iter().map(|scope| scope.name.clone()).collect();
         refuse_in_use(management, Some(uri.to_owned()), scopes).await?;
     }
-    if !management.resources.delete(uri.to_owned()).await? {
+    let event = resource_event(management, EventKind::ResourceDeleted, uri);
+    if !management.resources.delete(DeleteResource { uri: uri.to_owned(), event }).await? {
         return Err(unknown());
     }
     tracing::info!(resource = uri, "resource deleted");
@@ -124,6 +131,12 @@ pub async fn delete_resource(
 /// All resources that were declared at the terminal.
 pub async fn list_resources(management: Management<'_>) -> Result<Catalog, StoreError> {
     management.resources.read_fresh().await
+}
+
+fn resource_event(management: Management<'_>, kind: EventKind, uri: &str) -> Option<Box<Event>> {
+    management.event(management.clock.now(), kind, |event| {
+        event.details = Details::default().text("resource", uri);
+    })
 }
 
 async fn refuse_in_use(

@@ -1,10 +1,14 @@
-//! A client deletes itself (RFC 7592 section 2.3), and everything that people granted to it.
+//! A client is deleted, with everything that people granted to it: by itself (RFC 7592 section 2.3), or by the
+//! operator.
 
+use countersign_domain::event::EventKind;
+use countersign_domain::id::ClientId;
 use countersign_domain::secret::Secret;
-use countersign_ports::StoreError;
+use countersign_ports::{DeleteClient, StoreError};
 
-use crate::Context;
 use crate::clients::open_configuration::open_configuration;
+use crate::context::cause::Cause;
+use crate::{Context, Management};
 
 /// Why the client was not deleted.
 #[derive(Debug, thiserror::Error)]
@@ -17,15 +21,23 @@ pub enum DeleteClientError {
     Store(#[from] StoreError),
 }
 
-/// Deletes a client with its codes and tokens.
+/// Deletes a client for itself, with its codes and tokens.
 pub async fn delete_client(
     context: &Context,
+    cause: &Cause,
     client_id: &str,
     token: &Secret,
 ) -> Result<(), DeleteClientError> {
     let client =
         open_configuration(context, client_id, token).await?.ok_or(DeleteClientError::TokenInvalid)?;
-    context.clients.delete(client.id).await?;
+    remove_client(context.management_for(cause), client.id).await?;
     tracing::info!(client.id = %client.id, "client removed");
     Ok(())
+}
+
+/// Deletes a client for the operator. The answer says whether it existed.
+pub async fn remove_client(management: Management<'_>, id: ClientId) -> Result<bool, StoreError> {
+    let event =
+        management.event(management.clock.now(), EventKind::ClientDeleted, |event| event.client = Some(id));
+    management.clients.delete(DeleteClient { id, event }).await
 }

@@ -1,6 +1,7 @@
 //! The operator opens a resource to one client, or closes it again. Clients cannot do this themselves.
 
 use countersign_domain::client::Client;
+use countersign_domain::event::{Details, Event, EventKind};
 use countersign_domain::id::ClientId;
 use countersign_domain::resource::{ResourceRules, ResourceUnfit};
 use countersign_ports::{ChangeResources, ResourceChange, StoreError};
@@ -62,12 +63,29 @@ pub async fn close_resources(
     change(management, id, ResourceChange::Close(uris.to_vec())).await
 }
 
+/// The event of a change.
+pub(crate) fn resources_changed(
+    management: Management<'_>,
+    client: ClientId,
+    change: &ResourceChange,
+) -> Option<Box<Event>> {
+    management.event(management.clock.now(), EventKind::ClientChanged, |event| {
+        event.client = Some(client);
+        let (name, uris) = match change {
+            ResourceChange::Open(uris) => ("opened", uris),
+            ResourceChange::Close(uris) => ("closed", uris),
+        };
+        event.details = Details::default().text("what", "resources").text(name, uris.join(" "));
+    })
+}
+
 async fn change(
     management: Management<'_>,
     id: ClientId,
     change: ResourceChange,
 ) -> Result<Client, OpenResourceError> {
-    if !management.clients.change_resources(ChangeResources { client: id, change, event: None }).await? {
+    let event = resources_changed(management, id, &change);
+    if !management.clients.change_resources(ChangeResources { client: id, change, event }).await? {
         return Err(OpenResourceError::ClientUnknown);
     }
     let changed = management.clients.find_fresh(id).await?;

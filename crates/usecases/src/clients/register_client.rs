@@ -3,13 +3,14 @@
 use countersign_domain::admission::ClientAccess;
 use countersign_domain::client::{AuthenticationMethod, Client, ClientAuthentication, ClientOrigin};
 use countersign_domain::client_secrets::ClientSecrets;
+use countersign_domain::event::{Details, EventKind};
 use countersign_domain::id::ClientId;
 use countersign_domain::redirect_uri::RedirectUriRejected;
 use countersign_domain::registration::{self, JudgedMetadata, RegistrationRejected, RequestedMetadata};
 use countersign_domain::resource::{Catalog, OpenTo, Resource};
 use countersign_domain::scope::{ScopeName, ScopeSet};
 use countersign_domain::secret::{Secret, SecretHash};
-use countersign_ports::{EntropyExt, JwsRejected, Registered, StoreError};
+use countersign_ports::{EntropyExt, JwsRejected, RegisterClient, Registered, StoreError};
 
 use crate::Management;
 
@@ -100,7 +101,11 @@ async fn register(
         registration_token: SecretHash::of(&registration_token),
         created_at: now.replace_nanosecond(0).unwrap_or(now),
     };
-    match management.clients.register(client.clone()).await? {
+    let event = management.event(now, EventKind::ClientRegistered, |event| {
+        event.client = Some(client.id);
+        event.details = Details::default().text("origin", origin.name());
+    });
+    match management.clients.register(RegisterClient { client: client.clone(), event }).await? {
         Registered::Stored => {
             tracing::info!(client.id = %client.id, origin = origin.name(), "client registered");
             Ok(RegisteredClient { client, secret, registration_token })

@@ -3,6 +3,7 @@
 
 use countersign_domain::client::ClientAuthentication;
 use countersign_domain::client_secrets::{KeepOld, OldSecret};
+use countersign_domain::event::{Details, EventKind};
 use countersign_domain::id::ClientId;
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_ports::{EntropyExt, RotateSecret, SecretRecord, StoreError};
@@ -51,13 +52,17 @@ pub async fn rotate_client_secret(
         let now = management.clock.now();
         let secret = Secret::from_random(management.entropy.bytes());
         let old_expires_at = keep_old.until(now);
+        let event = management.event(now, EventKind::SecretRotated, |event| {
+            event.client = Some(id);
+            event.details = Details::default().flag("old_kept", old_expires_at.is_some());
+        });
         let command = RotateSecret {
             client: id,
             replaced: secrets.current,
             hash: SecretHash::of(&secret),
             now: now.replace_nanosecond(0).unwrap_or(now),
             keep_old_until: old_expires_at,
-            event: None,
+            event,
         };
         if management.clients.rotate_secret(command).await? {
             let cut_short = secrets.living_old(now).map(|OldSecret { expires_at, .. }| expires_at);

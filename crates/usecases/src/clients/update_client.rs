@@ -3,17 +3,19 @@
 use countersign_domain::client::{
     AuthenticationMethod, Client, ClientAuthentication, ClientMetadata, ClientOrigin,
 };
+use countersign_domain::event::{Details, EventKind};
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::registration::{RegistrationRejected, RequestedMetadata};
 use countersign_domain::resource::{OpenTo, Resource};
 use countersign_domain::scope::ScopeName;
 use countersign_domain::secret::Secret;
-use countersign_ports::StoreError;
+use countersign_ports::{StoreError, UpdateClient};
 use time::OffsetDateTime;
 
 use crate::Context;
 use crate::clients::open_configuration::open_configuration;
 use crate::clients::register_client::{declared_to, judge};
+use crate::context::cause::Cause;
 
 /// Why the configuration stays as it is.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +41,7 @@ pub enum UpdateClientError {
 /// Replaces a client's metadata; its id and its secrets stay, even those that it got a moment ago.
 pub async fn update_client(
     context: &Context,
+    cause: &Cause,
     client_id: &str,
     token: &Secret,
     secret: Option<&Secret>,
@@ -66,7 +69,11 @@ pub async fn update_client(
     let authentication =
         carried_over(client.authentication, judged.method).ok_or(UpdateClientError::MethodChange)?;
     let client = Client { authentication, metadata: judged.metadata, ..client };
-    let is_there = context.clients.update(client.clone()).await?;
+    let event = context.event(context.clock.now(), cause, EventKind::ClientChanged, |event| {
+        event.client = Some(client.id);
+        event.details = Details::default().text("what", "metadata");
+    });
+    let is_there = context.clients.update(UpdateClient { client: client.clone(), event }).await?;
     if is_there { Ok(client) } else { Err(UpdateClientError::TokenInvalid) }
 }
 

@@ -9,12 +9,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use countersign_domain::admission::Block;
+use countersign_domain::event::Event;
 use countersign_domain::grant::RevocationReason;
 use countersign_domain::id::UserId;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    AccessEnded, BlockPut, BlockStore, Blocked, BlockedWallet, Clock, EndAccess, PutBlock, RemoveBlock,
-    StoreError,
+    AccessEnded, BlockPut, BlockStore, BlockedWallet, Clock, EndAccess, PutBlock, RemoveBlock, StoreError,
 };
 
 use super::moment::{Moment, until_forgotten};
@@ -56,18 +56,18 @@ impl Blocks {
         Ok(anything)
     }
 
-    /// Blocks a user or a wallet, and ends the access that was given before. When this answers, nothing of it
-    /// works on any replica.
-    pub async fn block(&self, who: Blocked, block: Block) -> Result<BlockDone, StoreError> {
-        let now = block.at;
-        let put = self.storage.put_block(PutBlock { who: who.clone(), block, event: None }).await;
+    /// Blocks a user or a wallet, and ends the access that was given before; the event is recorded if there was
+    /// any. When this answers, nothing of it works on any replica.
+    pub async fn block(&self, command: PutBlock, event: Option<Box<Event>>) -> Result<BlockDone, StoreError> {
+        let (who, now) = (command.who.clone(), command.block.at);
+        let put = self.storage.put_block(command).await;
         // After an error too: the block may have been stored.
         until_forgotten(&*self.clock).await;
         let put = put?;
         let ended = match put {
             BlockPut::Stored | BlockPut::AlreadyThere => {
                 let reason = RevocationReason::Blocked;
-                self.storage.end_access(EndAccess { who, reason, keeps: None, now, event: None }).await?
+                self.storage.end_access(EndAccess { who, reason, keeps: None, now, event }).await?
             }
             BlockPut::UserUnknown => AccessEnded::default(),
         };
@@ -80,8 +80,8 @@ impl Blocks {
     }
 
     /// Lets a user or a wallet in again. The answer says whether there was a block.
-    pub async fn unblock(&self, who: &Blocked) -> Result<bool, StoreError> {
-        self.storage.remove_block(RemoveBlock { who: who.clone(), event: None }).await
+    pub async fn unblock(&self, command: RemoveBlock) -> Result<bool, StoreError> {
+        self.storage.remove_block(command).await
     }
 
     /// The block of a user; a block of one of their wallets is none.

@@ -14,6 +14,8 @@ pub struct Cause {
     pub actor: Actor,
     /// Where the request came from: as much of the address as [`EventPolicy::whole_addresses`] says.
     pub address: Option<PeerAddress>,
+    /// The same for log lines, whose setting is another.
+    pub logged_address: Option<PeerAddress>,
     /// The id of the request, as in the log.
     pub request: Option<String>,
 }
@@ -21,7 +23,13 @@ pub struct Cause {
 impl Cause {
     /// Something that nobody sent a request for.
     pub const fn of(actor: Actor) -> Self {
-        Self { actor, address: None, request: None }
+        Self { actor, address: None, logged_address: None, request: None }
+    }
+
+    /// The cause of what the server does about the same request by itself.
+    #[must_use]
+    pub fn by_server(&self) -> Self {
+        Self { actor: Actor::Server, ..self.clone() }
     }
 }
 

@@ -75,14 +75,14 @@ impl Clients {
 
     /// Stores a new client. Every replica finds it at once, because nobody remembers that a client is
     /// missing.
-    pub async fn register(&self, client: Client) -> Result<Registered, StoreError> {
-        self.storage.register_client(RegisterClient { client, event: None }).await
+    pub async fn register(&self, command: RegisterClient) -> Result<Registered, StoreError> {
+        self.storage.register_client(command).await
     }
 
     /// Replaces everything about a client except its id, its `created_at`, its secrets and the resources that
     /// the operator opened to it. The answer says whether the client exists. By then no replica uses the old values.
-    pub async fn update(&self, client: Client) -> Result<bool, StoreError> {
-        let updated = self.storage.update_client(UpdateClient { client, event: None }).await;
+    pub async fn update(&self, command: UpdateClient) -> Result<bool, StoreError> {
+        let updated = self.storage.update_client(command).await;
         // After an error too: the change may have been stored.
         self.wait_until_forgotten().await;
         updated
@@ -138,18 +138,19 @@ impl Clients {
 
     /// Stores the client of a document once more, in case it was deleted in the meantime. If a deletion is in
     /// progress, this waits for it to end. It does not wait for replicas, because no caller expects a change
-    /// to hold everywhere afterwards.
+    /// to hold everywhere afterwards. No event tells of it, because its document says what the client is.
     pub async fn keep(&self, client: Client) -> Result<(), StoreError> {
         if !self.storage.update_client(UpdateClient { client: client.clone(), event: None }).await? {
-            self.register(client).await?;
+            self.register(RegisterClient { client, event: None }).await?;
         }
         Ok(())
     }
 
     /// Deletes a client with all its grants and consents. The answer says whether the client existed. By then
     /// no replica knows it.
-    pub async fn delete(&self, id: ClientId) -> Result<bool, StoreError> {
-        let deleted = self.storage.delete_client(DeleteClient { id, event: None }).await;
+    pub async fn delete(&self, command: DeleteClient) -> Result<bool, StoreError> {
+        let id = command.id;
+        let deleted = self.storage.delete_client(command).await;
         self.wait_until_forgotten().await;
         let deleted = deleted?;
         // In the meantime, a replica that remembered the client may have signed somebody in to it.

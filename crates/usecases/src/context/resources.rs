@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use countersign_domain::resource::{Catalog, Resource, ResourceRules, ResourceScope};
+use countersign_domain::resource::{Catalog, ResourceRules, ResourceScope};
 use countersign_domain::scope::{ScopeName, ScopeSet};
 use countersign_ports::{
     Clock, CreateResource, DeleteResource, FindUses, ResourceCreated, ResourceStore, ResourceUpdated,
@@ -57,24 +57,24 @@ impl Resources {
     }
 
     /// Stores a new resource. From the answer on every replica knows it.
-    pub async fn create(&self, resource: Resource) -> Result<ResourceCreated, StoreError> {
-        let created = self.storage.create_resource(CreateResource { resource, event: None }).await;
+    pub async fn create(&self, command: CreateResource) -> Result<ResourceCreated, StoreError> {
+        let created = self.storage.create_resource(command).await;
         self.wait_until_forgotten().await;
         created
     }
 
     /// Replaces everything about a resource except its URI and its `created_at`. By the time of the answer no
     /// replica uses the old values.
-    pub async fn update(&self, resource: Resource) -> Result<ResourceUpdated, StoreError> {
-        let updated = self.storage.update_resource(UpdateResource { resource, event: None }).await;
+    pub async fn update(&self, command: UpdateResource) -> Result<ResourceUpdated, StoreError> {
+        let updated = self.storage.update_resource(command).await;
         // After an error too: the change may have been stored.
         self.wait_until_forgotten().await;
         updated
     }
 
     /// Deletes a resource with its scopes. The answer says whether it existed. By then no replica knows it.
-    pub async fn delete(&self, uri: String) -> Result<bool, StoreError> {
-        let deleted = self.storage.delete_resource(DeleteResource { uri, event: None }).await;
+    pub async fn delete(&self, command: DeleteResource) -> Result<bool, StoreError> {
+        let deleted = self.storage.delete_resource(command).await;
         self.wait_until_forgotten().await;
         deleted
     }

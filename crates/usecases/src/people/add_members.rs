@@ -1,5 +1,6 @@
 //! An operator puts users and wallets into a group. A wallet can be a member before anybody signs in with it.
 
+use countersign_domain::event::{Details, EventKind};
 use countersign_domain::group::GroupName;
 use countersign_domain::id::UserId;
 use countersign_ports::{ChangeMember, MemberAdded, StoreError};
@@ -53,7 +54,11 @@ pub async fn add_members(
     let now = management.clock.now();
     let mut done = Vec::with_capacity(named.len());
     for (who, user) in named {
-        let command = ChangeMember { group: group.clone(), member: who.clone().into(), now, event: None };
+        let event = management.event(now, EventKind::GroupMemberAdded, |event| {
+            who.tell(event);
+            event.details = Details::default().text("group", group);
+        });
+        let command = ChangeMember { group: group.clone(), member: who.clone().into(), now, event };
         let already = match (management.storage.add_member(command).await?, user) {
             (MemberAdded::Added, _) => false,
             (MemberAdded::AlreadyThere, _) => true,

@@ -1,7 +1,9 @@
 //! An operator keeps a user or a wallet out. The access that was given before ends.
 
 use countersign_domain::admission::Block;
-use countersign_ports::{BlockPut, StoreError};
+use countersign_domain::event::{Details, EventKind};
+use countersign_domain::grant::RevocationReason;
+use countersign_ports::{BlockPut, PutBlock, StoreError};
 
 use super::{Ended, Who};
 use crate::Management;
@@ -33,8 +35,21 @@ pub async fn block(
     who: Who,
     reason: Option<String>,
 ) -> Result<BlockedNow, BlockError> {
-    let block = Block { at: management.clock.now(), reason };
-    let done = management.blocks.block(who.into(), block).await?;
+    let now = management.clock.now();
+    let kind = match &who {
+        Who::User(_) => EventKind::UserBlocked,
+        Who::Wallet(_) => EventKind::WalletBlocked,
+    };
+    let event = management.event(now, kind, |event| who.tell(event));
+    // What the block ends is the server's doing, in a commit of its own.
+    let by_server = management.cause.by_server();
+    let ending = Management { cause: &by_server, ..management };
+    let ended = ending.event(now, EventKind::GrantRevoked, |event| {
+        who.tell(event);
+        event.details = Details::default().text("reason", RevocationReason::Blocked.name());
+    });
+    let command = PutBlock { who: who.into(), block: Block { at: now, reason }, event };
+    let done = management.blocks.block(command, ended).await?;
     let already = match done.put {
         BlockPut::Stored => false,
         BlockPut::AlreadyThere => true,

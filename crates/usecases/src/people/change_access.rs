@@ -2,6 +2,7 @@
 
 use countersign_domain::admission::{AccessRule, ClientAccess, Release};
 use countersign_domain::client::Client;
+use countersign_domain::event::{Details, EventKind};
 use countersign_domain::group::GroupName;
 use countersign_ports::{ChangeAccess, StoreError};
 
@@ -49,7 +50,19 @@ pub async fn change_access(
             return Err(ChangeAccessError::GroupUnknown(name.clone()));
         }
     }
-    let command = ChangeAccess { client: client.id, rule, release, event: None };
+    let event = management.event(management.clock.now(), EventKind::AccessChanged, |event| {
+        event.client = Some(client.id);
+        let details = match &rule {
+            Some(rule) => Details::default().text("rule", rule),
+            None => Details::default().text("rule", "default"),
+        };
+        event.details = match &release {
+            Some(Release::OfRule) => details.text("release", "rule"),
+            Some(release) => details.text("release", release),
+            None => details,
+        };
+    });
+    let command = ChangeAccess { client: client.id, rule, release, event };
     if !management.clients.change_access(command).await? {
         return Err(ChangeAccessError::ClientUnknown);
     }

@@ -1,5 +1,6 @@
 //! An operator creates a group.
 
+use countersign_domain::event::{Details, EventKind};
 use countersign_domain::group::{Group, GroupName, GroupTitle};
 use countersign_ports::{CreateGroup, GroupCreated, StoreError};
 
@@ -23,7 +24,10 @@ pub async fn create_group(
     title: Option<GroupTitle>,
 ) -> Result<Group, CreateGroupError> {
     let group = Group { name, title, created_at: management.clock.now() };
-    match management.storage.create_group(CreateGroup { group: group.clone(), event: None }).await? {
+    let event = management.event(group.created_at, EventKind::GroupCreated, |event| {
+        event.details = Details::default().text("group", &group.name);
+    });
+    match management.storage.create_group(CreateGroup { group: group.clone(), event }).await? {
         GroupCreated::Stored => Ok(group),
         GroupCreated::NameTaken => Err(CreateGroupError::NameTaken),
     }

@@ -1,6 +1,7 @@
 //! An operator deletes a group.
 
 use countersign_domain::client::Client;
+use countersign_domain::event::{Details, EventKind};
 use countersign_domain::group::GroupName;
 use countersign_domain::scope::ScopeName;
 use countersign_ports::{CountedGroup, DeleteGroup, StoreError};
@@ -58,7 +59,10 @@ pub async fn delete_group(
     if found.is_any() && !by_force {
         return Err(DeleteGroupError::InUse(Box::new(found)));
     }
-    if !management.storage.delete_group(DeleteGroup { name: name.clone(), event: None }).await? {
+    let event = management.event(management.clock.now(), EventKind::GroupDeleted, |event| {
+        event.details = Details::default().text("group", name);
+    });
+    if !management.storage.delete_group(DeleteGroup { name: name.clone(), event }).await? {
         return Err(DeleteGroupError::GroupUnknown);
     }
     Ok(found)

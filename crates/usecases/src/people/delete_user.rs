@@ -1,6 +1,6 @@
 //! An operator deletes a user, as users can do themselves.
 
-use countersign_domain::event::Pseudonym;
+use countersign_domain::event::{EventKind, Pseudonym};
 use countersign_domain::id::UserId;
 use countersign_ports::{DeleteAccount, EntropyExt, StoreError};
 
@@ -25,12 +25,10 @@ pub async fn delete_user(
     user: UserId,
 ) -> Result<Vec<LogoutNotice>, DeleteUserError> {
     let told = notices(management.storage, user, None).await?;
-    let command = DeleteAccount {
-        user,
-        now: management.clock.now(),
-        pseudonym: Pseudonym::new(management.entropy.bytes()),
-        event: None,
-    };
+    let now = management.clock.now();
+    let pseudonym = Pseudonym::new(management.entropy.bytes());
+    let event = management.event(now, EventKind::AccountDeleted, |_| {});
+    let command = DeleteAccount { user, now, pseudonym, event };
     if !management.storage.delete_account(command).await? {
         return Err(DeleteUserError::UserUnknown);
     }

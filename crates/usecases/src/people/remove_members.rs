@@ -1,5 +1,6 @@
 //! An operator takes users and wallets out of a group.
 
+use countersign_domain::event::{Details, EventKind};
 use countersign_domain::group::GroupName;
 use countersign_domain::id::UserId;
 use countersign_ports::{ChangeMember, StoreError};
@@ -43,7 +44,11 @@ pub async fn remove_members(
     let now = management.clock.now();
     let mut done = Vec::with_capacity(members.len());
     for who in members {
-        let command = ChangeMember { group: group.clone(), member: who.clone().into(), now, event: None };
+        let event = management.event(now, EventKind::GroupMemberRemoved, |event| {
+            who.tell(event);
+            event.details = Details::default().text("group", group);
+        });
+        let command = ChangeMember { group: group.clone(), member: who.clone().into(), now, event };
         let was_member = management.storage.remove_member(command).await?;
         let user = match &who {
             Who::User(user) => Some(*user),

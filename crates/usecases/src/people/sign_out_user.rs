@@ -1,11 +1,12 @@
 //! An operator signs a user out everywhere, as if the user did so on every browser.
 
+use countersign_domain::event::EventKind;
 use countersign_domain::grant::RevocationReason;
 use countersign_domain::id::UserId;
 use countersign_domain::scope::Scope;
 use countersign_ports::{Blocked, EndAccess, StoreError};
 
-use super::{Ended, exists};
+use super::{Ended, Who, exists};
 use crate::Management;
 
 /// Why nobody is signed out.
@@ -25,12 +26,14 @@ pub async fn sign_out_user(management: Management<'_>, user: UserId) -> Result<E
     if !exists(management, user).await? {
         return Err(SignOutUserError::UserUnknown);
     }
+    let now = management.clock.now();
+    let event = management.event(now, EventKind::UserSignedOut, |event| Who::User(user).tell(event));
     let command = EndAccess {
         who: Blocked::User(user),
         reason: RevocationReason::Operator,
         keeps: Some(Scope::OfflineAccess),
-        now: management.clock.now(),
-        event: None,
+        now,
+        event,
     };
     Ok(management.blocks.end_access(command).await?.into())
 }

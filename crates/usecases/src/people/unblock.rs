@@ -1,6 +1,7 @@
 //! An operator lets a user or a wallet in again. What the block ended stays ended.
 
-use countersign_ports::StoreError;
+use countersign_domain::event::EventKind;
+use countersign_ports::{RemoveBlock, StoreError};
 
 use super::Who;
 use crate::Management;
@@ -27,7 +28,12 @@ pub enum UnblockError {
 
 /// Removes the block of a user or of a wallet.
 pub async fn unblock(management: Management<'_>, who: Who) -> Result<Unblocked, UnblockError> {
-    let was_blocked = management.blocks.unblock(&who.clone().into()).await?;
+    let kind = match &who {
+        Who::User(_) => EventKind::UserUnblocked,
+        Who::Wallet(_) => EventKind::WalletUnblocked,
+    };
+    let event = management.event(management.clock.now(), kind, |event| who.tell(event));
+    let was_blocked = management.blocks.unblock(RemoveBlock { who: who.clone().into(), event }).await?;
     let still = match who {
         Who::User(user) => {
             let person = management.storage.find_person(user, management.clock.now()).await?;

@@ -16,6 +16,7 @@ use time::OffsetDateTime;
 
 use crate::Context;
 use crate::clients::client_document::{DocumentRejected, FindClientError, find_client};
+use crate::context::cause::Cause;
 use crate::sign_in::continue_session::{self, ContinueSessionError};
 use crate::steps::answer;
 use crate::steps::answer::{Addressee, ClientAnswer};
@@ -81,9 +82,10 @@ pub enum Begun {
     },
 }
 
-/// Judges an authorization request.
+/// Judges an authorization request. The cause is asked for only if it is granted at once.
 pub async fn begin_authorization(
     context: &Context,
+    cause: impl Fn() -> Cause,
     parameters: &Parameters,
     browser: &Browser,
 ) -> Result<Begun, BeginAuthorizationError> {
@@ -125,7 +127,7 @@ pub async fn begin_authorization(
     if client.origin != ClientOrigin::Operator {
         return Err(refuse(context, &pending, authorization::consent_required()));
     }
-    match continue_session::grant(context, &pending, session).await {
+    match continue_session::grant(context, &cause(), &pending, session).await {
         Ok(to) => Ok(Begun::Answered { to }),
         Err(ContinueSessionError::Store(error)) => Err(error.into()),
         Err(ContinueSessionError::ScopesWithheld) => Err(refuse(context, &pending, nothing_is_left())),

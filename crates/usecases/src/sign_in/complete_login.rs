@@ -4,25 +4,28 @@
 use countersign_domain::authorization;
 use countersign_domain::challenge::ChallengeRejected;
 use countersign_domain::email::{EmailAddress, EmailRejected};
+use countersign_domain::event::{Details, EventKind};
 use countersign_domain::grant::RevocationReason;
-use countersign_domain::id::UserId;
+use countersign_domain::id::{SessionId, UserId};
 use countersign_domain::id_token::SignedText;
 use countersign_domain::lifetimes::Lifetimes;
-use countersign_domain::peer_address::PeerAddress;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::wallet::{AccountName, WalletAccount, WalletProof};
 use countersign_ports::{
-    CompleteLogin, EndSession, EntropyExt, LoginCompleted, OpenSession, RevokeGrant, SessionOpened,
-    StoreError, Verdict, VerifierError,
+    CompleteLogin, EndSession, EntropyExt, LoginCompleted, OpenSession, SessionOpened, StoreError, Verdict,
+    VerifierError,
 };
+use time::OffsetDateTime;
 
 use crate::Context;
 use crate::clients::client_document::{FindClientError, find_pending, keep_pending, store_pending};
+use crate::context::cause::Cause;
 use crate::sign_in::find_device::{Answered, answered_for};
 use crate::sign_in::issue_challenge::find_issued;
 use crate::steps::admit::{KeptOut, NotAdmitted, kept_out, kept_out_since, take_back};
 use crate::steps::answer;
 use crate::steps::answer::ClientAnswer;
+use crate::steps::end_grant::{EndingGrant, end_grant};
 use crate::steps::file_email::{ConfirmationLink, file_first_email};
 use crate::steps::login::{Browser, Remembered, new_session};
 use crate::steps::name_wallet::{claimed, name_new_wallet};
@@ -55,8 +58,6 @@ pub struct LoginWishes {
     pub browser: Browser,
     /// An e-mail address, used if the user has none on file.
     pub email: Option<String>,
-    /// Where the request came from, for the log.
-    pub peer: Option<PeerAddress>,
     /// What the wallet's software calls itself. Used if the wallet is new here.
     pub wallet_name: Option<String>,
 }
@@ -110,6 +111,7 @@ pub enum CompleteLoginError {
 /// signature is counted in `pending`; the challenge stays valid for a few more.
 pub async fn complete_login(
     context: &Context,
+    cause: &Cause,
     pending: &mut PendingAuthorization,
     signed: SignedChallenge,
     wishes: LoginWishes,
@@ -146,7 +148,7 @@ pub async fn complete_login(
         return Err(refused(account, why));
     }
     let (family, wallet) = (account.family.clone(), account.shortened());
-    let address = wishes.peer.map(tracing::field::display);
+    let address = cause.logged_address.map(tracing::field::display);
     let named = claimed(wishes.wallet_name.as_deref()).map(|name| (account.clone(), name));
     let new_user = UserId::random(context.entropy.bytes());
     let lifetimes = &context.policy.lifetimes;
@@ -157,19 +159,16 @@ pub async fn complete_login(
             let lifetime = lifetimes.login_session.max(Lifetimes::RECENT);
             let (session, remembered) = new_session(context, now, wishes.browser, lifetime).await?;
             let opened = session.id;
-            let command = OpenSession {
-                id,
-                account: account.clone(),
-                new_user,
-                session,
-                now,
-                forget_after,
-                event: None,
-            };
+            let event = context.event(now, cause, EventKind::SignIn, |event| {
+                event.wallet = Some(account.clone());
+                event.details = Details::default().text("way", "account").flag("session", true);
+            });
+            let command =
+                OpenSession { id, account: account.clone(), new_user, session, now, forget_after, event };
             return match context.storage.open_session(command).await? {
                 SessionOpened::Opened { user } => {
                     if let Some(why) = kept_out_since(context, &account).await? {
-                        context.storage.end_session(EndSession { user, id: opened, event: None }).await?;
+                        forget_session(context, cause, now, (user, opened)).await?;
                         return Err(refused(account, why));
                     }
                     tracing::info!(user.id = %user, wallet, address, "signed in to the account page");
@@ -201,32 +200,53 @@ pub async fn complete_login(
     }
     let NewGrant { login, to } = new_grant(context, now, &recipient, signer, now + lifetimes.challenge);
     let opened = session.as_ref().map(|session| session.id);
-    let login = CompleteLogin { scope: share.granted, withheld: share.withheld, session, ..login };
+    let at_client = recipient.access().client;
+    let event = context.event(now, cause, EventKind::SignIn, |event| {
+        event.wallet = Some(account.clone());
+        event.client = Some(at_client);
+        let details = Details::default().text("way", recipient.way()).text("grant", id);
+        event.details = details.flag("session", session.is_some());
+    });
+    let login = CompleteLogin { scope: share.granted, withheld: share.withheld, session, event, ..login };
     let user = match context.storage.complete_login(login).await? {
         LoginCompleted::CodeIssued { user } => user,
         LoginCompleted::ChallengeSpent => return Err(CompleteLoginError::ChallengeSpent),
     };
+    let grant = EndingGrant { id, client: at_client, user: Some(user) };
     if let Some(why) = kept_out_since(context, &account).await? {
-        take_back(context, now, id).await?;
+        take_back(context, cause, now, grant).await?;
         if let Some(opened) = opened {
-            context.storage.end_session(EndSession { user, id: opened, event: None }).await?;
+            forget_session(context, cause, now, (user, opened)).await?;
         }
         return Err(refused(account, why));
     }
     if let Some((wallet, name)) = named.filter(|_| user == new_user) {
         name_new_wallet(context, user, wallet, name).await;
     }
-    let client = recipient.access().client;
     if let Recipient::Client(request) = recipient
         && request.required_user.is_some_and(|required| required != user)
     {
         let reason = RevocationReason::OtherUser;
-        context.storage.revoke_grant(RevokeGrant { id, reason, now, event: None }).await?;
-        tracing::info!(user.id = %user, client.id = %client, reason = reason.name(), "grant revoked");
+        end_grant(context, &cause.by_server(), now, grant, reason).await?;
+        tracing::info!(user.id = %user, client.id = %at_client, reason = reason.name(), "grant revoked");
         let to = answer::with_error(&context.policy, request, &authorization::other_user());
         return Ok(SignedIn { to, family, remembered, link: None });
     }
     keep_pending(context, recipient.access()).await?;
-    tracing::info!(user.id = %user, client.id = %client, grant.id = %id, wallet, address, "signed in");
+    tracing::info!(user.id = %user, client.id = %at_client, grant.id = %id, wallet, address, "signed in");
     Ok(SignedIn { to, family, remembered, link: file_first_email(context, user, email).await })
+}
+
+/// Ends a session whose user was blocked while it was stored.
+async fn forget_session(
+    context: &Context,
+    cause: &Cause,
+    now: OffsetDateTime,
+    (user, id): (UserId, SessionId),
+) -> Result<(), StoreError> {
+    let event = context.event(now, &cause.by_server(), EventKind::SessionEnded, |event| {
+        event.details = Details::default().text("sessions", "this");
+    });
+    context.storage.end_session(EndSession { user, id, event }).await?;
+    Ok(())
 }

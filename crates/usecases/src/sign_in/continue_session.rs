@@ -1,6 +1,7 @@
 //! A signed-in person continues to a client that they agreed to before: one guarded write, no wallet.
 
 use countersign_domain::email::{EmailAddress, EmailRejected};
+use countersign_domain::event::{Details, EventKind};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::wallet::WalletAccount;
@@ -8,9 +9,11 @@ use countersign_ports::{CompleteLogin, ContinueSession, SessionContinued, StoreE
 
 use crate::Context;
 use crate::clients::client_document::{FindClientError, find_pending, store_pending};
+use crate::context::cause::Cause;
 use crate::sign_in::find_device::{Answered, answered_for};
 use crate::steps::admit::{KeptOut, NotAdmitted, kept_out, kept_out_since, take_back};
 use crate::steps::answer::ClientAnswer;
+use crate::steps::end_grant::EndingGrant;
 use crate::steps::file_email::{ConfirmationLink, file_first_email};
 use crate::steps::login::{Browser, find_login, is_recent};
 use crate::steps::new_grant::{NewGrant, Recipient, Signer, new_grant};
@@ -67,6 +70,7 @@ pub struct ContinueWishes<'a> {
 /// Continues the session that the browser presents, for a pending request.
 pub async fn continue_session(
     context: &Context,
+    cause: &Cause,
     pending: &PendingAuthorization,
     browser: &Browser,
     wishes: ContinueWishes<'_>,
@@ -79,13 +83,14 @@ pub async fn continue_session(
     // As on the account page, a browser that remembers somebody is not enough to put an address on file.
     let email = email.filter(|_| is_recent(&session, context.clock.now()));
     let user = session.user;
-    let to = grant(context, pending, session).await?;
+    let to = grant(context, cause, pending, session).await?;
     Ok(Continued { to, link: file_first_email(context, user, email).await })
 }
 
 /// Gives the client a grant from a session, and makes the answer with the code.
 pub(crate) async fn grant(
     context: &Context,
+    cause: &Cause,
     pending: &PendingAuthorization,
     session: LoginSession,
 ) -> Result<ClientAnswer, ContinueSessionError> {
@@ -122,13 +127,19 @@ pub(crate) async fn grant(
     let account = session.account.clone();
     let signer = Signer { id, account, new_user: session.user, signed: None };
     let NewGrant { login, to } = new_grant(context, now, &recipient, signer, pending.expires_at);
-    let login = CompleteLogin { scope: share.granted, withheld: share.withheld, ..login };
+    let event = context.event(now, cause, EventKind::SignInContinued, |event| {
+        event.wallet = Some(session.account.clone());
+        event.client = Some(access.client);
+        event.details = Details::default().text("way", recipient.way()).text("grant", id);
+    });
+    let login = CompleteLogin { scope: share.granted, withheld: share.withheld, event, ..login };
     let (id_of_session, authenticated_at) = (session.id, session.authenticated_at);
     let command = ContinueSession { session: id_of_session, authenticated_at, login, agreed };
     match context.storage.continue_session(command).await? {
         SessionContinued::CodeIssued => {
             if let Some(why) = kept_out_since(context, &session.account).await? {
-                take_back(context, now, id).await?;
+                let grant = EndingGrant { id, client: access.client, user: Some(session.user) };
+                take_back(context, cause, now, grant).await?;
                 return Err(refused(session.account, why));
             }
             tracing::info!(user.id = %session.user, client.id = %access.client, grant.id = %id, "continued");

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use countersign_domain::client::{Client, ClientOrigin};
+use countersign_domain::event::{Details, EventKind};
 use countersign_domain::id_token::IdTokenRead;
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::redirect_uri::RedirectUri;
@@ -14,6 +15,7 @@ use countersign_ports::{SignOut, StoreError};
 
 use crate::Context;
 use crate::clients::client_document::find_stored;
+use crate::context::cause::Cause;
 use crate::steps::login::{Browser, find_login};
 use crate::steps::notify_logout::{LogoutNotice, notices};
 
@@ -150,14 +152,19 @@ fn registered(context: &Context, client: &Client, requested: &str) -> Option<Red
 
 /// Signs out the user who is signed in on this browser, and revokes the grants that were made in the session
 /// and are not meant to outlast it. The answer says which clients to tell.
-pub async fn sign_out(context: &Context, browser: &Browser) -> Result<Vec<LogoutNotice>, StoreError> {
+pub async fn sign_out(
+    context: &Context,
+    cause: &Cause,
+    browser: &Browser,
+) -> Result<Vec<LogoutNotice>, StoreError> {
     let Some(session) = find_login(context, browser.login.as_ref()).await? else { return Ok(Vec::new()) };
     let told = notices(&*context.storage, session.user, Some(session.id)).await?;
     let (user, now) = (session.user, context.clock.now());
-    context
-        .storage
-        .sign_out(SignOut { user, session: session.id, keeps: Scope::OfflineAccess, now, event: None })
-        .await?;
+    let event = context.event(now, cause, EventKind::SignOut, |event| {
+        event.details = Details::default().flag("revoked", true);
+    });
+    let command = SignOut { user, session: session.id, keeps: Scope::OfflineAccess, now, event };
+    context.storage.sign_out(command).await?;
     tracing::info!(user.id = %user, "signed out");
     Ok(told)
 }

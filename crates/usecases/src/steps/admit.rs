@@ -14,12 +14,14 @@ use countersign_domain::client::Client;
 use countersign_domain::error::{OAuthError, OAuthErrorCode};
 use countersign_domain::grant::RevocationReason;
 use countersign_domain::group::GroupName;
-use countersign_domain::id::{GrantId, UserId};
+use countersign_domain::id::UserId;
 use countersign_domain::refusal::RefusedFor;
 use countersign_domain::wallet::WalletAccount;
-use countersign_ports::{RevokeGrant, StoreError};
+use countersign_ports::StoreError;
 use time::OffsetDateTime;
 
+use crate::context::cause::Cause;
+use crate::steps::end_grant::{EndingGrant, end_grant};
 use crate::{Context, Policy};
 
 /// Somebody proved a wallet and is not let in.
@@ -128,10 +130,15 @@ pub(crate) async fn kept_out_since(
 }
 
 /// Takes back a grant whose user was blocked while it was stored.
-pub(crate) async fn take_back(context: &Context, now: OffsetDateTime, id: GrantId) -> Result<(), StoreError> {
+pub(crate) async fn take_back(
+    context: &Context,
+    cause: &Cause,
+    now: OffsetDateTime,
+    grant: EndingGrant,
+) -> Result<(), StoreError> {
     let reason = RevocationReason::Blocked;
-    context.storage.revoke_grant(RevokeGrant { id, reason, now, event: None }).await?;
-    tracing::info!(grant.id = %id, reason = reason.name(), "grant revoked");
+    end_grant(context, &cause.by_server(), now, grant, reason).await?;
+    tracing::info!(grant.id = %grant.id, reason = reason.name(), "grant revoked");
     Ok(())
 }
 

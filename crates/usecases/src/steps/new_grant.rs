@@ -41,6 +41,14 @@ impl Recipient<'_> {
         }
     }
 
+    /// How the person came here, for the event.
+    pub(crate) const fn way(&self) -> &'static str {
+        match self {
+            Self::Client(_) => "browser",
+            Self::Device { .. } => "device",
+        }
+    }
+
     /// What a person agrees to by signing, besides the client and the scopes.
     pub(crate) fn terms(&self) -> ConsentTerms {
         match self {

@@ -27,11 +27,11 @@ use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    AccessEnded, Account, AccountStore, AddSigningKey, BeginDevice, BlockPut, BlockStore, Blocked,
-    BlockedWallet, ChangeAccess, ChangeMember, ChangeResources, CheckpointAt, ClientStore, Clock,
-    CompleteLogin, ConfirmEmail, ContinueSession, CountedGroup, CreateGroup, CreateResource, DeleteAccount,
-    DeleteClient, DeleteGroup, DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten,
-    EmailPut, EndAccess, EndSession, EndSessions, EventAt, EventFilter, EventPage, EventStore, FindUses,
+    AccessEnded, Account, AccountStore, AddSigningKey, BeginDevice, BlockPut, BlockStore, BlockedWallet,
+    ChangeAccess, ChangeMember, ChangeResources, CheckpointAt, ClientStore, Clock, CompleteLogin,
+    ConfirmEmail, ContinueSession, CountedGroup, CreateGroup, CreateResource, DeleteAccount, DeleteClient,
+    DeleteGroup, DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailPut,
+    EndAccess, EndSession, EndSessions, EventAt, EventFilter, EventPage, EventStore, FindUses,
     ForgetDocuments, ForgetEvents, ForgetUnused, FoundEvent, GroupCreated, GroupMember, GroupStore,
     IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore,
     MemberAdded, MemberCursor, NameWallet, OpenSession, PeopleFilter, PeopleStore, Person, PersonListed,
@@ -54,6 +54,7 @@ pub(super) struct Breakable {
     calls_left: AtomicI64,
     calls: Mutex<Vec<&'static str>>,
     acts: Mutex<Vec<(usize, Act)>>,
+    after_first: Mutex<Option<([&'static str; 2], Act)>>,
 }
 
 /// What somebody else does between two calls.
@@ -74,6 +75,11 @@ impl Breakable {
     pub(super) fn between(&self, acts: Vec<(usize, Act)>) {
         self.asked();
         *self.acts.lock().unwrap() = acts;
+    }
+
+    /// From now on the act happens right after the first of these calls.
+    pub(super) fn after_first(&self, names: [&'static str; 2], act: Act) {
+        *self.after_first.lock().unwrap() = Some((names, act));
     }
 
     /// Carries out what was not reached.
@@ -106,13 +112,24 @@ impl Breakable {
     }
 }
 
+impl Breakable {
+    async fn called(&self, name: &'static str) {
+        let due = self.after_first.lock().unwrap().take_if(|(names, _)| names.contains(&name));
+        if let Some((_, act)) = due {
+            act.await;
+        }
+    }
+}
+
 macro_rules! breakable {
     ($port:ident { $($name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)* }) => {
         #[async_trait]
         impl $port for Breakable {
             $(async fn $name(&self, $($argument: $type),*) -> Result<$answer, StoreError> {
                 self.call(stringify!($name)).await?;
-                self.inner.$name($($argument),*).await
+                let answer = self.inner.$name($($argument),*).await;
+                self.called(stringify!($name)).await;
+                answer
             })*
         }
     };

@@ -2,6 +2,7 @@
 
 use super::breakable::{break_after, world};
 use super::tokens::programs;
+use super::world::PERSON;
 use crate::Refuse;
 use crate::sign_in::complete_login::LoginWishes;
 use crate::sign_in::continue_session::{ContinueWishes, continue_session};
@@ -74,10 +75,15 @@ async fn a_session_whose_continuing_storage_broke_can_be_continued_again() {
         world.remember(&mut browser, &mut world.pending(&client, &[]).await, "toy-ann").await;
         let next = world.pending(&client, &[("state", "next")]).await;
         break_after(&world, &storage, calls).await;
-        let error =
-            continue_session(&world.context, &next, &browser, ContinueWishes::default()).await.unwrap_err();
+        let error = continue_session(&world.context, &PERSON, &next, &browser, ContinueWishes::default())
+            .await
+            .unwrap_err();
         assert!(is_unavailable(&error), "after {calls} calls: {error:?}");
-        assert!(continue_session(&world.context, &next, &browser, ContinueWishes::default()).await.is_ok());
+        assert!(
+            continue_session(&world.context, &PERSON, &next, &browser, ContinueWishes::default())
+                .await
+                .is_ok()
+        );
     }
 }
 

@@ -9,6 +9,7 @@ use countersign_domain::id::{ClientId, UserId};
 use countersign_domain::registration::RequestedMetadata;
 use countersign_ports::PeopleFilter;
 
+use crate::clients::delete_client::remove_client;
 use crate::people::Who;
 use crate::people::add_members::{AddMembersError, add_members};
 use crate::people::block::{BlockError, block};
@@ -259,7 +260,7 @@ async fn access_names_only_groups_that_are_there() {
     assert!(all.now.lets_somebody_in());
     let kept = change_access(management, stored.clone(), None, None).await.unwrap();
     assert_eq!((kept.now.client.access.rule, kept.now.client.access.release), (None, Release::All));
-    world.context.clients.delete(stored.id).await.unwrap();
+    remove_client(management, stored.id).await.unwrap();
     let gone = change_access(management, stored, Some(AccessRule::Nobody), None).await;
     assert!(matches!(gone, Err(ChangeAccessError::ClientUnknown)));
 }

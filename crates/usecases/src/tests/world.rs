@@ -11,6 +11,7 @@ use countersign_domain::client::ClientOrigin;
 use countersign_domain::client_assertion::AssertionAudience;
 use countersign_domain::client_auth::ClientCredentials;
 use countersign_domain::dpop::DpopNonceKey;
+use countersign_domain::event::Actor;
 use countersign_domain::group::{Group, GroupName};
 use countersign_domain::id::ClientId;
 use countersign_domain::lifetimes::Lifetimes;
@@ -24,8 +25,8 @@ use countersign_domain::secret::Secret;
 use countersign_domain::user_info::UserInfo;
 use countersign_domain::wallet::{AccountName, WalletAccount, WalletProof};
 use countersign_ports::{
-    Blocked, ChangeAccess, ChangeMember, CreateGroup, Member, MemberAdded, RecognizedAccount, Storage,
-    Verdict, VerifierError, WalletVerifier,
+    Blocked, ChangeAccess, ChangeMember, CreateGroup, Member, MemberAdded, PutBlock, RecognizedAccount,
+    Storage, Verdict, VerifierError, WalletVerifier,
 };
 use time::Duration;
 use url::Url;
@@ -33,7 +34,7 @@ use url::Url;
 use crate::clients::open_resource::open_resources;
 use crate::clients::register_client::register_client;
 use crate::context::blocks::Blocks;
-use crate::context::cause::EventPolicy;
+use crate::context::cause::{Cause, EventPolicy};
 use crate::context::clients::Clients;
 use crate::context::resources::Resources;
 use crate::sign_in::begin_authorization::{Begun, begin_authorization};
@@ -51,6 +52,20 @@ use crate::{Context, ContextKeys, Policy, TokenAnswer};
 pub(super) const REDIRECT_URI: &str = "https://photos.example/cb";
 pub(super) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 pub(super) const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+
+/// What a person asks for.
+pub(super) static PERSON: Cause = Cause::of(Actor::Person);
+
+/// What a client asks for.
+pub(super) static CLIENT: Cause = Cause::of(Actor::Client);
+
+pub(super) fn as_person() -> Cause {
+    PERSON.clone()
+}
+
+pub(super) fn as_client() -> Cause {
+    CLIENT.clone()
+}
 
 /// A family whose address is `toy-name` and whose signature is a sentence.
 struct ToyWallets;
@@ -195,7 +210,7 @@ impl World {
     /// Blocks a user or a wallet, as the operator does.
     pub(super) async fn block(&self, who: Blocked) {
         let block = Block { at: self.context.clock.now(), reason: Some("spam".to_owned()) };
-        self.context.blocks.block(who, block).await.unwrap();
+        self.context.blocks.block(PutBlock { who, block, event: None }, None).await.unwrap();
     }
 
     pub(super) async fn client(&self) -> TestClient {
@@ -238,7 +253,7 @@ impl World {
     /// An ordinary request; `more` is added to it.
     pub(super) async fn pending(&self, client: &TestClient, more: &[(&str, &str)]) -> PendingAuthorization {
         let browser = Browser::default();
-        match begin_authorization(&self.context, &request(client, more), &browser).await.unwrap() {
+        match begin_authorization(&self.context, as_person, &request(client, more), &browser).await.unwrap() {
             Begun::Ask(pending) => *pending,
             Begun::Answered { to } => panic!("nobody was asked: {to:?}"),
         }
@@ -283,7 +298,7 @@ impl World {
             signature: sign(address, &challenge.text),
             challenge: challenge.text,
         };
-        complete_login(&self.context, pending, signed, wishes).await
+        complete_login(&self.context, &PERSON, pending, signed, wishes).await
     }
 
     pub(super) async fn exchange(
@@ -308,7 +323,7 @@ impl World {
             resources: Vec::new(),
             proof: None,
         };
-        exchange_code(&self.context, exchange).await
+        exchange_code(&self.context, as_client, exchange).await
     }
 
     pub(super) async fn tokens(&self, client: &TestClient, address: &str) -> TokenAnswer {
@@ -337,12 +352,12 @@ impl World {
             resources: Vec::new(),
             proof: None,
         };
-        refresh_tokens(&self.context, refresh).await
+        refresh_tokens(&self.context, as_client, refresh).await
     }
 
     pub(super) async fn revoke(&self, client: &TestClient, token: &Secret) -> Result<(), RevokeTokenError> {
         let revoke = RevokeToken { credentials: client.credentials(), token: token.clone() };
-        revoke_token(&self.context, revoke).await
+        revoke_token(&self.context, &CLIENT, revoke).await
     }
 
     pub(super) async fn user_info(&self, tokens: &TokenAnswer) -> Result<UserInfo, ReadUserInfoError> {

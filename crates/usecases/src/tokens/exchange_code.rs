@@ -8,10 +8,12 @@ use countersign_domain::grant::{Grant, RevocationReason};
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::id::GrantId;
 use countersign_domain::secret::Secret;
-use countersign_ports::{RedeemCode, Redeemed, RevokeGrant, StoreError};
+use countersign_ports::{RedeemCode, Redeemed, StoreError};
 use time::OffsetDateTime;
 
 use crate::clients::authenticate_client::authenticate_client;
+use crate::context::cause::Cause;
+use crate::steps::end_grant::end_grant;
 use crate::steps::mint_tokens::{Mint, mint_tokens};
 use crate::steps::prove_key::prove_key_of_tokens;
 use crate::steps::token_access::{AccessRejected, access_of_grant};
@@ -76,9 +78,11 @@ impl From<AccessRejected> for ExchangeCodeError {
 }
 
 /// Redeems a code. A refusal uses nothing up, with two exceptions: a code that is presented a second time
-/// ends everything that came from the first, and a wrong verifier from the right client burns the code.
+/// ends everything that came from the first, and a wrong verifier from the right client burns the code. Only
+/// then is the cause asked for.
 pub async fn exchange_code(
     context: &Context,
+    cause: impl Fn() -> Cause,
     exchange: ExchangeCode,
 ) -> Result<TokenAnswer, ExchangeCodeError> {
     let now = context.clock.now();
@@ -103,7 +107,7 @@ pub async fn exchange_code(
         return Err(rejected(CodeRejected::OfDevice));
     }
     let wishes = Wishes { resources: exchange.resources, proof: exchange.proof };
-    redeem_presented(context, now, &client, &grant, &presented, wishes).await
+    redeem_presented(context, cause, (now, &client, &grant), &presented, wishes).await
 }
 
 /// The refusal of a code, with what this client hears of it.
@@ -127,9 +131,8 @@ pub(crate) struct Wishes {
 /// where it must.
 pub(crate) async fn redeem_presented(
     context: &Context,
-    now: OffsetDateTime,
-    client: &Client,
-    grant: &Grant,
+    cause: impl Fn() -> Cause,
+    (now, client, grant): (OffsetDateTime, &Client, &Grant),
     presented: &PresentedCode<'_>,
     wishes: Wishes,
 ) -> Result<TokenAnswer, ExchangeCodeError> {
@@ -156,7 +159,7 @@ pub(crate) async fn redeem_presented(
         | CodeRejected::VerifierUnexpected => None,
     };
     if let Some(reason) = reason {
-        context.storage.revoke_grant(RevokeGrant { id: grant.id, reason, now, event: None }).await?;
+        end_grant(context, &cause(), now, grant.into(), reason).await?;
         tracing::warn!(client.id = %client.id, grant.id = %grant.id, reason = reason.name(), "grant revoked");
     }
     Err(rejected(context, client, presented, why))

@@ -11,6 +11,7 @@ use countersign_domain::secret::Secret;
 use countersign_ports::StoreError;
 
 use crate::clients::authenticate_client::authenticate_client;
+use crate::context::cause::Cause;
 use crate::steps::admit::kept_out_since;
 use crate::tokens::exchange_code::{ExchangeCodeError, Wishes, redeem_presented, rejected};
 use crate::{AuthenticateClientError, Context, TokenAnswer};
@@ -48,9 +49,11 @@ pub enum ExchangeDeviceCodeError {
     Store(#[from] StoreError),
 }
 
-/// Redeems the grant of a device like any other, once it exists.
+/// Redeems the grant of a device like any other, once it exists. The cause is asked for only if the code was
+/// used before.
 pub async fn exchange_device_code(
     context: &Context,
+    cause: impl Fn() -> Cause,
     exchange: ExchangeDeviceCode,
 ) -> Result<TokenAnswer, ExchangeDeviceCodeError> {
     let now = context.clock.now();
@@ -78,5 +81,5 @@ pub async fn exchange_device_code(
         return Err(rejected(context, &client, &presented, CodeRejected::NotAdmitted).into());
     }
     let wishes = Wishes { resources: exchange.resources, proof: exchange.proof };
-    Ok(redeem_presented(context, now, &client, &grant, &presented, wishes).await?)
+    Ok(redeem_presented(context, cause, (now, &client, &grant), &presented, wishes).await?)
 }

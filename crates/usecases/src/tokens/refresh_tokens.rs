@@ -4,14 +4,16 @@ use countersign_domain::client_auth::ClientCredentials;
 use countersign_domain::error::OAuthError;
 use countersign_domain::grant::RevocationReason;
 use countersign_domain::grant_type::GrantType;
-use countersign_domain::id::{GrantId, TokenId};
+use countersign_domain::id::TokenId;
 use countersign_domain::refresh::RefreshRejected;
 use countersign_domain::scope::{ScopeRejected, ScopeSet};
 use countersign_domain::secret::Secret;
-use countersign_ports::{RevokeGrant, RotateRefresh, Rotated, StoreError};
+use countersign_ports::{RotateRefresh, Rotated, StoreError};
 use time::OffsetDateTime;
 
 use crate::clients::authenticate_client::authenticate_client;
+use crate::context::cause::Cause;
+use crate::steps::end_grant::{EndingGrant, end_grant};
 use crate::steps::mint_tokens::{Mint, mint_tokens};
 use crate::steps::prove_key::prove_key_of_tokens;
 use crate::steps::token_access::{AccessRejected, access_of_grant};
@@ -84,9 +86,10 @@ impl From<AccessRejected> for RefreshTokensError {
 }
 
 /// Rotates a refresh token. A refusal uses nothing up, with one exception: a rotated token that is presented
-/// again ends the family.
+/// again ends the family. Only then is the cause asked for.
 pub async fn refresh_tokens(
     context: &Context,
+    cause: impl Fn() -> Cause,
     refresh: RefreshTokens,
 ) -> Result<TokenAnswer, RefreshTokensError> {
     let now = context.clock.now();
@@ -111,7 +114,10 @@ pub async fn refresh_tokens(
         let requested_scope = scope.as_ref().ok().and_then(Option::as_ref);
         let rotation = match snapshot.admit(now, &refresh.refresh_token, client.id, requested_scope, grace) {
             Ok(rotation) => rotation,
-            Err(why) => return Err(rejected(refuse(context, now, snapshot.grant.id, why).await?)),
+            Err(why) => {
+                let grant = (&snapshot.grant).into();
+                return Err(rejected(refuse(context, &cause, now, grant, why).await?));
+            }
         };
         scope?;
         let (grant, resources) = (&snapshot.grant, &refresh.resources);
@@ -149,7 +155,8 @@ pub async fn refresh_tokens(
             Rotated::Revoked => RefreshRejected::Revoked,
             Rotated::Unknown => RefreshRejected::Unknown,
         };
-        return Err(rejected(refuse(context, now, snapshot.grant.id, why).await?));
+        let grant = (&snapshot.grant).into();
+        return Err(rejected(refuse(context, &cause, now, grant, why).await?));
     }
     Err(RefreshTokensError::Contended)
 }
@@ -157,15 +164,16 @@ pub async fn refresh_tokens(
 /// Revokes the grant if the refusal means that somebody else has a copy of the token.
 async fn refuse(
     context: &Context,
+    cause: &impl Fn() -> Cause,
     now: OffsetDateTime,
-    grant: GrantId,
+    grant: EndingGrant,
     rejected: RefreshRejected,
 ) -> Result<RefreshRejected, StoreError> {
     match rejected {
         RefreshRejected::Reused => {
             let reason = RevocationReason::RefreshReused;
-            context.storage.revoke_grant(RevokeGrant { id: grant, reason, now, event: None }).await?;
-            tracing::warn!(grant.id = %grant, reason = reason.name(), "grant revoked");
+            end_grant(context, &cause(), now, grant, reason).await?;
+            tracing::warn!(grant.id = %grant.id, reason = reason.name(), "grant revoked");
         }
         RefreshRejected::OtherToken
         | RefreshRejected::Unknown

@@ -1,13 +1,16 @@
 //! A client revokes a token (RFC 7009): one idempotent write.
 
 use countersign_domain::client_auth::ClientCredentials;
+use countersign_domain::event::{Details, EventKind};
 use countersign_domain::grant::RevocationReason;
 use countersign_domain::id::{ClientId, TokenId};
 use countersign_domain::secret::{Secret, SecretHash};
-use countersign_ports::{self as ports, RevokeGrant, StoreError};
+use countersign_ports::{self as ports, StoreError};
 use time::OffsetDateTime;
 
 use crate::clients::authenticate_client::authenticate_client;
+use crate::context::cause::Cause;
+use crate::steps::end_grant::end_grant;
 use crate::{AuthenticateClientError, Context};
 
 /// What the client sends.
@@ -34,17 +37,27 @@ pub enum RevokeTokenError {
 }
 
 /// Revokes a token. A refresh token ends its whole grant, an access token only itself.
-pub async fn revoke_token(context: &Context, revoke: RevokeToken) -> Result<(), RevokeTokenError> {
+pub async fn revoke_token(
+    context: &Context,
+    cause: &Cause,
+    revoke: RevokeToken,
+) -> Result<(), RevokeTokenError> {
     let now = context.clock.now();
     let client = authenticate_client(context, &revoke.credentials).await?;
     if let Some(id) = revoke.token.id().map(TokenId::from_uuid) {
-        return revoke_refresh(context, now, client.id, id, &revoke.token).await;
+        return revoke_refresh(context, cause, (now, client.id), id, &revoke.token).await;
     }
     let Some(read) = context.signer.read_access_token(revoke.token.expose()) else { return Ok(()) };
     let (id, access_hash) = (read.id, SecretHash::of(&revoke.token));
     // What a token says about itself is true if storage has its hash. Otherwise nothing is revoked.
     if read.client == client.wire_id() {
-        context.storage.revoke_token(ports::RevokeToken { id, access_hash, now, event: None }).await?;
+        // Whose it was is not told: if their account is deleted at the same moment, the event must not name it.
+        let event = context.event(now, cause, EventKind::GrantRevoked, |event| {
+            event.client = Some(client.id);
+            let details = Details::default().text("reason", RevocationReason::ClientRequest.name());
+            event.details = details.text("access_token", id);
+        });
+        context.storage.revoke_token(ports::RevokeToken { id, access_hash, now, event }).await?;
         return Ok(());
     }
     let found = context.storage.find_access(id).await?;
@@ -54,8 +67,8 @@ pub async fn revoke_token(context: &Context, revoke: RevokeToken) -> Result<(), 
 
 async fn revoke_refresh(
     context: &Context,
-    now: OffsetDateTime,
-    client: ClientId,
+    cause: &Cause,
+    (now, client): (OffsetDateTime, ClientId),
     id: TokenId,
     presented: &Secret,
 ) -> Result<(), RevokeTokenError> {
@@ -66,7 +79,5 @@ async fn revoke_refresh(
     if found.grant.client != client {
         return Err(RevokeTokenError::OtherClient);
     }
-    let reason = RevocationReason::ClientRequest;
-    context.storage.revoke_grant(RevokeGrant { id: found.grant.id, reason, now, event: None }).await?;
-    Ok(())
+    Ok(end_grant(context, cause, now, (&found.grant).into(), RevocationReason::ClientRequest).await?)
 }

@@ -8,11 +8,11 @@ use countersign_domain::challenge::{self, ChallengeText, ProgramText, Purpose, R
 use countersign_domain::client::Client;
 use countersign_domain::client_auth::ClientCredentials;
 use countersign_domain::error::OAuthError;
+use countersign_domain::event::{Details, EventKind};
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::id::{ClientId, GrantId, UserId};
 use countersign_domain::id_token::SignedText;
 use countersign_domain::particulars::Particulars;
-use countersign_domain::peer_address::PeerAddress;
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_domain::wallet::{AccountName, WalletAccount, WalletProof};
@@ -23,10 +23,12 @@ use countersign_ports::{
 use time::OffsetDateTime;
 
 use crate::clients::authenticate_client::authenticate_client;
+use crate::context::cause::Cause;
 use crate::sign_in::issue_challenge::Challenge;
 use crate::sign_in::verify_text::find_by_text;
 use crate::steps::admit::{KeptOut, kept_out, kept_out_since, take_back};
 use crate::steps::choose_resources::{ResourcesRejected, choose_resources};
+use crate::steps::end_grant::EndingGrant;
 use crate::steps::mint_tokens::{Mint, mint_tokens};
 use crate::steps::prove_key::prove_key_of_tokens;
 use crate::steps::recognize_account::{RecognizeError, recognize_account};
@@ -131,8 +133,6 @@ pub struct SignInProgram {
     pub resources: Vec<String>,
     /// A DPoP proof of the key that the tokens are bound to.
     pub proof: Option<String>,
-    /// Where the request came from, for the log.
-    pub peer: Option<PeerAddress>,
 }
 
 impl std::fmt::Debug for SignInProgram {
@@ -194,6 +194,7 @@ impl From<AccessRejected> for SignInProgramError {
 /// Signs a wallet in for a program. The text works once; a call that fails uses nothing up.
 pub async fn sign_in_program(
     context: &Context,
+    cause: &Cause,
     asked: SignInProgram,
 ) -> Result<TokenAnswer, SignInProgramError> {
     let now = context.clock.now();
@@ -231,16 +232,23 @@ pub async fn sign_in_program(
     let share = share_of(context, &says.scope, &account).await?;
     let share = share.ok_or_else(|| SignInProgramError::Resource(nothing_is_left()))?;
     let key = prove_key_of_tokens(context, now, &client, asked.proof.as_deref(), None).await?;
-    let (wallet, address) = (account.shortened(), asked.peer.map(tracing::field::display));
+    let (wallet, address) = (account.shortened(), cause.logged_address.map(tracing::field::display));
     let login = login(context, now, &says, account.clone(), proof);
-    let login = CompleteLogin { scope: share.granted, withheld: share.withheld, ..login };
     let id = login.id;
+    let event = context.event(now, cause, EventKind::SignIn, |event| {
+        event.wallet = Some(account.clone());
+        event.client = Some(client.id);
+        let details = Details::default().text("way", "program").text("grant", id);
+        event.details = details.flag("session", false);
+    });
+    let login = CompleteLogin { scope: share.granted, withheld: share.withheld, event, ..login };
     let user = match context.storage.complete_login(login).await? {
         LoginCompleted::CodeIssued { user } => user,
         LoginCompleted::ChallengeSpent => return Err(SignInProgramError::Spent),
     };
     if let Some(why) = kept_out_since(context, &account).await? {
-        take_back(context, now, id).await?;
+        let grant = EndingGrant { id, client: client.id, user: Some(user) };
+        take_back(context, cause, now, grant).await?;
         return Err(SignInProgramError::NotAdmitted(why));
     }
     let grant = context.storage.find_grant(id).await?.ok_or(SignInProgramError::Spent)?;

@@ -11,7 +11,7 @@ use crate::OsEntropy;
 const ROTATION: Option<Duration> = Some(Duration::days(90));
 
 async fn open(store: &dyn KeyStore, now: OffsetDateTime) -> Result<JosekitSigner, KeyError> {
-    load_or_create(store, &secret(), &ManualClock::at(now), &OsEntropy).await
+    load_or_create(store, &secret(), &ManualClock::at(now), &OsEntropy, &()).await
 }
 
 fn kids(signer: &JosekitSigner) -> Vec<String> {
@@ -73,8 +73,8 @@ async fn a_next_key_is_published_a_day_before_it_signs_and_tokens_of_the_old_one
     assert_eq!(reload(&signer, &store, NOW).await, [], "nothing changed");
 
     let announced = NOW + Duration::days(89);
-    let made = make_due_keys(&store, &secret(), &OsEntropy, announced, ROTATION).await.unwrap();
-    let again = make_due_keys(&store, &secret(), &OsEntropy, announced, ROTATION).await.unwrap();
+    let made = make_due_keys(&store, &secret(), &OsEntropy, &(), announced, ROTATION).await.unwrap();
+    let again = make_due_keys(&store, &secret(), &OsEntropy, &(), announced, ROTATION).await.unwrap();
     assert_eq!((made.len(), again.len()), (3, 0));
     let changes = reload(&signer, &store, announced).await;
     assert!(changes.iter().all(|change| change.state == Some(KeyState::Next)) && changes.len() == 3);
@@ -89,10 +89,10 @@ async fn a_next_key_is_published_a_day_before_it_signs_and_tokens_of_the_old_one
     assert!(signer.read_id_token(&hint).is_some());
     assert_eq!(id_of(&signer, &token), Some(claims().id));
 
-    forget_old_keys(&store, active + Duration::hours(25)).await.unwrap();
+    forget_old_keys(&store, &(), active + Duration::hours(25)).await.unwrap();
     assert_eq!(reload(&signer, &store, active + Duration::hours(25)).await, [], "not yet");
     let later = active + Duration::hours(25) + Duration::seconds(1);
-    forget_old_keys(&store, later).await.unwrap();
+    forget_old_keys(&store, &(), later).await.unwrap();
     let changes = reload(&signer, &store, later).await;
     assert!(changes.iter().all(|change| change.state.is_none()) && changes.len() == 3);
     assert_eq!((kids(&signer).len(), signer.read_id_token(&hint)), (3, None));
@@ -107,7 +107,7 @@ async fn what_a_withdrawn_key_signed_is_no_id_token_any_more_and_it_is_not_publi
     let hint = signer.sign_id_token(ACCESS_ALGORITHM, &fixtures::id_token_claims()).await.unwrap();
     let token = signer.sign_access_token(&claims()).await.unwrap();
     store.withdraw_signing_key(WithdrawSigningKey { kid: old.clone(), now: NOW, event: None }).await.unwrap();
-    make_due_keys(&store, &secret(), &OsEntropy, NOW, None).await.unwrap();
+    make_due_keys(&store, &secret(), &OsEntropy, &(), NOW, None).await.unwrap();
     reload(&signer, &store, NOW).await;
     assert!(signs_with(&signer).await != old && !kids(&signer).contains(&old));
     assert_eq!(signer.read_id_token(&hint), None);

@@ -9,6 +9,7 @@ use actix_web::http::{StatusCode, header};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::email::{EmailAddress, EmailRejected};
+use countersign_domain::event::Actor;
 use countersign_domain::pending::{PendingAuthorization, Requester};
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::secret::Secret;
@@ -178,7 +179,8 @@ pub(crate) async fn confirm(
     state.forms(&request).require(&action, sent.form.as_deref())?;
     let agreement = if shared == SHARED { SharedAddress::Agreed } else { SharedAddress::Refused };
     let (secret, browser) = (Secret::new(token.as_str()), state.browser(&request));
-    let error = match confirm_email(&state.context, &browser, &secret, agreement).await {
+    let cause = state.cause(&request, Actor::Person);
+    let error = match confirm_email(&state.context, &cause, &browser, &secret, agreement).await {
         Ok(()) => {
             let base = state.context.policy.public_url.path();
             let to = format!("{base}/account/email/confirm?done=email_confirmed");

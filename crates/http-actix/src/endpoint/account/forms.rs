@@ -4,6 +4,7 @@ pub(crate) mod description;
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::event::Actor;
 use countersign_domain::id::{ClientId, SessionId};
 use countersign_usecases::account::delete_account::delete_account;
 use countersign_usecases::account::end_sessions::{WhichSessions, end_sessions};
@@ -63,7 +64,8 @@ pub(crate) async fn revoke(
     state.forms(&request).require(&action, sent.form.as_deref())?;
     let client =
         ClientId::parse(&client).ok_or_else(|| ApiError::invalid_request("client_id is not an id"))?;
-    match revoke_consent(&state.context, &state.browser(&request), client).await {
+    let cause = state.cause(&request, Actor::Person);
+    match revoke_consent(&state.context, &cause, &state.browser(&request), client).await {
         Ok(_) => Ok(back(&state, Some(Done::AccessRevoked))),
         Err(error) => refuse(&state, &request, error),
     }
@@ -81,7 +83,8 @@ pub(crate) async fn end(
     let action = Action::EndSessions { which: &named };
     state.forms(&request).require(&action, sent.form.as_deref())?;
     let which = which(&named)?;
-    let ended = match end_sessions(&state.context, &state.browser(&request), which).await {
+    let cause = state.cause(&request, Actor::Person);
+    let ended = match end_sessions(&state.context, &cause, &state.browser(&request), which).await {
         Ok(ended) => ended,
         Err(error) => return refuse(&state, &request, error),
     };
@@ -111,7 +114,8 @@ pub(crate) async fn delete(
         let error = ApiError::invalid_request("confirm must be yes");
         return show_again(&state, &request, error, Step::trouble(Trouble::NotConfirmed)).await;
     }
-    match delete_account(&state.context, &state.browser(&request)).await {
+    let cause = state.cause(&request, Actor::Person);
+    match delete_account(&state.context, &cause, &state.browser(&request)).await {
         Ok(notices) => {
             back_channel::tell(&state, notices);
             let mut answer = back(&state, Some(Done::AccountDeleted));

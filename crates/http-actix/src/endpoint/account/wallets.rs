@@ -10,6 +10,7 @@ use actix_session::Session;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::challenge::iso8601;
+use countersign_domain::event::Actor;
 use countersign_domain::wallet::{AccountKind, AccountName, WalletAccount};
 use countersign_domain::wallet_change::PendingWalletChange;
 use countersign_usecases::account::begin_wallet_change::{
@@ -202,7 +203,8 @@ pub(crate) async fn link(
     require_form(&state, &request, &session, &pending, sent.form.as_deref())?;
     let texts = (signer.text.clone(), Some(other.text.clone()));
     let own_name = sent.other_wallet_name.as_deref();
-    let done = link_wallet(&state.context, &mut pending, signer, other, own_name).await;
+    let cause = state.cause(&request, Actor::Person);
+    let done = link_wallet(&state.context, &cause, &mut pending, signer, other, own_name).await;
     Answering { state: &state, request: &request, session: &session, is_form: body.kind == Kind::Form }
         .answer(&pending, texts, Done::WalletLinked, done)
 }
@@ -218,7 +220,8 @@ pub(crate) async fn unlink(
     let mut pending = session::load_change(&session)?;
     require_form(&state, &request, &session, &pending, sent.form.as_deref())?;
     let texts = (signer.text.clone(), None);
-    let done = unlink_wallet(&state.context, &mut pending, signer).await;
+    let cause = state.cause(&request, Actor::Person);
+    let done = unlink_wallet(&state.context, &cause, &mut pending, signer).await;
     Answering { state: &state, request: &request, session: &session, is_form: body.kind == Kind::Form }
         .answer(&pending, texts, Done::WalletUnlinked, done)
 }

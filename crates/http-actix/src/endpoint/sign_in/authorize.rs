@@ -7,6 +7,7 @@ use actix_web::http::{StatusCode, header};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::error::{OAuthError, OAuthErrorCode};
+use countersign_domain::event::Actor;
 use countersign_domain::parameters::Parameters;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_ports::EntropyExt;
@@ -108,7 +109,9 @@ async fn begin(
     session: &Session,
 ) -> Result<Next, BeginAuthorizationError> {
     let context = &state.context;
-    let mut pending = match begin_authorization(context, parameters, &state.browser(request)).await? {
+    let cause = || state.cause(request, Actor::Person);
+    let begun = begin_authorization(context, cause, parameters, &state.browser(request)).await?;
+    let mut pending = match begun {
         Begun::Ask(pending) => *pending,
         Begun::Answered { to } => return Ok(Next::Tell(to)),
     };

@@ -6,6 +6,7 @@ use actix_session::Session;
 use actix_web::http::header;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::event::Actor;
 use countersign_usecases::sign_in::continue_session::{
     ContinueSessionError, ContinueWishes, continue_session,
 };
@@ -62,7 +63,8 @@ pub(crate) async fn go_on(
     state.forms(&request).with(&session).require(&action, sent.form.as_deref())?;
     let wishes = ContinueWishes { account: Some(&account), email: sent.email.as_deref() };
     let about = || About::client(&client_id).wallet(&*context.wallets, &account);
-    match continue_session(context, &pending, &state.browser(&request), wishes).await {
+    let cause = state.cause(&request, Actor::Person);
+    match continue_session(context, &cause, &pending, &state.browser(&request), wishes).await {
         Ok(done) => {
             mail::send_first_link(&state, Language::of(&request, pending.ui_locales.as_deref()), done.link);
             let leaving = Leaving { pending: &pending, is_form, denied: false };

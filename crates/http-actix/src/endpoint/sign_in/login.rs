@@ -9,6 +9,7 @@ use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::authorization::unknown_client;
 use countersign_domain::client_document::DocumentUrl;
+use countersign_domain::event::Actor;
 use countersign_domain::id::ClientId;
 use countersign_domain::pending::ACCOUNT_PAGE;
 use countersign_domain::wallet::AccountName;
@@ -124,10 +125,10 @@ pub(crate) async fn complete(
         remember: sent.remember,
         browser: state.browser(&request),
         email: sent.email,
-        peer: state.peer(&request),
         wallet_name: sent.wallet_name,
     };
-    let done = complete_login(context, pending, signed.clone(), wishes).await;
+    let cause = state.cause(&request, Actor::Person);
+    let done = complete_login(context, &cause, pending, signed.clone(), wishes).await;
     count(&state, &signed.wallet_address, &done);
     let pending = pending.clone();
     let error = match done {

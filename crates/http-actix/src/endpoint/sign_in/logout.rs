@@ -6,6 +6,7 @@ pub(crate) mod description;
 use actix_web::http::{StatusCode, header};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::event::Actor;
 use countersign_domain::parameters::{Parameters, Repeated};
 use countersign_domain::secret::Secret;
 use countersign_usecases::sign_in::sign_out::{
@@ -85,7 +86,8 @@ async fn answer(
         }
         SignOutStep::Nobody => signed_out(state, request, language, Farewell::linked(back.as_ref())),
         SignOutStep::Ask(_) | SignOutStep::AtOnce => {
-            let notices = sign_out(&state.context, &state.browser(request)).await?;
+            let cause = state.cause(request, Actor::Person);
+            let notices = sign_out(&state.context, &cause, &state.browser(request)).await?;
             back_channel::tell(state, notices);
             let mut answer = match &back {
                 // The `form-action` of our page would block a redirect.

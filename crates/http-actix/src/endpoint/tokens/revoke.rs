@@ -7,6 +7,7 @@ use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::error::OAuthErrorCode;
+use countersign_domain::event::Actor;
 use countersign_domain::secret::Secret;
 use countersign_usecases::tokens::revoke_token::{RevokeToken, revoke_token};
 use paperclip::actix::Apiv2Schema;
@@ -51,7 +52,8 @@ async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<
     let sent: RevokeRequest = body.either()?;
     let token = required(present(sent.token).map(Secret::new), "token")?;
     let credentials = required(client_credentials::join(request, in_body!(sent))?, "client_id")?;
-    revoke_token(&state.context, RevokeToken { credentials, token }).await.map_err(|error| {
+    let cause = state.cause(request, Actor::Client);
+    revoke_token(&state.context, &cause, RevokeToken { credentials, token }).await.map_err(|error| {
         let error = ApiError::from(error);
         // Only the token endpoint answers with 422 for a missing field.
         if error.error.code == OAuthErrorCode::IncompleteForm {

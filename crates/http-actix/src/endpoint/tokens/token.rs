@@ -8,6 +8,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::client_auth::ClientProof;
 use countersign_domain::code::CodeRejected;
 use countersign_domain::error::OAuthErrorCode;
+use countersign_domain::event::Actor;
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::id::GrantId;
 use countersign_domain::refresh::RefreshRejected;
@@ -119,6 +120,8 @@ async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<
         return Err(ApiError::new(OAuthErrorCode::UnsupportedGrantType, description));
     };
     let resources = resources.map_err(ApiError::from_error)?;
+    // Asked for only if a grant is revoked.
+    let by_client = || state.cause(request, Actor::Client);
     let answer = match grant_type {
         GrantType::AuthorizationCode => {
             let code = required_in_form(form.code.map(Secret::new), "code")?;
@@ -126,7 +129,7 @@ async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<
             let credentials = credentials()?;
             let verifier = form.code_verifier.map(Secret::new);
             let exchange = ExchangeCode { credentials, code, redirect_uri, verifier, resources, proof };
-            exchange_code(&state.context, exchange).await.inspect_err(|error| {
+            exchange_code(&state.context, by_client, exchange).await.inspect_err(|error| {
                 if matches!(error, ExchangeCodeError::Rejected { why: CodeRejected::Replayed, .. }) {
                     state.metrics.code_reuse.count();
                 }
@@ -139,7 +142,7 @@ async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<
                 state.rate_limits.check(Limited::PublicRefresh, request)?;
             }
             let refresh = RefreshTokens { credentials, refresh_token, scope: form.scope, resources, proof };
-            refresh_tokens(&state.context, refresh).await.inspect_err(|error| {
+            refresh_tokens(&state.context, by_client, refresh).await.inspect_err(|error| {
                 if matches!(error, RefreshTokensError::Rejected { why: RefreshRejected::Reused, .. }) {
                     state.metrics.refresh_reuse.count();
                 }
@@ -150,7 +153,7 @@ async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<
             let credentials = credentials()?;
             let id = device_code.id().map(GrantId::from_uuid);
             let exchange = ExchangeDeviceCode { credentials, device_code, resources, proof };
-            let answer = exchange_device_code(&state.context, exchange).await;
+            let answer = exchange_device_code(&state.context, by_client, exchange).await;
             answer.map_err(|error| slow_down_if_too_soon(state, id, error.into()))?
         }
         GrantType::ClientCredentials => {
@@ -164,10 +167,8 @@ async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<
             let credentials = credentials()?;
             state.rate_limits.check(Limited::Login, request)?;
             let wallet_address = form.wallet_address;
-            let peer = state.peer(request);
-            let asked =
-                SignInProgram { credentials, challenge, signature, wallet_address, resources, proof, peer };
-            sign_in_program(&state.context, asked).await?
+            let asked = SignInProgram { credentials, challenge, signature, wallet_address, resources, proof };
+            sign_in_program(&state.context, &state.cause(request, Actor::Person), asked).await?
         }
     };
     state.metrics.token_issued(grant_type);

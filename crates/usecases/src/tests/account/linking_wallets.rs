@@ -7,7 +7,7 @@ use countersign_domain::error::OAuthErrorCode;
 use countersign_domain::group::GroupName;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::wallet_change::PendingWalletChange;
-use countersign_ports::{Blocked, Member};
+use countersign_ports::{Blocked, Member, RemoveBlock};
 use time::Duration;
 
 use crate::account::begin_wallet_change::{
@@ -18,7 +18,7 @@ use crate::account::change_wallets::{
 };
 use crate::steps::login::Browser;
 use crate::steps::recognize_account::RecognizeError;
-use crate::tests::world::{World, named, sign, toy};
+use crate::tests::world::{PERSON, World, named, sign, toy};
 use crate::{Refuse, TokenAnswer};
 
 fn begin(
@@ -39,12 +39,12 @@ async fn link(world: &World, signer: &str, other: &str) -> Result<WalletsOfUser,
     let (mut pending, texts) = begin(world, WantedChange::Link, signer, other);
     let other_text = texts.other.unwrap().text;
     let (mine, theirs) = (signed(signer, &texts.signer.text), signed(other, &other_text));
-    link_wallet(&world.context, &mut pending, mine, theirs, None).await
+    link_wallet(&world.context, &PERSON, &mut pending, mine, theirs, None).await
 }
 
 async fn unlink(world: &World, signer: &str, other: &str) -> Result<WalletsOfUser, ChangeWalletsError> {
     let (mut pending, texts) = begin(world, WantedChange::Unlink, signer, other);
-    unlink_wallet(&world.context, &mut pending, signed(signer, &texts.signer.text)).await
+    unlink_wallet(&world.context, &PERSON, &mut pending, signed(signer, &texts.signer.text)).await
 }
 
 fn addresses(wallets: &WalletsOfUser) -> Vec<&str> {
@@ -100,7 +100,7 @@ async fn nobody_links_a_wallet_that_they_cannot_sign_with() {
     ];
     for (mine, theirs, why) in attempts {
         let refused =
-            link_wallet(&world.context, &mut pending.clone(), mine, theirs, None).await.unwrap_err();
+            link_wallet(&world.context, &PERSON, &mut pending.clone(), mine, theirs, None).await.unwrap_err();
         assert!(refused.to_string().starts_with(why), "{refused}");
     }
     let bob = world.user_info(&world.tokens(&client, "toy-bob").await).await.unwrap().subject;
@@ -204,8 +204,9 @@ async fn b_001_the_texts_of_a_change_work_once() {
     let (pending, texts) = begin(&world, WantedChange::Link, "toy-ann", "toy-phone");
     let mine = signed("toy-ann", &texts.signer.text);
     let theirs = signed("toy-phone", &texts.other.unwrap().text);
-    let attempt =
-        async || link_wallet(&world.context, &mut pending.clone(), mine.clone(), theirs.clone(), None).await;
+    let attempt = async || {
+        link_wallet(&world.context, &PERSON, &mut pending.clone(), mine.clone(), theirs.clone(), None).await
+    };
     attempt().await.unwrap();
     unlink(&world, "toy-ann", "toy-phone").await.unwrap();
     let again = attempt().await.unwrap_err();
@@ -222,15 +223,16 @@ async fn b_008_the_texts_of_a_change_expire_and_five_bad_signatures_burn_them() 
     let text = texts.signer.text;
     for _ in 0..5 {
         let bad = signed("toy-mallory", &text);
-        let refused = unlink_wallet(&world.context, &mut pending, bad).await.unwrap_err();
+        let refused = unlink_wallet(&world.context, &PERSON, &mut pending, bad).await.unwrap_err();
         assert_eq!(refused.refusal().description, "Failed to verify signature");
     }
-    let burnt = unlink_wallet(&world.context, &mut pending, signed("toy-ann", &text)).await.unwrap_err();
+    let burnt =
+        unlink_wallet(&world.context, &PERSON, &mut pending, signed("toy-ann", &text)).await.unwrap_err();
     assert!(matches!(burnt, ChangeWalletsError::Challenge(ChallengeRejected::Exhausted)), "{burnt:?}");
     let (mut pending, texts) = begin(&world, WantedChange::Unlink, "toy-ann", "toy-phone");
     world.advance(Duration::minutes(5));
     let late = signed("toy-ann", &texts.signer.text);
-    let late = unlink_wallet(&world.context, &mut pending, late).await.unwrap_err();
+    let late = unlink_wallet(&world.context, &PERSON, &mut pending, late).await.unwrap_err();
     assert!(matches!(late, ChangeWalletsError::Challenge(ChallengeRejected::Expired)), "{late:?}");
 }
 
@@ -294,6 +296,6 @@ async fn whoever_is_blocked_neither_links_nor_frees_a_wallet() {
             assert_eq!(refusal.code, OAuthErrorCode::NotAdmitted);
             assert_eq!(refusal.description, "this server does not admit this wallet");
         }
-        assert!(world.context.blocks.unblock(&who).await.unwrap());
+        assert!(world.context.blocks.unblock(RemoveBlock { who, event: None }).await.unwrap());
     }
 }

@@ -11,7 +11,7 @@ use crate::account::rename_wallet::{RenameWalletError, WalletToName, rename_wall
 use crate::sign_in::complete_login::LoginWishes;
 use crate::steps::login::{AccountError, Browser};
 use crate::tests::breakable::{break_after, world as breakable_world};
-use crate::tests::world::{World, named, sign};
+use crate::tests::world::{PERSON, World, named, sign};
 
 fn wishes(wallet_name: &str) -> LoginWishes {
     LoginWishes { wallet_name: Some(wallet_name.to_owned()), ..LoginWishes::default() }
@@ -47,7 +47,7 @@ async fn link(world: &World, signer: &str, other: &str, own_name: Option<&str>) 
         begin_wallet_change(&world.context, WantedChange::Link, named(signer), named(other)).unwrap();
     let signed = |address: &str, text: String| SignedText { signature: sign(address, &text), text };
     let (mine, theirs) = (signed(signer, texts.signer.text), signed(other, texts.other.unwrap().text));
-    link_wallet(&world.context, &mut pending, mine, theirs, own_name).await.unwrap();
+    link_wallet(&world.context, &PERSON, &mut pending, mine, theirs, own_name).await.unwrap();
 }
 
 async fn rename(

@@ -21,7 +21,7 @@ use crate::sign_in::complete_login::{CompleteLoginError, LoginWishes, SignedChal
 use crate::sign_in::deny_authorization::deny_authorization;
 use crate::sign_in::issue_challenge::issue_challenge;
 use crate::steps::login::{AccountError, Browser, find_login};
-use crate::tests::world::{World, named, sign};
+use crate::tests::world::{PERSON, World, named, sign};
 
 /// Takes mail and keeps it.
 #[derive(Default)]
@@ -43,7 +43,7 @@ fn with_mail() -> World {
 
 /// Follows a link in a browser, and presses the first button.
 async fn follow(world: &World, browser: &Browser, secret: &Secret) -> Result<(), ConfirmEmailError> {
-    confirm_email(&world.context, browser, secret, SharedAddress::Refused).await
+    confirm_email(&world.context, &PERSON, browser, secret, SharedAddress::Refused).await
 }
 
 fn account_request(world: &World) -> PendingAuthorization {
@@ -91,8 +91,8 @@ async fn b_001_a_text_for_the_account_page_works_once() {
         challenge: text,
     };
     let wishes = LoginWishes::default;
-    complete_login(&world.context, &mut request, signed.clone(), wishes()).await.unwrap();
-    let error = complete_login(&world.context, &mut copy, signed, wishes()).await.unwrap_err();
+    complete_login(&world.context, &PERSON, &mut request, signed.clone(), wishes()).await.unwrap();
+    let error = complete_login(&world.context, &PERSON, &mut copy, signed, wishes()).await.unwrap_err();
     assert!(matches!(error, CompleteLoginError::ChallengeSpent));
 }
 
@@ -106,10 +106,10 @@ async fn whoever_is_not_signed_in_sees_and_changes_nothing() {
     let id = ClientId::parse(&client.id).unwrap();
     let refused = [
         read_account(context, &nobody).await.map(|_| ()).unwrap_err(),
-        revoke_consent(context, &nobody, id).await.map(|_| ()).unwrap_err(),
-        end_sessions(context, &nobody, WhichSessions::All).await.map(|_| ()).unwrap_err(),
+        revoke_consent(context, &PERSON, &nobody, id).await.map(|_| ()).unwrap_err(),
+        end_sessions(context, &PERSON, &nobody, WhichSessions::All).await.map(|_| ()).unwrap_err(),
         remove_email(context, &nobody).await.map(|_| ()).unwrap_err(),
-        delete_account(context, &nobody).await.unwrap_err(),
+        delete_account(context, &PERSON, &nobody).await.unwrap_err(),
     ];
     for error in refused {
         assert_eq!(error.refusal().description, "nobody is signed in here");
@@ -126,12 +126,12 @@ async fn taking_access_away_ends_the_clients_tokens_and_its_next_visit_needs_a_s
     let (tokens, others) = (world.tokens(&client, "toy-ann").await, world.tokens(&other, "toy-ann").await);
     assert_eq!(shown(&world, &browser).await.consents.len(), 2);
     let id = ClientId::parse(&client.id).unwrap();
-    assert!(revoke_consent(&world.context, &browser, id).await.unwrap());
+    assert!(revoke_consent(&world.context, &PERSON, &browser, id).await.unwrap());
     assert!(!world.is_alive(&tokens).await);
     assert!(world.refresh(&client, &tokens).await.is_err());
     assert!(world.is_alive(&others).await);
     assert_eq!(shown(&world, &browser).await.consents.len(), 1);
-    assert!(!revoke_consent(&world.context, &browser, id).await.unwrap(), "a second time");
+    assert!(!revoke_consent(&world.context, &PERSON, &browser, id).await.unwrap(), "a second time");
 }
 
 #[tokio::test]
@@ -142,11 +142,12 @@ async fn a_person_ends_one_session_or_all_and_nobody_elses() {
     let id_of = |browser: &Browser| SessionId::from_uuid(browser.login.as_ref().unwrap().id().unwrap());
     let is_in =
         async |browser: &Browser| find_login(&world.context, browser.login.as_ref()).await.unwrap().is_some();
-    let ended = end_sessions(&world.context, &here, WhichSessions::One(id_of(&bobs))).await.unwrap();
+    let ended = end_sessions(&world.context, &PERSON, &here, WhichSessions::One(id_of(&bobs))).await.unwrap();
     assert!(!ended.this_one && is_in(&bobs).await, "somebody else's session");
-    let ended = end_sessions(&world.context, &here, WhichSessions::One(id_of(&there))).await.unwrap();
+    let ended =
+        end_sessions(&world.context, &PERSON, &here, WhichSessions::One(id_of(&there))).await.unwrap();
     assert!(!ended.this_one && !is_in(&there).await && is_in(&here).await);
-    let ended = end_sessions(&world.context, &here, WhichSessions::All).await.unwrap();
+    let ended = end_sessions(&world.context, &PERSON, &here, WhichSessions::All).await.unwrap();
     assert!(ended.this_one && !is_in(&here).await && is_in(&bobs).await);
 }
 
@@ -220,10 +221,10 @@ async fn an_account_is_deleted_after_a_recent_signature_only_and_then_nothing_of
     let tokens = world.tokens(&client, "toy-ann").await;
     let before = shown(&world, &browser).await.user;
     world.advance(Duration::minutes(10));
-    let error = delete_account(&world.context, &browser).await.unwrap_err();
+    let error = delete_account(&world.context, &PERSON, &browser).await.unwrap_err();
     assert!(matches!(error, AccountError::SignedInLongAgo));
     let browser = enter(&world, "toy-ann").await;
-    delete_account(&world.context, &browser).await.unwrap();
+    delete_account(&world.context, &PERSON, &browser).await.unwrap();
     assert!(!world.is_alive(&tokens).await);
     assert!(matches!(read_account(&world.context, &browser).await, Err(AccountError::SignedOut)));
     let browser = enter(&world, "toy-ann").await;
@@ -267,7 +268,7 @@ async fn f_10_an_address_of_two_accounts_is_confirmed_for_the_second_only_where_
     follow(&world, &ann, &first.secret).await.unwrap();
     let refused = follow(&world, &bob, &second.secret).await;
     assert!(matches!(refused, Err(ConfirmEmailError::SharedAddress)));
-    confirm_email(context, &bob, &second.secret, SharedAddress::Agreed).await.unwrap();
+    confirm_email(context, &PERSON, &bob, &second.secret, SharedAddress::Agreed).await.unwrap();
     for browser in [&ann, &bob] {
         assert!(shown(&world, browser).await.email.unwrap().verified_at.is_some());
     }

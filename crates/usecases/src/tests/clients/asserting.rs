@@ -12,7 +12,7 @@ use time::Duration;
 use crate::clients::register_client::register_client;
 use crate::clients::rotate_client_secret::{RotateClientSecretError, rotate_client_secret};
 use crate::clients::update_client::update_client;
-use crate::tests::world::{REDIRECT_URI, TestClient, World};
+use crate::tests::world::{CLIENT, REDIRECT_URI, TestClient, World};
 use crate::tokens::revoke_token::{RevokeToken, RevokeTokenError, revoke_token};
 use crate::{AuthenticateClientError, Refuse};
 
@@ -46,7 +46,7 @@ impl World {
     /// Revokes a token that does not exist, so only the client is authenticated.
     async fn prove(&self, client: &TestClient, proof: ClientProof) -> Result<(), RevokeTokenError> {
         let credentials = ClientCredentials { client_id: client.id.clone(), proof };
-        revoke_token(&self.context, RevokeToken { credentials, token: Secret::new("nothing") }).await
+        revoke_token(&self.context, &CLIENT, RevokeToken { credentials, token: Secret::new("nothing") }).await
     }
 
     async fn assert(&self, client: &TestClient, assertion: String) -> Result<(), RevokeTokenError> {
@@ -196,7 +196,7 @@ async fn an_update_changes_keys_and_does_not_take_them_away() {
             redirect_uris: Some(vec![REDIRECT_URI.to_owned()]),
             ..requested
         };
-        update_client(&world.context, &client.id, &client.registration_token, None, requested)
+        update_client(&world.context, &CLIENT, &client.id, &client.registration_token, None, requested)
     };
     for method in ["none", "client_secret_post"] {
         let method = Some(method.to_owned());

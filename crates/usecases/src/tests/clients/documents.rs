@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use time::Duration;
 
 use crate::Refuse;
+use crate::clients::delete_client::remove_client;
 use crate::clients::open_resource::close_resources;
 use crate::sign_in::begin_authorization::{BeginAuthorizationError, Begun, begin_authorization};
 use crate::sign_in::continue_session::{ContinueWishes, continue_session};
@@ -20,7 +21,7 @@ use crate::sign_in::describe_sign_in::describe_sign_in;
 use crate::sign_in::sign_out::{SignOutError, SignOutRequest, SignOutStep, judge_sign_out};
 use crate::steps::login::Browser;
 use crate::tests::world::{
-    CHALLENGE, REDIRECT_URI, TestClient, VERIFIER, World, code_of, parameter, request, toy,
+    CHALLENGE, PERSON, REDIRECT_URI, TestClient, VERIFIER, World, as_person, code_of, parameter, request, toy,
 };
 
 const ADDRESS: &str = "https://app.example/client.json";
@@ -52,7 +53,7 @@ fn world_with(change: &Value) -> World {
 }
 
 async fn begin(world: &World, client: &TestClient) -> Result<Begun, BeginAuthorizationError> {
-    begin_authorization(&world.context, &request(client, &PKCE), &Browser::default()).await
+    begin_authorization(&world.context, as_person, &request(client, &PKCE), &Browser::default()).await
 }
 
 async fn refusal(world: &World, client: &TestClient) -> String {
@@ -123,7 +124,8 @@ async fn a_118_a_document_cannot_name_the_scope_of_groups() {
             had
         );
         let asked = request(&client(), &[PKCE[0], PKCE[1], ("scope", "groups")]);
-        let error = begin_authorization(&world.context, &asked, &Browser::default()).await.unwrap_err();
+        let error =
+            begin_authorization(&world.context, as_person, &asked, &Browser::default()).await.unwrap_err();
         assert_eq!(error.refusal().code, OAuthErrorCode::InvalidScope, "{scope}");
     }
 }
@@ -194,7 +196,7 @@ async fn a_redirect_uri_that_the_document_does_not_name_is_refused() {
 async fn a_client_with_a_document_must_use_pkce() {
     let world = world_with(&json!({}));
     let browser = Browser::default();
-    let refused = begin_authorization(&world.context, &request(&client(), &[]), &browser).await;
+    let refused = begin_authorization(&world.context, as_person, &request(&client(), &[]), &browser).await;
     assert_eq!(refused.unwrap_err().refusal().code.name(), "invalid_request");
 }
 
@@ -208,7 +210,7 @@ async fn people_see_who_answers_for_the_document_and_are_always_asked() {
     assert!(!shown.self_registered);
     world.remember(&mut browser, &mut pending, "toy-ann").await;
     let silent = request(&client(), &[PKCE[0], PKCE[1], ("prompt", "none")]);
-    let error = begin_authorization(&world.context, &silent, &browser).await.unwrap_err();
+    let error = begin_authorization(&world.context, as_person, &silent, &browser).await.unwrap_err();
     assert_eq!(error.refusal().code.name(), "consent_required");
 }
 
@@ -233,12 +235,17 @@ async fn whoever_goes_on_has_the_document_looked_at_again() {
     let mut browser = Browser::default();
     world.remember(&mut browser, &mut world.pending(&client(), &PKCE).await, "toy-ann").await;
     let next = world.pending(&client(), &[PKCE[0], PKCE[1], ("state", "next")]).await;
-    let to = continue_session(&world.context, &next, &browser, ContinueWishes::default()).await.unwrap().to;
+    let to = continue_session(&world.context, &PERSON, &next, &browser, ContinueWishes::default())
+        .await
+        .unwrap()
+        .to;
     assert!(parameter(&to.address(), "code").is_some(), "{to:?}");
     let id = ClientId::of_document(ADDRESS);
-    assert!(world.context.clients.delete(id).await.unwrap());
+    assert!(remove_client(world.context.management(), id).await.unwrap());
     let last = world.pending(&client(), &[PKCE[0], PKCE[1], ("state", "last")]).await;
-    assert!(continue_session(&world.context, &last, &browser, ContinueWishes::default()).await.is_err());
+    assert!(
+        continue_session(&world.context, &PERSON, &last, &browser, ContinueWishes::default()).await.is_err()
+    );
     assert_eq!(world.context.clients.find_fresh(id).await.unwrap(), None, "only a signature makes it known");
 }
 

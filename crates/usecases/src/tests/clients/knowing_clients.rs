@@ -109,7 +109,7 @@ async fn a_088_an_update_is_answered_when_no_replica_uses_the_old_values() {
     let id = id_of(&here.client().await);
     assert_eq!(name_at(&there.context, id).await.as_deref(), Some("Photo Album"));
     let changed = renamed(&here.context, id).await;
-    assert!(here.context.clients.update(changed).await.unwrap());
+    assert!(here.context.clients.update(UpdateClient { client: changed, event: None }).await.unwrap());
     assert_eq!(name_at(&there.context, id).await.as_deref(), Some("New name"));
     assert_eq!(name_at(&here.context, id).await.as_deref(), Some("New name"));
 }
@@ -130,7 +130,7 @@ async fn a_080_what_was_made_while_a_removal_waited_goes_with_the_client() {
     };
     assert!(name_at(&there.context, id_of(&client)).await.is_some());
     let removing = with_meanwhile(&here, sign_in);
-    assert!(removing.delete(id_of(&client)).await.unwrap());
+    assert!(removing.delete(DeleteClient { id: id_of(&client), event: None }).await.unwrap());
     let tokens = made.lock().await.take().expect("the other replica still signed somebody in");
     assert!(!there.is_alive(&tokens).await);
     assert_eq!(name_at(&there.context, id_of(&client)).await, None);

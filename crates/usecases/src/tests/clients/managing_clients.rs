@@ -10,7 +10,7 @@ use crate::clients::delete_client::delete_client;
 use crate::clients::read_client::read_client;
 use crate::clients::rotate_client_secret::rotate_client_secret;
 use crate::clients::update_client::{UpdateClientError, update_client};
-use crate::tests::world::{REDIRECT_URI, TestClient, World};
+use crate::tests::world::{CLIENT, REDIRECT_URI, TestClient, World};
 
 fn renamed(method: Option<&str>) -> RequestedMetadata {
     RequestedMetadata {
@@ -29,8 +29,10 @@ async fn a_018_only_its_own_registration_token_opens_a_client() {
     for token in [&other.registration_token, &Secret::new("")] {
         let error = read_client(&world.context, &client.id, token).await.unwrap_err();
         assert_eq!(error.refusal().code.name(), "invalid_token");
-        assert!(update_client(&world.context, &client.id, token, None, renamed(None)).await.is_err());
-        assert!(delete_client(&world.context, &client.id, token).await.is_err());
+        assert!(
+            update_client(&world.context, &CLIENT, &client.id, token, None, renamed(None)).await.is_err()
+        );
+        assert!(delete_client(&world.context, &CLIENT, &client.id, token).await.is_err());
     }
 }
 
@@ -40,7 +42,7 @@ async fn a_018_a_removed_client_takes_its_codes_and_tokens_along() {
     let client = world.client().await;
     let tokens = world.tokens(&client, "toy-ann").await;
     let code = world.code(&client, "toy-ann", &[]).await;
-    delete_client(&world.context, &client.id, &client.registration_token).await.unwrap();
+    delete_client(&world.context, &CLIENT, &client.id, &client.registration_token).await.unwrap();
     assert!(!world.is_alive(&tokens).await);
     assert!(world.exchange(&client, &code).await.is_err());
     assert!(read_client(&world.context, &client.id, &client.registration_token).await.is_err());
@@ -52,15 +54,16 @@ async fn an_update_keeps_id_and_secret() {
     let client = world.client().await;
     let token = &client.registration_token;
     let updated =
-        update_client(&world.context, &client.id, token, None, renamed(Some("client_secret_basic")))
+        update_client(&world.context, &CLIENT, &client.id, token, None, renamed(Some("client_secret_basic")))
             .await
             .unwrap();
     assert_eq!(updated.metadata.name, "New name");
     assert_eq!(updated.authentication.method(), "client_secret_basic");
     let code = world.code(&client, "toy-ann", &[]).await;
     assert!(world.exchange(&client, &code).await.is_ok());
-    let error =
-        update_client(&world.context, &client.id, token, None, renamed(Some("none"))).await.unwrap_err();
+    let error = update_client(&world.context, &CLIENT, &client.id, token, None, renamed(Some("none")))
+        .await
+        .unwrap_err();
     assert_eq!(error.refusal().code.name(), "invalid_client_metadata");
 }
 
@@ -81,7 +84,7 @@ async fn a_client_keeps_its_secret_and_cannot_choose_another() {
     let world = World::new();
     let client = world.client().await;
     let token = &client.registration_token;
-    let update = |secret| update_client(&world.context, &client.id, token, secret, renamed(None));
+    let update = |secret| update_client(&world.context, &CLIENT, &client.id, token, secret, renamed(None));
     let other = Secret::new("a secret of my own");
     assert!(matches!(update(Some(&other)).await, Err(UpdateClientError::OtherSecret)));
     assert!(update(client.secret.as_ref()).await.is_ok());
@@ -132,7 +135,7 @@ async fn the_operator_changes_no_client_that_is_gone_or_that_its_document_descri
     let described = Client { document, ..known.clone() };
     let refused = change_client(world.context.management(), described, renamed(None)).await.unwrap_err();
     assert!(refused.to_string().starts_with("https://app.example/client.json describes this client"));
-    delete_client(&world.context, &client.id, &client.registration_token).await.unwrap();
+    delete_client(&world.context, &CLIENT, &client.id, &client.registration_token).await.unwrap();
     let gone = change_client(world.context.management(), known, renamed(None)).await;
     assert!(matches!(gone, Err(ChangeClientError::ClientUnknown)));
 }

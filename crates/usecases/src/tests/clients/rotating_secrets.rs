@@ -22,7 +22,7 @@ use crate::clients::rotate_client_secret::{
 use crate::clients::update_client::{UpdateClientError, update_client};
 use crate::context::clients::UseCounts;
 use crate::tests::breakable::{break_after, world as breakable};
-use crate::tests::world::{REDIRECT_URI, TestClient, World};
+use crate::tests::world::{CLIENT, REDIRECT_URI, TestClient, World};
 use crate::tokens::introspect_token::introspect_token;
 
 const HOUR: KeepOld = match KeepOld::seconds(3_600) {
@@ -167,7 +167,15 @@ async fn a_client_may_name_either_of_its_secrets_when_it_updates_itself() {
     let old = client.secret.clone().unwrap();
     let new = rotate(&world, &client, HOUR).await.secret;
     let update = async |secret: &Secret| {
-        update_client(&world.context, &client.id, &client.registration_token, Some(secret), renamed()).await
+        update_client(
+            &world.context,
+            &CLIENT,
+            &client.id,
+            &client.registration_token,
+            Some(secret),
+            renamed(),
+        )
+        .await
     };
     for secret in [&old, &new] {
         update(secret).await.unwrap();

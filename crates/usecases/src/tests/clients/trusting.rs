@@ -11,6 +11,7 @@ use countersign_domain::id::ClientId;
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::secret::{Secret, SecretHash};
+use countersign_ports::RegisterClient;
 use serde_json::json;
 
 use crate::clients::update_client::{UpdateClientError, update_client};
@@ -20,7 +21,7 @@ use crate::sign_in::describe_sign_in::describe_sign_in;
 use crate::sign_in::find_device::find_device;
 use crate::sign_in::sign_out::{SignOutRequest, judge_sign_out};
 use crate::steps::login::Browser;
-use crate::tests::world::{TestClient, World, request};
+use crate::tests::world::{CLIENT, TestClient, World, as_client, as_person, request};
 use crate::tokens::exchange_code::{ExchangeCode, exchange_code};
 use crate::tokens::exchange_device_code::{ExchangeDeviceCode, exchange_device_code};
 use crate::tokens::introspect_token::introspect_token;
@@ -81,11 +82,14 @@ async fn f_08_a_client_of_the_operator_cannot_move_to_another_resource() {
         ..with_address(RESOURCE)
     };
     let refused =
-        update_client(&world.context, &plain.id, &plain.registration_token, None, requested.clone()).await;
+        update_client(&world.context, &CLIENT, &plain.id, &plain.registration_token, None, requested.clone())
+            .await;
     assert!(matches!(refused, Err(UpdateClientError::Rejected(_))), "{refused:?}");
     assert!(!is_told(&world, &plain, &tokens.access_token).await);
     let itself = world.client().await;
-    update_client(&world.context, &itself.id, &itself.registration_token, None, requested).await.unwrap();
+    update_client(&world.context, &CLIENT, &itself.id, &itself.registration_token, None, requested)
+        .await
+        .unwrap();
     assert!(
         !is_told(&world, &itself, &tokens.access_token).await,
         "a client that registered itself may say what it likes"
@@ -104,10 +108,10 @@ async fn f_01_a_client_of_the_operator_does_not_let_itself_get_tokens_for_itself
     };
     let token = &client.registration_token;
     let more = with(&["authorization_code", "client_credentials"]);
-    let refused = update_client(&world.context, &client.id, token, None, more).await;
+    let refused = update_client(&world.context, &CLIENT, &client.id, token, None, more).await;
     assert!(matches!(refused, Err(UpdateClientError::Rejected(_))), "{refused:?}");
     let same = with(&["authorization_code"]);
-    update_client(&world.context, &client.id, token, None, same).await.unwrap();
+    update_client(&world.context, &CLIENT, &client.id, token, None, same).await.unwrap();
 }
 
 /// A client for browsers and devices, with this authentication method.
@@ -134,6 +138,7 @@ async fn f_08_a_devices_code_is_no_code_of_a_browser_and_is_not_burnt() {
         let by_browser = |redirect_uri: &str, verifier: Option<&str>| {
             exchange_code(
                 &world.context,
+                as_client,
                 ExchangeCode {
                     credentials: client.credentials(),
                     code: device.device_code.clone(),
@@ -159,7 +164,7 @@ async fn f_08_a_devices_code_is_no_code_of_a_browser_and_is_not_burnt() {
             let refused = by_browser(uri, verifier).await.unwrap_err();
             assert_eq!(refused.refusal().code, OAuthErrorCode::InvalidGrant, "{uri}");
         }
-        let tokens = exchange_device_code(&world.context, by_device()).await.unwrap();
+        let tokens = exchange_device_code(&world.context, as_client, by_device()).await.unwrap();
         by_browser(&done, None).await.unwrap_err();
         assert!(world.is_alive(&tokens).await, "nor does it end what the device has");
     }
@@ -176,7 +181,7 @@ async fn f_08_a_browsers_code_is_no_code_of_a_device_and_is_not_burnt() {
         resources: Vec::new(),
         proof: None,
     };
-    let refused = exchange_device_code(&world.context, as_device).await.unwrap_err();
+    let refused = exchange_device_code(&world.context, as_client, as_device).await.unwrap_err();
     assert_eq!(refused.refusal().code, OAuthErrorCode::InvalidGrant);
     world.exchange(&client, &code).await.unwrap();
 }
@@ -207,7 +212,7 @@ async fn stored_long_ago(world: &World) -> TestClient {
     client.metadata.display.tos_uri = Some("https://photos.example/tos".to_owned());
     client.metadata.display.post_logout_redirect_uris = vec!["https://a;b.example/bye".to_owned()];
     let id = client.id.to_string();
-    world.context.clients.register(client).await.unwrap();
+    world.context.clients.register(RegisterClient { client, event: None }).await.unwrap();
     TestClient { id, secret: Some(secret), registration_token: good.registration_token }
 }
 
@@ -216,7 +221,7 @@ async fn f_08_what_an_older_release_stored_is_judged_when_it_is_used() {
     let world = World::new();
     let client = stored_long_ago(&world).await;
     let bad = request(&client, &[("redirect_uri", "https://a;script-src.example/cb")]);
-    begin_authorization(&world.context, &bad, &Browser::default()).await.unwrap_err();
+    begin_authorization(&world.context, as_person, &bad, &Browser::default()).await.unwrap_err();
     let pending = world.pending(&client, &[]).await;
     let shown =
         describe_sign_in(&world.context, &pending, &Browser::default()).await.unwrap().client.unwrap();
@@ -249,7 +254,8 @@ async fn a_111_the_token_endpoint_is_no_audience_unless_the_operator_says_so() {
         let proof = ClientProof::Assertion(FakeReader::sign("k1", &claims));
         let credentials = ClientCredentials { client_id: client.id.clone(), proof };
         let revoked =
-            revoke_token(&world.context, RevokeToken { credentials, token: Secret::new("nothing") }).await;
+            revoke_token(&world.context, &CLIENT, RevokeToken { credentials, token: Secret::new("nothing") })
+                .await;
         assert_eq!(revoked.is_ok(), is_believed, "{audience:?}: {revoked:?}");
     }
 }

@@ -6,13 +6,14 @@ use crate::Refuse;
 use crate::sign_in::begin_authorization::{BeginAuthorizationError, begin_authorization};
 use crate::sign_in::deny_authorization::deny_authorization;
 use crate::steps::login::Browser;
-use crate::tests::world::{CHALLENGE, REDIRECT_URI, TestClient, World, parameter, request};
+use crate::tests::world::{CHALLENGE, REDIRECT_URI, TestClient, World, as_person, parameter, request};
 
 async fn refusal(
     world: &World,
     parameters: &countersign_domain::parameters::Parameters,
 ) -> (Option<String>, String) {
-    let error = begin_authorization(&world.context, parameters, &Browser::default()).await.unwrap_err();
+    let error =
+        begin_authorization(&world.context, as_person, parameters, &Browser::default()).await.unwrap_err();
     let name = error.refusal().code.name().to_owned();
     match error {
         BeginAuthorizationError::Redirect { to, .. } => (Some(to.address()), name),
@@ -48,7 +49,8 @@ async fn a_redirect_uri_that_is_not_registered_is_explained_for_the_operators_ow
         (world.client_by(ClientOrigin::Operator).await, world.client_by(ClientOrigin::SelfRegistered).await);
     let told = async |world: &World, client: &TestClient, sent: &str| {
         let asked = request(client, &[("redirect_uri", sent)]);
-        let error = begin_authorization(&world.context, &asked, &Browser::default()).await.unwrap_err();
+        let error =
+            begin_authorization(&world.context, as_person, &asked, &Browser::default()).await.unwrap_err();
         let refusal = error.refusal();
         assert_eq!((refusal.code.name(), refusal.reason), ("invalid_request", Some(Reason::RedirectUri)));
         refusal.description.into_owned()

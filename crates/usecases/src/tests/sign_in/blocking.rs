@@ -14,7 +14,7 @@ use countersign_domain::grant::RevocationReason;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::secret::Secret;
-use countersign_ports::{BlockStore, Blocked, Clock, EndAccess, PutBlock, Storage, WalletStore};
+use countersign_ports::{BlockStore, Blocked, Clock, EndAccess, PutBlock, RemoveBlock, Storage, WalletStore};
 use tokio::sync::Mutex;
 
 use crate::TokenAnswer;
@@ -26,7 +26,7 @@ use crate::sign_in::find_device::find_device;
 use crate::steps::login::{Browser, find_login};
 use crate::tests::breakable::{Act, Breakable, world};
 use crate::tests::tokens::programs;
-use crate::tests::world::{TestClient, World, code_of, request, toy};
+use crate::tests::world::{PERSON, TestClient, World, as_client, as_person, code_of, request, toy};
 use crate::tokens::exchange_device_code::{ExchangeDeviceCode, exchange_device_code};
 use crate::tokens::introspect_token::introspect_token;
 
@@ -132,13 +132,14 @@ impl Ready {
             }
             Flow::Continue => {
                 let wishes = ContinueWishes::default();
-                let done = continue_session(&world.context, &self.pending, &self.browser, wishes).await;
+                let done =
+                    continue_session(&world.context, &PERSON, &self.pending, &self.browser, wishes).await;
                 given.codes.extend(done.ok().map(|done| code_of(&done.to.address())));
             }
             Flow::Silent => {
                 let silent = request(client, &[("prompt", "none"), ("state", "silent")]);
                 if let Ok(Begun::Answered { to }) =
-                    begin_authorization(&world.context, &silent, &self.browser).await
+                    begin_authorization(&world.context, as_person, &silent, &self.browser).await
                 {
                     given.codes.push(code_of(&to.address()));
                 }
@@ -200,7 +201,7 @@ async fn poll(world: &World, client: &TestClient, waits: &DeviceWaits) -> Option
         resources: Vec::new(),
         proof: None,
     };
-    exchange_device_code(&world.context, exchange).await.ok()
+    exchange_device_code(&world.context, as_client, exchange).await.ok()
 }
 
 /// How many calls a flow makes in a server that blocks somebody else. Nobody can come between more.
@@ -320,7 +321,7 @@ async fn whoever_is_let_in_again_signs_anew_and_nothing_old_comes_back() {
     for who in [Blocked::User(user), Blocked::Wallet(toy("toy-ann"))] {
         ready.world.block(who.clone()).await;
         assert!(ready.run(Flow::Login, "toy-ann").await.codes.is_empty());
-        assert!(ready.world.context.blocks.unblock(&who).await.unwrap());
+        assert!(ready.world.context.blocks.unblock(RemoveBlock { who, event: None }).await.unwrap());
     }
     let old = Given {
         codes: vec![ready.code.clone()],

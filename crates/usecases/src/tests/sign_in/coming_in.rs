@@ -12,7 +12,7 @@ use countersign_domain::group::GroupName;
 use countersign_domain::id::UserId;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::registration::RequestedMetadata;
-use countersign_ports::{Blocked, ChangeMember, Clock, Member, Storage};
+use countersign_ports::{Blocked, ChangeMember, Clock, Member, RemoveBlock, Storage};
 
 use crate::sign_in::begin_authorization::{BeginAuthorizationError, begin_authorization};
 use crate::sign_in::begin_device::{DeviceAsks, DeviceWaits, begin_device};
@@ -23,7 +23,8 @@ use crate::steps::login::Browser;
 use crate::tests::breakable;
 use crate::tests::tokens::programs;
 use crate::tests::world::{
-    CHALLENGE, TestClient, VERIFIER, World, code_of, named, parameter, request, sign, toy,
+    CHALLENGE, PERSON, TestClient, VERIFIER, World, as_client, as_person, code_of, named, parameter, request,
+    sign, toy,
 };
 use crate::tokens::exchange_device_code::{ExchangeDeviceCode, exchange_device_code};
 use crate::tokens::sign_in_program::{
@@ -63,7 +64,7 @@ async fn poll(world: &World, client: &TestClient, waits: &DeviceWaits) -> Result
         resources: Vec::new(),
         proof: None,
     };
-    exchange_device_code(&world.context, exchange).await.map_err(|error| error.refusal())
+    exchange_device_code(&world.context, as_client, exchange).await.map_err(|error| error.refusal())
 }
 
 async fn program(world: &World, client: &TestClient, address: &str) -> Result<TokenAnswer, OAuthError> {
@@ -71,7 +72,7 @@ async fn program(world: &World, client: &TestClient, address: &str) -> Result<To
     let asked = ProgramChallenge { client_id: &client.id, name, scope: None, resources: &[] };
     let text = issue_program_challenge(&world.context, asked).await.unwrap().text;
     let signed = SignInProgram { signature: sign(address, &text), ..programs::signed(client, &text) };
-    sign_in_program(&world.context, signed).await.map_err(|error| error.refusal())
+    sign_in_program(&world.context, &PERSON, signed).await.map_err(|error| error.refusal())
 }
 
 async fn login(world: &World, client: &TestClient, address: &str) -> Result<String, OAuthError> {
@@ -162,7 +163,8 @@ async fn a_114_nothing_is_stored_of_somebody_who_is_not_let_in() {
     assert_eq!(storage.asked(), ["anything_blocked", "standing_of"]);
     // The text was not used up either.
     world.decide(&client, "everyone", Release::OfRule).await;
-    world.context.blocks.unblock(&Blocked::Wallet(toy("toy-ann"))).await.unwrap();
+    let who = Blocked::Wallet(toy("toy-ann"));
+    world.context.blocks.unblock(RemoveBlock { who, event: None }).await.unwrap();
     assert!(world.sign_in(&mut pending, "toy-ann").await.is_ok());
 }
 
@@ -214,12 +216,12 @@ async fn a_113_a_remembered_sign_in_continues_only_to_clients_that_let_the_perso
     world.remember(&mut browser, &mut world.pending(&client, &[]).await, "toy-ann").await;
     world.decide(&client, "groups:staff", Release::OfRule).await;
     let pending = world.pending(&client, &[("state", "next")]).await;
-    let go_on = || continue_session(&world.context, &pending, &browser, ContinueWishes::default());
+    let go_on = || continue_session(&world.context, &PERSON, &pending, &browser, ContinueWishes::default());
     let error = go_on().await.unwrap_err();
     assert!(matches!(error, ContinueSessionError::NotAdmitted(_)), "{error:?}");
     assert_eq!(error.refusal(), refusal());
     let silent = request(&client, &[("prompt", "none")]);
-    let error = begin_authorization(&world.context, &silent, &browser).await.unwrap_err();
+    let error = begin_authorization(&world.context, as_person, &silent, &browser).await.unwrap_err();
     let BeginAuthorizationError::Redirect { to, .. } = &error else { panic!("{error:?}") };
     assert_eq!(parameter(&to.address(), "error").as_deref(), Some("access_denied"));
     assert_eq!(error.refusal(), refusal());
@@ -321,7 +323,7 @@ async fn where_everyone_is_let_in_and_nobody_is_blocked_no_flow_asks_the_storage
     assert_eq!(storage.asked(), ["find_refresh", "rotate_refresh"]);
     world.user_info(&tokens).await.unwrap();
     assert_eq!(storage.asked(), ["find_access"]);
-    continue_session(&world.context, &next, &browser, ContinueWishes::default()).await.unwrap();
+    continue_session(&world.context, &PERSON, &next, &browser, ContinueWishes::default()).await.unwrap();
     assert_eq!(storage.asked(), ["find_session", "consents_at", "continue_session"]);
     world.sign_in(&mut of_device, "toy-ann").await.unwrap();
     assert_eq!(storage.asked(), ["find_device", "complete_login"]);

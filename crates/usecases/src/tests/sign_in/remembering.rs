@@ -13,7 +13,7 @@ use crate::sign_in::begin_authorization::{BeginAuthorizationError, Begun, begin_
 use crate::sign_in::continue_session::{ContinueSessionError, ContinueWishes, continue_session};
 use crate::sign_in::describe_sign_in::{Standing, describe_sign_in};
 use crate::steps::login::{Browser, find_login};
-use crate::tests::world::{TestClient, World, code_of, parameter, request};
+use crate::tests::world::{CLIENT, PERSON, TestClient, World, as_person, code_of, parameter, request};
 
 /// A world in which Ann's browser remembers her, and she agreed to a client.
 async fn remembered(origin: ClientOrigin) -> (World, TestClient, Browser) {
@@ -34,7 +34,7 @@ async fn go_on(
     pending: &PendingAuthorization,
     browser: &Browser,
 ) -> Result<String, ContinueSessionError> {
-    continue_session(&world.context, pending, browser, ContinueWishes::default())
+    continue_session(&world.context, &PERSON, pending, browser, ContinueWishes::default())
         .await
         .map(|done| done.to.address())
 }
@@ -42,7 +42,7 @@ async fn go_on(
 /// What a client that forbids asking the person (`prompt=none`) gets.
 async fn silently(world: &World, client: &TestClient, browser: &Browser, more: &[(&str, &str)]) -> String {
     let more: Vec<_> = more.iter().copied().chain([("prompt", "none")]).collect();
-    match begin_authorization(&world.context, &request(client, &more), browser).await {
+    match begin_authorization(&world.context, as_person, &request(client, &more), browser).await {
         Ok(Begun::Answered { to }) => {
             assert!(parameter(&to.address(), "code").is_some());
             "code".to_owned()
@@ -176,7 +176,7 @@ async fn b_062_a_page_that_names_one_account_does_not_continue_as_another() {
     let pending = world.pending(&client, &[]).await;
     let named = async |account| {
         let wishes = ContinueWishes { account: Some(account), email: None };
-        continue_session(&world.context, &pending, &browser, wishes).await
+        continue_session(&world.context, &PERSON, &pending, &browser, wishes).await
     };
     assert!(matches!(named("toy:1:toy-bob").await.unwrap_err(), ContinueSessionError::SessionEnded));
     assert!(named("toy:1:toy-ann").await.is_ok());
@@ -198,7 +198,7 @@ async fn f_10_a_browser_that_remembers_somebody_files_no_address_without_a_fresh
     let wishes = ContinueWishes { account: None, email: Some("ann@example.com") };
     world.advance(Duration::minutes(10));
     let pending = world.pending(&client, &[("state", "late")]).await;
-    continue_session(&world.context, &pending, &browser, wishes).await.unwrap();
+    continue_session(&world.context, &PERSON, &pending, &browser, wishes).await.unwrap();
     assert_eq!(world.context.storage.find_email(user).await.unwrap(), None);
 }
 
@@ -211,7 +211,9 @@ async fn a_redirect_uri_that_was_taken_back_gets_no_code_for_a_request_that_wait
         redirect_uris: Some(vec!["https://two.example/cb".to_owned()]),
         ..RequestedMetadata::default()
     };
-    update_client(&world.context, &client.id, &client.registration_token, None, elsewhere).await.unwrap();
+    update_client(&world.context, &CLIENT, &client.id, &client.registration_token, None, elsewhere)
+        .await
+        .unwrap();
     assert!(matches!(go_on(&world, &waiting, &browser).await, Err(ContinueSessionError::Client(_))));
     assert!(world.sign_in(&mut waiting, "toy-ann").await.is_err());
 }

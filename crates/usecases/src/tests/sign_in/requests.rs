@@ -15,7 +15,7 @@ use crate::sign_in::continue_session::{ContinueSessionError, ContinueWishes, con
 use crate::sign_in::find_device::find_device;
 use crate::sign_in::push_authorization::push_authorization;
 use crate::steps::login::Browser;
-use crate::tests::world::{TestClient, World, request};
+use crate::tests::world::{PERSON, TestClient, World, as_client, as_person, request};
 use crate::tokens::exchange_device_code::{
     ExchangeDeviceCode, ExchangeDeviceCodeError, exchange_device_code,
 };
@@ -32,7 +32,7 @@ async fn push(world: &World, client: &TestClient) -> Parameters {
 }
 
 async fn bring(world: &World, brought: &Parameters) -> Result<Begun, BeginAuthorizationError> {
-    begin_authorization(&world.context, brought, &Browser::default()).await
+    begin_authorization(&world.context, as_person, brought, &Browser::default()).await
 }
 
 #[tokio::test]
@@ -71,7 +71,7 @@ async fn poll(
         resources: Vec::new(),
         proof: None,
     };
-    exchange_device_code(&world.context, exchange).await
+    exchange_device_code(&world.context, as_client, exchange).await
 }
 
 async fn typed(world: &World, device: &DeviceWaits) -> PendingAuthorization {
@@ -128,7 +128,7 @@ async fn whoever_comes_second_neither_signs_in_nor_puts_an_address_on_file() {
     let spent = world.sign_in_with(&mut of_bob, "toy-bob", wishes).await.unwrap_err();
     assert!(matches!(spent, CompleteLoginError::ChallengeSpent), "{spent}");
     let wishes = ContinueWishes { account: None, email: Some("bob@example.com") };
-    let spent = continue_session(&world.context, &of_bob, &browser, wishes).await.unwrap_err();
+    let spent = continue_session(&world.context, &PERSON, &of_bob, &browser, wishes).await.unwrap_err();
     assert!(matches!(spent, ContinueSessionError::RequestSpent), "{spent}");
     let tokens = poll(&world, &client, &second).await.unwrap();
     let told = world.user_info(&tokens).await.unwrap();

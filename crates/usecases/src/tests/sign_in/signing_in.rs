@@ -8,7 +8,7 @@ use crate::sign_in::complete_login::{
 };
 use crate::sign_in::issue_challenge::issue_challenge;
 use crate::steps::recognize_account::RecognizeError;
-use crate::tests::world::{World, code_of, named, parameter, sign};
+use crate::tests::world::{PERSON, World, code_of, named, parameter, sign};
 
 fn signed(address: &str, text: &str, signature: String) -> SignedChallenge {
     SignedChallenge { wallet_address: address.to_owned(), challenge: text.to_owned(), signature }
@@ -19,7 +19,7 @@ async fn answer_with(
     pending: &mut PendingAuthorization,
     signed: SignedChallenge,
 ) -> Result<SignedIn, CompleteLoginError> {
-    complete_login(&world.context, pending, signed, LoginWishes::default()).await
+    complete_login(&world.context, &PERSON, pending, signed, LoginWishes::default()).await
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ use crate::account::end_sessions::{WhichSessions, end_sessions};
 use crate::sign_in::sign_out::{SignOutError, SignOutRequest, SignOutStep, judge_sign_out, sign_out};
 use crate::steps::login::{Browser, find_login};
 use crate::steps::notify_logout::{LogoutNotice, NotifyLogoutError, notify_logout};
-use crate::tests::world::{REDIRECT_URI, TestClient, World, code_of};
+use crate::tests::world::{PERSON, REDIRECT_URI, TestClient, World, code_of};
 
 const GOODBYE: &str = "https://photos.example/goodbye";
 const BACK_CHANNEL: &str = "https://photos.example/logged-out";
@@ -143,17 +143,17 @@ async fn a_sign_out_ends_what_was_granted_for_the_time_that_the_person_is_there(
     let (mut browser, mut elsewhere) = (Browser::default(), Browser::default());
     let here = tokens(&world, &client, &mut browser, "toy-ann", "openid profile").await;
     let there = tokens(&world, &client, &mut elsewhere, "toy-ann", "openid profile").await;
-    let notices = sign_out(&world.context, &browser).await.unwrap();
+    let notices = sign_out(&world.context, &PERSON, &browser).await.unwrap();
     assert_eq!(notices.len(), 1);
     assert!(!world.is_alive(&here).await);
     assert!(world.is_alive(&there).await);
     assert!(find_login(&world.context, browser.login.as_ref()).await.unwrap().is_none());
     assert!(find_login(&world.context, elsewhere.login.as_ref()).await.unwrap().is_some());
-    assert_eq!(sign_out(&world.context, &browser).await.unwrap(), [], "nobody is there any more");
+    assert_eq!(sign_out(&world.context, &PERSON, &browser).await.unwrap(), [], "nobody is there any more");
 
     world.advance(Duration::seconds(1));
     let kept = tokens(&world, &client, &mut browser, "toy-ann", "openid profile offline_access").await;
-    sign_out(&world.context, &browser).await.unwrap();
+    sign_out(&world.context, &PERSON, &browser).await.unwrap();
     assert!(world.is_alive(&kept).await, "access while the person is away");
 }
 
@@ -169,10 +169,10 @@ async fn clients_are_told_however_a_session_ends() {
         world.advance(Duration::seconds(1));
         tokens(&world, &silent, &mut Browser::default(), "toy-ann", "profile").await;
         let notices = match number {
-            0 => sign_out(context, &browser).await.unwrap(),
-            1 => end_sessions(context, &browser, WhichSessions::This).await.unwrap().notices,
-            2 => end_sessions(context, &browser, WhichSessions::All).await.unwrap().notices,
-            _ => delete_account(context, &browser).await.unwrap(),
+            0 => sign_out(context, &PERSON, &browser).await.unwrap(),
+            1 => end_sessions(context, &PERSON, &browser, WhichSessions::This).await.unwrap().notices,
+            2 => end_sessions(context, &PERSON, &browser, WhichSessions::All).await.unwrap().notices,
+            _ => delete_account(context, &PERSON, &browser).await.unwrap(),
         };
         let before = world.outside.posted().len();
         for notice in notices {
@@ -208,7 +208,7 @@ async fn a_client_that_did_not_hear_may_be_told_again() {
     let client = client(&world).await;
     let mut browser = Browser::default();
     tokens(&world, &client, &mut browser, "toy-ann", "openid").await;
-    let notice: LogoutNotice = sign_out(&world.context, &browser).await.unwrap()[0];
+    let notice: LogoutNotice = sign_out(&world.context, &PERSON, &browser).await.unwrap()[0];
     for (answer, is_heard) in [
         (Ok(200), true),
         (Ok(204), true),

@@ -10,6 +10,7 @@ use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::resource::ResourceRules;
 use countersign_domain::secret::Secret;
+use countersign_ports::UpdateClient;
 
 use crate::clients::open_resource::close_resources;
 use crate::sign_in::begin_authorization::{BeginAuthorizationError, Begun, begin_authorization};
@@ -20,7 +21,9 @@ use crate::sign_in::find_device::find_device;
 use crate::sign_in::issue_challenge::issue_challenge;
 use crate::sign_in::push_authorization::push_authorization;
 use crate::steps::login::Browser;
-use crate::tests::world::{REDIRECT_URI, TestClient, World, code_of, named, parameter, request, sign};
+use crate::tests::world::{
+    PERSON, REDIRECT_URI, TestClient, World, as_client, as_person, code_of, named, parameter, request, sign,
+};
 use crate::tokens::exchange_code::{ExchangeCode, exchange_code};
 use crate::tokens::exchange_device_code::{ExchangeDeviceCode, exchange_device_code};
 use crate::tokens::issue_client_tokens::{IssueClientTokens, issue_client_tokens};
@@ -107,7 +110,7 @@ fn refresh(client: &TestClient, tokens: &TokenAnswer, resources: &[&str]) -> Ref
 /// Begins an authorization for this resource. The answer is its error, or `taken`.
 async fn begin_with(world: &World, client: &TestClient, resource: &str) -> String {
     let asked = request(client, &[("resource", resource)]);
-    match begin_authorization(&world.context, &asked, &Browser::default()).await {
+    match begin_authorization(&world.context, as_person, &asked, &Browser::default()).await {
         Ok(_) => "taken".to_owned(),
         Err(BeginAuthorizationError::Redirect { to, .. }) => parameter(&to.address(), "error").unwrap(),
         Err(error) => panic!("{error:?}"),
@@ -161,23 +164,26 @@ async fn f_01_a_code_and_a_refresh_token_give_nothing_that_was_not_signed_for() 
     for (asked, granted) in more {
         let code = world.code(&client, "toy-ann", asked).await;
         for uri in NEVER.into_iter().chain([A, B, ISSUER]).filter(|uri| !granted.contains(uri)) {
-            let refused = exchange_code(&world.context, exchange(&client, &code, &[uri])).await;
+            let refused = exchange_code(&world.context, as_client, exchange(&client, &code, &[uri])).await;
             assert_eq!(refused.unwrap_err().refusal().code.name(), "invalid_target", "{asked:?} {uri}");
-            let refused = exchange_code(&world.context, exchange(&client, &code, &[granted[0], uri])).await;
+            let refused =
+                exchange_code(&world.context, as_client, exchange(&client, &code, &[granted[0], uri])).await;
             assert_eq!(refused.unwrap_err().refusal().code.name(), "invalid_target", "{asked:?} {uri}");
         }
         // Nothing was used up.
-        let mut tokens = exchange_code(&world.context, exchange(&client, &code, &[])).await.unwrap();
+        let mut tokens =
+            exchange_code(&world.context, as_client, exchange(&client, &code, &[])).await.unwrap();
         assert_eq!(audience(&world, &tokens), granted);
         for uri in NEVER.into_iter().chain([A, B, ISSUER]).filter(|uri| !granted.contains(uri)) {
-            let refused = refresh_tokens(&world.context, refresh(&client, &tokens, &[uri])).await;
+            let refused = refresh_tokens(&world.context, as_client, refresh(&client, &tokens, &[uri])).await;
             assert_eq!(refused.unwrap_err().refusal().code.name(), "invalid_target", "{asked:?} {uri}");
         }
         for uri in granted {
-            tokens = refresh_tokens(&world.context, refresh(&client, &tokens, &[uri])).await.unwrap();
+            tokens =
+                refresh_tokens(&world.context, as_client, refresh(&client, &tokens, &[uri])).await.unwrap();
             assert!(audience(&world, &tokens).iter().all(|uri| granted.contains(&uri.as_str())));
         }
-        tokens = refresh_tokens(&world.context, refresh(&client, &tokens, &[])).await.unwrap();
+        tokens = refresh_tokens(&world.context, as_client, refresh(&client, &tokens, &[])).await.unwrap();
         assert_eq!(audience(&world, &tokens), granted, "an earlier token with fewer takes nothing away");
     }
 }
@@ -204,10 +210,10 @@ async fn f_01_a_device_and_a_program_get_what_was_signed_for() {
         proof: None,
     };
     for uri in NEVER.into_iter().chain([B, ISSUER]) {
-        let refused = exchange_device_code(&world.context, poll(&[uri])).await.unwrap_err();
+        let refused = exchange_device_code(&world.context, as_client, poll(&[uri])).await.unwrap_err();
         assert_eq!(refused.refusal().code.name(), "invalid_target", "{uri}");
     }
-    let tokens = exchange_device_code(&world.context, poll(&[])).await.unwrap();
+    let tokens = exchange_device_code(&world.context, as_client, poll(&[])).await.unwrap();
     assert_eq!(audience(&world, &tokens), [A]);
 
     let (scope, resources) = (Some("profile"), texts(&[A]));
@@ -220,14 +226,13 @@ async fn f_01_a_device_and_a_program_get_what_was_signed_for() {
         signature: sign("toy-ann", &text),
         wallet_address: None,
         resources: texts(resources),
-        peer: None,
         proof: None,
     };
     for uri in NEVER.into_iter().chain([B, ISSUER]) {
-        let refused = sign_in_program(&world.context, redeem(&[uri])).await.unwrap_err();
+        let refused = sign_in_program(&world.context, &PERSON, redeem(&[uri])).await.unwrap_err();
         assert_eq!(refused.refusal().code.name(), "invalid_target", "{uri}");
     }
-    let tokens = sign_in_program(&world.context, redeem(&[A])).await.unwrap();
+    let tokens = sign_in_program(&world.context, &PERSON, redeem(&[A])).await.unwrap();
     assert_eq!(audience(&world, &tokens), [A]);
 }
 
@@ -252,10 +257,11 @@ async fn f_01_only_the_operator_opens_a_named_resource_and_closes_it_again() {
     world.open(&client, "https://named.example").await;
     assert_eq!(begin_with(&world, &client, "https://named.example").await, "taken");
     let code = world.code(&client, "toy-ann", &[("resource", "https://named.example")]).await;
-    let tokens = exchange_code(&world.context, exchange(&client, &code, &[])).await.unwrap();
+    let tokens = exchange_code(&world.context, as_client, exchange(&client, &code, &[])).await.unwrap();
     assert_eq!(audience(&world, &tokens), ["https://named.example"]);
     close_resources(world.context.management(), id, &texts(&["https://named.example"])).await.unwrap();
-    let refused = refresh_tokens(&world.context, refresh(&client, &tokens, &[])).await.unwrap_err();
+    let refused =
+        refresh_tokens(&world.context, as_client, refresh(&client, &tokens, &[])).await.unwrap_err();
     assert_eq!(refused.refusal().code.name(), "invalid_target");
     assert_eq!(begin_with(&world, &client, "https://named.example").await, "invalid_target");
 }
@@ -289,7 +295,8 @@ async fn f_03_a_remembered_sign_in_goes_where_it_was_signed_for_and_nowhere_else
         let registered = client(&world).await;
         let id = ClientId::parse(&registered.id).unwrap();
         let stored = world.context.clients.find_fresh(id).await.unwrap().unwrap();
-        world.context.clients.update(countersign_domain::client::Client { origin, ..stored }).await.unwrap();
+        let client = countersign_domain::client::Client { origin, ..stored };
+        world.context.clients.update(UpdateClient { client, event: None }).await.unwrap();
         let mut browser = Browser { name: "Firefox on Linux".to_owned(), login: None };
         let signed = [("scope", "profile"), ("resource", A)];
         let mut pending = world.pending(&registered, &signed).await;
@@ -309,19 +316,21 @@ async fn f_03_a_remembered_sign_in_goes_where_it_was_signed_for_and_nowhere_else
             let standing = describe_sign_in(&world.context, &pending, &browser).await.unwrap().standing;
             assert!(matches!(standing, Standing::MustSign { .. }), "{more:?} {place}");
             let wishes = ContinueWishes::default();
-            let refused = continue_session(&world.context, &pending, &browser, wishes).await.unwrap_err();
+            let refused =
+                continue_session(&world.context, &PERSON, &pending, &browser, wishes).await.unwrap_err();
             assert!(matches!(refused, ContinueSessionError::ConsentMissing), "{more:?} {place}: {refused:?}");
             more.push(("prompt", "none"));
             let asked = Parameters::from_form(&request(&registered, more).to_form())
                 .with("redirect_uri", (*place).to_owned());
-            let refused = begin_authorization(&world.context, &asked, &browser).await;
+            let refused = begin_authorization(&world.context, as_person, &asked, &browser).await;
             let Err(BeginAuthorizationError::Redirect { to, .. }) = refused else { panic!("{refused:?}") };
             assert_eq!(parameter(&to.address(), "error").as_deref(), Some("consent_required"), "{more:?}");
         }
         // What was signed for still continues. A second place beside it has a consent of its own.
         let again = world.pending(&registered, &[signed[0], signed[1], ("state", "again")]).await;
         let wishes = ContinueWishes::default();
-        let to = continue_session(&world.context, &again, &browser, wishes).await.unwrap().to.address();
+        let to =
+            continue_session(&world.context, &PERSON, &again, &browser, wishes).await.unwrap().to.address();
         let tokens = world.exchange(&registered, &code_of(&to)).await.unwrap();
         assert_eq!(audience(&world, &tokens), [A]);
         let mut there = at(ELSEWHERE, world.pending(&registered, &[("scope", "email")]).await);
@@ -329,12 +338,12 @@ async fn f_03_a_remembered_sign_in_goes_where_it_was_signed_for_and_nowhere_else
         let mixed = world.pending(&registered, &[("scope", "email"), ("state", "mixed")]).await;
         let wishes = ContinueWishes::default();
         assert!(
-            continue_session(&world.context, &mixed, &browser, wishes).await.is_err(),
+            continue_session(&world.context, &PERSON, &mixed, &browser, wishes).await.is_err(),
             "two consents are not combined"
         );
         if origin == ClientOrigin::Operator {
             let silent = request(&registered, &[signed[0], signed[1], ("prompt", "none")]);
-            let answered = begin_authorization(&world.context, &silent, &browser).await;
+            let answered = begin_authorization(&world.context, as_person, &silent, &browser).await;
             assert!(matches!(answered, Ok(Begun::Answered { .. })), "{answered:?}");
         }
     }
@@ -352,13 +361,13 @@ async fn f_03_a_browsers_consent_is_none_for_a_device() {
     let device = begin_device(&world.context, asks.clone()).await.unwrap();
     let mut pending = find_device(&world.context, &device.user_code.to_string()).await.unwrap().unwrap();
     let wishes = ContinueWishes::default();
-    let refused = continue_session(&world.context, &pending, &browser, wishes).await.unwrap_err();
+    let refused = continue_session(&world.context, &PERSON, &pending, &browser, wishes).await.unwrap_err();
     assert!(matches!(refused, ContinueSessionError::ConsentMissing), "{refused:?}");
     world.remember(&mut browser, &mut pending, "toy-ann").await;
     let device = begin_device(&world.context, asks).await.unwrap();
     let pending = find_device(&world.context, &device.user_code.to_string()).await.unwrap().unwrap();
     assert!(
-        continue_session(&world.context, &pending, &browser, wishes).await.is_ok(),
+        continue_session(&world.context, &PERSON, &pending, &browser, wishes).await.is_ok(),
         "devices are one place"
     );
 }
@@ -384,7 +393,7 @@ async fn f_09_userinfo_takes_tokens_that_are_for_this_server() {
     }
     // This is how MCP clients that speak OpenID Connect do it: they name the resource in both requests.
     let code = world.code(&client, "toy-ann", &[("scope", "openid profile"), ("resource", A)]).await;
-    let tokens = exchange_code(&world.context, exchange(&client, &code, &[A])).await.unwrap();
+    let tokens = exchange_code(&world.context, as_client, exchange(&client, &code, &[A])).await.unwrap();
     assert_eq!(audience(&world, &tokens), [A, ISSUER]);
     assert!(world.user_info(&tokens).await.is_ok());
 }

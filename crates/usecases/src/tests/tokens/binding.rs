@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use time::Duration;
 
 use crate::sign_in::push_authorization::{PushAuthorizationError, push_authorization};
-use crate::tests::world::{CHALLENGE, REDIRECT_URI, TestClient, VERIFIER, World, request};
+use crate::tests::world::{CHALLENGE, REDIRECT_URI, TestClient, VERIFIER, World, as_client, request};
 use crate::tokens::exchange_code::{ExchangeCode, ExchangeCodeError, exchange_code};
 use crate::tokens::read_user_info::{Presented, ReadUserInfoError, read_user_info};
 use crate::tokens::refresh_tokens::{RefreshTokens, RefreshTokensError, refresh_tokens};
@@ -52,7 +52,7 @@ impl World {
             resources: Vec::new(),
             proof,
         };
-        exchange_code(&self.context, exchange).await
+        exchange_code(&self.context, as_client, exchange).await
     }
 
     async fn refresh_with(
@@ -68,7 +68,7 @@ impl World {
             resources: Vec::new(),
             proof,
         };
-        refresh_tokens(&self.context, refresh).await
+        refresh_tokens(&self.context, as_client, refresh).await
     }
 
     async fn bound_tokens(&self, client: &TestClient, key: &str) -> TokenAnswer {

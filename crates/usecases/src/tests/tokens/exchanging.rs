@@ -8,7 +8,7 @@ use countersign_domain::secret::Secret;
 use time::Duration;
 
 use crate::Refuse;
-use crate::tests::world::{CHALLENGE, REDIRECT_URI, TestClient, VERIFIER, World};
+use crate::tests::world::{CHALLENGE, REDIRECT_URI, TestClient, VERIFIER, World, as_client};
 use crate::tokens::exchange_code::{ExchangeCode, ExchangeCodeError, exchange_code};
 
 fn why(error: &ExchangeCodeError) -> Option<CodeRejected> {
@@ -82,7 +82,7 @@ async fn elsewhere(world: &World, client: &TestClient, code: &Secret) -> Exchang
         resources: Vec::new(),
         proof: None,
     };
-    exchange_code(&world.context, exchange).await.unwrap_err()
+    exchange_code(&world.context, as_client, exchange).await.unwrap_err()
 }
 
 const PKCE: [(&str, &str); 2] = [("code_challenge", CHALLENGE), ("code_challenge_method", "S256")];
@@ -246,6 +246,7 @@ async fn a_062_wrong_secret_and_unknown_client_read_the_same_and_consume_nothing
         let (code, redirect_uri) = (code.clone(), REDIRECT_URI.to_owned());
         exchange_code(
             &world.context,
+            as_client,
             ExchangeCode {
                 credentials,
                 code,

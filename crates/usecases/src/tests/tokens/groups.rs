@@ -13,7 +13,7 @@ use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::scope::ScopeSet;
 use countersign_domain::secret::{Secret, SecretHash};
-use countersign_ports::{ChangeMember, CompleteLogin, Member};
+use countersign_ports::{ChangeMember, CompleteLogin, Member, UpdateClient};
 use serde_json::{Value, json};
 
 use crate::clients::update_client::update_client;
@@ -21,7 +21,7 @@ use crate::sign_in::begin_authorization::begin_authorization;
 use crate::sign_in::begin_device::{DeviceAsks, begin_device};
 use crate::steps::login::Browser;
 use crate::tests::breakable;
-use crate::tests::world::{REDIRECT_URI, TestClient, World, request, toy};
+use crate::tests::world::{CLIENT, REDIRECT_URI, TestClient, World, as_person, request, toy};
 use crate::tokens::introspect_token::introspect_token;
 use crate::{Refuse, TokenAnswer};
 
@@ -151,10 +151,12 @@ async fn a_118_a_client_that_registered_itself_gets_the_rest_without_an_error() 
         redirect_uris: Some(vec![REDIRECT_URI.to_owned()]),
         ..requested("groups profile")
     };
-    let updated = update_client(&world.context, &client.id, &client.registration_token, None, again).await;
+    let updated =
+        update_client(&world.context, &CLIENT, &client.id, &client.registration_token, None, again).await;
     assert_eq!(updated.unwrap().metadata.scopes.to_string(), "profile");
     let asked = request(&client, &[("scope", "profile groups")]);
-    let error = begin_authorization(&world.context, &asked, &Browser::default()).await.unwrap_err();
+    let error =
+        begin_authorization(&world.context, as_person, &asked, &Browser::default()).await.unwrap_err();
     assert_eq!(error.refusal().code, OAuthErrorCode::InvalidScope);
 }
 
@@ -175,10 +177,13 @@ async fn a_118_a_stored_scope_that_a_client_cannot_have_is_never_granted() {
     let id = ClientId::parse(&client.id).unwrap();
     let mut stored = world.context.clients.find_fresh(id).await.unwrap().unwrap();
     stored.metadata.scopes = ScopeSet::from_stored("openid profile groups").unwrap();
-    assert!(world.context.clients.update(stored.clone()).await.unwrap());
+    assert!(
+        world.context.clients.update(UpdateClient { client: stored.clone(), event: None }).await.unwrap()
+    );
     world.decide(&client, "everyone", Release::All).await;
     let asked = request(&client, &[("scope", "openid groups")]);
-    let error = begin_authorization(&world.context, &asked, &Browser::default()).await.unwrap_err();
+    let error =
+        begin_authorization(&world.context, as_person, &asked, &Browser::default()).await.unwrap_err();
     assert_eq!(error.refusal().code, OAuthErrorCode::InvalidScope);
     let scope = Some("profile groups".to_owned());
     let asks = DeviceAsks { credentials: client.credentials(), scope, resources: Vec::new() };

@@ -10,6 +10,7 @@ use countersign_ports::{DeleteAccount, Storage, StoreError};
 use time::Duration;
 
 use crate::TokenAnswer;
+use crate::clients::delete_client::remove_client;
 use crate::tests::breakable::{Breakable, break_after, world};
 use crate::tests::world::{TestClient, World};
 use crate::tokens::introspect_token::introspect_token;
@@ -118,7 +119,7 @@ async fn a_refresh_token_that_comes_back_ends_the_remembered_tokens_of_its_famil
 async fn a_080_a_remembered_token_goes_with_its_client() {
     let (replicas, client, tokens) = known().await;
     let id = ClientId::parse(&client.id).unwrap();
-    assert!(replicas[0].context.clients.delete(id).await.unwrap());
+    assert!(remove_client(replicas[0].context.management(), id).await.unwrap());
     is_dead_everywhere(&replicas, &client, &tokens).await;
 }
 

@@ -13,7 +13,7 @@ use crate::TokenAnswer;
 use crate::sign_in::begin_authorization::{BeginAuthorizationError, begin_authorization};
 use crate::steps::login::Browser;
 use crate::tests::world::{
-    CHALLENGE, REDIRECT_URI, TestClient, VERIFIER, World, code_of, parameter, request,
+    CHALLENGE, REDIRECT_URI, TestClient, VERIFIER, World, as_client, as_person, code_of, parameter, request,
 };
 use crate::tokens::exchange_code::{ExchangeCode, ExchangeCodeError, exchange_code};
 use crate::tokens::refresh_tokens::{RefreshTokens, refresh_tokens};
@@ -41,7 +41,7 @@ async fn tokens(world: &World, client: &TestClient, address: &str, more: &[(&str
 
 /// The error that the client gets.
 async fn refusal(world: &World, client: &TestClient, more: &[(&str, &str)]) -> String {
-    match begin_authorization(&world.context, &request(client, more), &Browser::default()).await {
+    match begin_authorization(&world.context, as_person, &request(client, more), &Browser::default()).await {
         Err(BeginAuthorizationError::Redirect { to, .. }) => parameter(&to.address(), "error").unwrap(),
         other => panic!("{other:?}"),
     }
@@ -182,10 +182,11 @@ async fn a_108_access_tokens_are_for_the_resources_of_the_request_and_a_refresh_
         resources,
         proof: None,
     };
-    let wider = exchange_code(&world.context, exchange(vec!["https://c.example".to_owned()])).await;
+    let wider =
+        exchange_code(&world.context, as_client, exchange(vec!["https://c.example".to_owned()])).await;
     assert!(matches!(wider, Err(ExchangeCodeError::Resource(_))), "the refusal uses nothing up");
     let narrow = exchange(vec!["https://b.example".to_owned()]);
-    let first = exchange_code(&world.context, narrow).await.unwrap();
+    let first = exchange_code(&world.context, as_client, narrow).await.unwrap();
     assert_eq!(audience(&first), json!("https://b.example"));
     let refresh = RefreshTokens {
         credentials: client.credentials(),
@@ -194,7 +195,7 @@ async fn a_108_access_tokens_are_for_the_resources_of_the_request_and_a_refresh_
         resources: Vec::new(),
         proof: None,
     };
-    let second = refresh_tokens(&world.context, refresh).await.unwrap();
+    let second = refresh_tokens(&world.context, as_client, refresh).await.unwrap();
     assert_eq!(audience(&second), json!(["https://a.example", "https://b.example"]));
     let plain = tokens(&world, &client, "toy-ann", &[]).await;
     assert_eq!(audience(&plain), json!("https://auth.example.com"));

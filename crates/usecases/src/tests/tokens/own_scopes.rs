@@ -21,7 +21,10 @@ use crate::sign_in::describe_sign_in::{Standing, describe_sign_in};
 use crate::sign_in::issue_challenge::issue_challenge;
 use crate::steps::login::Browser;
 use crate::tests::breakable;
-use crate::tests::world::{REDIRECT_URI, TestClient, World, code_of, named, parameter, request, toy};
+use crate::tests::world::{
+    CLIENT, PERSON, REDIRECT_URI, TestClient, World, as_client, as_person, code_of, named, parameter,
+    request, toy,
+};
 use crate::tokens::exchange_code::{ExchangeCode, exchange_code};
 use crate::tokens::introspect_token::introspect_token;
 use crate::tokens::issue_client_tokens::{IssueClientTokens, issue_client_tokens};
@@ -98,7 +101,7 @@ async fn exchange(
         resources: texts(resources),
         proof: None,
     };
-    exchange_code(&world.context, exchange).await.map_err(|error| error.refusal().code.name())
+    exchange_code(&world.context, as_client, exchange).await.map_err(|error| error.refusal().code.name())
 }
 
 async fn refresh(
@@ -115,7 +118,7 @@ async fn refresh(
         resources: texts(resources),
         proof: None,
     };
-    refresh_tokens(&world.context, refresh).await.map_err(|error| error.refusal().code.name())
+    refresh_tokens(&world.context, as_client, refresh).await.map_err(|error| error.refusal().code.name())
 }
 
 /// What an access token is for, and what it allows.
@@ -130,7 +133,7 @@ fn of(aud: &str, scope: &str) -> (String, String) {
 
 /// The error that the client gets for this request.
 async fn refused(world: &World, client: &TestClient, more: &[(&str, &str)]) -> &'static str {
-    match begin_authorization(&world.context, &request(client, more), &Browser::default()).await {
+    match begin_authorization(&world.context, as_person, &request(client, more), &Browser::default()).await {
         Err(BeginAuthorizationError::Redirect { error, .. }) => error.code.name(),
         other => panic!("{more:?}: {other:?}"),
     }
@@ -281,7 +284,7 @@ async fn a_client_cannot_give_itself_more_than_the_operator_gave_it() {
     let stranger = registered(&world, "photos.read", ClientOrigin::SelfRegistered).await;
     let update = async |client: &TestClient, scopes: &str| {
         let token = &client.registration_token;
-        update_client(&world.context, &client.id, token, None, metadata(scopes)).await.is_ok()
+        update_client(&world.context, &CLIENT, &client.id, token, None, metadata(scopes)).await.is_ok()
     };
     assert!(update(&ours, "photos.read profile").await);
     assert!(!update(&ours, "photos.read photos.write").await);
@@ -334,7 +337,8 @@ async fn f_03_a_remembered_sign_in_repeats_only_what_was_signed() {
     ] {
         let more = [("scope", scope), ("resource", resource), ("state", scope)];
         let pending = world.pending(&client, &more).await;
-        let done = continue_session(&world.context, &pending, &browser, ContinueWishes::default()).await;
+        let done =
+            continue_session(&world.context, &PERSON, &pending, &browser, ContinueWishes::default()).await;
         assert_eq!(done.is_ok(), may, "{scope}: {done:?}");
         assert!(may || matches!(done, Err(ContinueSessionError::ConsentMissing)), "{scope}");
     }
@@ -363,7 +367,7 @@ async fn who_lacks_the_group_gets_the_rest_or_nothing() {
     let mut first = world.pending(&client, &[("scope", both), ("state", "2")]).await;
     world.remember(&mut browser, &mut first, "toy-ann").await;
     let again = world.pending(&client, &[("scope", both), ("state", "3")]).await;
-    let done = continue_session(&world.context, &again, &browser, ContinueWishes::default()).await;
+    let done = continue_session(&world.context, &PERSON, &again, &browser, ContinueWishes::default()).await;
     assert!(done.is_ok(), "what was withheld was signed for: {done:?}");
 }
 
@@ -480,7 +484,8 @@ async fn who_joins_after_signing_signs_in_again_for_what_was_withheld() {
     let refreshed = refresh(&world, &client, &tokens, None, &[]).await.unwrap();
     assert_eq!(says(&world, &refreshed), of(PHOTOS, "photos.read"), "the grant was made without it");
     let again = world.pending(&client, &[("scope", both), ("state", "2")]).await;
-    let done = continue_session(&world.context, &again, &browser, ContinueWishes::default()).await.unwrap();
+    let done =
+        continue_session(&world.context, &PERSON, &again, &browser, ContinueWishes::default()).await.unwrap();
     let tokens = exchange(&world, &client, &code_of(&done.to.address()), &[]).await.unwrap();
     assert_eq!(says(&world, &tokens), of(PHOTOS, "photos.admin photos.read"), "it was signed for");
 }

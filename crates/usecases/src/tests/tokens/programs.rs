@@ -8,7 +8,7 @@ use time::Duration;
 
 use crate::sign_in::complete_login::{LoginWishes, SignedChallenge, complete_login};
 use crate::sign_in::issue_challenge::{Challenge, issue_challenge};
-use crate::tests::world::{TestClient, World, named, sign};
+use crate::tests::world::{PERSON, TestClient, World, named, sign};
 use crate::tokens::sign_in_program::{
     ProgramChallenge, ProgramChallengeError, SignInProgram, SignInProgramError, issue_program_challenge,
     sign_in_program,
@@ -53,7 +53,6 @@ pub(in crate::tests) fn signed(client: &TestClient, text: &str) -> SignInProgram
         signature: sign("toy-ann", text),
         wallet_address: None,
         resources: Vec::new(),
-        peer: None,
         proof: None,
     }
 }
@@ -62,7 +61,7 @@ pub(in crate::tests) async fn redeem(
     world: &World,
     asked: SignInProgram,
 ) -> Result<TokenAnswer, SignInProgramError> {
-    sign_in_program(&world.context, asked).await
+    sign_in_program(&world.context, &PERSON, asked).await
 }
 
 #[tokio::test]
@@ -138,7 +137,7 @@ async fn b_002_a_programs_text_answers_no_request_of_a_browser() {
         signature: sign("toy-ann", &text),
         challenge: text,
     };
-    let refused = complete_login(&world.context, &mut pending, signed, LoginWishes::default()).await;
+    let refused = complete_login(&world.context, &PERSON, &mut pending, signed, LoginWishes::default()).await;
     assert_eq!(refused.unwrap_err().refusal().description, "Challenge is not valid or has expired");
 }
 
