@@ -64,6 +64,8 @@ max_connections = 1000
 shared_buffers = 128MB
 fsync = off
 full_page_writes = off
+wal_level = minimal
+max_wal_senders = 0
 SETTINGS
 else
   cat >>data/postgresql.conf <<SETTINGS
