@@ -56,7 +56,7 @@ impl Database {
     async fn sign_in(&self) -> CompleteLogin {
         let login = fixtures::complete_login();
         let client = Client { id: login.client, ..fixtures::client() };
-        self.storage.register_client(RegisterClient { client }).await.unwrap();
+        self.storage.register_client(RegisterClient { client, event: None }).await.unwrap();
         self.storage.complete_login(login.clone()).await.unwrap();
         login
     }

@@ -125,7 +125,7 @@ async fn rotate(
             // Only after the new key exists: at every moment some key must be able to sign.
             for old in good_keys(&stored, algorithm) {
                 if store
-                    .withdraw_signing_key(WithdrawSigningKey { kid: old.kid.clone(), now: now, event: None })
+                    .withdraw_signing_key(WithdrawSigningKey { kid: old.kid.clone(), now, event: None })
                     .await
                     .map_err(|error| failed(&error))?
                 {
@@ -195,7 +195,7 @@ async fn retire(
         )));
     }
     if !store
-        .withdraw_signing_key(WithdrawSigningKey { kid: kid.clone(), now: now, event: None })
+        .withdraw_signing_key(WithdrawSigningKey { kid: kid.to_owned(), now, event: None })
         .await
         .map_err(|error| failed(&error))?
     {

@@ -5,6 +5,7 @@
 //! process to process, so that tests can share one database.
 
 mod admission;
+mod events;
 mod ids;
 mod signing;
 mod tokens;
@@ -18,7 +19,6 @@ use countersign_domain::client_secrets::ClientSecrets;
 use countersign_domain::consent::{ConsentDestination, ConsentTerms};
 use countersign_domain::device::{self, DeviceRequest};
 use countersign_domain::email::{EmailAddress, EmailConfirmation};
-use countersign_domain::event::Pseudonym;
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::group::GroupName;
 use countersign_domain::id::{ClientId, UserId};
@@ -48,11 +48,12 @@ pub use admission::{
     add_member, block_user, block_wallet, change_access, create_group, end_access, group, group_name, groups,
     remove_member, rule,
 };
+pub use events::{event, event_id, event_id_at, pseudonym, seal_events};
 use ids::unique_bytes;
 pub use ids::{client_id, grant_id, pushed_request_id, session_id, token_id, unique, user_id};
 pub use signing::{
-    access_claims, add_signing_key, add_signing_key_beside, id_token_claims, logout_claims,
-    short_id_token_claims,
+    access_claims, add_signing_key, add_signing_key_beside, checkpoint, id_token_claims, logout_claims,
+    security_event_claims, short_id_token_claims,
 };
 pub use tokens::{
     issue_tokens, redeem_code, revoke_grant, revoke_token, rotate_again, rotate_refresh, token,
@@ -310,7 +311,7 @@ pub fn revoke_consent(user: UserId, client: ClientId) -> RevokeConsent {
 
 /// The command that deletes a user's account.
 pub fn delete_account(user: UserId) -> DeleteAccount {
-    DeleteAccount { user, now: NOW, pseudonym: Pseudonym::new([0; 16]), event: None }
+    DeleteAccount { user, now: NOW, pseudonym: pseudonym(), event: None }
 }
 
 /// An e-mail address.

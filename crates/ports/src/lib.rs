@@ -84,7 +84,7 @@ pub use session_store::{
     SessionOpened, SessionStore, SignOut,
 };
 pub use storage::{DirectStorage, Storage};
-pub use token_signer::{PublicKeys, TokenSigner};
+pub use token_signer::{CheckpointRead, PublicKeys, SecurityEventClaims, TokenSigner};
 pub use token_store::{
     IssueTokens, KnownAccess, RedeemCode, Redeemed, RevokeGrant, RevokeToken, Revoked, RotateRefresh,
     Rotated, TokenStore, TokensIssued,

@@ -11,6 +11,7 @@ pub mod account;
 pub mod clients;
 pub mod context;
 pub mod error;
+pub mod events;
 pub mod people;
 pub mod sign_in;
 pub mod steps;

@@ -1,7 +1,8 @@
 //! A signed-in person deletes their account. It is not enough that the browser remembers them: their wallet
 //! must have signed recently.
 
-use countersign_ports::DeleteAccount;
+use countersign_domain::event::Pseudonym;
+use countersign_ports::{DeleteAccount, EntropyExt};
 
 use crate::Context;
 use crate::steps::login::{AccountError, Browser, require_recent_login};
@@ -17,7 +18,7 @@ pub async fn delete_account(context: &Context, browser: &Browser) -> Result<Vec<
         .delete_account(DeleteAccount {
             user: session.user,
             now,
-            pseudonym: Pseudonym::new([0; 16]),
+            pseudonym: Pseudonym::new(context.entropy.bytes()),
             event: None,
         })
         .await?;

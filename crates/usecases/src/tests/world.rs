@@ -33,6 +33,7 @@ use url::Url;
 use crate::clients::open_resource::open_resources;
 use crate::clients::register_client::register_client;
 use crate::context::blocks::Blocks;
+use crate::context::cause::EventPolicy;
 use crate::context::clients::Clients;
 use crate::context::resources::Resources;
 use crate::sign_in::begin_authorization::{Begun, begin_authorization};
@@ -157,6 +158,7 @@ impl World {
                 client_documents: true,
                 synthetic_email: false,
                 assertion_audience: AssertionAudience::default(),
+                events: EventPolicy { retention: Some(time::Duration::days(90)), whole_addresses: false },
                 playground: false,
             },
         };

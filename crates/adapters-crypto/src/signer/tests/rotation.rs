@@ -128,12 +128,12 @@ impl KeyStore for Faster {
         self.0.add_signing_key(command).await
     }
 
-    async fn withdraw_signing_key(&self, kid: &str, now: OffsetDateTime) -> Result<bool, StoreError> {
-        self.0.withdraw_signing_key(WithdrawSigningKey { kid: kid.clone(), now: now, event: None }).await
+    async fn withdraw_signing_key(&self, command: WithdrawSigningKey) -> Result<bool, StoreError> {
+        self.0.withdraw_signing_key(command).await
     }
 
-    async fn remove_signing_key(&self, kid: &str) -> Result<bool, StoreError> {
-        self.0.remove_signing_key(RemoveSigningKey { kid: kid.clone(), event: None }).await
+    async fn remove_signing_key(&self, command: RemoveSigningKey) -> Result<bool, StoreError> {
+        self.0.remove_signing_key(command).await
     }
 
     async fn signing_keys(&self) -> Result<Vec<SealedKey>, StoreError> {

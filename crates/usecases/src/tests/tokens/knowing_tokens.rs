@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use countersign_conformance::memory::MemoryStorage;
+use countersign_domain::event::Pseudonym;
 use countersign_domain::id::ClientId;
 use countersign_domain::secret::Secret;
 use countersign_ports::{DeleteAccount, Storage, StoreError};
