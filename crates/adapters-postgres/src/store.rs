@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use countersign_domain::admission::{Block, Standing};
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
+use countersign_domain::declaration::Declaration;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
@@ -24,16 +25,17 @@ use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
     AccessEnded, Account, AccountStore, AddSigningKey, BeginDevice, BlockPut, BlockStore, Blocked,
     BlockedWallet, ChangeAccess, ChangeMember, ChangeResources, ClientStore, CompleteLogin, ConfirmEmail,
-    ContinueSession, CountedGroup, CreateGroup, CreateResource, DeleteAccount, DeleteResource, DenyDevice,
-    DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut, EndAccess, FindUses,
-    ForgetDocuments, ForgetUnused, GroupCreated, GroupMember, GroupStore, IssueTokens, KeyAdded, KeyStore,
-    KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet,
-    OpenSession, PeopleFilter, PeopleStore, Person, PersonListed, PurgeExpired, Purged, PutBlock, PutEmail,
-    RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, ResourceCreated,
-    ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup, RevokeConsent, RevokeGrant, RevokeToken,
-    Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse, SessionClient, SessionContinued,
-    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore,
-    TokensIssued, UnlinkWallet, UpdateResource, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
+    ContinueSession, CountedGroup, CreateGroup, CreateResource, DeclarationStore, DeleteAccount,
+    DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut,
+    EndAccess, FindUses, ForgetDeclarations, ForgetDocuments, ForgetUnused, GroupCreated, GroupMember,
+    GroupStore, IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted,
+    LoginStore, MemberAdded, MemberCursor, NameWallet, OpenSession, PeopleFilter, PeopleStore, Person,
+    PersonListed, PurgeExpired, Purged, PutBlock, PutDeclarations, PutEmail, RedeemCode, Redeemed,
+    RegisterClient, Registered, ReplayStore, RequestStore, ResourceCreated, ResourceStore, ResourceUpdated,
+    ResourceUses, RetitleGroup, RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh,
+    RotateSecret, Rotated, SecretRecord, SecretUse, SessionClient, SessionContinued, SessionOpened,
+    SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet,
+    UpdateResource, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
 };
 use time::OffsetDateTime;
 
@@ -46,6 +48,7 @@ use crate::ops::change_resources::change_resources;
 use crate::ops::client_secrets::{note_secret_uses, rotate_secret, secrets_of};
 use crate::ops::confirm_email::confirm_email;
 use crate::ops::continue_session::continue_session;
+use crate::ops::declarations::{forget_declarations, list_declarations, put_declarations};
 use crate::ops::delete_account::delete_account;
 use crate::ops::end_access::end_access;
 use crate::ops::end_session::{end_session, end_sessions};
@@ -364,6 +367,21 @@ impl BlockStore for PgStorage {
     ) -> Result<Vec<BlockedWallet>, StoreError> {
         let after = after.cloned();
         self.pool.run(move |connection| blocked_wallets(connection, after.as_ref(), limit)).await
+    }
+}
+
+#[async_trait]
+impl DeclarationStore for PgStorage {
+    async fn put_declarations(&self, command: PutDeclarations) -> Result<(), StoreError> {
+        self.pool.run(move |connection| put_declarations(connection, &command)).await
+    }
+
+    async fn forget_declarations(&self, command: ForgetDeclarations) -> Result<(), StoreError> {
+        self.pool.run(move |connection| forget_declarations(connection, &command)).await
+    }
+
+    async fn list_declarations(&self) -> Result<Vec<Declaration>, StoreError> {
+        self.pool.run(list_declarations).await
     }
 }
 

@@ -8,12 +8,13 @@ use countersign_group_commit::Executor;
 use countersign_ports::{
     AccessEnded, AddSigningKey, BeginDevice, BlockPut, ChangeAccess, ChangeResources, CompleteLogin,
     ConfirmEmail, ContinueSession, CreateGroup, CreateResource, DeleteAccount, DeleteResource, DenyDevice,
-    DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut, EndAccess, ForgetDocuments,
-    ForgetUnused, GroupCreated, IssueTokens, KeyAdded, LinkWallet, LoginCompleted, MemberAdded, NameWallet,
-    OpenSession, PurgeExpired, Purged, PutBlock, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered,
-    ResourceCreated, ResourceUpdated, RetitleGroup, RevokeConsent, RevokeGrant, RevokeToken, Revoked,
-    RotateRefresh, RotateSecret, Rotated, SessionContinued, SessionOpened, SignOut, SpendProof,
-    TakePushedRequest, TokensIssued, UnlinkWallet, UpdateResource, WalletLinked, WalletUnlinked,
+    DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut, EndAccess, ForgetDeclarations,
+    ForgetDocuments, ForgetUnused, GroupCreated, IssueTokens, KeyAdded, LinkWallet, LoginCompleted,
+    MemberAdded, NameWallet, OpenSession, PurgeExpired, Purged, PutBlock, PutDeclarations, PutEmail,
+    RedeemCode, Redeemed, RegisterClient, Registered, ResourceCreated, ResourceUpdated, RetitleGroup,
+    RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SessionContinued,
+    SessionOpened, SignOut, SpendProof, TakePushedRequest, TokensIssued, UnlinkWallet, UpdateResource,
+    WalletLinked, WalletUnlinked,
 };
 use diesel::SqliteConnection;
 use diesel::connection::SimpleConnection;
@@ -106,6 +107,8 @@ commands! {
     DeleteGroup: DeleteGroup => bool, ops::manage_groups::delete_group;
     AddMember: AddMember => MemberAdded, ops::change_members::add_member;
     RemoveMember: RemoveMember => bool, ops::change_members::remove_member;
+    PutDeclarations: PutDeclarations => (), ops::declarations::put_declarations;
+    ForgetDeclarations: ForgetDeclarations => (), ops::declarations::forget_declarations;
     PutBlock: PutBlock => BlockPut, ops::put_block::put_block;
     RemoveBlock: RemoveBlock => bool, ops::remove_block::remove_block;
     EndAccess: EndAccess => AccessEnded, ops::end_access::end_access;

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use countersign_domain::admission::{Block, Standing};
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
+use countersign_domain::declaration::Declaration;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
@@ -26,16 +27,17 @@ use countersign_group_commit::{GroupCommit, Limits};
 use countersign_ports::{
     AccessEnded, Account, AccountStore, AddSigningKey, BeginDevice, BlockPut, BlockStore, Blocked,
     BlockedWallet, ChangeAccess, ChangeMember, ChangeResources, ClientStore, CompleteLogin, ConfirmEmail,
-    ContinueSession, CountedGroup, CreateGroup, CreateResource, DeleteAccount, DeleteResource, DenyDevice,
-    DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut, EndAccess, FindUses,
-    ForgetDocuments, ForgetUnused, GroupCreated, GroupMember, GroupStore, IssueTokens, KeyAdded, KeyStore,
-    KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet,
-    OpenSession, PeopleFilter, PeopleStore, Person, PersonListed, PurgeExpired, Purged, PutBlock, PutEmail,
-    RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, ResourceCreated,
-    ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup, RevokeConsent, RevokeGrant, RevokeToken,
-    Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse, SessionClient, SessionContinued,
-    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore,
-    TokensIssued, UnlinkWallet, UpdateResource, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
+    ContinueSession, CountedGroup, CreateGroup, CreateResource, DeclarationStore, DeleteAccount,
+    DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut,
+    EndAccess, FindUses, ForgetDeclarations, ForgetDocuments, ForgetUnused, GroupCreated, GroupMember,
+    GroupStore, IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted,
+    LoginStore, MemberAdded, MemberCursor, NameWallet, OpenSession, PeopleFilter, PeopleStore, Person,
+    PersonListed, PurgeExpired, Purged, PutBlock, PutDeclarations, PutEmail, RedeemCode, Redeemed,
+    RegisterClient, Registered, ReplayStore, RequestStore, ResourceCreated, ResourceStore, ResourceUpdated,
+    ResourceUses, RetitleGroup, RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh,
+    RotateSecret, Rotated, SecretRecord, SecretUse, SessionClient, SessionContinued, SessionOpened,
+    SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet,
+    UpdateResource, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
 };
 use diesel::SqliteConnection;
 use time::OffsetDateTime;
@@ -54,8 +56,8 @@ use crate::ops::remove_block::RemoveBlock;
 use crate::ops::remove_email::RemoveEmail;
 use crate::ops::signing_keys::{self, RemoveSigningKey, WithdrawSigningKey};
 use crate::ops::{
-    client_secrets, read, read_account, read_blocks, read_groups, read_people, requests, resources, sign_out,
-    time_witness,
+    client_secrets, declarations, read, read_account, read_blocks, read_groups, read_people, requests,
+    resources, sign_out, time_witness,
 };
 use crate::options::SqliteOptions;
 use crate::pool::{self, Readers};
@@ -415,6 +417,21 @@ impl BlockStore for SqliteStorage {
     ) -> Result<Vec<BlockedWallet>, StoreError> {
         let after = after.cloned();
         self.read(move |reader| read_blocks::blocked_wallets(reader, after.as_ref(), limit)).await
+    }
+}
+
+#[async_trait]
+impl DeclarationStore for SqliteStorage {
+    async fn put_declarations(&self, command: PutDeclarations) -> Result<(), StoreError> {
+        self.write(command).await
+    }
+
+    async fn forget_declarations(&self, command: ForgetDeclarations) -> Result<(), StoreError> {
+        self.write(command).await
+    }
+
+    async fn list_declarations(&self) -> Result<Vec<Declaration>, StoreError> {
+        self.read(declarations::list_declarations).await
     }
 }
 

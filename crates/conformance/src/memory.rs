@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use countersign_domain::admission::Block;
 use countersign_domain::client::Client;
 use countersign_domain::consent::{Consent, ConsentTerms};
+use countersign_domain::declaration::{Declaration, DeclaredThing};
 use countersign_domain::email::UserEmail;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::{Grant, RevocationReason};
@@ -29,6 +30,7 @@ use time::OffsetDateTime;
 
 mod accounts;
 mod blocks;
+mod declarations;
 mod forgetting;
 mod groups;
 mod login;
@@ -84,6 +86,7 @@ struct Tables {
     spent_proofs: BTreeMap<[u8; 32], SpendProof>,
     /// The resources by URI.
     resources: BTreeMap<String, Resource>,
+    declarations: BTreeMap<DeclaredThing, Declaration>,
     /// The keys by id.
     keys: BTreeMap<String, SealedKey>,
 }

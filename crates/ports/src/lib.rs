@@ -22,6 +22,7 @@ pub mod account_store;
 pub mod block_store;
 pub mod client_store;
 pub mod clock;
+pub mod declaration_store;
 pub mod entropy;
 pub mod error;
 pub mod fetcher;
@@ -52,6 +53,7 @@ pub use client_store::{
     SecretRecord, SecretUse,
 };
 pub use clock::Clock;
+pub use declaration_store::{DeclarationStore, ForgetDeclarations, PutDeclarations};
 pub use entropy::{Entropy, EntropyExt};
 pub use error::{SignerError, StoreError, VerifierError};
 pub use fetcher::{FetchError, Fetched, Fetcher};

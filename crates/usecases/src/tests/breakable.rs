@@ -10,6 +10,7 @@ use countersign_conformance::memory::MemoryStorage;
 use countersign_domain::admission::{Block, Standing};
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
+use countersign_domain::declaration::Declaration;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
@@ -27,16 +28,17 @@ use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
     AccessEnded, Account, AccountStore, AddSigningKey, BeginDevice, BlockPut, BlockStore, Blocked,
     BlockedWallet, ChangeAccess, ChangeMember, ChangeResources, ClientStore, Clock, CompleteLogin,
-    ConfirmEmail, ContinueSession, CountedGroup, CreateGroup, CreateResource, DeleteAccount, DeleteResource,
-    DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailPut, EndAccess, FindUses,
-    ForgetDocuments, ForgetUnused, GroupCreated, GroupMember, GroupStore, IssueTokens, KeyAdded, KeyStore,
-    KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet,
-    OpenSession, PeopleFilter, PeopleStore, Person, PersonListed, PurgeExpired, Purged, PutBlock, PutEmail,
-    RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, ResourceCreated,
-    ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup, RevokeConsent, RevokeGrant, RevokeToken,
-    Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse, SessionClient, SessionContinued,
-    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore,
-    TokensIssued, UnlinkWallet, UpdateResource, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
+    ConfirmEmail, ContinueSession, CountedGroup, CreateGroup, CreateResource, DeclarationStore,
+    DeleteAccount, DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailPut,
+    EndAccess, FindUses, ForgetDeclarations, ForgetDocuments, ForgetUnused, GroupCreated, GroupMember,
+    GroupStore, IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted,
+    LoginStore, MemberAdded, MemberCursor, NameWallet, OpenSession, PeopleFilter, PeopleStore, Person,
+    PersonListed, PurgeExpired, Purged, PutBlock, PutDeclarations, PutEmail, RedeemCode, Redeemed,
+    RegisterClient, Registered, ReplayStore, RequestStore, ResourceCreated, ResourceStore, ResourceUpdated,
+    ResourceUses, RetitleGroup, RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh,
+    RotateSecret, Rotated, SecretRecord, SecretUse, SessionClient, SessionContinued, SessionOpened,
+    SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet,
+    UpdateResource, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
 };
 use time::OffsetDateTime;
 
@@ -215,6 +217,23 @@ impl GroupStore for Breakable {
     async fn groups_of(&self, user: UserId) -> Result<Vec<GroupName>, StoreError> {
         self.call("groups_of").await?;
         self.inner.groups_of(user).await
+    }
+}
+
+#[async_trait]
+impl DeclarationStore for Breakable {
+    async fn put_declarations(&self, command: PutDeclarations) -> Result<(), StoreError> {
+        self.call("put_declarations").await?;
+        self.inner.put_declarations(command).await
+    }
+
+    async fn forget_declarations(&self, command: ForgetDeclarations) -> Result<(), StoreError> {
+        self.call("forget_declarations").await?;
+        self.inner.forget_declarations(command).await
+    }
+
+    async fn list_declarations(&self) -> Result<Vec<Declaration>, StoreError> {
+        self.inner.list_declarations().await
     }
 }
 
