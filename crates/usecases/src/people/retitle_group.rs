@@ -1,0 +1,15 @@
+//! An operator gives a group another title.
+
+use countersign_domain::group::{GroupName, GroupTitle};
+use countersign_ports::{RetitleGroup, StoreError};
+
+use crate::Management;
+
+/// Gives a group another title, or takes its title away. The answer says whether the group exists.
+pub async fn retitle_group(
+    management: Management<'_>,
+    name: GroupName,
+    title: Option<GroupTitle>,
+) -> Result<bool, StoreError> {
+    management.storage.retitle_group(RetitleGroup { group: name, title }).await
+}
