@@ -125,6 +125,7 @@ pub(crate) fn group(name: &GroupName, change: GroupChange) {
     let (uid, sudo_uid) = operator();
     let message = match change {
         GroupChange::Created => "group created",
+        GroupChange::Retitled => "group got another title",
         GroupChange::Deleted => "group deleted",
     };
     tracing::info!(
@@ -138,6 +139,7 @@ pub(crate) fn group(name: &GroupName, change: GroupChange) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GroupChange {
     Created,
+    Retitled,
     Deleted,
 }
 

@@ -41,6 +41,12 @@ pub(super) fn with_settings(root: Command) -> Command {
             &["show", "add", "remove"],
             &[],
         ),
+        "apply" => {
+            with(command, &[&DATABASE[..], &ADDRESSES, &["default_access", "resources"]].concat(), |flag| {
+                flag
+            })
+        }
+        "export" => with(command, &[&DATABASE[..], &["resources"]].concat(), |flag| flag),
         "access" => with(command, &[&DATABASE[..], &["default_access"]].concat(), |flag| flag.global(true)),
         "key" => with(command, &DATABASE, |flag| flag.global(true))
             .mut_subcommand("rotate", |rotate| with_these(rotate, &["secret"], |flag| flag)),
