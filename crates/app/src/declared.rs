@@ -70,6 +70,11 @@ pub(crate) async fn at_start(files: &[PathBuf], management: Management<'_>) -> R
     Ok(())
 }
 
+/// Finds what is wrong with files in themselves. What they refer to may be in a database, which is not asked.
+pub(crate) fn check(files: &[PathBuf]) -> Result<(), Failure> {
+    read(files).map(drop)
+}
+
 /// Writes a file that declares all that is there.
 pub(crate) async fn export(
     flags: ExportFlags,
@@ -158,3 +163,6 @@ fn witness(act: Act<'_>) {
         Act::ResourceDeleted(uri) => change_log::resource(uri, ResourceChanged::Deleted),
     }
 }
+
+#[cfg(test)]
+mod tests;

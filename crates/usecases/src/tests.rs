@@ -4,6 +4,7 @@ mod account;
 mod breakable;
 mod broken_store;
 mod clients;
+mod declared;
 mod invariants;
 mod people;
 mod sign_in;

@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn what_is_neither_names_its_place() {
         assert_eq!(from_toml("a = 1\nb == 2\n").unwrap_err().at, 9);
-        assert_eq!(from_json("{\n \"a\": nul}").unwrap_err().at, 10);
+        assert_eq!(from_json("{\n \"a\": nul}").unwrap_err().at, 11);
         assert!(from_json("").is_err() && from_json("{} {}").is_err());
         let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
         assert!(from_json(&deep).is_err());

@@ -2,7 +2,7 @@
 
 use countersign_ports::StoreError;
 
-pub use super::carry_out::Act;
+pub use super::carry_out::{Act, Witness};
 use super::carry_out::{Run, Stopped, carry_out};
 use super::plan::{Plan, PlanError, Prune, plan};
 use super::{DeclaredFiles, Mistake};
@@ -32,7 +32,7 @@ pub async fn apply(
     files: &DeclaredFiles,
     prune: Prune,
     first: &Plan,
-    witness: &dyn Fn(Act<'_>),
+    witness: &Witness,
 ) -> Result<(), ApplyError> {
     let run = Run { management, witness };
     let mut stopped = Box::pin(carry_out(run, first)).await;

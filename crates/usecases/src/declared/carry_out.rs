@@ -69,6 +69,9 @@ pub enum Act<'a> {
     ResourceDeleted(&'a str),
 }
 
+/// Hears of every act, right after it.
+pub type Witness = dyn Fn(Act<'_>) + Send + Sync;
+
 /// Why a plan was not carried out to its end.
 #[derive(Debug)]
 pub(super) enum Stopped {
@@ -88,8 +91,7 @@ impl From<StoreError> for Stopped {
 #[derive(Clone, Copy)]
 pub(super) struct Run<'a> {
     pub(super) management: Management<'a>,
-    /// Hears of every act, right after it.
-    pub(super) witness: &'a dyn Fn(Act<'_>),
+    pub(super) witness: &'a Witness,
 }
 
 /// Carries out all of a plan.

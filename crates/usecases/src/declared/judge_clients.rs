@@ -155,7 +155,7 @@ fn judge_client(
         return Ok(None);
     }
     let now = NewState { client, requested, secret };
-    let what = What::Client(Box::new(PlannedClient::Kept { before: before.clone(), now }));
+    let what = What::Client(Box::new(PlannedClient::Kept { before: Box::new(before.clone()), now }));
     Ok(Some(Change { source, thing, what, declared }))
 }
 

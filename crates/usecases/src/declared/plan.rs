@@ -79,7 +79,7 @@ pub enum PlannedClient {
     /// It is as declared, or becomes so.
     Kept {
         /// As it is.
-        before: Client,
+        before: Box<Client>,
         /// As it will be.
         now: NewState,
     },

@@ -165,14 +165,17 @@ breakable!(AccountStore {
 #[async_trait]
 impl GroupStore for Breakable {
     async fn create_group(&self, command: CreateGroup) -> Result<GroupCreated, StoreError> {
+        self.call("create_group").await?;
         self.inner.create_group(command).await
     }
 
     async fn retitle_group(&self, command: RetitleGroup) -> Result<bool, StoreError> {
+        self.call("retitle_group").await?;
         self.inner.retitle_group(command).await
     }
 
     async fn delete_group(&self, name: &GroupName) -> Result<bool, StoreError> {
+        self.call("delete_group").await?;
         self.inner.delete_group(name).await
     }
 
@@ -189,10 +192,12 @@ impl GroupStore for Breakable {
     }
 
     async fn add_member(&self, command: ChangeMember) -> Result<MemberAdded, StoreError> {
+        self.call("add_member").await?;
         self.inner.add_member(command).await
     }
 
     async fn remove_member(&self, command: ChangeMember) -> Result<bool, StoreError> {
+        self.call("remove_member").await?;
         self.inner.remove_member(command).await
     }
 

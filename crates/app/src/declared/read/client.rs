@@ -12,7 +12,7 @@ use crate::cli::{NewRule, new_release, new_rule};
 use crate::client_command::fields::{self, Fields};
 use crate::failure::Failure;
 
-/// The fields of a client. Those from the tenth on are a registration's.
+/// The fields of a client: first those that only a file or a command says, then those of a registration.
 pub(super) const FIELDS: [&str; 29] = [
     "id",
     "name",
@@ -148,5 +148,19 @@ fn text_of(reader: &mut Reader<'_>, node: &Node, field: &str) -> Option<String> 
             reader.mistake(node.at, field, "must be a list of strings".to_owned());
             None
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_of_a_registration_is_a_field_of_a_file_by_the_same_name() {
+        for field in fields::CLEARABLE {
+            assert!(FIELDS.contains(&field), "{field}");
+        }
+        assert!(FIELDS.iter().skip(8).all(|field| fields::is_field(field)));
+        assert!(!FIELDS.iter().take(8).any(|field| fields::is_field(field)));
     }
 }
