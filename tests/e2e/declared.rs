@@ -409,8 +409,7 @@ on_both! {
                 "[[group]]\nname = \"g{round}.{number}\"\n[[client]]\nname = \"C{round}.{number}\"\n\
                  redirect_uris = [\"https://c.example/{number}\"]\naccess = \"groups:g{round}.{number}\"\n"
             )).collect();
-            let changed = ALBUM.replace("The", &format!("The {round}")).replace("staff\"\n", &format!("staff\"\ntitle = \"{round}\"\n"));
-            let changed = changed.replacen("title = \"Everybody who works here\"\n", "", 1);
+            let changed = ALBUM.replace("Everybody who works here", &format!("Round {round}"));
             keeper.write("declared.toml", &format!("{changed}{more}"));
             let servers: Vec<Server> = thread::scope(|scope| {
                 let start = || database.server().with_env("COUNTERSIGN_APPLY_FILES", "declared.toml")

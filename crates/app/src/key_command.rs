@@ -8,7 +8,7 @@ use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_domain::signing_key::{
     KeyState, SealedKey, StandingKey, key_wanted, key_wanted_at_once, standing_keys,
 };
-use countersign_ports::{KeyStore, StoreError};
+use countersign_ports::{KeyStore, StoreError, WithdrawSigningKey};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 
@@ -124,7 +124,11 @@ async fn rotate(
         if at_once {
             // Only after the new key exists: at every moment some key must be able to sign.
             for old in good_keys(&stored, algorithm) {
-                if store.withdraw_signing_key(&old.kid, now).await.map_err(|error| failed(&error))? {
+                if store
+                    .withdraw_signing_key(WithdrawSigningKey { kid: old.kid.clone(), now, event: None })
+                    .await
+                    .map_err(|error| failed(&error))?
+                {
                     change_log::key(old, KeyChange::Withdrawn);
                 }
             }
@@ -190,7 +194,11 @@ async fn retire(
              replaces it"
         )));
     }
-    if !store.withdraw_signing_key(kid, now).await.map_err(|error| failed(&error))? {
+    if !store
+        .withdraw_signing_key(WithdrawSigningKey { kid: kid.to_owned(), now, event: None })
+        .await
+        .map_err(|error| failed(&error))?
+    {
         return Err(Failure::Failed(format!("the key {kid} was withdrawn by someone else in the meantime")));
     }
     change_log::key(key, KeyChange::Withdrawn);

@@ -30,6 +30,7 @@ mod key_command;
 mod keys;
 mod migrate;
 mod opened;
+mod operator;
 mod operator_secret;
 mod people_command;
 mod people_output;

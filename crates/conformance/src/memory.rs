@@ -6,14 +6,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use countersign_domain::admission::Block;
+use countersign_domain::checkpoint::{SealedEvent, SignedCheckpoint};
 use countersign_domain::client::Client;
 use countersign_domain::consent::{Consent, ConsentTerms};
 use countersign_domain::declaration::{Declaration, DeclaredThing};
 use countersign_domain::email::UserEmail;
+use countersign_domain::event::Event;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::{Grant, RevocationReason};
 use countersign_domain::group::{Group, GroupName};
-use countersign_domain::id::{ClientId, GrantId, PushedRequestId, SessionId, TokenId, UserId};
+use countersign_domain::id::{ClientId, EventId, GrantId, PushedRequestId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pushed_request::PushedRequest;
 use countersign_domain::refresh::{NewestToken, RefreshSnapshot};
@@ -21,16 +23,18 @@ use countersign_domain::resource::Resource;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_ports::{
-    AddSigningKey, ChangeAccess, ChangeResources, ClientStore, DocumentsForgotten, ForgetDocuments,
-    ForgetUnused, IssueTokens, KeyAdded, KeyStore, PurgeExpired, Purged, RedeemCode, Redeemed,
-    RegisterClient, Registered, ReplayStore, RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret,
-    Rotated, SecretRecord, SecretUse, SpendProof, StoreError, TokenStore, TokensIssued, Upkeep,
+    AddSigningKey, ChangeAccess, ChangeResources, ClientStore, DeleteClient, DocumentsForgotten,
+    ForgetDocuments, ForgetUnused, IssueTokens, KeyAdded, KeyStore, PurgeExpired, Purged, RedeemCode,
+    Redeemed, RegisterClient, Registered, RemoveSigningKey, ReplayStore, RevokeGrant, RevokeToken, Revoked,
+    RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse, SpendProof, StoreError, TokenStore,
+    TokensIssued, UpdateClient, Upkeep, WithdrawSigningKey,
 };
 use time::OffsetDateTime;
 
 mod accounts;
 mod blocks;
 mod declarations;
+mod events;
 mod forgetting;
 mod groups;
 mod login;
@@ -89,6 +93,12 @@ struct Tables {
     declarations: BTreeMap<DeclaredThing, Declaration>,
     /// The keys by id.
     keys: BTreeMap<String, SealedKey>,
+    fresh_events: BTreeMap<EventId, Event>,
+    /// The sealed events by position.
+    events: BTreeMap<u64, SealedEvent>,
+    checkpoints: BTreeMap<u64, SignedCheckpoint>,
+    /// Who holds each lease, and until when.
+    leases: BTreeMap<&'static str, ([u8; 16], OffsetDateTime)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -161,10 +171,12 @@ impl ClientStore for MemoryStorage {
             return Ok(if is_repeated { Registered::Stored } else { Registered::IdTaken });
         }
         tables.clients.insert(client.id, client);
+        tables.record(command.event);
         Ok(Registered::Stored)
     }
 
-    async fn update_client(&self, client: Client) -> Result<bool, StoreError> {
+    async fn update_client(&self, command: UpdateClient) -> Result<bool, StoreError> {
+        let UpdateClient { client, event } = command;
         let mut tables = self.tables();
         let Some(present) = tables.clients.get_mut(&client.id) else { return Ok(false) };
         let (created_at, resources) = (present.created_at, std::mem::take(&mut present.resources));
@@ -173,6 +185,7 @@ impl ClientStore for MemoryStorage {
         let id = client.id;
         *present = Client { authentication, created_at, resources, access, ..client };
         tables.forget_other_secrets(id);
+        tables.record(event);
         Ok(true)
     }
 
@@ -180,6 +193,7 @@ impl ClientStore for MemoryStorage {
         let mut tables = self.tables();
         let Some(client) = tables.clients.get_mut(&command.client) else { return Ok(false) };
         command.change.apply(&mut client.resources);
+        tables.record(command.event);
         Ok(true)
     }
 
@@ -190,6 +204,7 @@ impl ClientStore for MemoryStorage {
         if let Some(release) = command.release {
             client.access.release = release;
         }
+        tables.record(command.event);
         Ok(true)
     }
 
@@ -207,7 +222,8 @@ impl ClientStore for MemoryStorage {
         Ok(self.tables().secrets_of(client))
     }
 
-    async fn delete_client(&self, id: ClientId) -> Result<bool, StoreError> {
+    async fn delete_client(&self, command: DeleteClient) -> Result<bool, StoreError> {
+        let id = command.id;
         let mut tables = self.tables();
         let Tables { grants, tokens, consents, untold, .. } = &mut *tables;
         grants.retain(|_, row| row.grant.client != id || is_told(untold, row));
@@ -215,6 +231,9 @@ impl ClientStore for MemoryStorage {
         consents.retain(|(_, client, _), _| *client != id);
         let is_deleted = tables.clients.remove(&id).is_some();
         tables.forget_other_secrets(id);
+        if is_deleted {
+            tables.record(command.event);
+        }
         Ok(is_deleted)
     }
 
@@ -316,6 +335,7 @@ impl TokenStore for MemoryStorage {
             return Ok(Revoked::AlreadyRevoked);
         }
         row.access_revoked_at = Some(command.now);
+        tables.record(command.event);
         Ok(Revoked::Revoked)
     }
 
@@ -323,7 +343,11 @@ impl TokenStore for MemoryStorage {
         let mut tables = self.tables();
         let Some(row) = tables.grants.get_mut(&command.id) else { return Ok(Revoked::Unknown) };
         let is_first = row.revoke(Revocation { at: command.now, reason: command.reason });
-        Ok(if is_first { Revoked::Revoked } else { Revoked::AlreadyRevoked })
+        if !is_first {
+            return Ok(Revoked::AlreadyRevoked);
+        }
+        tables.record(command.event);
+        Ok(Revoked::Revoked)
     }
 }
 
@@ -360,7 +384,7 @@ impl Tables {
 #[async_trait]
 impl KeyStore for MemoryStorage {
     async fn add_signing_key(&self, command: AddSigningKey) -> Result<KeyAdded, StoreError> {
-        let AddSigningKey { key, unless_after } = command;
+        let AddSigningKey { key, unless_after, event } = command;
         let mut tables = self.tables();
         let is_later = |other: &SealedKey| {
             other.algorithm == key.algorithm
@@ -371,20 +395,27 @@ impl KeyStore for MemoryStorage {
             return Ok(KeyAdded::NotNeeded);
         }
         tables.keys.entry(key.kid.clone()).or_insert(key);
+        tables.record(event);
         Ok(KeyAdded::Stored)
     }
 
-    async fn withdraw_signing_key(&self, kid: &str, now: OffsetDateTime) -> Result<bool, StoreError> {
+    async fn withdraw_signing_key(&self, command: WithdrawSigningKey) -> Result<bool, StoreError> {
         let mut tables = self.tables();
-        let Some(key) = tables.keys.get_mut(kid).filter(|key| key.withdrawn_at.is_none()) else {
+        let Some(key) = tables.keys.get_mut(&command.kid).filter(|key| key.withdrawn_at.is_none()) else {
             return Ok(false);
         };
-        key.withdrawn_at = Some(now);
+        key.withdrawn_at = Some(command.now);
+        tables.record(command.event);
         Ok(true)
     }
 
-    async fn remove_signing_key(&self, kid: &str) -> Result<bool, StoreError> {
-        Ok(self.tables().keys.remove(kid).is_some())
+    async fn remove_signing_key(&self, command: RemoveSigningKey) -> Result<bool, StoreError> {
+        let mut tables = self.tables();
+        let is_removed = tables.keys.remove(&command.kid).is_some();
+        if is_removed {
+            tables.record(command.event);
+        }
+        Ok(is_removed)
     }
 
     async fn signing_keys(&self) -> Result<Vec<SealedKey>, StoreError> {
@@ -523,7 +554,13 @@ mod tests {
             store.complete_login(login.clone()).await.unwrap();
             let now = login.now + time::Duration::hours(1);
             store
-                .end_access(EndAccess { who: Blocked::User(login.new_user), reason, keeps: None, now })
+                .end_access(EndAccess {
+                    who: Blocked::User(login.new_user),
+                    reason,
+                    keeps: None,
+                    now,
+                    event: None,
+                })
                 .await
                 .unwrap();
             assert_eq!(store.revocation(login.id), Some(Revocation { at: now, reason }));
@@ -539,7 +576,7 @@ mod tests {
             store.complete_login(login.clone()).await.unwrap();
         }
         let first = fixtures::revoke_grant(dead.id);
-        store.revoke_grant(first).await.unwrap();
+        store.revoke_grant(first.clone()).await.unwrap();
         let revoke = fixtures::revoke_consent(dead.new_user, dead.client);
         let at = revoke.now + time::Duration::hours(1);
         assert!(store.revoke_consent(RevokeConsent { now: at, ..revoke }).await.unwrap());
@@ -556,10 +593,10 @@ mod tests {
         let later = RevokeGrant {
             reason: RevocationReason::RefreshReused,
             now: first.now + time::Duration::hours(1),
-            ..first
+            ..first.clone()
         };
         store.complete_login(login).await.unwrap();
-        store.revoke_grant(first).await.unwrap();
+        store.revoke_grant(first.clone()).await.unwrap();
         store.revoke_grant(later).await.unwrap();
         assert_eq!(store.revocation(first.id), Some(Revocation { at: first.now, reason: first.reason }));
     }

@@ -25,6 +25,7 @@ pub mod clock;
 pub mod declaration_store;
 pub mod entropy;
 pub mod error;
+pub mod event_store;
 pub mod fetcher;
 pub mod group_store;
 pub mod jws_reader;
@@ -47,22 +48,28 @@ pub use account_store::{
     Account, AccountStore, ConfirmEmail, DeleteAccount, EmailConfirmed, EmailPut, PutEmail, RevokeConsent,
     SharedAddress,
 };
-pub use block_store::{AccessEnded, BlockPut, BlockStore, Blocked, BlockedWallet, EndAccess, PutBlock};
+pub use block_store::{
+    AccessEnded, BlockPut, BlockStore, Blocked, BlockedWallet, EndAccess, PutBlock, RemoveBlock,
+};
 pub use client_store::{
-    ChangeAccess, ChangeResources, ClientStore, RegisterClient, Registered, ResourceChange, RotateSecret,
-    SecretRecord, SecretUse,
+    ChangeAccess, ChangeResources, ClientStore, DeleteClient, RegisterClient, Registered, ResourceChange,
+    RotateSecret, SecretRecord, SecretUse, UpdateClient,
 };
 pub use clock::Clock;
 pub use declaration_store::{DeclarationStore, ForgetDeclarations, PutDeclarations};
 pub use entropy::{Entropy, EntropyExt};
 pub use error::{SignerError, StoreError, VerifierError};
+pub use event_store::{
+    CheckpointAt, EventAt, EventFilter, EventOrder, EventPage, EventStore, EventSubject, ForgetEvents,
+    FoundEvent, SealEvents, Sealed, TakeLease,
+};
 pub use fetcher::{FetchError, Fetched, Fetcher};
 pub use group_store::{
-    ChangeMember, CountedGroup, CreateGroup, GroupCreated, GroupMember, GroupStore, Member, MemberAdded,
-    MemberCursor, RetitleGroup,
+    ChangeMember, CountedGroup, CreateGroup, DeleteGroup, GroupCreated, GroupMember, GroupStore, Member,
+    MemberAdded, MemberCursor, RetitleGroup,
 };
 pub use jws_reader::{JwsReader, JwsRejected, READ_ALGORITHMS, ReadJws};
-pub use key_store::{AddSigningKey, KeyAdded, KeyStore};
+pub use key_store::{AddSigningKey, KeyAdded, KeyStore, RemoveSigningKey, WithdrawSigningKey};
 pub use login_store::{CompleteLogin, LoginCompleted, LoginStore};
 pub use mailer::{Mail, MailError, Mailer};
 pub use people_store::{PeopleFilter, PeopleStore, Person, PersonListed};
@@ -75,11 +82,11 @@ pub use resource_store::{
     UpdateResource,
 };
 pub use session_store::{
-    ContinueSession, NewSession, OpenSession, SessionClient, SessionContinued, SessionOpened, SessionStore,
-    SignOut,
+    ContinueSession, EndSession, EndSessions, NewSession, OpenSession, SessionClient, SessionContinued,
+    SessionOpened, SessionStore, SignOut,
 };
 pub use storage::{DirectStorage, Storage};
-pub use token_signer::{PublicKeys, TokenSigner};
+pub use token_signer::{CheckpointRead, PublicKeys, SecurityEventClaims, TokenSigner};
 pub use token_store::{
     IssueTokens, KnownAccess, RedeemCode, Redeemed, RevokeGrant, RevokeToken, Revoked, RotateRefresh,
     Rotated, TokenStore, TokensIssued,

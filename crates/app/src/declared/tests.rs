@@ -64,6 +64,10 @@ impl Place {
                 client_documents: false,
                 synthetic_email: false,
                 assertion_audience: AssertionAudience::default(),
+                events: countersign_usecases::context::cause::EventPolicy {
+                    retention: None,
+                    whole_addresses: false,
+                },
                 playground: false,
             },
             storage,
@@ -82,6 +86,7 @@ impl Place {
             clock: &*self.clock,
             entropy: &self.entropy,
             policy: &self.policy,
+            cause: &countersign_usecases::context::cause::SERVER,
         }
     }
 

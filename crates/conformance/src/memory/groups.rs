@@ -8,8 +8,8 @@ use countersign_domain::group::{Group, GroupName, Membership, Through};
 use countersign_domain::id::UserId;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    ChangeMember, CountedGroup, CreateGroup, GroupCreated, GroupMember, GroupStore, Member, MemberAdded,
-    MemberCursor, RetitleGroup, StoreError,
+    ChangeMember, CountedGroup, CreateGroup, DeleteGroup, GroupCreated, GroupMember, GroupStore, Member,
+    MemberAdded, MemberCursor, RetitleGroup, StoreError,
 };
 use time::OffsetDateTime;
 
@@ -33,6 +33,7 @@ impl GroupStore for MemoryStorage {
             return Ok(if is_repeated { GroupCreated::Stored } else { GroupCreated::NameTaken });
         }
         tables.groups.insert(group.name.clone(), group);
+        tables.record(command.event);
         Ok(GroupCreated::Stored)
     }
 
@@ -40,14 +41,20 @@ impl GroupStore for MemoryStorage {
         let mut tables = self.tables();
         let Some(group) = tables.groups.get_mut(&command.group) else { return Ok(false) };
         group.title = command.title;
+        tables.record(command.event);
         Ok(true)
     }
 
-    async fn delete_group(&self, name: &GroupName) -> Result<bool, StoreError> {
+    async fn delete_group(&self, command: DeleteGroup) -> Result<bool, StoreError> {
+        let DeleteGroup { name, event } = command;
         let mut tables = self.tables();
-        tables.group_users.retain(|(group, _), _| group != name);
-        tables.group_wallets.retain(|(group, _), _| group != name);
-        Ok(tables.groups.remove(name).is_some())
+        tables.group_users.retain(|(group, _), _| *group != name);
+        tables.group_wallets.retain(|(group, _), _| *group != name);
+        let is_deleted = tables.groups.remove(&name).is_some();
+        if is_deleted {
+            tables.record(event);
+        }
+        Ok(is_deleted)
     }
 
     async fn find_group(&self, name: &GroupName) -> Result<Option<CountedGroup>, StoreError> {
@@ -67,7 +74,7 @@ impl GroupStore for MemoryStorage {
 
     async fn add_member(&self, command: ChangeMember) -> Result<MemberAdded, StoreError> {
         let mut tables = self.tables();
-        let ChangeMember { group, member, now } = command;
+        let ChangeMember { group, member, now, event } = command;
         if !tables.groups.contains_key(&group) {
             return Ok(MemberAdded::GroupUnknown);
         }
@@ -85,17 +92,25 @@ impl GroupStore for MemoryStorage {
                 tables.group_wallets.len() > before
             }
         };
-        Ok(if is_new { MemberAdded::Added } else { MemberAdded::AlreadyThere })
+        if !is_new {
+            return Ok(MemberAdded::AlreadyThere);
+        }
+        tables.record(event);
+        Ok(MemberAdded::Added)
     }
 
     async fn remove_member(&self, command: ChangeMember) -> Result<bool, StoreError> {
         let mut tables = self.tables();
-        Ok(match command.member {
+        let is_removed = match command.member {
             Member::User(user) => tables.group_users.remove(&(command.group, user)).is_some(),
             Member::Wallet(wallet) => {
                 tables.group_wallets.remove(&(command.group, key_of(&wallet))).is_some()
             }
-        })
+        };
+        if is_removed {
+            tables.record(command.event);
+        }
+        Ok(is_removed)
     }
 
     async fn list_members(

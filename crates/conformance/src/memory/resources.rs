@@ -26,6 +26,7 @@ impl ResourceStore for MemoryStorage {
             return Ok(ResourceCreated::ScopeTaken(name));
         }
         tables.resources.insert(resource.uri.clone(), resource);
+        tables.record(command.event);
         Ok(ResourceCreated::Stored)
     }
 
@@ -38,11 +39,17 @@ impl ResourceStore for MemoryStorage {
             return Ok(ResourceUpdated::ScopeTaken(name));
         }
         tables.resources.insert(resource.uri.clone(), Resource { created_at, ..resource });
+        tables.record(command.event);
         Ok(ResourceUpdated::Stored)
     }
 
     async fn delete_resource(&self, command: DeleteResource) -> Result<bool, StoreError> {
-        Ok(self.tables().resources.remove(&command.uri).is_some())
+        let mut tables = self.tables();
+        let is_deleted = tables.resources.remove(&command.uri).is_some();
+        if is_deleted {
+            tables.record(command.event);
+        }
+        Ok(is_deleted)
     }
 
     async fn list_resources(&self) -> Result<Vec<Resource>, StoreError> {

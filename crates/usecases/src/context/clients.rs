@@ -13,8 +13,8 @@ use countersign_domain::client::Client;
 use countersign_domain::client_secrets::KnownSecret;
 use countersign_domain::id::ClientId;
 use countersign_ports::{
-    ChangeAccess, ChangeResources, ClientStore, Clock, RegisterClient, Registered, RotateSecret,
-    SecretRecord, StoreError,
+    ChangeAccess, ChangeResources, ClientStore, Clock, DeleteClient, RegisterClient, Registered,
+    RotateSecret, SecretRecord, StoreError, UpdateClient,
 };
 use time::OffsetDateTime;
 
@@ -76,13 +76,13 @@ impl Clients {
     /// Stores a new client. Every replica finds it at once, because nobody remembers that a client is
     /// missing.
     pub async fn register(&self, client: Client) -> Result<Registered, StoreError> {
-        self.storage.register_client(RegisterClient { client }).await
+        self.storage.register_client(RegisterClient { client, event: None }).await
     }
 
     /// Replaces everything about a client except its id, its `created_at`, its secrets and the resources that
     /// the operator opened to it. The answer says whether the client exists. By then no replica uses the old values.
     pub async fn update(&self, client: Client) -> Result<bool, StoreError> {
-        let updated = self.storage.update_client(client).await;
+        let updated = self.storage.update_client(UpdateClient { client, event: None }).await;
         // After an error too: the change may have been stored.
         self.wait_until_forgotten().await;
         updated
@@ -140,7 +140,7 @@ impl Clients {
     /// progress, this waits for it to end. It does not wait for replicas, because no caller expects a change
     /// to hold everywhere afterwards.
     pub async fn keep(&self, client: Client) -> Result<(), StoreError> {
-        if !self.storage.update_client(client.clone()).await? {
+        if !self.storage.update_client(UpdateClient { client: client.clone(), event: None }).await? {
             self.register(client).await?;
         }
         Ok(())
@@ -149,11 +149,11 @@ impl Clients {
     /// Deletes a client with all its grants and consents. The answer says whether the client existed. By then
     /// no replica knows it.
     pub async fn delete(&self, id: ClientId) -> Result<bool, StoreError> {
-        let deleted = self.storage.delete_client(id).await;
+        let deleted = self.storage.delete_client(DeleteClient { id, event: None }).await;
         self.wait_until_forgotten().await;
         let deleted = deleted?;
         // In the meantime, a replica that remembered the client may have signed somebody in to it.
-        self.storage.delete_client(id).await?;
+        self.storage.delete_client(DeleteClient { id, event: None }).await?;
         Ok(deleted)
     }
 

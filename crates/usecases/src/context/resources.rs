@@ -58,7 +58,7 @@ impl Resources {
 
     /// Stores a new resource. From the answer on every replica knows it.
     pub async fn create(&self, resource: Resource) -> Result<ResourceCreated, StoreError> {
-        let created = self.storage.create_resource(CreateResource { resource }).await;
+        let created = self.storage.create_resource(CreateResource { resource, event: None }).await;
         self.wait_until_forgotten().await;
         created
     }
@@ -66,7 +66,7 @@ impl Resources {
     /// Replaces everything about a resource except its URI and its `created_at`. By the time of the answer no
     /// replica uses the old values.
     pub async fn update(&self, resource: Resource) -> Result<ResourceUpdated, StoreError> {
-        let updated = self.storage.update_resource(UpdateResource { resource }).await;
+        let updated = self.storage.update_resource(UpdateResource { resource, event: None }).await;
         // After an error too: the change may have been stored.
         self.wait_until_forgotten().await;
         updated
@@ -74,7 +74,7 @@ impl Resources {
 
     /// Deletes a resource with its scopes. The answer says whether it existed. By then no replica knows it.
     pub async fn delete(&self, uri: String) -> Result<bool, StoreError> {
-        let deleted = self.storage.delete_resource(DeleteResource { uri }).await;
+        let deleted = self.storage.delete_resource(DeleteResource { uri, event: None }).await;
         self.wait_until_forgotten().await;
         deleted
     }

@@ -4,8 +4,11 @@
 //! may get in neither before nor afterwards. The members of a new group are an exception: nothing names it yet. Each
 //! step can be repeated, so a second run finishes what was interrupted.
 
+use std::collections::BTreeMap;
+
 use countersign_domain::client::Client;
 use countersign_domain::declaration::{Declaration, DeclaredThing};
+use countersign_domain::event::Actor;
 use countersign_domain::group::GroupName;
 use countersign_domain::id::ClientId;
 use countersign_domain::resource::Resource;
@@ -26,6 +29,7 @@ use crate::clients::declare_resource::{
 use crate::clients::open_resource::{OpenResourceError, close_resources, open_resources};
 use crate::clients::register_client::{Given, Opened, RegisterClientError, register_declared};
 use crate::clients::rotate_client_secret::{RotateClientSecretError, replace_client_secret};
+use crate::context::cause::Cause;
 use crate::people::Who;
 use crate::people::add_members::{AddMembersError, add_members};
 use crate::people::change_access::{ChangeAccessError, change_access};
@@ -87,34 +91,65 @@ impl From<StoreError> for Stopped {
     }
 }
 
-/// What a run works with.
+/// What a run works with, for the changes of one file.
 #[derive(Clone, Copy)]
 pub(super) struct Run<'a> {
     pub(super) management: Management<'a>,
     pub(super) witness: &'a Witness,
 }
 
-/// Carries out all of a plan.
+/// Carries out all of a plan. Each act is the file's that declares it.
 pub(super) async fn carry_out(run: Run<'_>, plan: &Plan) -> Result<(), Stopped> {
+    let causes: BTreeMap<&str, Cause> = plan
+        .changes
+        .iter()
+        .map(|change| (&*change.source, Cause::of(Actor::File(change.source.to_string()))))
+        .collect();
+    let of = |change: &Change| {
+        let cause = causes.get(&*change.source).unwrap_or(run.management.cause);
+        Run { management: Management { cause, ..run.management }, ..run }
+    };
     for change in &plan.changes {
-        run.take_away(change).await?;
+        of(change).take_away(change).await?;
     }
     for change in &plan.changes {
-        run.make_groups(change).await?;
+        of(change).make_groups(change).await?;
     }
-    run.change_resources(plan).await?;
+    for (change, planned) in resources_of(plan) {
+        of(change).give_up_scopes(plan, planned).await?;
+    }
+    for (change, planned) in resources_of(plan) {
+        of(change).change_resource(change, planned).await?;
+    }
     for change in &plan.changes {
         if let What::Client(planned) = &change.what {
-            run.change_client(change, planned).await?;
+            of(change).change_client(change, planned).await?;
         }
     }
     for change in &plan.changes {
-        run.add_members(change).await?;
+        of(change).add_members(change).await?;
     }
     for change in &plan.changes {
-        run.delete_groups(change).await?;
+        of(change).delete_groups(change).await?;
     }
     run.forget(plan.gone.clone()).await
+}
+
+fn resources_of(plan: &Plan) -> impl Iterator<Item = (&Change, &PlannedResource)> {
+    plan.changes.iter().filter_map(|change| match &change.what {
+        What::Resource(planned) => Some((change, planned)),
+        What::Client(_) | What::Group(_) => None,
+    })
+}
+
+/// Does another resource get a scope of this name?
+fn is_gained(plan: &Plan, from: &Resource, name: &str) -> bool {
+    resources_of(plan).any(|(_, planned)| match planned {
+        PlannedResource::Created(now) | PlannedResource::Kept { now, .. } => {
+            now.uri != from.uri && now.scope(name).is_some()
+        }
+        PlannedResource::Deleted(_) => false,
+    })
 }
 
 impl Run<'_> {
@@ -180,49 +215,33 @@ impl Run<'_> {
     }
 
     /// A name of a scope belongs to one resource, so those that lose names to others come first.
-    async fn change_resources(self, plan: &Plan) -> Result<(), Stopped> {
-        let planned = || {
-            plan.changes.iter().filter_map(|change| match &change.what {
-                What::Resource(planned) => Some((change, planned)),
-                What::Client(_) | What::Group(_) => None,
-            })
-        };
-        let is_gained = |from: &Resource, name: &str| {
-            planned().any(|(_, planned)| match planned {
-                PlannedResource::Created(now) | PlannedResource::Kept { now, .. } => {
-                    now.uri != from.uri && now.scope(name).is_some()
-                }
-                PlannedResource::Deleted(_) => false,
-            })
-        };
-        for (_, planned) in planned() {
-            let PlannedResource::Kept { before, now } = planned else { continue };
-            if lost(before, now).any(|name| is_gained(before, name.as_str())) {
-                let kept = |name: &str| now.scope(name).is_some();
-                let mut fewer = before.clone();
-                fewer.scopes.retain(|scope| kept(scope.name.as_str()));
-                update_resource(self.management, fewer, true).await.map_err(of_resource)?;
-                (self.witness)(Act::ResourceChanged(&now.uri));
-            }
-        }
-        for (change, planned) in planned() {
-            match planned {
-                PlannedResource::Created(now) => {
-                    create_resource(self.management, now.clone()).await.map_err(of_resource)?;
-                    (self.witness)(Act::ResourceDeclared(&now.uri));
-                    self.declare(change, now.created_at).await?;
-                }
-                PlannedResource::Kept { before, now } => {
-                    if before != now {
-                        update_resource(self.management, now.clone(), true).await.map_err(of_resource)?;
-                        (self.witness)(Act::ResourceChanged(&now.uri));
-                    }
-                    self.declare(change, before.created_at).await?;
-                }
-                PlannedResource::Deleted(_) => {}
-            }
+    async fn give_up_scopes(self, plan: &Plan, planned: &PlannedResource) -> Result<(), Stopped> {
+        let PlannedResource::Kept { before, now } = planned else { return Ok(()) };
+        if lost(before, now).any(|name| is_gained(plan, before, name.as_str())) {
+            let mut fewer = before.clone();
+            fewer.scopes.retain(|scope| now.scope(scope.name.as_str()).is_some());
+            update_resource(self.management, fewer, true).await.map_err(of_resource)?;
+            (self.witness)(Act::ResourceChanged(&now.uri));
         }
         Ok(())
+    }
+
+    async fn change_resource(self, change: &Change, planned: &PlannedResource) -> Result<(), Stopped> {
+        match planned {
+            PlannedResource::Created(now) => {
+                create_resource(self.management, now.clone()).await.map_err(of_resource)?;
+                (self.witness)(Act::ResourceDeclared(&now.uri));
+                self.declare(change, now.created_at).await
+            }
+            PlannedResource::Kept { before, now } => {
+                if before != now {
+                    update_resource(self.management, now.clone(), true).await.map_err(of_resource)?;
+                    (self.witness)(Act::ResourceChanged(&now.uri));
+                }
+                self.declare(change, before.created_at).await
+            }
+            PlannedResource::Deleted(_) => Ok(()),
+        }
     }
 
     async fn change_client(self, change: &Change, planned: &PlannedClient) -> Result<(), Stopped> {

@@ -116,7 +116,7 @@ fn no_longer_declared(files: &DeclaredFiles, state: &State, prune: Prune, plan: 
             continue;
         };
         let Some(deleted) = deletion(state, declaration) else {
-            if declaration.thing.kind != DeclaredKind::Member {
+            if !is_in_its_group(state, declaration) {
                 plan.gone.push(declaration.thing.clone());
             }
             continue;
@@ -132,6 +132,14 @@ fn no_longer_declared(files: &DeclaredFiles, state: &State, prune: Prune, plan: 
         }
     }
     pruned
+}
+
+/// Is this about a member, and is the group still there? Then it goes and stays with its group.
+fn is_in_its_group(state: &State, declaration: &Declaration) -> bool {
+    let name = declaration.thing.key.split(' ').next().unwrap_or_default();
+    let group = GroupName::parse(name).ok().and_then(|name| state.groups.get(&name));
+    let is_there = group.is_some_and(|group| group.created_at == declaration.created_at);
+    declaration.thing.kind == DeclaredKind::Member && is_there
 }
 
 /// Deletes the thing that was declared, if it is still there. Members go with their groups.

@@ -63,7 +63,9 @@ fn judge_client(
         }
     }
     let name = requested.client_name.as_deref().unwrap_or_default();
-    let namesake = state.namesakes.get(name.trim()).and_then(|ids| ids.first());
+    // A replica may have registered this very client since the others were read.
+    let others = state.namesakes.get(name.trim()).into_iter().flatten();
+    let namesake = others.copied().find(|other| other != id);
     if let Some(namesake) = namesake.filter(|_| before.is_none() && *is_derived && !was_declared(state, name))
     {
         mistakes.push(mistake(

@@ -3,7 +3,7 @@
 use countersign_domain::client::Client;
 use countersign_domain::group::GroupName;
 use countersign_domain::scope::ScopeName;
-use countersign_ports::{CountedGroup, StoreError};
+use countersign_ports::{CountedGroup, DeleteGroup, StoreError};
 
 use super::clients_for;
 use crate::Management;
@@ -58,7 +58,7 @@ pub async fn delete_group(
     if found.is_any() && !by_force {
         return Err(DeleteGroupError::InUse(Box::new(found)));
     }
-    if !management.storage.delete_group(name).await? {
+    if !management.storage.delete_group(DeleteGroup { name: name.clone(), event: None }).await? {
         return Err(DeleteGroupError::GroupUnknown);
     }
     Ok(found)

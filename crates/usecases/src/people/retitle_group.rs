@@ -1,5 +1,6 @@
 //! An operator gives a group another title.
 
+use countersign_domain::event::{Details, EventKind};
 use countersign_domain::group::{GroupName, GroupTitle};
 use countersign_ports::{RetitleGroup, StoreError};
 
@@ -11,5 +12,8 @@ pub async fn retitle_group(
     name: GroupName,
     title: Option<GroupTitle>,
 ) -> Result<bool, StoreError> {
-    management.storage.retitle_group(RetitleGroup { group: name, title }).await
+    let event = management.event(management.clock.now(), EventKind::GroupChanged, |event| {
+        event.details = Details::default().text("group", &name);
+    });
+    management.storage.retitle_group(RetitleGroup { group: name, title, event }).await
 }
