@@ -12,7 +12,8 @@ use std::sync::Arc;
 
 use countersign_usecases::Management;
 use countersign_usecases::declared::apply::{Act, ApplyError, apply as carry_out};
-use countersign_usecases::declared::plan::{PlanError, Prune, plan};
+use countersign_usecases::declared::make_plan::{PlanError, make_plan};
+use countersign_usecases::declared::plan::Prune;
 use countersign_usecases::declared::{DeclaredFiles, Mistake};
 
 use crate::change_log::{self, ClientChange, GroupChange, MemberChange, ResourceChanged};
@@ -37,7 +38,7 @@ pub(crate) async fn apply(
     let prune = if prune { Prune::Delete } else { Prune::Keep };
     Opened::during(config, wiring, async |opened| {
         let management = opened.management();
-        let plan = plan(management, &files, prune).await.map_err(refused)?;
+        let plan = make_plan(management, &files, prune).await.map_err(refused)?;
         // People read what is going to happen, and scripts what has happened.
         if output.output == Output::Table {
             output::plan(&plan, Output::Table, dry_run, out)?;
@@ -59,7 +60,7 @@ pub(crate) async fn at_start(files: &[PathBuf], management: Management<'_>) -> R
         return Ok(());
     }
     let files = read(files)?;
-    let plan = plan(management, &files, Prune::Keep).await.map_err(refused)?;
+    let plan = make_plan(management, &files, Prune::Keep).await.map_err(refused)?;
     carry_out(management, &files, Prune::Keep, &plan, &witness).await.map_err(interrupted)?;
     tracing::info!(
         files = files.sources.len(),

@@ -3,11 +3,13 @@
 //! A file is read elsewhere. Here it is compared with what is there, and the difference is carried out by the same
 //! use-cases as a command. What was declared once is remembered, so that only that is ever pruned.
 
+mod ahead;
 pub mod apply;
 mod carry_out;
 pub mod export;
 mod judge;
 mod judge_clients;
+pub mod make_plan;
 mod members;
 pub mod plan;
 mod read_state;

@@ -102,10 +102,10 @@ impl Place {
         let path = folder.join("declared.toml");
         std::fs::write(&path, text).unwrap();
         let files = read(&[path]).unwrap_or_else(|mistakes| panic!("{mistakes}\n{text}"));
-        let first = plan(self.management(), &files, Prune::Keep).await;
+        let first = make_plan(self.management(), &files, Prune::Keep).await;
         let first = first.unwrap_or_else(|error| panic!("{error:?}\n{text}"));
         carry_out(self.management(), &files, Prune::Keep, &first, &|_| {}).await.unwrap();
-        let second = plan(self.management(), &files, Prune::Delete).await.unwrap();
+        let second = make_plan(self.management(), &files, Prune::Delete).await.unwrap();
         assert!(second.is_empty() && second.left.is_empty(), "{second:#?}\n{text}");
         first
     }

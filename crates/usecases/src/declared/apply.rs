@@ -1,15 +1,21 @@
 //! Makes everything as files declare it.
 
+use std::time::Duration;
+
 use countersign_ports::StoreError;
 
 pub use super::carry_out::{Act, Witness};
 use super::carry_out::{Run, Stopped, carry_out};
-use super::plan::{Plan, PlanError, Prune, plan};
+use super::make_plan::{PlanError, make_plan};
+use super::plan::{Plan, Prune};
 use super::{DeclaredFiles, Mistake};
 use crate::Management;
 
 /// How often a run makes a new plan because somebody else was faster. Two replicas that start together need two.
 const TRIES: usize = 8;
+
+/// How long it waits before. By then nothing is remembered from before the other's change (ADR 0024).
+const PAUSE: Duration = Duration::from_millis(250);
 
 /// Why not everything is as declared.
 #[derive(Debug, thiserror::Error)]
@@ -41,7 +47,8 @@ pub async fn apply(
             Ok(()) => return Ok(()),
             Err(Stopped::Store(error)) => return Err(error.into()),
             Err(Stopped::Overtaken) => {
-                let again = plan(management, files, prune).await.map_err(|error| match error {
+                management.clock.wait(PAUSE).await;
+                let again = make_plan(management, files, prune).await.map_err(|error| match error {
                     PlanError::Mistakes(mistakes) => ApplyError::Mistakes(mistakes),
                     PlanError::Store(error) => ApplyError::Store(error),
                 })?;

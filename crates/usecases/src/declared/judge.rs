@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use countersign_domain::declaration::{Declaration, DeclaredKind, DeclaredThing};
 use countersign_domain::group::{Group, GroupName};
-use countersign_domain::resource::{Catalog, MAX_RESOURCE_SCOPES, Resource, ResourceRules};
+use countersign_domain::resource::{Catalog, MAX_RESOURCE_SCOPES, Resource};
 use countersign_domain::scope::ScopeName;
 use countersign_ports::StoreError;
 use time::OffsetDateTime;
 
+use super::ahead::{Ahead, declared_before, no_group};
 use super::judge_clients::judge_clients;
 use super::members::{member_thing, named_members};
 use super::plan::{Change, DeclaredBefore, Plan, PlannedClient, PlannedGroup, PlannedResource, Prune, What};
@@ -17,14 +18,6 @@ use super::read_state::State;
 use super::{DeclaredFiles, FileGroup, FileResource, Item, Mistake};
 use crate::Management;
 use crate::people::Who;
-
-/// What will be there after the run, as far as things refer to each other.
-pub(super) struct Ahead {
-    /// The names of all groups.
-    pub(super) groups: BTreeSet<GroupName>,
-    /// The rules for resources.
-    pub(super) rules: ResourceRules,
-}
 
 /// Makes the plan, and finds every mistake.
 pub(super) async fn judge(
@@ -58,21 +51,6 @@ pub(super) async fn judge(
     plan.changes.append(&mut clients);
     plan.changes.extend(pruned);
     Ok(plan)
-}
-
-/// Who declared a thing before, if the declaration is of this very thing.
-pub(super) fn declared_before(
-    state: &State,
-    thing: &DeclaredThing,
-    created_at: OffsetDateTime,
-    here: &str,
-) -> DeclaredBefore {
-    let declaration = state.declarations.get(thing);
-    match declaration.filter(|declaration| declaration.created_at == created_at) {
-        Some(declaration) if declaration.source == here => DeclaredBefore::Here,
-        Some(declaration) => DeclaredBefore::Elsewhere(declaration.source.clone()),
-        None => DeclaredBefore::Nowhere,
-    }
 }
 
 /// A thing is declared once, in one file.
@@ -225,15 +203,6 @@ fn judge_resource(
         }
     }
     mistakes
-}
-
-/// There is no such group, and there will be none.
-pub(super) fn no_group(name: &GroupName, state: &State) -> String {
-    if state.groups.contains_key(name) {
-        format!("the group {name} is deleted by this run: declare it, or leave it out here")
-    } else {
-        format!("there is no group {name}: declare it, as in [[group]] name = \"{name}\"")
-    }
 }
 
 fn plan_resource(management: Management<'_>, item: &Item<FileResource>, state: &State) -> Option<Change> {

@@ -11,7 +11,7 @@ use countersign_domain::declaration::DeclaredThing;
 use countersign_domain::registration::{JudgedMetadata, RegistrationRejected};
 use countersign_domain::secret::SecretHash;
 
-use super::judge::{Ahead, declared_before, no_group};
+use super::ahead::{Ahead, declared_before, no_group};
 use super::plan::{Change, DeclaredBefore, NewSecret, NewState, PlannedClient, What};
 use super::read_state::State;
 use super::{DeclaredFiles, FileClient, Item, Mistake};

@@ -1,4 +1,4 @@
-//! What a run of files would change. Nothing is changed here.
+//! What a run of files would change.
 
 use std::sync::Arc;
 
@@ -7,12 +7,8 @@ use countersign_domain::declaration::{Declaration, DeclaredThing};
 use countersign_domain::group::{GroupName, GroupTitle};
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::resource::Resource;
-use countersign_ports::StoreError;
 
-use super::judge::judge;
-use super::read_state::read_state;
-use super::{DeclaredFiles, FileSecret, Mistake};
-use crate::Management;
+use super::FileSecret;
 use crate::people::Who;
 
 /// What happens to things that a file declared and no longer names.
@@ -154,40 +150,9 @@ pub enum PlannedResource {
     Deleted(Resource),
 }
 
-/// Why there is no plan.
-#[derive(Debug, thiserror::Error)]
-pub enum PlanError {
-    /// There are mistakes in the files, in the order of the files.
-    #[error("there are mistakes in the files")]
-    Mistakes(Vec<Mistake>),
-    /// What is there could not be read.
-    #[error("what is there could not be read")]
-    Store(#[from] StoreError),
-}
-
 impl Plan {
     /// Is everything as declared?
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
-}
-
-/// Compares the files with what is there. A mistake in one of them means that there is no plan at all.
-pub async fn plan(
-    management: Management<'_>,
-    files: &DeclaredFiles,
-    prune: Prune,
-) -> Result<Plan, PlanError> {
-    let state = read_state(management, files).await?;
-    let mut mistakes = Vec::new();
-    let plan = judge(management, files, &state, prune, &mut mistakes).await?;
-    if mistakes.is_empty() {
-        return Ok(plan);
-    }
-    let place = |mistake: &Mistake| {
-        let file = files.sources.iter().position(|source| *source == mistake.at.file);
-        (file, mistake.at.line, mistake.at.column)
-    };
-    mistakes.sort_by_key(place);
-    Err(PlanError::Mistakes(mistakes))
 }

@@ -19,7 +19,8 @@ use super::breakable::{break_after, world as on_breakable};
 use super::world::{World, toy};
 use crate::declared::apply::{ApplyError, apply};
 use crate::declared::export::export;
-use crate::declared::plan::{PlanError, Prune, plan};
+use crate::declared::make_plan::{PlanError, make_plan};
+use crate::declared::plan::Prune;
 use crate::declared::{
     DeclaredFiles, FileClient, FileGroup, FileResource, FileSecret, FileWallet, Item, Spot,
 };
@@ -115,7 +116,7 @@ fn files() -> [DeclaredFiles; 2] {
 
 async fn run(world: &World, files: &DeclaredFiles) -> Result<(), String> {
     let management = world.context.management();
-    let plan = plan(management, files, Prune::Delete).await.map_err(|error| match error {
+    let plan = make_plan(management, files, Prune::Delete).await.map_err(|error| match error {
         PlanError::Mistakes(mistakes) => format!("{mistakes:?}"),
         PlanError::Store(error) => error.to_string(),
     })?;
@@ -156,7 +157,7 @@ async fn content(world: &World) -> String {
 }
 
 async fn has_nothing_to_do(world: &World, files: &DeclaredFiles) -> bool {
-    plan(world.context.management(), files, Prune::Delete).await.unwrap().is_empty()
+    make_plan(world.context.management(), files, Prune::Delete).await.unwrap().is_empty()
 }
 
 /// Is this wallet let in to the client?
@@ -199,6 +200,7 @@ async fn wherever_a_run_is_interrupted_the_next_one_finishes_it() {
         run(&world, &before).await.unwrap();
         break_after(&world, &storage, calls).await;
         let done = run(&world, &after).await;
+        break_after(&world, &storage, -1).await;
         assert!(!gets_in(&world, "Album", "toy-mallory").await, "after {calls} calls");
         assert!(!gets_in(&world, "Wiki", "toy-mallory").await, "after {calls} calls");
         assert!(gets_in(&world, "Wiki", "toy-alice").await || gets_in(&world, "Wiki", "toy-dave").await);
@@ -260,7 +262,7 @@ async fn a_declared_client_goes_back_to_what_its_file_says() {
     let management = world.context.management();
     let wiki = management.clients.find_fresh(ClientId::of_name("Wiki")).await.unwrap().unwrap();
     change_access(management, wiki, Some(AccessRule::Nobody), Some(Release::All)).await.unwrap();
-    let planned = plan(management, &before, Prune::Keep).await.unwrap();
+    let planned = make_plan(management, &before, Prune::Keep).await.unwrap();
     assert_eq!(planned.changes.len(), 1);
     run(&world, &before).await.unwrap();
     assert_eq!(content(&world).await, end);
