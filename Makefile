@@ -171,6 +171,11 @@ bench-crowd: bench-build ## Measure operators' commands and sign-ins among ten u
 	@$(say) "Measuring: about three minutes"
 	target/release/countersign-bench crowd
 
+.PHONY: bench-events
+bench-events: bench-build ## Measure what events cost: steps with events and without (three minutes)
+	@$(say) "Measuring: about three minutes"
+	target/release/countersign-bench events
+
 .PHONY: guard
 guard: guard-build ## Hold the instructions of each step within 3 % of bench/instructions.toml (a minute once built)
 	@$(say) "Counting the instructions of each step (about a minute)"
@@ -245,10 +250,11 @@ lint: setup-fuzz fuzz-lock-check ## Run clippy on all targets; a warning is an e
 	cargo clippy --locked --manifest-path fuzz/Cargo.toml --target-dir target --all-targets -- -D warnings
 	cargo clippy --locked --manifest-path $(CLIENTS)/Cargo.toml --target-dir target/clients --all-targets -- -D warnings
 
+# With examples, what only tests use counts as used: so libraries have the features that the lint has read them with.
 .PHONY: doc
 doc: setup-build ## Build the documentation of the crates; a warning is an error
 	@$(say) "Building the documentation"
-	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --lib --bin countersign --examples
 
 # The database of advisories comes from the network. When it cannot be fetched, that is said aloud and the denied version
 # ranges in deny.toml remain; when it can, its verdict counts.

@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::cell::Database;
 use crate::crowd::CrowdPlan;
+use crate::events::EventsPlan;
 use crate::floor::FloorSettings;
 use crate::guard::GuardPlan;
 use crate::run::Plan;
@@ -32,6 +33,8 @@ pub enum Command {
     Guard(GuardArguments),
     /// Measure operators' commands and sign-ins among ten users and among 100,000.
     Crowd(CrowdArguments),
+    /// Measure what events cost: steps with events and without.
+    Events(EventsArguments),
     /// Run the floor server.
     Floor(FloorArguments),
 }
@@ -112,6 +115,26 @@ pub struct CrowdArguments {
     pub rounds: usize,
 }
 
+/// The arguments of `events`.
+#[derive(Debug, Args)]
+pub struct EventsArguments {
+    /// The server's program, built in release mode.
+    #[arg(long, default_value = "target/release/countersign")]
+    pub server: PathBuf,
+    /// The program of a server from before there were events.
+    #[arg(long)]
+    pub before: Option<PathBuf>,
+    /// How often each line is measured.
+    #[arg(long, default_value_t = 9)]
+    pub rounds: usize,
+    /// How many seconds of each are counted.
+    #[arg(long, default_value_t = 1.0)]
+    pub seconds: f64,
+    /// Only these databases.
+    #[arg(long, value_delimiter = ',', value_enum)]
+    pub databases: Vec<Database>,
+}
+
 /// The arguments of `floor`.
 #[derive(Debug, Args)]
 pub struct FloorArguments {
@@ -131,6 +154,24 @@ impl CrowdArguments {
     pub fn plan(&self) -> CrowdPlan {
         let server = std::path::absolute(&self.server).unwrap_or_else(|_| self.server.clone());
         CrowdPlan { server, rounds: self.rounds.max(1), measured: Duration::from_secs(1) }
+    }
+}
+
+impl EventsArguments {
+    /// The plan for the measurement.
+    pub fn plan(&self) -> EventsPlan {
+        let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        let databases = match &*self.databases {
+            [] => vec![Database::Sqlite, Database::Postgres],
+            some => some.to_vec(),
+        };
+        EventsPlan {
+            server: absolute(&self.server),
+            before: self.before.as_ref().map(absolute),
+            rounds: self.rounds.max(1),
+            measured: Duration::from_secs_f64(self.seconds.clamp(0.1, 60.0)),
+            databases,
+        }
     }
 }
 

@@ -132,20 +132,8 @@ fn operate(ready: &Ready, program: &Path, words: &[&str]) -> Result<(), RunError
 
 /// The time of one sign-in.
 async fn login(plan: &CrowdPlan, crowd: &Crowd, people: &[Wallet]) -> Result<Duration, RunError> {
-    let whole = Plan {
-        server: plan.server.clone(),
-        databases: Vec::new(),
-        steps: Vec::new(),
-        connections: Vec::new(),
-        rounds: 1,
-        warm_up: Duration::from_millis(200),
-        measured: plan.measured,
-        preparation: plan.measured * 4,
-        starts: 0,
-        growth: None,
-        results: PathBuf::new(),
-    };
-    let task = task(&whole, &crowd.ready, crowd.place.database_process(), Step::Login, CONNECTIONS);
+    let cell = Plan::of_one_cell(&plan.server, plan.measured);
+    let task = task(&cell, &crowd.ready, crowd.place.database_process(), Step::Login, CONNECTIONS);
     let outcome = load::run(task, people, Vec::new()).await;
     match outcome.error {
         Some(error) => Err(RunError::Fill(error)),

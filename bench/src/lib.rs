@@ -6,6 +6,7 @@
 pub mod cell;
 pub mod cli;
 pub mod crowd;
+pub mod events;
 pub mod floor;
 pub mod flow;
 mod growth;

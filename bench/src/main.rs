@@ -7,12 +7,14 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use countersign_bench::cell::Record;
-use countersign_bench::cli::{Cli, Command, CrowdArguments, GuardArguments, ReportArguments, RunArguments};
-use countersign_bench::crowd;
+use countersign_bench::cli::{
+    Cli, Command, CrowdArguments, EventsArguments, GuardArguments, ReportArguments, RunArguments,
+};
 use countersign_bench::floor;
 use countersign_bench::guard::guard;
 use countersign_bench::report::{Report, docs};
 use countersign_bench::run::run;
+use countersign_bench::{crowd, events};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// The same allocator as the server's, so that neither has an advantage.
@@ -25,6 +27,7 @@ fn main() -> ExitCode {
         Command::Report(arguments) => report(&arguments),
         Command::Guard(arguments) => hold(&arguments),
         Command::Crowd(arguments) => gather(&arguments),
+        Command::Events(arguments) => compare(&arguments),
         Command::Floor(arguments) => floor::serve(&arguments.settings()).map_err(Into::into),
     };
     match done {
@@ -74,6 +77,11 @@ fn hold(arguments: &GuardArguments) -> Result<(), Box<dyn Error>> {
 
 fn gather(arguments: &CrowdArguments) -> Result<(), Box<dyn Error>> {
     let table = until_stopped(crowd::run(&arguments.plan()))?;
+    Ok(io::stdout().lock().write_all(table.as_bytes())?)
+}
+
+fn compare(arguments: &EventsArguments) -> Result<(), Box<dyn Error>> {
+    let table = until_stopped(events::run(&arguments.plan()))?;
     Ok(io::stdout().lock().write_all(table.as_bytes())?)
 }
 

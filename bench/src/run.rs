@@ -47,6 +47,25 @@ pub struct Plan {
     pub results: PathBuf,
 }
 
+impl Plan {
+    /// The plan for a measurement that chooses its cells itself.
+    pub(crate) fn of_one_cell(server: &Path, measured: Duration) -> Self {
+        Self {
+            server: server.to_owned(),
+            databases: Vec::new(),
+            steps: Vec::new(),
+            connections: Vec::new(),
+            rounds: 1,
+            warm_up: Duration::from_millis(200),
+            measured,
+            preparation: measured * 4,
+            starts: 0,
+            growth: None,
+            results: PathBuf::new(),
+        }
+    }
+}
+
 /// The run cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -153,7 +172,12 @@ pub(crate) async fn start_both(
 }
 
 pub(crate) async fn begin(place: &Place, target: Target, program: &Path) -> Result<Ready, RunError> {
-    let launch = place.launch(target, program);
+    begin_at(place.launch(target, program)).await
+}
+
+/// Starts a server, and registers a client there.
+pub(crate) async fn begin_at(launch: Launch) -> Result<Ready, RunError> {
+    let target = launch.target();
     let server = launch.start().await?;
     let client = flow::register(&mut Connection::open(server.address).await?).await?;
     Ok(Ready { target, launch, server, client })

@@ -58,6 +58,7 @@ pub struct Launch {
     program: PathBuf,
     under: Vec<OsString>,
     workers: Option<usize>,
+    settings: Vec<(&'static str, &'static str)>,
     target: Target,
     database_url: String,
     folder: PathBuf,
@@ -110,6 +111,7 @@ impl Place {
             program: program.to_owned(),
             under: Vec::new(),
             workers: None,
+            settings: Vec::new(),
             target,
             database_url,
             folder,
@@ -136,6 +138,21 @@ impl Launch {
     /// The same, started by another program (its arguments come before the server's), with this many workers.
     pub fn under(self, words: Vec<OsString>, workers: usize) -> Self {
         Self { under: words, workers: Some(workers), ..self }
+    }
+
+    /// The same, with these settings as environment variables.
+    pub fn with(self, settings: &[(&'static str, &'static str)]) -> Self {
+        Self { settings: settings.to_vec(), ..self }
+    }
+
+    /// The server's program.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Which server it starts.
+    pub const fn target(&self) -> Target {
+        self.target
     }
 
     /// The folder in which the server runs: its database, its log and whatever it writes.
@@ -218,6 +235,7 @@ impl Launch {
                     // Codes are made beforehand, and must stay valid until they are used.
                     .env("COUNTERSIGN_CODE_TTL", "600")
                     .env("COUNTERSIGN_CHALLENGE_TTL", "600");
+                command.envs(self.settings.iter().copied());
                 if let Some(workers) = self.workers {
                     command.env("COUNTERSIGN_WORKERS", workers.to_string());
                 }

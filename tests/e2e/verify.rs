@@ -1,6 +1,6 @@
 //! "What did I just sign?": `/verify`, over HTTP.
 
-use countersign_tests::{Browser, Parameters, Request, Response, Server, Site, Wallet};
+use countersign_tests::{Browser, Database, Parameters, Request, Response, Server, Site, Wallet};
 use serde_json::{Value, json};
 
 /// A text that another site asks users to sign.
@@ -53,7 +53,7 @@ fn a_program_learns_who_wrote_a_text_and_who_signed_it() {
         (&answer["signature"], &answer["writer"], &answer["issued_here"]),
         (&json!("valid"), &json!("not_this_server"), &json!(false))
     );
-    let elsewhere = Server::sqlite();
+    let elsewhere = Database::new_sqlite().start();
     let writer = ask(&elsewhere, &json!({"text": text})).expect(200).field("writer");
     assert_eq!(writer, "another_site");
 }

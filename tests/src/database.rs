@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs;
-use std::path::Path;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use countersign_test_postgres::{Cluster, SharedCluster};
 use diesel::connection::SimpleConnection;
@@ -28,6 +29,9 @@ struct Inner {
     secrets: Arc<Secrets>,
 }
 
+/// What a server that was stopped leaves: the database, and the secret that opens its keys.
+const SQLITE_FILES: [&str; 2] = ["countersign.db", "countersign.db.secret"];
+
 enum Store {
     Sqlite,
     Postgres { cluster: Owner, url: String },
@@ -45,13 +49,32 @@ struct Word {
 }
 
 impl Database {
-    /// A SQLite file, which the first server creates.
+    /// A SQLite file that a server has used once: it has the tables, and a secret and keys that other tests have, too.
     pub fn sqlite() -> Self {
+        let database = Self::new_sqlite();
+        let used = used_sqlite();
+        for file in SQLITE_FILES {
+            fs::copy(used.join(file), database.folder().join(file)).unwrap();
+        }
+        database
+    }
+
+    /// A SQLite file that is not there yet. The first server creates it, with a secret and keys that nobody else has.
+    pub fn new_sqlite() -> Self {
         Self::of(Store::Sqlite)
     }
 
-    /// A database in the cluster that all tests share.
+    /// A database in the cluster that all tests share, which a server has used once: it has the tables, and keys that
+    /// other tests have, too.
     pub fn postgres() -> Self {
+        let cluster = Cluster::shared();
+        let used = |url: String| Self::of(Store::Postgres { url, cluster: Owner::Everybody(cluster) });
+        used(cluster.create_prepared_database(&binary(), |url| used(url.to_owned()).use_once()))
+    }
+
+    /// An empty database in the cluster that all tests share. The first server makes the tables, and keys that nobody else
+    /// has.
+    pub fn new_postgres() -> Self {
         let cluster = Cluster::shared();
         Self::of(Store::Postgres { url: cluster.create_database(), cluster: Owner::Everybody(cluster) })
     }
@@ -72,10 +95,10 @@ impl Database {
         Self::of(Store::Postgres { url: url(name), cluster: Owner::Test(Arc::clone(cluster)) })
     }
 
-    /// Another new database of the same kind.
+    /// A new database of the same kind, whose servers have other keys.
     #[must_use]
     pub fn sibling(&self) -> Self {
-        if self.is_postgres() { Self::postgres() } else { Self::sqlite() }
+        if self.is_postgres() { Self::new_postgres() } else { Self::new_sqlite() }
     }
 
     fn of(store: Store) -> Self {
@@ -90,6 +113,12 @@ impl Database {
     /// Starts a server with the settings that most tests use.
     pub fn start(&self) -> Server {
         self.server().start()
+    }
+
+    /// Starts a server, and stops it when it is ready.
+    fn use_once(&self) {
+        let stopped = self.start().terminate();
+        assert!(stopped.success(), "the first server on {}: {stopped}", self.url());
     }
 
     /// Is this PostgreSQL?
@@ -228,6 +257,33 @@ impl Database {
             }
         }
     }
+}
+
+/// The folder of a SQLite file that this build of the server has used once. The first process that asks makes it.
+fn used_sqlite() -> PathBuf {
+    let binary = binary();
+    let built = fs::metadata(&binary).unwrap().modified().unwrap();
+    let built = built.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_nanos().to_string();
+    let folder = binary.with_file_name("used-sqlite");
+    let used = folder.join(built);
+    if used.exists() {
+        return used;
+    }
+    fs::create_dir_all(&folder).unwrap();
+    let lock = File::create(folder.join("lock")).unwrap();
+    lock.lock().unwrap();
+    if !used.exists() {
+        let database = Database::new_sqlite();
+        database.use_once();
+        // By this mark a server tells how far its clock moved while it was away. Whoever gets a copy was never there.
+        database.change("DELETE FROM time_mark");
+        let whole = tempfile::tempdir_in(&folder).unwrap();
+        for file in SQLITE_FILES {
+            fs::copy(database.folder().join(file), whole.path().join(file)).unwrap();
+        }
+        fs::rename(whole.keep(), &used).unwrap();
+    }
+    used
 }
 
 impl fmt::Debug for Inner {

@@ -5,6 +5,8 @@ mod batches;
 mod events;
 mod people;
 
+use std::env;
+
 use countersign_conformance::fixtures;
 use countersign_domain::id::ClientId;
 use countersign_ports::{KnownAccess, LoginCompleted, PurgeExpired, StoreError};
@@ -23,10 +25,15 @@ use crate::ops::{
 };
 use crate::together;
 
+/// The URL of a database with the whole schema.
+fn migrated_url() -> String {
+    Cluster::shared().create_prepared_database(&env::current_exe().unwrap(), |url| {
+        migrate(url).unwrap();
+    })
+}
+
 fn migrated() -> (ConnectionUrl, PgConnection) {
-    let url = Cluster::shared().create_database();
-    migrate(&url).unwrap();
-    let url = ConnectionUrl::parse(&url).unwrap();
+    let url = ConnectionUrl::parse(&migrated_url()).unwrap();
     let connection = url.open_for_operations().unwrap();
     (url, connection)
 }

@@ -1,9 +1,10 @@
-//! The contract of the storage port, on PostgreSQL: a fresh database for every clause.
+//! The contract of the storage port, on PostgreSQL: a new database with the whole schema for every clause.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::env;
 use std::sync::Arc;
 
-use countersign_adapters_postgres::{PgOptions, PgStorage};
+use countersign_adapters_postgres::{PgOptions, PgStorage, migrate};
 use countersign_ports::Storage;
 use countersign_test_postgres::Cluster;
 
@@ -12,7 +13,9 @@ async fn fresh() -> (Arc<dyn Storage>, ()) {
 }
 
 async fn database() -> String {
-    Cluster::shared().create_database()
+    Cluster::shared().create_prepared_database(&env::current_exe().unwrap(), |url| {
+        migrate(url).unwrap();
+    })
 }
 
 async fn open(url: &str) -> Arc<dyn Storage> {

@@ -1,52 +1,41 @@
 //! Where a server listens, and what it can be asked there.
 
-use std::process::Command;
+use crate::wire::Wire;
 
-use crate::binaries::Binaries;
-
-/// A port of 127.0.0.1, and the programs that talk to the server there.
-#[derive(Debug)]
+/// A port of 127.0.0.1.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Address {
-    binaries: Binaries,
     port: u16,
 }
 
 impl Address {
-    pub(crate) fn new(port: u16) -> Self {
-        Self { binaries: Binaries::find(), port }
+    pub(crate) const fn new(port: u16) -> Self {
+        Self { port }
     }
 
-    pub(crate) const fn port(&self) -> u16 {
+    pub(crate) const fn port(self) -> u16 {
         self.port
     }
 
     /// The URL of a database, whether it is there or not.
-    pub(crate) fn url(&self, database: &str) -> String {
+    pub(crate) fn url(self, database: &str) -> String {
         format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
     }
 
     /// Makes an empty database and gives its URL.
-    pub(crate) fn create_database(&self, name: &str) -> String {
+    pub(crate) fn create_database(self, name: &str) -> String {
         self.execute("postgres", &format!("CREATE DATABASE {name} TEMPLATE template0"));
         self.url(name)
     }
 
     /// Runs statements in a database, and gives what they answer.
-    pub(crate) fn execute(&self, database: &str, statements: &str) -> String {
+    pub(crate) fn execute(self, database: &str, statements: &str) -> String {
         let answer = self.try_to_execute(database, statements);
         answer.unwrap_or_else(|problem| panic!("{statements}: {problem}"))
     }
 
     /// The same, where the server may not be there.
-    pub(crate) fn try_to_execute(&self, database: &str, statements: &str) -> Result<String, String> {
-        let output = Command::new(self.binaries.path("psql"))
-            .args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1"])
-            .args(["--dbname", &self.url(database), "--command", statements])
-            .output()
-            .expect("psql runs");
-        if output.status.success() {
-            return Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned());
-        }
-        Err(String::from_utf8_lossy(&output.stderr).into_owned())
+    pub(crate) fn try_to_execute(self, database: &str, statements: &str) -> Result<String, String> {
+        Wire::open(self.port, database)?.execute(statements)
     }
 }

@@ -16,8 +16,7 @@ impl Binaries {
         let mut folders = debian();
         folders.extend(pg_config());
         folders.extend(env::var_os("PATH").iter().flat_map(env::split_paths));
-        let whole =
-            |folder: &PathBuf| ["initdb", "pg_ctl", "psql"].iter().all(|name| folder.join(name).exists());
+        let whole = |folder: &PathBuf| ["initdb", "pg_ctl"].iter().all(|name| folder.join(name).exists());
         match folders.into_iter().find(whole) {
             Some(folder) => Self(folder),
             None => panic!(
@@ -25,11 +24,6 @@ impl Binaries {
                  on Debian and Ubuntu: apt-get install postgresql"
             ),
         }
-    }
-
-    /// The path of a program.
-    pub(crate) fn path(&self, program: &str) -> PathBuf {
-        self.0.join(program)
     }
 
     /// The folder.

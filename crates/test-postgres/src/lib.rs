@@ -4,7 +4,8 @@
 //! as a real one does, because durability is among the things under test. On a machine without PostgreSQL the
 //! tests fail; they are never skipped.
 //!
-//! Most tests need only a database. They share one cluster, [`SharedCluster`], and each has a database of its own.
+//! Most tests need only a database. They share one cluster, [`SharedCluster`], and each has a database of its own, which can be
+//! a copy of one that was prepared once.
 //!
 //! A cluster can have a replica that follows it, and poolers in front of it.
 //!
@@ -20,6 +21,7 @@ mod address;
 mod binaries;
 mod shared;
 mod supervisor;
+mod wire;
 
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
@@ -87,7 +89,8 @@ impl Cluster {
 
     /// Creates an empty database and returns its URL.
     pub fn create_database(&self) -> String {
-        self.address.create_database(&format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed)))
+        let number = self.databases.fetch_add(1, Ordering::Relaxed);
+        self.address.create_database(&format!("test_{number}"))
     }
 
     /// Runs statements in a database and returns their output: one line per row, with `|` between columns.

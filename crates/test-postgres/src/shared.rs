@@ -4,6 +4,8 @@
 //! four seconds on a busy machine. Each process that uses it holds a shared lock on a file as long as it lives, however it
 //! ends. The cluster's shell waits until nobody holds that lock, waits a few seconds more, and removes the cluster.
 //!
+//! Most tests begin with a database that is prepared in the same way. It is prepared once, and copied.
+//!
 //! Nothing that is committed here survives a crash: the server writes to disk when it likes. Tests that stop the server,
 //! change its settings or make claims about crashes start a [`Cluster`](crate::Cluster) of their own.
 
@@ -12,18 +14,24 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::SystemTime;
 
 use crate::Cluster;
 use crate::address::Address;
 use crate::supervisor::Settings;
+use crate::wire::Wire;
 
 /// A cluster for tests that need a database, and do nothing to the server.
 #[derive(Debug)]
 pub struct SharedCluster {
     address: Address,
+    /// A connection to the server's own database.
+    wire: Mutex<Wire>,
     databases: AtomicU32,
+    /// What the processes tell each other. Locked while one of them starts the cluster or prepares a database.
+    note: PathBuf,
     /// Locked as long as this process lives.
     _in_use: File,
 }
@@ -38,32 +46,73 @@ impl SharedCluster {
     /// Uses the cluster of a folder, and starts it if there is none.
     pub(crate) fn join(folder: &Path) -> Self {
         fs::create_dir_all(folder).expect("the folder of the test programs can be written to");
+        let path = folder.join("cluster");
         // One process at a time looks whether there is a cluster, and starts it.
-        let mut note = open(&folder.join("cluster"));
-        note.lock().expect("files can be locked");
+        let mut note = locked(&path);
         let in_use = open(&folder.join("in-use"));
         in_use.lock_shared().expect("files can be locked");
-        let address = Note::read(&mut note).and_then(Note::check).unwrap_or_else(|| {
+        let (address, wire) = Note::read(&mut note).and_then(Note::check).unwrap_or_else(|| {
             let users = open(&folder.join("in-use"));
             let cluster = Cluster::start_with(&Settings::Shared { users });
             Note::of(&cluster).write(&mut note);
-            cluster.leave()
+            let address = cluster.leave();
+            (
+                address,
+                Wire::open(address.port(), "postgres").expect("the cluster that was just started is there"),
+            )
         });
-        for database in address.execute("postgres", DATABASES).lines().filter(|name| is_left(name)) {
-            address.execute("postgres", &format!("DROP DATABASE IF EXISTS {database} WITH (FORCE)"));
+        let shared = Self {
+            address,
+            wire: Mutex::new(wire),
+            databases: AtomicU32::new(0),
+            note: path,
+            _in_use: in_use,
+        };
+        for database in shared.tell(DATABASES).lines().filter(|name| is_left(name)) {
+            shared.tell(&format!("DROP DATABASE IF EXISTS {database} WITH (FORCE)"));
         }
-        Self { address, databases: AtomicU32::new(0), _in_use: in_use }
+        shared
     }
 
     /// Makes an empty database and gives its URL. It is removed when this process has ended.
     pub fn create_database(&self) -> String {
-        let number = self.databases.fetch_add(1, Ordering::Relaxed);
-        self.address.create_database(&format!("test_{}_{number}", process::id()))
+        self.create_like("template0")
+    }
+
+    /// Makes a database like the one that this program prepares, and gives its URL. It is removed when this process has
+    /// ended. The first process that asks prepares an empty database by its URL, and ends all connections to it; every
+    /// other one gets a copy of what it left. When the program was built anew, it prepares anew.
+    pub fn create_prepared_database(&self, program: &Path, prepare: impl FnOnce(&str)) -> String {
+        let prepared = format!("prepared_{}", build(program));
+        let lock = locked(&self.note);
+        if self.tell(&format!("SELECT 1 FROM pg_database WHERE datname = '{prepared}'")).is_empty() {
+            // It gets its name at the end, because preparing can fail.
+            self.tell("DROP DATABASE IF EXISTS preparing WITH (FORCE)");
+            self.tell("CREATE DATABASE preparing TEMPLATE template0");
+            prepare(&self.address.url("preparing"));
+            self.tell(&format!("ALTER DATABASE preparing RENAME TO {prepared}"));
+        }
+        drop(lock);
+        self.create_like(&prepared)
     }
 
     /// Runs statements in a database, and gives what they answer: a line for each row, a `|` between columns.
     pub fn execute(&self, database: &str, statements: &str) -> String {
         self.address.execute(database, statements)
+    }
+
+    fn create_like(&self, original: &str) -> String {
+        let number = self.databases.fetch_add(1, Ordering::Relaxed);
+        let name = format!("test_{}_{number}", process::id());
+        // By itself PostgreSQL would copy each page through its memory and its log, for three times as much work.
+        self.tell(&format!("CREATE DATABASE {name} TEMPLATE {original} STRATEGY file_copy"));
+        self.address.url(&name)
+    }
+
+    /// Runs a statement in the server's own database.
+    fn tell(&self, statement: &str) -> String {
+        let mut wire = self.wire.lock().unwrap_or_else(PoisonError::into_inner);
+        wire.execute(statement).unwrap_or_else(|problem| panic!("{statement}: {problem}"))
     }
 }
 
@@ -99,10 +148,10 @@ impl Note {
     }
 
     /// Is it this cluster that listens there?
-    fn check(self) -> Option<Address> {
-        let address = Address::new(self.port);
-        let data = address.try_to_execute("postgres", "SHOW data_directory").ok()?;
-        (self.data == Path::new(&data)).then_some(address)
+    fn check(self) -> Option<(Address, Wire)> {
+        let mut wire = Wire::open(self.port, "postgres").ok()?;
+        let data = wire.execute("SHOW data_directory").ok()?;
+        (self.data == Path::new(&data)).then_some((Address::new(self.port), wire))
     }
 }
 
@@ -110,6 +159,20 @@ impl Note {
 fn folder() -> PathBuf {
     let program = env::current_exe().expect("a program knows its path");
     program.ancestors().nth(2).expect("target/<profile>/deps/<test>").join("shared-postgres")
+}
+
+/// Distinguishes what was built from what was built at another time.
+fn build(program: &Path) -> String {
+    let built = fs::metadata(program).and_then(|metadata| metadata.modified());
+    let built = built.unwrap_or_else(|error| panic!("{}: {error}", program.display()));
+    built.duration_since(SystemTime::UNIX_EPOCH).expect("1970 is long ago").as_nanos().to_string()
+}
+
+/// Opens a file and waits for its lock, which ends when the file is closed.
+fn locked(path: &Path) -> File {
+    let file = open(path);
+    file.lock().expect("files can be locked");
+    file
 }
 
 fn open(path: &Path) -> File {

@@ -130,7 +130,7 @@ fn a_046_without_a_live_request_there_is_no_page_and_no_loop() {
 /// A cookie that was changed, or encrypted by another server, is ignored.
 #[test]
 fn a_cookie_that_is_not_sealed_by_this_server_is_none() {
-    let (server, other) = (Server::sqlite(), Server::sqlite());
+    let (server, other) = (Server::sqlite(), Database::new_sqlite().start());
     let client = server.register();
     let mut browser = server.browser();
     browser.authorize(&client.authorization()).expect(302);

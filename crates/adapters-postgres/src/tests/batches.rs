@@ -15,7 +15,7 @@ use diesel::result::DatabaseErrorKind::UniqueViolation;
 use diesel::result::Error::DatabaseError;
 use diesel::sql_query;
 
-use super::{count, migrated};
+use super::{count, migrated, migrated_url};
 use crate::batch::Batched;
 use crate::connection::ConnectionUrl;
 use crate::error::OpResult;
@@ -25,7 +25,6 @@ use crate::together::read::{FindAccess, FindClient, FindGrant, FindRefresh, Live
 use crate::together::standing::{AnythingBlocked, FindGroups, FindStanding};
 use countersign_conformance::fixtures;
 use countersign_ports::RedeemCode;
-use countersign_test_postgres::Cluster;
 
 type Outcomes<C> = Vec<Option<<C as Batched>::Outcome>>;
 
@@ -224,7 +223,7 @@ async fn begun<F: Future>(operation: &mut Pin<&mut F>) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deadlock_costs_a_batch_and_none_of_its_commands() {
-    let url = Cluster::shared().create_database();
+    let url = migrated_url();
     let options = PgOptions { writers: 1, patience: Duration::from_secs(20), ..PgOptions::default() };
     let parsed = crate::connection::ConnectionUrl::parse(&url).unwrap();
     let mut watcher = parsed.open().unwrap();
@@ -282,7 +281,7 @@ async fn a_deadlock_costs_a_batch_and_none_of_its_commands() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn everything_works_where_no_statement_may_stay_prepared() {
-    let url = format!("{}?pooler=transaction", Cluster::shared().create_database());
+    let url = format!("{}?pooler=transaction", migrated_url());
     let store = PgStorage::connect(&url, PgOptions::default()).unwrap();
     let mut connection = ConnectionUrl::parse(&url).unwrap().open_for_operations().unwrap();
     super::every_operation(&mut connection, true);
