@@ -159,7 +159,7 @@ pub(super) async fn registering(scene: &mut Scene) {
     let origin = ClientOrigin::SelfRegistered;
     register_client(management, RequestedMetadata::default(), origin).await.unwrap_err();
     let registered = register_client(management, requested("Photo Album"), origin).await.unwrap();
-    let mut told = Told::of(EventKind::ClientRegistered, &by_client, json!({ "origin": "self_registered" }));
+    let mut told = Told::of(EventKind::ClientRegistered, &by_client, json!({ "origin": "self" }));
     told.client = Some(registered.client.id);
     scene.told(&[told]).await;
 }

@@ -9,6 +9,7 @@ use countersign_domain::id::{ClientId, UserId};
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::resource::{OpenTo, Resource};
 use serde_json::json;
+use time::Duration;
 
 use super::{Scene, Told};
 use crate::clients::change_client::change_client;
@@ -144,6 +145,7 @@ pub(super) async fn groups(scene: &mut Scene) {
     let management = scene.management();
     let title = Some(GroupTitle::parse("Our own people").unwrap());
     create_group(management, group("staff"), title).await.unwrap();
+    scene.world.advance(Duration::seconds(1));
     create_group(management, group("staff"), None).await.unwrap_err();
     delete_group(management, &group("others"), true).await.unwrap_err();
     delete_group(management, &group("staff"), false).await.unwrap();
@@ -187,7 +189,8 @@ pub(super) async fn resources(scene: &mut Scene) {
     create_resource(management, Resource { uri: NAMED.to_owned(), ..resource.clone() }).await.unwrap_err();
     update_resource(management, resource.clone(), false).await.unwrap_err();
     create_resource(management, resource.clone()).await.unwrap();
-    create_resource(management, resource.clone()).await.unwrap_err();
+    let later = resource.created_at + Duration::seconds(1);
+    create_resource(management, Resource { created_at: later, ..resource.clone() }).await.unwrap_err();
     update_resource(management, Resource { open_to: OpenTo::Named, ..resource }, false).await.unwrap();
     delete_resource(management, uri, false).await.unwrap();
     delete_resource(management, uri, false).await.unwrap_err();
