@@ -9,6 +9,7 @@
 //! because it never waits for a lock; the same goes for batches (`together.rs`), which wait for no existing
 //! row.
 
+pub(crate) mod admin_keys;
 pub(crate) mod change_access;
 pub(crate) mod change_members;
 pub(crate) mod change_resources;
@@ -21,6 +22,7 @@ pub(crate) mod end_access;
 pub(crate) mod end_session;
 pub(crate) mod forget_documents;
 pub(crate) mod forget_unused;
+pub(crate) mod if_unchanged;
 pub(crate) mod issue_tokens;
 pub(crate) mod link_wallet;
 pub(crate) mod manage_clients;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use countersign_domain::admin_key::AdminKey;
 use countersign_domain::admission::{Block, Standing};
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
@@ -12,7 +13,7 @@ use countersign_domain::email::UserEmail;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::Grant;
 use countersign_domain::group::{GroupName, Membership};
-use countersign_domain::id::{ClientId, GrantId, SessionId, TokenId, UserId};
+use countersign_domain::id::{AdminKeyId, ClientId, GrantId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pushed_request::PushedRequest;
 use countersign_domain::refresh::RefreshSnapshot;
@@ -35,11 +36,18 @@ use countersign_ports::{
     SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore,
     TokensIssued, UnlinkWallet, UpdateResource, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
 };
+use countersign_ports::{
+    AdminKeyCreated, AdminKeyStore, BeginRequest, CreateAdminKey, IfClientUnchanged, IfGroupUnchanged,
+    IfResourceUnchanged, RequestBegun, RevokeAdminKey,
+};
 use time::OffsetDateTime;
 
 use crate::batch::Batches;
 use crate::connection::ConnectionUrl;
 use crate::migrate::{self, MigrateError};
+use crate::ops::admin_keys::{
+    begin_request, create_admin_key, find_admin_key, list_admin_keys, note_admin_key_use, revoke_admin_key,
+};
 use crate::ops::change_access::change_access;
 use crate::ops::change_members::{add_member, remove_member};
 use crate::ops::change_resources::change_resources;
@@ -51,6 +59,7 @@ use crate::ops::end_access::end_access;
 use crate::ops::end_session::{end_session, end_sessions};
 use crate::ops::forget_documents::forget_documents;
 use crate::ops::forget_unused::forget_unused;
+use crate::ops::if_unchanged::{if_client_unchanged, if_group_unchanged, if_resource_unchanged};
 use crate::ops::issue_tokens::issue_tokens;
 use crate::ops::link_wallet::link_wallet;
 use crate::ops::manage_clients::{delete_client, update_client};
@@ -146,6 +155,10 @@ impl ClientStore for PgStorage {
         self.pool.run(move |connection| delete_client(connection, id)).await
     }
 
+    async fn if_client_unchanged(&self, command: IfClientUnchanged) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| if_client_unchanged(connection, &command)).await
+    }
+
     async fn find_client(&self, id: ClientId) -> Result<Option<Client>, StoreError> {
         self.batches.find_client.carry_out(FindClient(id)).await
     }
@@ -167,6 +180,13 @@ impl ResourceStore for PgStorage {
 
     async fn delete_resource(&self, command: DeleteResource) -> Result<bool, StoreError> {
         self.pool.run(move |connection| delete_resource(connection, &command)).await
+    }
+
+    async fn if_resource_unchanged(
+        &self,
+        command: IfResourceUnchanged,
+    ) -> Result<ResourceUpdated, StoreError> {
+        self.pool.run(move |connection| if_resource_unchanged(connection, &command)).await
     }
 
     async fn list_resources(&self) -> Result<Vec<Resource>, StoreError> {
@@ -287,6 +307,10 @@ impl GroupStore for PgStorage {
     async fn delete_group(&self, name: &GroupName) -> Result<bool, StoreError> {
         let name = name.clone();
         self.pool.run(move |connection| delete_group(connection, &name)).await
+    }
+
+    async fn if_group_unchanged(&self, command: IfGroupUnchanged) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| if_group_unchanged(connection, &command)).await
     }
 
     async fn find_group(&self, name: &GroupName) -> Result<Option<CountedGroup>, StoreError> {
@@ -468,6 +492,33 @@ impl KeyStore for PgStorage {
 
     async fn signing_keys(&self) -> Result<Vec<SealedKey>, StoreError> {
         self.pool.run(signing_keys).await
+    }
+}
+
+#[async_trait]
+impl AdminKeyStore for PgStorage {
+    async fn create_admin_key(&self, command: CreateAdminKey) -> Result<AdminKeyCreated, StoreError> {
+        self.pool.run(move |connection| create_admin_key(connection, &command)).await
+    }
+
+    async fn revoke_admin_key(&self, command: RevokeAdminKey) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| revoke_admin_key(connection, command)).await
+    }
+
+    async fn note_admin_key_use(&self, id: AdminKeyId, used_at: OffsetDateTime) -> Result<(), StoreError> {
+        self.pool.run(move |connection| note_admin_key_use(connection, id, used_at)).await
+    }
+
+    async fn find_admin_key(&self, id: AdminKeyId) -> Result<Option<AdminKey>, StoreError> {
+        self.pool.run(move |connection| find_admin_key(connection, id)).await
+    }
+
+    async fn list_admin_keys(&self) -> Result<Vec<AdminKey>, StoreError> {
+        self.pool.run(list_admin_keys).await
+    }
+
+    async fn begin_request(&self, command: BeginRequest) -> Result<RequestBegun, StoreError> {
+        self.pool.run(move |connection| begin_request(connection, &command)).await
     }
 }
 

@@ -3,6 +3,7 @@
 //! A refusal is an outcome and changes nothing. An error means that the whole transaction must be rolled
 //! back.
 
+pub(crate) mod admin_keys;
 pub(crate) mod change_access;
 pub(crate) mod change_members;
 pub(crate) mod change_resources;
@@ -16,6 +17,7 @@ pub(crate) mod end_access;
 pub(crate) mod end_session;
 pub(crate) mod forget_documents;
 pub(crate) mod forget_unused;
+pub(crate) mod if_unchanged;
 pub(crate) mod issue_tokens;
 pub(crate) mod link_wallet;
 pub(crate) mod manage_clients;

@@ -9,7 +9,6 @@ use countersign_domain::admission::ClientAccess;
 use countersign_domain::client::Client;
 use countersign_domain::group::GroupName;
 use countersign_domain::id::ClientId;
-use countersign_domain::signing_key::SealedKey;
 use countersign_usecases::people::Who;
 use time::OffsetDateTime;
 
@@ -189,7 +188,7 @@ fn fields_of(who: &Who) -> (Option<String>, Option<String>) {
 }
 
 /// A key was made or withdrawn.
-pub(crate) fn key(key: &SealedKey, change: KeyChange) {
+pub(crate) fn key(kid: &str, algorithm: &str, change: KeyChange) {
     let (uid, sudo_uid) = operator();
     let message = match change {
         KeyChange::Made => "signing key made",
@@ -198,8 +197,8 @@ pub(crate) fn key(key: &SealedKey, change: KeyChange) {
     tracing::info!(
         target: TARGET,
         {
-            key.id = %key.kid,
-            key.algorithm = %key.algorithm,
+            key.id = kid,
+            key.algorithm = algorithm,
             operator.uid = uid,
             operator.sudo_uid = sudo_uid
         },

@@ -26,6 +26,7 @@ mod descriptors;
 mod failure;
 mod file_system;
 mod key_command;
+mod key_ring;
 mod keys;
 mod migrate;
 mod opened;

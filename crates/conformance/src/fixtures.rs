@@ -4,6 +4,7 @@
 //! Times are whole seconds, because databases keep only microseconds. Ids differ from call to call and from
 //! process to process, so that tests can share one database.
 
+mod admin_keys;
 mod admission;
 mod ids;
 mod signing;
@@ -43,12 +44,13 @@ use countersign_ports::{
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
+pub use admin_keys::admin_key;
 pub use admission::{
     add_member, block_user, block_wallet, change_access, create_group, end_access, group, group_name, groups,
     remove_member, rule,
 };
 use ids::unique_bytes;
-pub use ids::{client_id, grant_id, pushed_request_id, session_id, token_id, unique, user_id};
+pub use ids::{admin_key_id, client_id, grant_id, pushed_request_id, session_id, token_id, unique, user_id};
 pub use signing::{
     access_claims, add_signing_key, add_signing_key_beside, id_token_claims, logout_claims,
     short_id_token_claims,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use countersign_domain::admin_key::AdminKey;
 use countersign_domain::admission::Block;
 use countersign_domain::client::Client;
 use countersign_domain::consent::{Consent, ConsentTerms};
@@ -12,7 +13,7 @@ use countersign_domain::email::UserEmail;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::{Grant, RevocationReason};
 use countersign_domain::group::{Group, GroupName};
-use countersign_domain::id::{ClientId, GrantId, PushedRequestId, SessionId, TokenId, UserId};
+use countersign_domain::id::{AdminKeyId, ClientId, GrantId, PushedRequestId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pushed_request::PushedRequest;
 use countersign_domain::refresh::{NewestToken, RefreshSnapshot};
@@ -20,14 +21,16 @@ use countersign_domain::resource::Resource;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_ports::{
-    AddSigningKey, ChangeAccess, ChangeResources, ClientStore, DocumentsForgotten, ForgetDocuments,
-    ForgetUnused, IssueTokens, KeyAdded, KeyStore, PurgeExpired, Purged, RedeemCode, Redeemed,
-    RegisterClient, Registered, ReplayStore, RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret,
-    Rotated, SecretRecord, SecretUse, SpendProof, StoreError, TokenStore, TokensIssued, Upkeep,
+    AddSigningKey, ChangeAccess, ChangeResources, ClientChange, ClientStore, DocumentsForgotten,
+    ForgetDocuments, ForgetUnused, IfClientUnchanged, IssueTokens, KeyAdded, KeyStore, PurgeExpired, Purged,
+    RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestBegun, RevokeGrant, RevokeToken,
+    Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse, SpendProof, StoreError,
+    TokenStore, TokensIssued, Upkeep,
 };
 use time::OffsetDateTime;
 
 mod accounts;
+mod admin_keys;
 mod blocks;
 mod forgetting;
 mod groups;
@@ -86,6 +89,9 @@ struct Tables {
     resources: BTreeMap<String, Resource>,
     /// The keys by id.
     keys: BTreeMap<String, SealedKey>,
+    admin_keys: BTreeMap<AdminKeyId, AdminKey>,
+    /// What each key began, by the digest of its name.
+    admin_requests: BTreeMap<(AdminKeyId, [u8; 32]), RequestBegun>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -162,32 +168,15 @@ impl ClientStore for MemoryStorage {
     }
 
     async fn update_client(&self, client: Client) -> Result<bool, StoreError> {
-        let mut tables = self.tables();
-        let Some(present) = tables.clients.get_mut(&client.id) else { return Ok(false) };
-        let (created_at, resources) = (present.created_at, std::mem::take(&mut present.resources));
-        let access = std::mem::take(&mut present.access);
-        let authentication = secrets::updated(present, &client);
-        let id = client.id;
-        *present = Client { authentication, created_at, resources, access, ..client };
-        tables.forget_other_secrets(id);
-        Ok(true)
+        Ok(self.tables().update_client(client))
     }
 
     async fn change_resources(&self, command: ChangeResources) -> Result<bool, StoreError> {
-        let mut tables = self.tables();
-        let Some(client) = tables.clients.get_mut(&command.client) else { return Ok(false) };
-        command.change.apply(&mut client.resources);
-        Ok(true)
+        Ok(self.tables().change_resources(&command))
     }
 
     async fn change_access(&self, command: ChangeAccess) -> Result<bool, StoreError> {
-        let mut tables = self.tables();
-        let Some(client) = tables.clients.get_mut(&command.client) else { return Ok(false) };
-        client.access.rule = command.rule;
-        if let Some(release) = command.release {
-            client.access.release = release;
-        }
-        Ok(true)
+        Ok(self.tables().change_access(command))
     }
 
     async fn rotate_secret(&self, command: RotateSecret) -> Result<bool, StoreError> {
@@ -205,14 +194,21 @@ impl ClientStore for MemoryStorage {
     }
 
     async fn delete_client(&self, id: ClientId) -> Result<bool, StoreError> {
+        Ok(self.tables().delete_client(id))
+    }
+
+    async fn if_client_unchanged(&self, command: IfClientUnchanged) -> Result<bool, StoreError> {
         let mut tables = self.tables();
-        let Tables { grants, tokens, consents, untold, .. } = &mut *tables;
-        grants.retain(|_, row| row.grant.client != id || is_told(untold, row));
-        tokens.retain(|_, row| grants.contains_key(&row.token.grant));
-        consents.retain(|(_, client, _), _| *client != id);
-        let is_deleted = tables.clients.remove(&id).is_some();
-        tables.forget_other_secrets(id);
-        Ok(is_deleted)
+        if tables.clients.get(&command.read.id) != Some(&command.read) {
+            return Ok(false);
+        }
+        Ok(match command.change {
+            ClientChange::Update(client) => tables.update_client(*client),
+            ClientChange::Resources(change) => tables.change_resources(&change),
+            ClientChange::Access(change) => tables.change_access(change),
+            ClientChange::Secret(change) => tables.rotate_secret(change),
+            ClientChange::Delete(id) => tables.delete_client(id),
+        })
     }
 
     async fn find_client(&self, id: ClientId) -> Result<Option<Client>, StoreError> {
@@ -325,6 +321,42 @@ impl TokenStore for MemoryStorage {
 }
 
 impl Tables {
+    fn update_client(&mut self, client: Client) -> bool {
+        let Some(present) = self.clients.get_mut(&client.id) else { return false };
+        let (created_at, resources) = (present.created_at, std::mem::take(&mut present.resources));
+        let access = std::mem::take(&mut present.access);
+        let authentication = secrets::updated(present, &client);
+        let id = client.id;
+        *present = Client { authentication, created_at, resources, access, ..client };
+        self.forget_other_secrets(id);
+        true
+    }
+
+    fn change_resources(&mut self, command: &ChangeResources) -> bool {
+        let Some(client) = self.clients.get_mut(&command.client) else { return false };
+        command.change.apply(&mut client.resources);
+        true
+    }
+
+    fn change_access(&mut self, command: ChangeAccess) -> bool {
+        let Some(client) = self.clients.get_mut(&command.client) else { return false };
+        client.access.rule = command.rule;
+        if let Some(release) = command.release {
+            client.access.release = release;
+        }
+        true
+    }
+
+    fn delete_client(&mut self, id: ClientId) -> bool {
+        let Self { grants, tokens, consents, untold, .. } = self;
+        grants.retain(|_, row| row.grant.client != id || is_told(untold, row));
+        tokens.retain(|_, row| grants.contains_key(&row.token.grant));
+        consents.retain(|(_, client, _), _| *client != id);
+        let is_deleted = self.clients.remove(&id).is_some();
+        self.forget_other_secrets(id);
+        is_deleted
+    }
+
     fn refresh_snapshot(&self, id: TokenId) -> Option<RefreshSnapshot> {
         let token = &self.tokens.get(&id)?.token;
         let row = self.grants.get(&token.grant)?;

@@ -79,6 +79,11 @@ id_type! {
     PushedRequestId
 }
 
+id_type! {
+    /// A key of the admin interface.
+    AdminKeyId
+}
+
 impl ClientId {
     /// The id of the client described by the document at this URL. It is derived from the URL (UUID version
     /// 8), so no one can register it and no other client gets it.

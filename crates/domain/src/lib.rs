@@ -22,8 +22,10 @@
 //! | group | users and wallets that an operator put together; clients are told the names that are released |
 //! | access rule | who can sign in to a client: everyone, nobody, or members of groups |
 //! | block | keeps a user or a wallet out of all clients |
+//! | admin key | what a program presents at the admin interface; it acts for the operator |
 //! | family | the tokens of one grant; at most one of them can be refreshed |
 
+pub mod admin_key;
 pub mod admission;
 pub mod audience;
 pub mod authorization;
@@ -68,6 +70,7 @@ pub mod readable;
 pub mod redirect_uri;
 pub mod refresh;
 pub mod registration;
+pub mod repeat_key;
 pub mod resource;
 pub mod response_mode;
 pub mod scope;

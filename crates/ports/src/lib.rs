@@ -19,6 +19,7 @@
 //! operation re-checks only what can change in between. An adapter needs no knowledge of OAuth.
 
 pub mod account_store;
+pub mod admin_key_store;
 pub mod block_store;
 pub mod client_store;
 pub mod clock;
@@ -27,6 +28,7 @@ pub mod error;
 pub mod fetcher;
 pub mod group_store;
 pub mod jws_reader;
+pub mod key_ring;
 pub mod key_store;
 pub mod login_store;
 pub mod mailer;
@@ -46,20 +48,24 @@ pub use account_store::{
     Account, AccountStore, ConfirmEmail, DeleteAccount, EmailConfirmed, EmailPut, PutEmail, RevokeConsent,
     SharedAddress,
 };
+pub use admin_key_store::{
+    AdminKeyCreated, AdminKeyStore, BeginRequest, CreateAdminKey, RequestBegun, RevokeAdminKey,
+};
 pub use block_store::{AccessEnded, BlockPut, BlockStore, Blocked, BlockedWallet, EndAccess, PutBlock};
 pub use client_store::{
-    ChangeAccess, ChangeResources, ClientStore, RegisterClient, Registered, ResourceChange, RotateSecret,
-    SecretRecord, SecretUse,
+    ChangeAccess, ChangeResources, ClientChange, ClientStore, IfClientUnchanged, RegisterClient, Registered,
+    ResourceChange, RotateSecret, SecretRecord, SecretUse,
 };
 pub use clock::Clock;
 pub use entropy::{Entropy, EntropyExt};
 pub use error::{SignerError, StoreError, VerifierError};
 pub use fetcher::{FetchError, Fetched, Fetcher};
 pub use group_store::{
-    ChangeMember, CountedGroup, CreateGroup, GroupCreated, GroupMember, GroupStore, Member, MemberAdded,
-    MemberCursor, RetitleGroup,
+    ChangeMember, CountedGroup, CreateGroup, GroupChange, GroupCreated, GroupMember, GroupStore,
+    IfGroupUnchanged, Member, MemberAdded, MemberCursor, RetitleGroup,
 };
 pub use jws_reader::{JwsReader, JwsRejected, READ_ALGORITHMS, ReadJws};
+pub use key_ring::{KeyRing, KeyRingError, KeyRotation, ListedKey, RotatedKeys};
 pub use key_store::{AddSigningKey, KeyAdded, KeyStore};
 pub use login_store::{CompleteLogin, LoginCompleted, LoginStore};
 pub use mailer::{Mail, MailError, Mailer};
@@ -69,8 +75,8 @@ pub use request_store::{
     BeginDevice, DenyDevice, DeviceBegun, DeviceDenied, RequestStore, TakePushedRequest,
 };
 pub use resource_store::{
-    CreateResource, DeleteResource, FindUses, ResourceCreated, ResourceStore, ResourceUpdated, ResourceUses,
-    UpdateResource,
+    CreateResource, DeclarationChange, DeleteResource, FindUses, IfResourceUnchanged, ResourceCreated,
+    ResourceStore, ResourceUpdated, ResourceUses, UpdateResource,
 };
 pub use session_store::{
     ContinueSession, NewSession, OpenSession, SessionClient, SessionContinued, SessionOpened, SessionStore,

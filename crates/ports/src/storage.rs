@@ -1,8 +1,8 @@
 //! The whole storage port.
 
 use crate::{
-    AccountStore, BlockStore, ClientStore, GroupStore, KeyStore, LoginStore, PeopleStore, ReplayStore,
-    RequestStore, ResourceStore, SessionStore, TokenStore, Upkeep, WalletStore,
+    AccountStore, AdminKeyStore, BlockStore, ClientStore, GroupStore, KeyStore, LoginStore, PeopleStore,
+    ReplayStore, RequestStore, ResourceStore, SessionStore, TokenStore, Upkeep, WalletStore,
 };
 
 /// The whole storage port: implement its traits, and this one follows.
@@ -18,6 +18,7 @@ pub trait DirectStorage:
     + WalletStore
     + SessionStore
     + AccountStore
+    + AdminKeyStore
     + GroupStore
     + PeopleStore
     + TokenStore
@@ -33,6 +34,7 @@ impl<T> DirectStorage for T where
         + WalletStore
         + SessionStore
         + AccountStore
+        + AdminKeyStore
         + GroupStore
         + PeopleStore
         + TokenStore

@@ -19,6 +19,7 @@ pub mod read_access;
 pub mod read_group;
 pub mod read_person;
 pub mod remove_members;
+pub mod retitle_group;
 pub mod sign_out_user;
 pub mod unblock;
 

@@ -8,8 +8,8 @@ use countersign_domain::group::{Group, GroupName, Membership, Through};
 use countersign_domain::id::UserId;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    ChangeMember, CountedGroup, CreateGroup, GroupCreated, GroupMember, GroupStore, Member, MemberAdded,
-    MemberCursor, RetitleGroup, StoreError,
+    ChangeMember, CountedGroup, CreateGroup, GroupChange, GroupCreated, GroupMember, GroupStore,
+    IfGroupUnchanged, Member, MemberAdded, MemberCursor, RetitleGroup, StoreError,
 };
 use time::OffsetDateTime;
 
@@ -37,17 +37,23 @@ impl GroupStore for MemoryStorage {
     }
 
     async fn retitle_group(&self, command: RetitleGroup) -> Result<bool, StoreError> {
-        let mut tables = self.tables();
-        let Some(group) = tables.groups.get_mut(&command.group) else { return Ok(false) };
-        group.title = command.title;
-        Ok(true)
+        Ok(self.tables().retitle_group(command))
     }
 
     async fn delete_group(&self, name: &GroupName) -> Result<bool, StoreError> {
+        Ok(self.tables().delete_group(name))
+    }
+
+    async fn if_group_unchanged(&self, command: IfGroupUnchanged) -> Result<bool, StoreError> {
         let mut tables = self.tables();
-        tables.group_users.retain(|(group, _), _| group != name);
-        tables.group_wallets.retain(|(group, _), _| group != name);
-        Ok(tables.groups.remove(name).is_some())
+        let name = command.read.group.name.clone();
+        if tables.groups.get(&name).map(|group| tables.counted(group)) != Some(command.read) {
+            return Ok(false);
+        }
+        Ok(match command.change {
+            GroupChange::Retitle(change) => tables.retitle_group(change),
+            GroupChange::Delete => tables.delete_group(&name),
+        })
     }
 
     async fn find_group(&self, name: &GroupName) -> Result<Option<CountedGroup>, StoreError> {
@@ -155,6 +161,18 @@ fn place_of(member: &Member) -> (Option<WalletKey>, Option<UserId>) {
 }
 
 impl Tables {
+    fn retitle_group(&mut self, command: RetitleGroup) -> bool {
+        let Some(group) = self.groups.get_mut(&command.group) else { return false };
+        group.title = command.title;
+        true
+    }
+
+    fn delete_group(&mut self, name: &GroupName) -> bool {
+        self.group_users.retain(|(group, _), _| group != name);
+        self.group_wallets.retain(|(group, _), _| group != name);
+        self.groups.remove(name).is_some()
+    }
+
     fn counted(&self, group: &Group) -> CountedGroup {
         let users = self.group_users.keys().filter(|(of, _)| *of == group.name).count();
         let wallets = self.group_wallets.keys().filter(|(of, _)| *of == group.name).count();
