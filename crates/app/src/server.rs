@@ -15,8 +15,9 @@ use countersign_domain::challenge::TextKey;
 use countersign_domain::dpop::DpopNonceKey;
 use countersign_domain::form_key::FormKey;
 use countersign_domain::picture::PictureKey;
+use countersign_domain::repeat_key::RepeatKey;
 use countersign_domain::secret::SecretHash;
-use countersign_http_actix::{self as http, HttpSettings, Registration, Running};
+use countersign_http_actix::{self as http, AdminSettings, HttpSettings, Registration, Running};
 use countersign_metrics::{MeasuredWallets, Metrics};
 use countersign_ports::Storage;
 use countersign_usecases::{Context, ContextKeys};
@@ -28,6 +29,7 @@ use crate::clock_watch::ClockWatch;
 use crate::config::{Config, LogAddresses, MetricsPage, RegistrationMode};
 use crate::descriptors;
 use crate::failure::Failure;
+use crate::key_ring::SealedRing;
 use crate::keys::KeyKeeper;
 use crate::operator_secret;
 use crate::shutdown::Signals;
@@ -70,6 +72,13 @@ pub(crate) async fn serve(
         tracing::warn!("{doubt}");
     }
     let mut signals = Signals::listen().map_err(|error| Failure::because("listen for signals", &error))?;
+    let admin_listener = match config.admin {
+        None => None,
+        Some(address) => Some(
+            listener::listen(address)
+                .map_err(|error| Failure::because(&format!("listen on {address} (admin_listen)"), &error))?,
+        ),
+    };
     let metrics_listener =
         match config.metrics {
             MetricsPage::Nowhere | MetricsPage::Beside => None,
@@ -87,7 +96,16 @@ pub(crate) async fn serve(
             return Ok(());
         }
     };
-    let Started { upkeeper, keys, metrics, mut running, storage } = started;
+    let Started { upkeeper, keys, metrics, mut running, storage, admin } = started;
+    if let Some(listener) = admin_listener {
+        if let Ok(address) = listener.local_addr() {
+            tracing::info!(%address, "the admin interface is at /admin/api/v1");
+        }
+        let serving = running
+            .serve_admin(admin, listener)
+            .map_err(|error| Failure::because("serve the admin interface (admin_listen)", &error))?;
+        tokio::spawn(serving);
+    }
     if let Some(listener) = metrics_listener {
         if let Ok(address) = listener.local_addr() {
             tracing::info!(%address, "metrics are at /metrics");
@@ -139,6 +157,7 @@ struct Started {
     metrics: Arc<Metrics>,
     running: Running,
     storage: OpenStorage,
+    admin: AdminSettings,
 }
 
 async fn start(
@@ -207,7 +226,15 @@ async fn start(
         .map_err(|error| Failure::because("start the server", &error))?;
     let forget_unused_users = config.forget_unused_users;
     let upkeeper = Upkeeper { context, clock: watch, forget_unused_users };
-    Ok(Started { upkeeper, keys, metrics, running, storage })
+    let admin = AdminSettings {
+        keys: Arc::new(SealedRing {
+            store: Arc::<dyn Storage>::clone(&storage.storage),
+            secret: secret.clone(),
+            entropy: Arc::clone(&wiring.entropy),
+        }),
+        repeat_key: RepeatKey::new(secret.derive::<32>("repeated requests")),
+    };
+    Ok(Started { upkeeper, keys, metrics, running, storage, admin })
 }
 
 fn registration(config: &Config) -> Registration {

@@ -26,6 +26,7 @@ use actix_web::{App, cookie};
 use countersign_usecases::Context;
 use tokio::net::TcpStream;
 
+use crate::admin::{self, AdminSettings};
 use crate::browser::session;
 use crate::limits::connection::{Admission, Connection, Ending, GuardedStream, PIECE};
 use crate::page::templates::TemplateError;
@@ -141,6 +142,15 @@ impl Running {
     /// Where the server listens.
     pub const fn local_address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Serves the admin interface on a listener of its own, with the same state.
+    pub fn serve_admin(
+        &self,
+        settings: AdminSettings,
+        listener: TcpListener,
+    ) -> Result<impl Future<Output = io::Result<()>> + use<>, StartError> {
+        admin::serve(self.state.clone(), settings, listener).map_err(StartError::Listener)
     }
 
     /// From now on, the readiness probe fails, and responses ask clients to close their connections.

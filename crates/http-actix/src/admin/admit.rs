@@ -1,0 +1,105 @@
+//! Who asks: the admin key of a request, and whether its scopes are enough.
+
+use std::future::{Ready, ready};
+
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{Payload, ServiceRequest, ServiceResponse};
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, HeaderValue};
+use actix_web::middleware::Next;
+use actix_web::web::Data;
+use actix_web::{FromRequest, HttpMessage, HttpRequest};
+use countersign_domain::admin_key::{AdminKeyName, AdminScope};
+use countersign_domain::id::AdminKeyId;
+use countersign_domain::secret::Secret;
+use countersign_usecases::admin_keys::admit_admin_key::{AdmitAdminKeyError, admit_admin_key};
+
+use super::AdminState;
+use super::operations::Operation;
+use super::problem::Problem;
+
+/// The challenge of RFC 6750, without an error code.
+const SCHEME: &str = "Bearer realm=\"countersign admin\"";
+
+/// The operations at a path.
+pub(super) struct Methods(pub(super) Vec<&'static Operation>);
+
+/// The key that a request presented. Only requests with a good key reach a handler.
+#[derive(Clone, Debug)]
+pub(super) struct Caller {
+    pub(super) id: AdminKeyId,
+    pub(super) name: AdminKeyName,
+}
+
+impl FromRequest for Caller {
+    type Error = Problem;
+    type Future = Ready<Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(request.extensions().get::<Self>().cloned().ok_or_else(missing))
+    }
+}
+
+/// Admits a request whose key has the scope of the operation.
+pub(super) async fn admit<B: MessageBody + 'static>(
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
+    match judge(&request).await {
+        Ok(()) => next.call(request).await.map(ServiceResponse::map_into_boxed_body),
+        Err(problem) => Ok(request.error_response(problem)),
+    }
+}
+
+async fn judge(request: &ServiceRequest) -> Result<(), Problem> {
+    let state = request.app_data::<Data<AdminState>>().ok_or_else(Problem::nothing_here)?;
+    let presented = presented(request.request())?;
+    let admitted = admit_admin_key(state.management(), &presented).await;
+    let key = match admitted {
+        Ok(key) => key,
+        Err(AdmitAdminKeyError::Store(error)) => return Err(error.into()),
+        Err(refused @ (AdmitAdminKeyError::Unknown | AdmitAdminKeyError::Refused { .. })) => {
+            let challenge = format!("{SCHEME}, error=\"invalid_token\", error_description=\"{refused}\"");
+            let problem = Problem::new(StatusCode::UNAUTHORIZED, refused.to_string());
+            return Err(challenged(problem, &challenge));
+        }
+    };
+    request.extensions_mut().insert(Caller { id: key.id, name: key.name.clone() });
+    let methods = request.app_data::<Methods>().ok_or_else(Problem::nothing_here)?;
+    let operation = methods.0.iter().find(|operation| operation.method == request.method().as_str());
+    // Another method is refused by the path itself.
+    let Some(operation) = operation else { return Ok(()) };
+    if key.scopes.allow(operation.needs) { Ok(()) } else { Err(insufficient(operation.needs)) }
+}
+
+/// The key in the `Authorization` header. There is no other place for it: addresses stand in logs.
+fn presented(request: &HttpRequest) -> Result<Secret, Problem> {
+    let mut headers = request.headers().get_all(header::AUTHORIZATION);
+    let value = headers.next().ok_or_else(missing)?;
+    if headers.next().is_some() {
+        let problem = Problem::invalid("Authorization", "the Authorization header is given more than once");
+        return Err(problem);
+    }
+    let text = str::from_utf8(value.as_bytes()).ok().filter(|text| text.is_ascii()).unwrap_or_default();
+    let (scheme, key) = text.split_once(' ').ok_or_else(missing)?;
+    let is_bearer = scheme.eq_ignore_ascii_case("bearer") && !key.is_empty();
+    if is_bearer { Ok(Secret::new(key)) } else { Err(missing()) }
+}
+
+fn missing() -> Problem {
+    let detail = "an admin key is needed: Authorization: Bearer csak_…";
+    challenged(Problem::new(StatusCode::UNAUTHORIZED, detail), SCHEME)
+}
+
+fn insufficient(needed: AdminScope) -> Problem {
+    let challenge = format!("{SCHEME}, error=\"insufficient_scope\", scope=\"{needed}\"");
+    let detail = format!("the admin key lacks the scope {needed}");
+    challenged(Problem::new(StatusCode::FORBIDDEN, detail), &challenge)
+}
+
+fn challenged(problem: Problem, challenge: &str) -> Problem {
+    match HeaderValue::from_str(challenge) {
+        Ok(value) => problem.with(header::WWW_AUTHENTICATE, value),
+        Err(_) => problem,
+    }
+}
